@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { USUAL_FOLDER } from './report/folder.ts';
 import { LARGE_NAMES, SCENARIO_NAMES } from './scenarios/names.ts';
-import { DIALECTS, dialectOf } from './work/dialects.ts';
+import { PROTOCOLS, dialectOf } from './work/dialects.ts';
 
 export interface Options {
   /** Of the scenarios, in the order of a run. */
@@ -31,7 +31,7 @@ export const USAGE = `npm run bench -- [SCENARIO…] [options]
   --rounds N        how often each subject has its turn in the scenarios that compare (3)
   --quick           short and rough: one round of a fraction of the time; judges no target
   --no-peers        without the gateway from npm
-  --dialect D       ${DIALECTS.map(({ id }) => id).join(', ')} (${DIALECTS[0]?.id})
+  --dialect D       ${PROTOCOLS.map(({ id }) => id).join(', ')} (${PROTOCOLS[0]?.id})
   --upstream D      what the upstream of translated calls speaks (the first of them that is another one)
   --rows N          how many calls the log is filled with, in log-pages (1000000) and full-log (10000000)
   --profile         the relay alone, with a CPU profile of it beside the results
@@ -64,7 +64,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   const rows = values.rows === undefined ? undefined : Number(values.rows);
   if (rows !== undefined && !(Number.isInteger(rows) && rows >= FEWEST_ROWS))
     throw new Error(`--rows takes a whole number from ${FEWEST_ROWS} on.`);
-  const { dialect, upstream: foreign = DIALECTS.find(({ id }) => id !== dialect)?.id ?? '' } = values;
+  const { dialect, upstream: foreign = PROTOCOLS.find(({ id }) => id !== dialect)?.id ?? '' } = values;
   for (const asked of [dialect, foreign]) dialectOf(asked);
   if (foreign === dialect) throw new Error('--upstream takes another dialect than --dialect.');
   return {

@@ -1,6 +1,6 @@
 // Reads a stream as it comes and checks that every numbered event is there, once and in order.
 import { PACE_MS } from '../work/behaviours.ts';
-import type { Dialect } from '../work/dialect.ts';
+import type { ProtocolEndpoint } from '../work/dialect.ts';
 
 const END_OF_EVENT = '\n\n';
 
@@ -10,7 +10,7 @@ export class StreamCheck {
   /** Of each later one from its pace, in ms. */
   readonly deviations: number[] = [];
   private readonly expected: number;
-  private readonly dialect: Dialect;
+  private readonly dialect: ProtocolEndpoint;
   private next = 0;
   private wrong = 0;
   private lastAt = 0;
@@ -18,7 +18,7 @@ export class StreamCheck {
   /** The beginning of an event whose end has not come yet. */
   private rest = '';
 
-  constructor(expected: number, dialect: Dialect) {
+  constructor(expected: number, dialect: ProtocolEndpoint) {
     this.expected = expected;
     this.dialect = dialect;
   }

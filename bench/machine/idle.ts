@@ -6,14 +6,14 @@ const LOOK_MS = 5000;
 /** Of one core. */
 const IDLE_PERCENT = 5;
 
-interface Patience {
+interface PausableTimeout {
   /** It must have had nothing to do for so long: what it does every minute is seen then. */
   readonly quietMs: number;
   readonly withinMs: number;
 }
 
 /** @returns whether it came to that; nothing is known of it without /proc */
-export async function untilIdle(pid: number, { quietMs, withinMs }: Patience): Promise<boolean> {
+export async function untilIdle(pid: number, { quietMs, withinMs }: PausableTimeout): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   let before = cpuOfTree(pid);
   for (let quiet = 0; quiet < quietMs;) {

@@ -3,8 +3,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Behaviour, behaviourIn, FAST_EVENTS, FLOOD_BYTES, PACED_EVENTS } from '../work/behaviours.ts';
-import type { Dialect } from '../work/dialect.ts';
-import { DIALECTS } from '../work/dialects.ts';
+import type { ProtocolEndpoint } from '../work/dialect.ts';
+import { PROTOCOLS } from '../work/dialects.ts';
 import { Pacer } from './pacer.ts';
 
 const EVENT_STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
@@ -15,13 +15,13 @@ const pacer = new Pacer();
 
 /** A dialect with what can be made beforehand. */
 class Answers {
-  readonly dialect: Dialect;
+  readonly dialect: ProtocolEndpoint;
   readonly head: Record<string, string | number>;
   readonly fast: Buffer;
   readonly paced: readonly Buffer[];
   readonly large: Buffer;
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: ProtocolEndpoint) {
     this.dialect = dialect;
     this.head = { 'content-type': 'application/json', 'content-length': dialect.answer.length };
     const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => dialect.event(index));
@@ -31,7 +31,7 @@ class Answers {
   }
 }
 
-const answersOf = new Map(DIALECTS.map((dialect) => [`/v1${dialect.path}`, new Answers(dialect)]));
+const answersOf = new Map(PROTOCOLS.map((dialect) => [`/v1${dialect.path}`, new Answers(dialect)]));
 
 const send: Readonly<Record<Behaviour, (response: ServerResponse, answers: Answers) => void>> = {
   answer(response, { head, dialect }) {

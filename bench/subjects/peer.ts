@@ -9,7 +9,7 @@ import { inRoot } from '../../scripts/pinned-node.mjs';
 import type { Target } from '../load/jobs.ts';
 import { pidOf, startNode } from '../machine/child.ts';
 import { pin } from '../machine/cores.ts';
-import type { Dialect } from '../work/dialect.ts';
+import type { ProtocolEndpoint } from '../work/dialect.ts';
 import { oneProcess } from './one-process.ts';
 import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
 
@@ -19,7 +19,7 @@ const INSTALLS_WITHIN_MS = 120_000;
 const STARTS_WITHIN_MS = 30_000;
 
 /** What it calls an upstream that speaks this dialect. */
-const PROVIDERS: Readonly<Record<Dialect['id'], string>> = {
+const PROVIDERS: Readonly<Record<ProtocolEndpoint['id'], string>> = {
   'chat-completions': 'openai',
   messages: 'anthropic',
   responses: 'openai',

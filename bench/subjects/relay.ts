@@ -8,7 +8,7 @@ import { inRoot, OPTIONS } from '../../scripts/pinned-node.mjs';
 import { pin, pinTree } from '../machine/cores.ts';
 import { end, pidOf, startNode, until } from '../machine/child.ts';
 import { type Behaviour, BEHAVIOURS, modelFor } from '../work/behaviours.ts';
-import type { Dialect } from '../work/dialect.ts';
+import type { ProtocolEndpoint } from '../work/dialect.ts';
 import { runCommand } from './operator.ts';
 import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
 
@@ -89,7 +89,7 @@ function catalogFor({ upstream, dialect, foreign }: Surroundings): string {
     max_output_tokens: 4096,
     prices: [{ input: 1, cache_read: 0.1, output: 10 }],
   };
-  const channel = ({ id }: Dialect, behaviours: readonly Behaviour[]): object => ({
+  const channel = ({ id }: ProtocolEndpoint, behaviours: readonly Behaviour[]): object => ({
     name: id,
     protocol: id,
     base_url: `${upstream}/v1`,

@@ -1,5 +1,5 @@
 // What is measured: something that answers calls, with the processes whose work that is.
-import type { Dialect } from '../work/dialect.ts';
+import type { ProtocolEndpoint } from '../work/dialect.ts';
 import type { Target } from '../load/jobs.ts';
 import type { Cores } from '../machine/cores.ts';
 import type { ProbeClient } from '../probe/client.ts';
@@ -26,9 +26,9 @@ export interface Subject {
 export interface Surroundings {
   /** `http://127.0.0.1:PORT` of the upstream. */
   readonly upstream: string;
-  readonly dialect: Dialect;
+  readonly dialect: ProtocolEndpoint;
   /** What the upstream of translated calls speaks. */
-  readonly foreign: Dialect;
+  readonly foreign: ProtocolEndpoint;
   /** Undefined: nothing is pinned. */
   readonly cores: Cores | undefined;
 }

@@ -1,6 +1,6 @@
 // The work in OpenAI's Chat Completions.
 import { type Behaviour, modelFor } from './behaviours.ts';
-import { type Dialect, prose } from './dialect.ts';
+import { type ProtocolEndpoint, prose } from './dialect.ts';
 
 const USAGE = { prompt_tokens: 230, completion_tokens: 200, total_tokens: 430 };
 const CHUNK = { id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'bench' };
@@ -9,7 +9,7 @@ const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   data({ ...CHUNK, choices: [{ index: 0, delta, finish_reason }] });
 
-export const chatCompletions: Dialect = {
+export const chatCompletions: ProtocolEndpoint = {
   id: 'chat-completions',
   path: '/chat/completions',
   headers: (key) => ({ authorization: `Bearer ${key}` }),

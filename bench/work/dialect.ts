@@ -1,7 +1,7 @@
 // The words of one dialect, as far as the work needs them: requests of the load generator, answers of the upstream.
 import type { Behaviour } from './behaviours.ts';
 
-export interface Dialect {
+export interface ProtocolEndpoint {
   /** As the catalog file calls it. */
   readonly id: 'chat-completions' | 'messages' | 'responses';
   /** Behind `/v1`. */

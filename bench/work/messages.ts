@@ -1,6 +1,6 @@
 // The work in Anthropic's Messages.
 import { type Behaviour, modelFor } from './behaviours.ts';
-import { type Dialect, prose } from './dialect.ts';
+import { type ProtocolEndpoint, prose } from './dialect.ts';
 
 const MESSAGE = { id: 'msg_bench', type: 'message', role: 'assistant', model: 'bench' };
 
@@ -12,7 +12,7 @@ interface StreamEvent {
 const named = (event: StreamEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 const series = (...events: readonly StreamEvent[]): string => events.map(named).join('');
 
-export const messages: Dialect = {
+export const messages: ProtocolEndpoint = {
   id: 'messages',
   path: '/messages',
   headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),

@@ -1,6 +1,6 @@
 // The work in OpenAI's Responses.
 import { type Behaviour, modelFor } from './behaviours.ts';
-import { type Dialect, prose } from './dialect.ts';
+import { type ProtocolEndpoint, prose } from './dialect.ts';
 
 const RESPONSE = { id: 'resp_bench', object: 'response', created_at: 1_760_000_000, model: 'bench' };
 const MESSAGE = { type: 'message', id: 'msg_bench', role: 'assistant' };
@@ -40,7 +40,7 @@ const OPENING: readonly StreamEvent[] = [
   ['content_part.added', { ...PLACE, part: part('') }],
 ];
 
-export const responses: Dialect = {
+export const responses: ProtocolEndpoint = {
   id: 'responses',
   path: '/responses',
   headers: (key) => ({ authorization: `Bearer ${key}` }),

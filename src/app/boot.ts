@@ -11,7 +11,7 @@ import type { Config } from '../platform/config/index.js';
 import { configureApp, createAdapter } from './configure-app.js';
 import { Notifications } from '../platform/database/index.js';
 import { DEMO_MODEL } from './demo/index.js';
-import { surviveFaults } from './faults.js';
+import { surviveUncaughtErrors } from './uncaught-errors.js';
 import { KeyWatch } from '../keys/index.js';
 import { CallCounts } from '../platform/limits/index.js';
 import { ProcessMetrics } from './monitoring/index.js';
@@ -21,7 +21,7 @@ import { PinoLogger } from '../platform/logging/index.js';
 import { ChannelProbe } from '../relay/index.js';
 import { Settings } from '../platform/settings/index.js';
 import { codeOf } from '../platform/shared/index.js';
-import { stopWhenTold } from './shutdown.js';
+import { stopOnSignal } from './shutdown.js';
 import type { StopRequest } from './stop-request.js';
 import { CallRetention, UsageRoller } from '../usage/index.js';
 import { AllowanceTurn } from '../wallet/index.js';
@@ -48,7 +48,7 @@ export async function boot(config: Config, told: StopRequest): Promise<void> {
   if (told.reason === undefined && isFirst()) await greet(app, config);
   if (told.reason === undefined && isWorker) await app.get(PrimaryLink).ask(SERVES, undefined);
   // Not before: whatever of the above is still under way would find everything closed.
-  stopWhenTold(told, app, config, () => isWorker || removePidFile(config.dataDir));
+  stopOnSignal(told, app, config, () => isWorker || removePidFile(config.dataDir));
 }
 
 async function open(app: NestFastifyApplication, config: Config): Promise<void> {
@@ -57,7 +57,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   await app.get(CallCounts).open();
   await listen(app, config);
   if (!isWorker) writePidFile(config.dataDir);
-  surviveFaults(app);
+  surviveUncaughtErrors(app);
   await app.get(Notifications).announceServer();
   app.get(ChannelDirectory).serve();
   app.get(ChannelProbe).answerQuestions();

@@ -11,7 +11,7 @@ import {
   isApiAddress,
   isApiRequest,
   noteArrival,
-  usualForm,
+  canonicalPath,
   Tracing,
 } from '../relay/index.js';
 import { logOtherRequests } from './request-log.js';
@@ -20,7 +20,7 @@ import { answerBeforeBodies } from './unread-body.js';
 
 import { readFormBodies } from '../console/web/index.js';
 
-const TOLD_HEADERS = [
+const EXPOSED_HEADERS = [
   'request-id',
   'x-request-id',
   'retry-after',
@@ -43,7 +43,7 @@ const CROSS_ORIGIN = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
   'access-control-allow-headers': '*, authorization',
-  'access-control-expose-headers': [...TOLD_HEADERS, ...LIMIT_HEADERS].join(', '),
+  'access-control-expose-headers': [...EXPOSED_HEADERS, ...LIMIT_HEADERS].join(', '),
   'access-control-max-age': '86400',
 } as const;
 
@@ -72,7 +72,7 @@ const CONNECTION_TIMES: ConnectionTimes = { headersMs: 30_000, checkMs: 5_000, i
 export function createAdapter(config: Config, times = CONNECTION_TIMES): FastifyAdapter {
   return new FastifyAdapter({
     genReqId: () => newId('req', Date.now()),
-    rewriteUrl: ({ url, method, headers }: IncomingMessage) => usualForm(url ?? '/', method ?? 'GET', headers),
+    rewriteUrl: ({ url, method, headers }: IncomingMessage) => canonicalPath(url ?? '/', method ?? 'GET', headers),
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ProtocolAdapter, type RenderedError, USUAL_STATUSES } from '../protocols/contract/index.js';
+import { type ProtocolAdapter, type RenderedError, DEFAULT_STATUSES } from '../protocols/contract/index.js';
 import { isDatabaseOutage } from '../platform/database/index.js';
 import { Metrics } from '../platform/metrics/index.js';
 import { RateLimited } from '../platform/limits/index.js';
@@ -46,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
     // The client has left, or a stream has told the failure itself: there is nothing to answer.
     if (reply.sent || reply.raw.destroyed) return;
     this.errors.inc({ kind: error.kind, to: isApiRequest(request) ? 'program' : 'person' });
-    if (request.method === 'HEAD') return void reply.status(USUAL_STATUSES[error.kind]).send();
+    if (request.method === 'HEAD') return void reply.status(DEFAULT_STATUSES[error.kind]).send();
     if (isApiRequest(request)) this.answerProgram(error, request, reply);
     else await this.answerPerson(error, request, reply);
   }
@@ -72,7 +72,7 @@ export class ErrorFilter implements ExceptionFilter {
     const { retryAfterSeconds } = error.details;
     if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
     if (request.headers.accept?.includes('text/html'))
-      await this.pages.answer(error, USUAL_STATUSES[error.kind], request, reply);
+      await this.pages.answer(error, DEFAULT_STATUSES[error.kind], request, reply);
     else answerInText(error, request, reply);
   }
 }
@@ -81,7 +81,7 @@ export class ErrorFilter implements ExceptionFilter {
 function answerInText(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const text = error.kind === 'not_found' ? 'There is no page at this address.' : error.message;
   void reply
-    .status(USUAL_STATUSES[error.kind])
+    .status(DEFAULT_STATUSES[error.kind])
     .type('text/plain; charset=utf-8')
     .send(`${text} (request id: ${request.id})\n`);
 }

@@ -44,7 +44,7 @@ function begin({ dataDir }: Config, logger: Logger, failure: string | undefined)
   if (failure === SAID_SO) throw new FailedAndSaidSo();
   if (failure !== undefined) throw new Error(`The first worker exited before it was ready (${failure}).`);
   writePidFile(dataDir);
-  surviveFaults(logger);
+  surviveUncaughtErrors(logger);
 }
 
 function crewFor({ workers, port, shutdownGraceMs, secretKey }: Config, databaseUrl: string): WorkerCrew {
@@ -64,7 +64,7 @@ function openLinks(): WorkerLinks {
 }
 
 /** The end of this process would be that of all its workers. */
-function surviveFaults(logger: Logger): void {
+function surviveUncaughtErrors(logger: Logger): void {
   process.on('unhandledRejection', (err) => logger.error({ err }, 'Unhandled promise rejection.'));
   process.on('uncaughtException', (err) => logger.error({ err }, 'Uncaught exception.'));
 }

@@ -17,7 +17,7 @@ export function logOtherRequests(server: FastifyInstance): void {
   );
   server.addHook('onResponse', (request, reply, done) => {
     const isOther = isApiAddress(request.url) && (request.method !== 'POST' || reply.statusCode >= 400);
-    if (isOther && (!isStranger(request) || strangers.admit(networkOf(arrivalOf(request).ip))))
+    if (isOther && (!isUnauthenticated(request) || strangers.admit(networkOf(arrivalOf(request).ip))))
       logger.log(lineOf(request, reply));
     done();
   });
@@ -36,4 +36,4 @@ const lineOf = (request: FastifyRequest, reply: FastifyReply): Record<string, un
 });
 
 /** Whether the key guard has not let anybody in. */
-const isStranger = (request: FastifyRequest): boolean => (request as { user?: unknown }).user === undefined;
+const isUnauthenticated = (request: FastifyRequest): boolean => (request as { user?: unknown }).user === undefined;

@@ -15,7 +15,7 @@ const DESTROYED_MS = 1000;
  * Stops in order, once the process is told to stop or when it has been already: not ready any more and no new calls,
  * running ones get SHUTDOWN_GRACE_MS to end, what is left then ends with an error of its dialect, and everything is closed.
  */
-export function stopWhenTold(told: StopRequest, app: NestFastifyApplication, config: Config, closed: () => void): void {
+export function stopOnSignal(told: StopRequest, app: NestFastifyApplication, config: Config, closed: () => void): void {
   const shutdown = new Shutdown(told, app, config, closed);
   void told.given.then((why) => shutdown.start(why));
 }

@@ -18,9 +18,9 @@ export function termsRevision({ groupName, limits }: AccountTerms): string {
 export function termDifferences(before: AccountTerms, after: AccountTerms): readonly string[] {
   const lines = [
     ['group', before.groupName ?? 'default', after.groupName ?? 'default'],
-    ['limits', limitWords(before.limits), limitWords(after.limits)],
+    ['limits', limitText(before.limits), limitText(after.limits)],
   ] as const;
   return lines.filter(([, was, is]) => was !== is).map(([name, was, is]) => `${name} ${was} → ${is}`);
 }
 
-const limitWords = (limits: Limits): string => describeLimits(limits) || 'as usual';
+const limitText = (limits: Limits): string => describeLimits(limits) || 'as usual';

@@ -14,7 +14,7 @@ import {
 import { accountOf, AccountRepository, type NewAccountRow } from './account.repository.js';
 import type { Account, CreatedAccount, NewAccount } from './account.js';
 import { type AccountTerms, termDifferences, termsRevision } from './account-terms.js';
-import { accountObject, ROLE_WORDS } from './account-words.js';
+import { accountObject, ROLE_WORDS } from './account-text.js';
 import { normalizeEmail } from './email-address.js';
 import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
 

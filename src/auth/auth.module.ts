@@ -5,7 +5,7 @@ import { SettingsModule } from '../platform/settings/index.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
-import { AccountStanding } from './account-standing.js';
+import { AccountStatus } from './account-status.js';
 import { OwnPassword } from './sign-in/own-password.js';
 import { RecentSignIn } from './sign-in/recent-sign-in.js';
 import { AccountMails } from './mails/account-mails.js';
@@ -31,13 +31,13 @@ import { TimeZones } from './time-zones.js';
 import { ProofRequests } from './verification/proof-requests.js';
 import { VerificationRepository } from './verification/verification.repository.js';
 import { Verifications } from './verification/verification.service.js';
-import { WaysIn } from './ways-in.js';
+import { SignInMethods } from './sign-in-methods.js';
 
 const PROVIDED = [
   SecondFactors,
   SecondFactorRemoval,
   AccountService,
-  AccountStanding,
+  AccountStatus,
   SessionService,
   Throttle,
   Passwords,
@@ -63,7 +63,7 @@ const PROVIDED = [
     SessionRepository,
     PostgresThrottlerStorage,
     VerificationRepository,
-    WaysIn,
+    SignInMethods,
     FactorSecrets,
     SecondFactorMails,
     SecondFactorRepository,

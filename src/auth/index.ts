@@ -10,13 +10,13 @@ export {
   LastAdministrator,
 } from './account.errors.js';
 export { AccountService, type PreparedAccount } from './account.service.js';
-export { AccountStanding } from './account-standing.js';
+export { AccountStatus } from './account-status.js';
 export { type AccountTerms, termsRevision } from './account-terms.js';
 export type { Account, AccountRole, AccountState, CreatedAccount, NewAccount } from './account.js';
 export { AuthModule } from './auth.module.js';
 export { alikeForm, normalizeEmail } from './email-address.js';
 export { AccountMails } from './mails/account-mails.js';
-export type { MailWords } from './mails/mail-words.js';
+export type { MailText } from './mails/mail-text.js';
 export { MailWriter } from './mails/mail-writer.js';
 export { generatePassword } from './password.js';
 export { checkChoice } from './password-choice.js';
@@ -48,6 +48,6 @@ export { SecurityLog } from './security-log.js';
 export { browserName } from './sessions/browser-name.js';
 export { OwnSecondFactor } from './second-factor/own-second-factor.js';
 export { recoveryCodeHash } from './second-factor/recovery-codes.js';
-export { FactorSetUp, type ShownSecret } from './second-factor/factor-set-up.js';
-export { codesLeft } from './mails/second-factor-words.js';
+export { FactorSetUp, type SecretView } from './second-factor/factor-set-up.js';
+export { codesLeft } from './mails/second-factor-text.js';
 export { type AcceptedCode, SecondFactorCheck } from './second-factor/second-factor-check.js';

@@ -6,7 +6,7 @@ import { hashPassword } from './password.js';
 /** Each takes a core for some 50 ms, of a pool of threads that looks up upstreams' names too. */
 const AT_ONCE = 2;
 /** Whoever comes when so many wait is told to come again: they would wait for seconds. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /** The hash of a password that nobody has: checking against it takes as long as against anybody's. */
 const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$c8F1mc8yXQ6Mtol+73yglA$maljNKnaf8AwBY+kn3jHsl0jMUGMguTAPzrxhWKQzTs';
@@ -32,7 +32,7 @@ export class Passwords {
   }
 
   private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.waiting.length >= MOST_WAITING)
+    if (this.waiting.length >= MAX_WAITING)
       throw new AppError('server_is_overloaded', 'Too many sign-ins at the moment. Retry shortly.', {
         retryAfterSeconds: 5,
       });

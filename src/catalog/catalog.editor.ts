@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import { type Limits, NO_LIMITS, USUALLY_LIMITED, type UsualLimits } from '../platform/limits/index.js';
+import { type Limits, NO_LIMITS, DEFAULT_LIMITED, type DefaultLimits } from '../platform/limits/index.js';
 import { CatalogRepository, type StoredModel } from './catalog.repository.js';
 import { CatalogAudit } from './catalog.audit.js';
 import { type Change, describeChanges, difference, type Facts, lineOf, revisionOf, type Subject } from './changes.js';
@@ -46,10 +46,10 @@ interface Naming {
 interface CatalogDefinitions {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly ModelDefinition[];
-  readonly usualLimits: UsualLimits;
+  readonly usualLimits: DefaultLimits;
 }
 
-const LIMITS_OF: Readonly<Record<keyof UsualLimits, string>> = {
+const LIMITS_OF: Readonly<Record<keyof DefaultLimits, string>> = {
   key: 'a key',
   account: 'an account',
   address: 'an address',
@@ -111,11 +111,11 @@ export class CatalogEditor {
       return stored && revisionOf(storedModelFacts(stored));
     }
     const usual = await this.repository.usualLimits(manager);
-    const subject = USUALLY_LIMITED.find((one) => one === id);
+    const subject = DEFAULT_LIMITED.find((one) => one === id);
     return subject && revisionOf(limitFacts(usual[subject]));
   }
 
-  usualLimits(manager: EntityManager): Promise<UsualLimits> {
+  usualLimits(manager: EntityManager): Promise<DefaultLimits> {
     return this.repository.usualLimits(manager);
   }
 
@@ -167,13 +167,13 @@ export class CatalogEditor {
 
   /** Makes the usual limits of each kind that is named be as defined, whole. With `prune`, lifts those of the others. */
   async replaceUsualLimits(
-    definitions: Readonly<Partial<UsualLimits>>,
+    definitions: Readonly<Partial<DefaultLimits>>,
     prune: boolean,
     manager: EntityManager,
   ): Promise<Change[]> {
     const stored = await this.repository.usualLimits(manager);
     const changes: Change[] = [];
-    for (const subject of USUALLY_LIMITED) {
+    for (const subject of DEFAULT_LIMITED) {
       const limits: Limits = definitions[subject] ?? (prune ? NO_LIMITS : stored[subject]);
       const lines = describeChanges(
         { kind: 'limits', name: LIMITS_OF[subject], id: subject },

@@ -12,10 +12,10 @@ import { Offer } from './offer.js';
 import { PriceEditor } from './price-editor.js';
 import { PriceHistory } from './price-history.js';
 import { PriceVersionEntity } from './price-version.entity.js';
-import { UsualLimitsEntity } from './usual-limits.entity.js';
+import { DefaultLimitsEntity } from './default-limits.entity.js';
 
 @Module({
-  imports: [AuditModule, TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, UsualLimitsEntity])],
+  imports: [AuditModule, TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, DefaultLimitsEntity])],
   providers: [
     CatalogRepository,
     CatalogReader,

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { limitColumns, type Limits, limitsIn, NO_USUAL_LIMITS, type UsualLimits } from '../platform/limits/index.js';
+import {
+  limitColumns,
+  type Limits,
+  limitsIn,
+  NO_DEFAULT_LIMITS,
+  type DefaultLimits,
+} from '../platform/limits/index.js';
 import type { GroupDefinition, ModelDefinition } from './definitions.js';
 import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';
 import { PriceVersionEntity } from './price-version.entity.js';
-import { UsualLimitsEntity } from './usual-limits.entity.js';
+import { DefaultLimitsEntity } from './default-limits.entity.js';
 
 /** A version of a model's prices, and in how many milliseconds it begins; 0 when it has. */
 export type StoredPrices = PriceVersionEntity & { readonly inMs: number };
@@ -99,15 +105,15 @@ export class CatalogRepository {
     );
   }
 
-  async usualLimits(manager: EntityManager): Promise<UsualLimits> {
-    const rows = await manager.find(UsualLimitsEntity);
+  async usualLimits(manager: EntityManager): Promise<DefaultLimits> {
+    const rows = await manager.find(DefaultLimitsEntity);
     const stored = Object.fromEntries(rows.map(({ subject, limits }) => [subject, limitsIn(limits)]));
-    return { ...NO_USUAL_LIMITS, ...stored };
+    return { ...NO_DEFAULT_LIMITS, ...stored };
   }
 
   /** Makes them be these: what is left out is lifted. */
-  async putUsualLimits(subject: keyof UsualLimits, limits: Limits, manager: EntityManager): Promise<void> {
-    await manager.update(UsualLimitsEntity, { subject }, { limits: limitColumns(limits) });
+  async putUsualLimits(subject: keyof DefaultLimits, limits: Limits, manager: EntityManager): Promise<void> {
+    await manager.update(DefaultLimitsEntity, { subject }, { limits: limitColumns(limits) });
   }
 
   async switchOffGroup(name: string, manager: EntityManager): Promise<void> {

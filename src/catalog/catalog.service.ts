@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { KeptCopy, Notifications, TOPICS } from '../platform/database/index.js';
+import { ReconnectingCopy, Notifications, TOPICS } from '../platform/database/index.js';
 import { Clock } from '../platform/shared/index.js';
-import { NO_USUAL_LIMITS } from '../platform/limits/index.js';
+import { NO_DEFAULT_LIMITS } from '../platform/limits/index.js';
 import { CatalogReader } from './catalog.reader.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { catalogAt } from './upcoming.js';
@@ -29,7 +29,7 @@ const NOTHING: Catalog = {
   groups: new Map(),
   models: new Map(),
   upcoming: [],
-  usualLimits: NO_USUAL_LIMITS,
+  usualLimits: NO_DEFAULT_LIMITS,
 };
 
 /**
@@ -40,7 +40,7 @@ const NOTHING: Catalog = {
 export class CatalogService implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Catalog');
   private readonly followers: CatalogFollower[] = [];
-  private readonly copy: KeptCopy<CatalogReading>;
+  private readonly copy: ReconnectingCopy<CatalogReading>;
   private stored = NOTHING;
   private withFallback = NOTHING;
   private fallback: Fallback | undefined;
@@ -51,7 +51,7 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
     notifications: Notifications,
     private readonly clock: Clock,
   ) {
-    this.copy = new KeptCopy(notifications, {
+    this.copy = new ReconnectingCopy(notifications, {
       topic: TOPICS.catalog,
       read: () => this.read(),
       use: ([catalog, uses]) => {

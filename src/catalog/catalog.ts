@@ -1,4 +1,4 @@
-import type { Limits, UsualLimits } from '../platform/limits/index.js';
+import type { Limits, DefaultLimits } from '../platform/limits/index.js';
 import type { Pricing } from './pricing.js';
 
 /** What a model or an upstream can do, as data: `{ vision: true, thinkingMode: 'budget', stopMax: 4 }`. */
@@ -62,5 +62,5 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, CatalogModel>;
   /** In the order in which they begin; as good as always empty. */
   readonly upcoming: readonly UpcomingPrices[];
-  readonly usualLimits: UsualLimits;
+  readonly usualLimits: DefaultLimits;
 }

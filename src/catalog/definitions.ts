@@ -43,7 +43,7 @@ export type ModelDefinition = Pick<
 };
 
 /** What a model that reasons is taken to think in a second, unless its definition says otherwise. */
-export const USUAL_HIDDEN_TOKENS_PER_SECOND = 150;
+export const DEFAULT_HIDDEN_TOKENS_PER_SECOND = 150;
 
 /** As the operator defined it. */
 export const groupDefinitionOf = ({ limits, ...columns }: GroupEntity): GroupDefinition => ({

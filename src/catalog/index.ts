@@ -22,7 +22,7 @@ export {
   sortedPairs,
   type Subject,
 } from './changes.js';
-export { type GroupDefinition, type ModelDefinition, USUAL_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
+export { type GroupDefinition, type ModelDefinition, DEFAULT_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
 export { groupOfViewer, Offer, type OfferedModel } from './offer.js';
 export {
   describePricing,

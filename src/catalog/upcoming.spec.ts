@@ -1,11 +1,11 @@
-import { NO_USUAL_LIMITS } from '../platform/limits/index.js';
+import { NO_DEFAULT_LIMITS } from '../platform/limits/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { catalogAt } from './upcoming.js';
 
 const priced = (name: string, priceVersionId: string): CatalogModel => ({ name, priceVersionId }) as CatalogModel;
 const catalog: Catalog = {
   version: 7n,
-  usualLimits: NO_USUAL_LIMITS,
+  usualLimits: NO_DEFAULT_LIMITS,
   groups: new Map(),
   models: new Map([
     ['a', priced('a', 'a1')],

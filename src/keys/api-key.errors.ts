@@ -13,7 +13,7 @@ export class InvalidToken extends AppError {
 }
 
 /** Too many strangers wait already for what this one would be told: that we issued no such key. */
-export class TooManyStrangers extends AppError {
+export class TooManyInvalidKeys extends AppError {
   constructor() {
     super(
       'rate_limit_exceeded',

@@ -1,10 +1,10 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidToken, TooManyStrangers } from './api-key.errors.js';
+import { InvalidToken, TooManyInvalidKeys } from './api-key.errors.js';
 import type { Caller } from './caller.js';
 import { readCredentials } from './credentials.js';
-import { StrangerLine } from './stranger-line.js';
+import { InvalidKeyThrottle } from './invalid-key-throttle.js';
 
 /**
  * Lets a request pass when it carries a key that may be used, and puts the Caller on it as `user`. Strangers are refused
@@ -12,7 +12,7 @@ import { StrangerLine } from './stranger-line.js';
  */
 @Injectable()
 export class ApiKeyGuard extends AuthGuard('bearer') {
-  constructor(private readonly strangers: StrangerLine) {
+  constructor(private readonly strangers: InvalidKeyThrottle) {
     super();
   }
 
@@ -41,6 +41,6 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     if (await this.strangers.turn(address, () => raw.socket.destroyed)) return;
     // Whoever wants to go on must connect anew, which costs them more than us.
     void context.switchToHttp().getResponse<FastifyReply>().header('connection', 'close');
-    throw new TooManyStrangers();
+    throw new TooManyInvalidKeys();
   }
 }

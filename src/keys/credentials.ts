@@ -33,29 +33,29 @@ function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly st
     return { fault: `duplicate Authorization header. Send it once: "Authorization: Bearer sk-…".` };
   if (headers.authorization === undefined) return undefined;
   const value = trimmed(headers.authorization);
-  const fault = faultOf(value);
+  const fault = credentialError(value);
   return fault === undefined ? { key: value.slice(value.indexOf(' ') + 1) } : { fault: `${fault}. ${SEND}` };
 }
 
 /** What is wrong with the value of an Authorization header, without repeating any part that may be secret. */
-function faultOf(value: string): string | undefined {
+function credentialError(value: string): string | undefined {
   if (value === '') return 'the Authorization header is empty';
   if (!/^[\x20-\x7e\t]*$/.test(value)) return 'the Authorization header contains non-ASCII characters';
   if (value.includes('\t')) return 'the Authorization header contains a tab';
   const blank = value.indexOf(' ');
   const scheme = blank < 0 ? value : value.slice(0, blank);
-  if (!/^bearer$/i.test(scheme)) return schemeFault(scheme, blank >= 0);
-  return blank < 0 ? 'no API key after "Bearer"' : keyFault(value.slice(blank + 1));
+  if (!/^bearer$/i.test(scheme)) return schemeError(scheme, blank >= 0);
+  return blank < 0 ? 'no API key after "Bearer"' : keyError(value.slice(blank + 1));
 }
 
-function schemeFault(scheme: string, keyFollows: boolean): string {
+function schemeError(scheme: string, keyFollows: boolean): string {
   if (FOREIGN_SCHEME.test(scheme)) return `the Authorization scheme is ${scheme}, not Bearer`;
   return keyFollows
     ? 'the Authorization header does not start with "Bearer"'
     : 'the Authorization header has no "Bearer" before the key';
 }
 
-function keyFault(key: string): string | undefined {
+function keyError(key: string): string | undefined {
   if (key.startsWith(' ')) return 'more than one space between "Bearer" and the key';
   if (/^bearer /i.test(key)) return 'the Authorization header contains "Bearer" twice';
   if (key.includes(' ')) return 'unexpected text after the key in the Authorization header';

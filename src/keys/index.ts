@@ -33,7 +33,7 @@ export { KeysModule } from './keys.module.js';
 export { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPage, type OwnKey } from './own-key.js';
 export { OwnKeys, PAGE_KEYS } from './own-keys.service.js';
 export { RefusedAddress, RefusedCaller, RefusedKey } from './refused-caller.errors.js';
-export { StrangerLimits } from './stranger-limits.js';
+export { InvalidKeyLimits } from './invalid-key-limits.js';
 export type { KeyNotice } from './watch/key-notice.js';
 export { KeyNotices } from './watch/key-notices.js';
 export { KeyWatch } from './watch/key-watch.js';

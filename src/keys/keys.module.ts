@@ -17,8 +17,8 @@ import { KeyChanges } from './key-changes.js';
 import { KeyDirectory } from './key-directory.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 import { OwnKeys } from './own-keys.service.js';
-import { StrangerLimits } from './stranger-limits.js';
-import { StrangerLine } from './stranger-line.js';
+import { InvalidKeyLimits } from './invalid-key-limits.js';
+import { InvalidKeyThrottle } from './invalid-key-throttle.js';
 import { KeyNetworks } from './watch/key-networks.repository.js';
 import { KeyNotices } from './watch/key-notices.js';
 import { KeyWatch } from './watch/key-watch.js';
@@ -47,8 +47,8 @@ import { VolumeWatch } from './watch/volume-watch.js';
     KeyAuthenticator,
     BearerStrategy,
     ApiKeyGuard,
-    StrangerLimits,
-    StrangerLine,
+    InvalidKeyLimits,
+    InvalidKeyThrottle,
     KeyNetworks,
     KeyNotices,
     KeyWatch,
@@ -56,6 +56,15 @@ import { VolumeWatch } from './watch/volume-watch.js';
     NetworkWatch,
     VolumeWatch,
   ],
-  exports: [KeyNotices, KeyWatch, ApiKeyService, OwnKeys, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
+  exports: [
+    KeyNotices,
+    KeyWatch,
+    ApiKeyService,
+    OwnKeys,
+    ApiKeyGuard,
+    KeyAuthenticator,
+    KeyDirectory,
+    InvalidKeyThrottle,
+  ],
 })
 export class KeysModule {}

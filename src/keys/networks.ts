@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { NetworksNotPossible } from './api-key.errors.js';
 
 /** Each is looked at for every call. */
-const MOST_NETWORKS = 100;
+const MAX_NETWORKS = 100;
 /** How an IPv4 address looks behind a socket of both families. */
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const LONGEST_TEXT = 60;
@@ -38,7 +38,7 @@ export function networksOf(texts: readonly string[]): readonly string[] {
       return networkText(network);
     }),
   );
-  if (networks.size > MOST_NETWORKS) throw NetworksNotPossible.tooMany(MOST_NETWORKS);
+  if (networks.size > MAX_NETWORKS) throw NetworksNotPossible.tooMany(MAX_NETWORKS);
   return [...networks];
 }
 

@@ -11,7 +11,7 @@ import { Protocol, Upstream } from '../protocols/decorators/index.js';
 import { ChannelDirectory } from '../catalog/channels/index.js';
 
 /** Words what no dialect claims: most clients read this shape. */
-const USUAL: ProtocolId = 'chat-completions';
+const DEFAULT: ProtocolId = 'chat-completions';
 
 /** Every dialect the program speaks, collected from the modules once, when it starts. */
 @Injectable()
@@ -42,7 +42,7 @@ export class AdapterRegistry implements OnModuleInit {
 
   /** What most clients read. */
   get usual(): ProtocolAdapter {
-    return this.protocol(USUAL);
+    return this.protocol(DEFAULT);
   }
 
   /** Every dialect that clients can speak. */

@@ -3,7 +3,7 @@ import { defer, from, type Observable, switchMap, using } from 'rxjs';
 import { type Admission, likelyPromptTokens, NamedCalls, type Ticket } from './billing/index.js';
 import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
-import type { Answer } from './answer.js';
+import type { CallContext } from './call-context.js';
 import { CallLimits } from './call-limits.js';
 import { ModelAccess } from './model-access.js';
 import { RelayMetrics } from './relay-metrics.js';
@@ -11,7 +11,7 @@ import { RelayMetrics } from './relay-metrics.js';
 /** A call that wants to be admitted. */
 interface AskingCall {
   readonly ticket: Ticket;
-  readonly answer: Answer;
+  readonly answer: CallContext;
   /** Of the answer, which says how much is left. */
   readonly protocol: ProtocolAdapter;
   /** What its client calls it, with the id of the key. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../platform/shared/index.js';
 import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
-import { DialectChoices } from './dialect-choices.js';
+import { ProtocolChoices } from './protocol-choices.js';
 import { PromptCounts } from './prompt-counts.js';
 import { PromptRoute } from './prompt-route.js';
 import { RelayService } from './relay.service.js';
@@ -22,7 +22,7 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
   class CallController {
     constructor(
       private readonly relay: RelayService,
-      private readonly choices: DialectChoices,
+      private readonly choices: ProtocolChoices,
       private readonly adapters: AdapterRegistry,
     ) {}
 

@@ -5,9 +5,9 @@ import type { Frame, TreeObject } from '../protocols/contract/index.js';
 import { ChannelSelection } from './routing/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
-import { admitsNamed, AnswerMemory, keeperOf, type NamedReferences } from './answer-memory.js';
+import { admitsNamed, ResponseStore, keeperOf, type NamedReferences } from './response-store.js';
 import { Failover } from './failover.js';
-import type { Recollection } from './recollection.js';
+import type { PreviousResponses } from './previous-responses.js';
 import { misfitOf } from './request-fit.js';
 import type { RunningCall } from './running-call.js';
 import { type Translatable, Translations } from './translations.js';
@@ -19,7 +19,7 @@ export class Attempts {
     private readonly channels: ChannelSelection,
     private readonly failover: Failover,
     private readonly translations: Translations,
-    private readonly memory: AnswerMemory,
+    private readonly memory: ResponseStore,
     private readonly adapters: AdapterRegistry,
   ) {}
 
@@ -71,7 +71,7 @@ export class Attempts {
   private translatable(
     { ticket: { call }, admission, protocol }: RunningCall,
     request: () => TreeObject,
-    recollection: Recollection | undefined,
+    recollection: PreviousResponses | undefined,
   ): Translatable {
     const { caller } = admission.plan;
     const keepsInput = this.memory.keeps({ call, caller, protocol });

@@ -1,7 +1,7 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CallRoute } from './call.guard.js';
-import { DialectChoices } from './dialect-choices.js';
+import { ProtocolChoices } from './protocol-choices.js';
 import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 
@@ -11,7 +11,7 @@ import { requestLineOf } from './request-facts.js';
 export class BareAddressController {
   constructor(
     private readonly relay: RelayService,
-    private readonly choices: DialectChoices,
+    private readonly choices: ProtocolChoices,
   ) {}
 
   @Post('v1')

@@ -5,7 +5,7 @@ import type { Config } from '../platform/config/index.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { RelayTimings } from './relay-timings.js';
-import { Turns } from './turns.js';
+import { TimeSlicer } from './time-slicer.js';
 
 const MIB = 1024 * 1024;
 
@@ -15,7 +15,7 @@ describe('a body that is refused for what it says', () => {
     async (encoding) => {
       const config = { maxBodyBytes: MIB, bodyMemoryBytes: MIB } as Config;
       const budget = new BodyBudget(config);
-      const bodies = new Bodies(config, budget, new RelayTimings(), new Turns());
+      const bodies = new Bodies(config, budget, new RelayTimings(), new TimeSlicer());
       const request = new IncomingMessage(new Socket());
       request.headers['content-encoding'] = encoding;
       const wrong = new Error('no JSON');

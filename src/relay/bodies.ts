@@ -8,7 +8,7 @@ import { tooLarge } from './body.errors.js';
 import { DecodedBody, encodingsOf } from './decoded-body.js';
 import { HeldBody } from './held-body.js';
 import { RelayTimings } from './relay-timings.js';
-import { Turns } from './turns.js';
+import { TimeSlicer } from './time-slicer.js';
 
 /** Reads the bodies of requests: within limits of size, memory and time, and without holding up anything else. */
 @Injectable()
@@ -17,7 +17,7 @@ export class Bodies {
     private readonly config: Config,
     private readonly budget: BodyBudget,
     private readonly timings: RelayTimings,
-    private readonly turns: Turns,
+    private readonly turns: TimeSlicer,
   ) {}
 
   /**

@@ -6,7 +6,7 @@ import type { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import { BodyReader, SLICE_BYTES } from './body-reader.js';
 import { RelayTimings } from './relay-timings.js';
-import { Turns } from './turns.js';
+import { TimeSlicer } from './time-slicer.js';
 
 const MIB = 1024 * 1024;
 
@@ -18,7 +18,7 @@ function aRequest(length?: number): IncomingMessage {
 
 function limits(): ConstructorParameters<typeof BodyReader>[2] {
   const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).open('acc_1');
-  return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), turns: new Turns() };
+  return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), turns: new TimeSlicer() };
 }
 
 describe('reading a body', () => {

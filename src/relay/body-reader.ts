@@ -6,7 +6,7 @@ import { BodyMeasure } from './body-measure.js';
 import { left, tooSlow } from './body.errors.js';
 import { GrowingMemory } from './growing-memory.js';
 import type { RelayTimings } from './relay-timings.js';
-import type { Turns } from './turns.js';
+import type { TimeSlicer } from './time-slicer.js';
 
 /** So much is looked at in one go. */
 export const SLICE_BYTES = 64 * 1024;
@@ -26,7 +26,7 @@ interface ReadingLimits {
   readonly maxBytes: number;
   readonly share: BodyShare;
   readonly timings: RelayTimings;
-  readonly turns: Turns;
+  readonly turns: TimeSlicer;
 }
 
 /**

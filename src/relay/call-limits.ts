@@ -5,9 +5,9 @@ import type { Call } from '../protocols/contract/index.js';
 import {
   type Demand,
   isUnlimited,
-  type LimitStandings,
+  type LimitStatuses,
   NO_LIMITS,
-  ownElseUsual,
+  ownOrDefault,
   type Permit,
   type RateLimited,
   RateLimiter,
@@ -34,8 +34,8 @@ export class CallLimits {
       if (isUnlimited(key) && isUnlimited(account) && isUnlimited(address)) return undefined;
     const { keyId, keyName, accountId, groupName } = caller;
     return [
-      { kind: 'key', id: keyId, name: keyName, limits: ownElseUsual(caller.keyLimits, key) },
-      { kind: 'account', id: accountId, name: '', limits: ownElseUsual(caller.accountLimits, account) },
+      { kind: 'key', id: keyId, name: keyName, limits: ownOrDefault(caller.keyLimits, key) },
+      { kind: 'account', id: accountId, name: '', limits: ownOrDefault(caller.accountLimits, account) },
       { kind: 'group', id: groupName, name: groupName, limits: ofGroup },
       // A client that has left already has none.
       ...(ip === '' ? [] : [{ kind: 'address', id: networkOf(ip), name: '', limits: address } as const]),
@@ -54,7 +54,7 @@ export class CallLimits {
   }
 
   /** Counts what runs no model of its own: a question, a repetition. Undefined when nothing is limited. @throws RateLimited */
-  async countRequest({ id, ip }: Pick<Call, 'id' | 'ip'>, caller: Caller): Promise<LimitStandings | undefined> {
+  async countRequest({ id, ip }: Pick<Call, 'id' | 'ip'>, caller: Caller): Promise<LimitStatuses | undefined> {
     const subjects = this.subjectsOf(caller, ip);
     if (subjects === undefined) return undefined;
     const { standings } = await this.limiter.take({ id, subjects, tokens: 0, runs: false });

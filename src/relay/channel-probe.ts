@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CatalogService } from '../catalog/index.js';
 import { ChannelDirectory } from '../catalog/channels/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import { CHECK_PATIENCE_MS, UpstreamQuestions } from './upstream-questions.js';
+import { CHECK_TIMEOUT_MS, UpstreamQuestions } from './upstream-questions.js';
 
 /** What one channel said to the smallest call there is. */
 export interface ProbeResult {
@@ -34,7 +34,7 @@ export class ChannelProbe {
   async *all(): AsyncIterable<ProbeResult> {
     await this.catalog.reload();
     for (const { name } of this.channels.all()) {
-      const [answer] = await this.notifications.ask(TOPICS.probe, name, CHECK_PATIENCE_MS + 1000);
+      const [answer] = await this.notifications.ask(TOPICS.probe, name, CHECK_TIMEOUT_MS + 1000);
       yield (answer as ProbeResult | undefined) ?? (await this.probe(name));
     }
   }

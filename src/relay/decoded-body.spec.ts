@@ -8,7 +8,7 @@ import { BodyBudget } from './body-budget.js';
 import { BodyReader } from './body-reader.js';
 import { DecodedBody, encodingsOf } from './decoded-body.js';
 import { RelayTimings } from './relay-timings.js';
-import { Turns } from './turns.js';
+import { TimeSlicer } from './time-slicer.js';
 
 const MIB = 1024 * 1024;
 const BODY = Buffer.from(JSON.stringify({ model: 'm', input: 'Grüße '.repeat(20_000) }));
@@ -35,7 +35,7 @@ function decode(names: readonly string[], bytes: Buffer, maxBytes = MIB, pieceBy
   for (let at = 0; at < bytes.length; at += pieceBytes) request.push(bytes.subarray(at, at + pieceBytes));
   request.push(null);
   const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).open('acc_1');
-  const limits = { maxBytes, share, timings: new RelayTimings(), turns: new Turns() };
+  const limits = { maxBytes, share, timings: new RelayTimings(), turns: new TimeSlicer() };
   return new BodyReader(body, { next: () => undefined }, limits).read().finally(() => body.destroy());
 }
 

@@ -30,7 +30,7 @@ export interface DryRoute extends Prospect {
 }
 
 /** What would become of the call. */
-export interface DryRunAnswer extends DryAdmission {
+export interface DryRunResult extends DryAdmission {
   readonly outlook: ModelOutlook;
   /** In the order in which they are likely to be asked. */
   readonly routes: readonly DryRoute[];
@@ -58,7 +58,7 @@ export class DryRun {
   ) {}
 
   /** Undefined when there is no such key or account. @throws AppError `unavailable` when the database does not answer */
-  async of(question: DryRunQuestion): Promise<DryRunAnswer | undefined> {
+  async of(question: DryRunQuestion): Promise<DryRunResult | undefined> {
     await this.catalog.reload();
     const call = this.callOf(question);
     const admission = await this.admissions.of(call, question.who);

@@ -5,7 +5,7 @@ import type { Frame, UpstreamAdapter } from '../protocols/contract/index.js';
 import { type Assignment } from './routing/index.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { AnswerMemory } from './answer-memory.js';
+import { ResponseStore } from './response-store.js';
 import { lane } from './lane.js';
 import { type PreparedRequest, prepareRequest } from './prepared-request.js';
 import { monotonicMs } from '../platform/shared/index.js';
@@ -33,7 +33,7 @@ export class Exchange {
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
     private readonly timings: RelayTimings,
-    private readonly memory: AnswerMemory,
+    private readonly memory: ResponseStore,
   ) {}
 
   /**

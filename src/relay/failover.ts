@@ -14,10 +14,10 @@ import type { Translator } from './translations.js';
 /** More upstreams than this are not asked for one call: clients try again themselves. */
 const MAX_ATTEMPTS = 4;
 /** In less time nobody answers, in ms: then it counts as over. */
-const LEAST_MS = 100;
+const MIN_MS = 100;
 
 /** A call on its way to an answer. */
-interface Course {
+interface FailoverOptions {
   readonly running: RunningCall;
   readonly selection: CallSelection;
   readonly translator: Translator;
@@ -26,7 +26,7 @@ interface Course {
 }
 
 /** What has been tried so far. */
-interface Past {
+interface FailoverState {
   /** Requests that upstreams have been sent. */
   readonly asked: number;
   /** Why the last of them did not answer. */
@@ -53,7 +53,7 @@ export class Failover {
     return this.attempt({ running, selection, translator, deadlineMs }, { asked: 0 });
   }
 
-  private attempt(course: Course, past: Past): Observable<Frame> {
+  private attempt(course: FailoverOptions, past: FailoverState): Observable<Frame> {
     const { running, selection, translator, deadlineMs } = course;
     const draw = (): Assignment | Promise<Assignment> => selection.next();
     const use = (assignment: Assignment): Observable<Frame> => {
@@ -62,14 +62,14 @@ export class Failover {
         const leftMs = past.asked === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
         return this.exchange.frames(running, assignment, translator, leftMs);
       };
-      const backOffMs = Math.min(this.backOffMs(past), deadlineMs - monotonicMs() - LEAST_MS);
+      const backOffMs = Math.min(this.backOffMs(past), deadlineMs - monotonicMs() - MIN_MS);
       return backOffMs > 0 ? backedOff(running.ticket, backOffMs).pipe(switchMap(ask)) : ask();
     };
     const isCutShort = ({ kind }: AppError): boolean => kind === 'timeout' && past.asked > 0 && this.isOver(deadlineMs);
     return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(course, past, thrown)));
   }
 
-  private after(course: Course, past: Past, thrown: unknown): Observable<Frame> {
+  private after(course: FailoverOptions, past: FailoverState, thrown: unknown): Observable<Frame> {
     if (thrown instanceof NoChannel) return throwError(() => whatToSay(past, thrown));
     if (thrown instanceof NotForThisChannel) return this.attempt(course, { ...past, unfit: thrown.reason });
     const failure = AppError.from(thrown);
@@ -79,17 +79,17 @@ export class Failover {
     return this.attempt(course, { ...past, asked, failure });
   }
 
-  private isLate({ running, deadlineMs }: Course): boolean {
+  private isLate({ running, deadlineMs }: FailoverOptions): boolean {
     const lastMs = running.answer.startedMs + this.timings.lastAttemptMs;
     return this.isOver(Math.min(lastMs, deadlineMs));
   }
 
   private isOver(timeMs: number): boolean {
-    return timeMs - monotonicMs() < LEAST_MS;
+    return timeMs - monotonicMs() < MIN_MS;
   }
 
   /** Full jitter. What a rate limit or a bad credential refused at once, another one can answer at once. */
-  private backOffMs({ asked, failure }: Past): number {
+  private backOffMs({ asked, failure }: FailoverState): number {
     if (failure === undefined || failure.kind === 'rate_limit_exceeded' || failure.kind === 'upstream_auth') return 0;
     const { backOffMs, longestBackOffMs } = this.timings;
     return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (asked - 1), longestBackOffMs));
@@ -104,7 +104,7 @@ const backedOff = ({ waits }: Ticket, ms: number): Observable<unknown> =>
   });
 
 /** One that was asked and failed, or one that rests, may answer when the client tries again; one that is unfit will not. */
-function whatToSay({ failure, unfit }: Past, none: NoChannel): AppError {
+function whatToSay({ failure, unfit }: FailoverState, none: NoChannel): AppError {
   if (failure !== undefined) return failure;
   return none.isExhausted && unfit !== undefined ? unfit : none;
 }

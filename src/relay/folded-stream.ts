@@ -5,21 +5,21 @@ import {
   type SseEvent,
   type StreamDecoder,
 } from '../protocols/contract/index.js';
-import type { AnswerSink } from './answer-sink.js';
-import { AnswerSize } from './answer-size.js';
-import type { WholeAnswer } from './whole-answer.js';
+import type { ResponseSink } from './response-sink.js';
+import { ResponseSize } from './response-size.js';
+import type { WholeResponse } from './whole-response.js';
 
 /** The stream of an upstream for a client that wants its answer whole. */
-export class FoldedStream implements AnswerSink {
+export class FoldedStream implements ResponseSink {
   private readonly splitter = new SseSplitter();
   private readonly collector = new ResultCollector();
-  private readonly size = AnswerSize.ofStream();
+  private readonly size = ResponseSize.ofStream();
   private lingerTimer: NodeJS.Timeout | undefined;
   /** The answer is complete, or has failed. */
   private isOver = false;
 
   constructor(
-    private readonly answer: WholeAnswer,
+    private readonly answer: WholeResponse,
     private readonly decoder: StreamDecoder & { readonly stopped?: boolean },
     private readonly lingerMs: number,
   ) {}

@@ -2,9 +2,9 @@ import type { BodySize, CallBody, PromptSample } from '../protocols/contract/ind
 import type { BodyShare } from './body-budget.js';
 
 /** A body of this size is kept whole while its answer comes, so that its prompt can be counted. */
-const MAX_KEPT_BYTES = 32 * 1024;
+const MAX_STORED_BYTES = 32 * 1024;
 const SAMPLES = 32;
-const SAMPLE_BYTES = MAX_KEPT_BYTES / SAMPLES;
+const SAMPLE_BYTES = MAX_STORED_BYTES / SAMPLES;
 
 /**
  * A request's body in memory, and its share of what all bodies may take. Both are kept while another channel may be
@@ -43,7 +43,8 @@ export class HeldBody implements CallBody {
 
   /** Keeps what its prompt can be counted by. Again does nothing. */
   shrink(size: BodySize): void {
-    if (this.kept !== undefined) this.rest = this.kept.length <= MAX_KEPT_BYTES ? this.kept : sampleOf(this.kept, size);
+    if (this.kept !== undefined)
+      this.rest = this.kept.length <= MAX_STORED_BYTES ? this.kept : sampleOf(this.kept, size);
     this.drop();
   }
 
@@ -63,7 +64,7 @@ function sampleOf(bytes: Buffer, { media = [] }: BodySize): PromptSample {
     from = end;
   }
   const total = texts.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (total <= MAX_KEPT_BYTES)
+  if (total <= MAX_STORED_BYTES)
     return { texts: texts.map(({ start, end }) => bytes.toString('utf8', start, end)), share: 1 };
   const pieces: string[] = [];
   let sampled = 0;

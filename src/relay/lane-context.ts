@@ -1,6 +1,6 @@
 import type { AttemptLog } from './billing/index.js';
-import type { Call, Losses, UpstreamAdapter, UpstreamTarget } from '../protocols/contract/index.js';
-import type { Answer } from './answer.js';
+import type { Call, TranslationWarnings, UpstreamAdapter, UpstreamTarget } from '../protocols/contract/index.js';
+import type { CallContext } from './call-context.js';
 import type { RelayTimings } from './relay-timings.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
@@ -12,7 +12,7 @@ export interface LaneContext {
   readonly target: UpstreamTarget;
   /** How many of the client's stop texts the upstream knows. */
   readonly stopsSent: number;
-  readonly answer: Answer;
+  readonly answer: CallContext;
   readonly attempt: AttemptLog;
   readonly timings: RelayTimings;
   /** Undefined when the request went up in the client's own words. */
@@ -20,5 +20,5 @@ export interface LaneContext {
   /** For an answer in another form than was asked for. */
   readonly translator: Translator;
   /** Those of the request, for those of the answer to join. */
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
 }

@@ -1,10 +1,10 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { Frame, UpstreamHeaders } from '../protocols/contract/index.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
-import type { AnswerSink } from './answer-sink.js';
-import { AnswerStream } from './answer-stream.js';
+import type { ResponseSink } from './response-sink.js';
+import { ResponseStream } from './response-stream.js';
 import type { LaneContext } from './lane-context.js';
-import { RefusedAnswer } from './refused-answer.js';
+import { RefusedResponse } from './refused-response.js';
 import { translatedSink } from './translated-sink.js';
 import { upstreamRequestId } from './upstream-request-id.js';
 import { VerbatimWhole } from './verbatim-whole.js';
@@ -21,7 +21,7 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
   return (parts) =>
     new Observable<Frame>((out) => {
       const { attempt } = context;
-      let sink: AnswerSink | undefined;
+      let sink: ResponseSink | undefined;
       const subscription = parts.subscribe({
         next: (part) => {
           switch (part.type) {
@@ -51,17 +51,17 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
     });
 }
 
-function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): AnswerSink {
+function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): ResponseSink {
   const { call, adapter, translator, answer, timings } = context;
   const { verbatim } = adapter;
   const form = formOf(headers);
-  const refused = (): AnswerSink => new RefusedAnswer(out, adapter, status, headers, timings.refusalMs);
+  const refused = (): ResponseSink => new RefusedResponse(out, adapter, status, headers, timings.refusalMs);
   if (status < 200 || status >= 300 || form === 'other') return refused();
   const streamed = form === 'stream';
   const isAsAsked = streamed === call.head.stream;
   if (context.translation === undefined && isAsAsked && verbatim !== undefined)
     return streamed
-      ? new AnswerStream(out, verbatim.meterStream(call), answer, timings)
+      ? new ResponseStream(out, verbatim.meterStream(call), answer, timings)
       : new VerbatimWhole(out, verbatim, call, answer);
   const translation = context.translation ?? translator.ofAnswer();
   return translation === undefined ? refused() : translatedSink(context, translation, streamed, out);

@@ -1,8 +1,8 @@
 import { cpuMs, LINEAR_MS } from '../../test/support/timing.js';
-import { usualForm } from './path-forms.js';
+import { canonicalPath } from './path-forms.js';
 
 describe('tolerated forms of addresses (case 108)', () => {
-  const post = (url: string, headers = {}): string => usualForm(url, 'POST', headers);
+  const post = (url: string, headers = {}): string => canonicalPath(url, 'POST', headers);
 
   it.each([
     ['/v1/messages', '/v1/messages'],
@@ -40,21 +40,21 @@ describe('tolerated forms of addresses (case 108)', () => {
   it.each(['/keys', '/wallet', '/v1/files', '/messages-archive', '/pricing/messages', '/health'])(
     '%s is left as it is',
     (url) => {
-      expect(usualForm(url, 'GET', {})).toBe(url);
+      expect(canonicalPath(url, 'GET', {})).toBe(url);
     },
   );
 
   it('takes whoever reads no pages to the answer for probes', () => {
     const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-    expect(usualForm('/', 'GET', { accept: '*/*' })).toBe('/health');
-    expect(usualForm('/?x=1', 'GET', {})).toBe('/health?x=1');
-    expect(usualForm('/', 'HEAD', BROWSER)).toBe('/health');
-    expect(usualForm('/?days=7', 'GET', BROWSER)).toBe('/?days=7');
-    expect(usualForm('/keys', 'GET', {})).toBe('/keys');
+    expect(canonicalPath('/', 'GET', { accept: '*/*' })).toBe('/health');
+    expect(canonicalPath('/?x=1', 'GET', {})).toBe('/health?x=1');
+    expect(canonicalPath('/', 'HEAD', BROWSER)).toBe('/health');
+    expect(canonicalPath('/?days=7', 'GET', BROWSER)).toBe('/?days=7');
+    expect(canonicalPath('/keys', 'GET', {})).toBe('/keys');
   });
 
   it('takes no longer over a run of slashes than over any other address', () => {
     const url = `/${'/'.repeat(200_000)}x`;
-    expect(cpuMs(() => usualForm(url, 'GET', {}))).toBeLessThan(LINEAR_MS);
+    expect(cpuMs(() => canonicalPath(url, 'GET', {}))).toBeLessThan(LINEAR_MS);
   });
 });

@@ -12,7 +12,7 @@ const BARE = /^(?:\/v1)*\/?$/;
  * The usual form of an address: `/v1/messages` for `/messages`, `/v1/v1/messages`, `/v1/messages/v1/messages/` and the
  * like. Anything that is no endpoint of ours is left as it is, the query always.
  */
-export function usualForm(url: string, method: string, headers: IncomingHttpHeaders): string {
+export function canonicalPath(url: string, method: string, headers: IncomingHttpHeaders): string {
   // `OPTIONS *` asks about the server as a whole.
   const local = url === '*' ? '/' : url.replace(ORIGIN, '');
   const mark = local.indexOf('?');

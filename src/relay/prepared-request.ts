@@ -1,7 +1,7 @@
 import { catchError, isObservable, map, type Observable, throwError } from 'rxjs';
 import {
   type Call,
-  Losses,
+  TranslationWarnings,
   type ProtocolId,
   type UpstreamAdapter,
   type UpstreamRequest,
@@ -20,7 +20,7 @@ export interface PreparedRequest {
   readonly request: UpstreamRequest;
   /** Undefined when it goes up in the client's own words. */
   readonly translation: Translation | undefined;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
   /** How many of the client's stop texts the upstream knows. */
   readonly stopsSent: number;
 }
@@ -40,7 +40,7 @@ export function prepareRequest(
   if (passesVerbatim(call, running.protocol.id, channel, adapter)) {
     const target = targetOf(running, channel, false);
     // Verbatim the upstream knows all of it.
-    const whole = { translation: undefined, losses: new Losses(false), stopsSent: Infinity };
+    const whole = { translation: undefined, losses: new TranslationWarnings(false), stopsSent: Infinity };
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
   const target = targetOf(running, channel, true);

@@ -1,4 +1,4 @@
-import { AppError, type FieldFault } from '../platform/shared/index.js';
+import { AppError, type FieldErrorCode } from '../platform/shared/index.js';
 
 /** A call that came while the process was on its way out. SDKs try again, and find another process or the next one. */
 export class NoMoreCalls extends AppError {
@@ -37,22 +37,22 @@ export class TranslationTooSlow extends AppError {
 }
 
 /** The key of the call keeps no answers, and the client relies on it. */
-export class NothingIsKept extends AppError {
+export class StorageDisabled extends AppError {
   /** The client asks for it. */
-  static ofAnswers(): NothingIsKept {
-    return new NothingIsKept('The response cannot be stored. Omit "store" or send "store": false.', 'store');
+  static ofAnswers(): StorageDisabled {
+    return new StorageDisabled('The response cannot be stored. Omit "store" or send "store": false.', 'store');
   }
 
   /** The client names an answer that it believes to be kept. @param answerId when it is a whole one */
-  static ofNames(answerId: string | undefined): NothingIsKept {
-    return new NothingIsKept(
+  static ofNames(answerId: string | undefined): StorageDisabled {
+    return new StorageDisabled(
       'It cannot refer to an earlier response. Send the whole conversation with "store": false.',
       answerId === undefined ? 'input' : 'previous_response_id',
       'previous_response_not_found',
     );
   }
 
-  private constructor(advice: string, param: string, fault: FieldFault = 'unsupported_parameter') {
+  private constructor(advice: string, param: string, fault: FieldErrorCode = 'unsupported_parameter') {
     super('invalid_request', `This key never stores responses. ${advice}`, { param, fault });
   }
 }

@@ -8,12 +8,12 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
 import { KeysModule } from '../keys/index.js';
 import { MetricsModule } from '../platform/metrics/index.js';
 import { LimitsModule } from '../platform/limits/index.js';
-import { StoredAnswersModule } from './stored-responses/index.js';
+import { StoredResponsesModule } from './stored-responses/index.js';
 import { TokensModule } from '../protocols/tokens/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Admissions } from './admissions.js';
-import { AnswerMemory } from './answer-memory.js';
+import { ResponseStore } from './response-store.js';
 import { Attempts } from './attempts.js';
 import { BareAddressController } from './bare-address.controller.js';
 import { Bodies } from './bodies.js';
@@ -26,11 +26,11 @@ import { DryAdmissions } from './dry-admission.js';
 import { DryRun } from './dry-run.js';
 import { Exchange } from './exchange.js';
 import { Failover } from './failover.js';
-import { DialectChoices } from './dialect-choices.js';
-import { KeptAnswers } from './kept-answers.js';
+import { ProtocolChoices } from './protocol-choices.js';
+import { ResponseLookup } from './response-lookup.js';
 import { LoadShedding } from './load-shedding.js';
 import { ModelAccess } from './model-access.js';
-import { HolderController } from './holder.controller.js';
+import { KeyInfoController } from './key-info.controller.js';
 import { ModelsController } from './models.controller.js';
 import { HealthController } from './health.controller.js';
 import { ReasoningSeal } from './reasoning-seal.js';
@@ -44,16 +44,16 @@ import { Revocations } from './revocations.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';
 import { StateAccess } from './state-access.js';
-import { StrayController, StrayGuard } from './stray.controller.js';
+import { FallbackController, FallbackGuard } from './fallback.controller.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
 import { Translations } from './translations.js';
-import { Turns } from './turns.js';
+import { TimeSlicer } from './time-slicer.js';
 import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
 
 @Module({
   imports: [
     DiscoveryModule,
-    StoredAnswersModule,
+    StoredResponsesModule,
     CatalogModule,
     KeysModule,
     MetricsModule,
@@ -63,11 +63,11 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     TokensModule,
     UsageModule,
   ],
-  controllers: [ModelsController, HolderController, BareAddressController, HealthController, StrayController],
+  controllers: [ModelsController, KeyInfoController, BareAddressController, HealthController, FallbackController],
   providers: [
     AdapterRegistry,
     Admissions,
-    AnswerMemory,
+    ResponseStore,
     Attempts,
     Bodies,
     BodyBudget,
@@ -79,8 +79,8 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     DryRun,
     Exchange,
     Failover,
-    DialectChoices,
-    KeptAnswers,
+    ProtocolChoices,
+    ResponseLookup,
     LoadShedding,
     ModelAccess,
     ReasoningSeal,
@@ -94,11 +94,11 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     RunState,
     SharedMemory,
     StateAccess,
-    StrayGuard,
+    FallbackGuard,
     TranslationQueue,
     Translations,
     TranslationThread,
-    Turns,
+    TimeSlicer,
     UpstreamPromptCounts,
     UpstreamClient,
     UpstreamPools,
@@ -110,9 +110,9 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     CallLimits,
     ChannelProbe,
     UpstreamQuestions,
-    DialectChoices,
+    ProtocolChoices,
     DryRun,
-    KeptAnswers,
+    ResponseLookup,
     KeysModule,
     LoadShedding,
     PromptCounts,

@@ -6,16 +6,16 @@ import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.j
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../platform/shared/index.js';
 import { Admissions } from './admissions.js';
-import type { Answer } from './answer.js';
+import type { CallContext } from './call-context.js';
 import { Attempts } from './attempts.js';
 import { Bodies } from './bodies.js';
-import type { DialectChoice } from './dialect-choices.js';
+import type { ProtocolChoice } from './protocol-choices.js';
 import type { HeldBody } from './held-body.js';
 import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import type { SharedAnswer } from './shared-answer.js';
-import { SharedAnswers } from './shared-answers.js';
+import type { SharedResponse } from './shared-response.js';
+import { SharedResponses } from './shared-responses.js';
 import { unlessInterrupted } from './unless-interrupted.js';
 
 interface ReadCall {
@@ -30,7 +30,7 @@ interface ReadCall {
 }
 
 interface Share {
-  readonly answer: SharedAnswer;
+  readonly answer: SharedResponse;
   /** The answer is that of another call. */
   readonly isGuest: boolean;
 }
@@ -38,7 +38,7 @@ interface Share {
 /** The path of a call, from its bytes to the last byte of its answer. */
 @Injectable()
 export class RelayService {
-  private readonly shared = new SharedAnswers();
+  private readonly shared = new SharedResponses();
 
   constructor(
     private readonly bodies: Bodies,
@@ -52,7 +52,7 @@ export class RelayService {
    * Answers one request.
    * @throws AppError when the call failed before anything was written; its row is written by then
    */
-  async answer(choice: DialectChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async answer(choice: ProtocolChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const answer = this.replies.open(request.id, caller, arrival.startedMs);
@@ -75,7 +75,7 @@ export class RelayService {
   run(
     { call, asked, answers: protocol }: Pick<ReadCall, 'call' | 'asked' | 'answers'>,
     caller: Caller,
-    answer: Answer,
+    answer: CallContext,
     name?: string,
   ): Observable<Frame> {
     return defer(() => {
@@ -93,10 +93,10 @@ export class RelayService {
   }
 
   private async readOrRefuse(
-    choice: DialectChoice,
+    choice: ProtocolChoice,
     request: FastifyRequest,
     caller: Caller,
-    answer: Answer,
+    answer: CallContext,
   ): Promise<ReadCall> {
     try {
       const { interruption } = answer;
@@ -111,7 +111,7 @@ export class RelayService {
   }
 
   private async read(
-    choice: DialectChoice,
+    choice: ProtocolChoice,
     request: FastifyRequest,
     { accountId }: Caller,
   ): Promise<Omit<ReadCall, 'share'>> {
@@ -135,7 +135,7 @@ export class RelayService {
   private async shareOf(
     { call, asked, answers, body }: Omit<ReadCall, 'share'>,
     caller: Caller,
-    answer: Answer,
+    answer: CallContext,
   ): Promise<Share | undefined> {
     try {
       const key = idempotencyKeyOf(call.request);
@@ -159,7 +159,7 @@ export class RelayService {
     { call, answers, body }: ReadCall,
     share: Share,
     caller: Caller,
-    answer: Answer,
+    answer: CallContext,
     reply: FastifyReply,
   ): Promise<void> {
     const { facts, frames } = share.answer.reply(share.isGuest ? answer.waits : undefined);

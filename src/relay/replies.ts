@@ -3,12 +3,12 @@ import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
 import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
-import { Answer, type ReplyFacts } from './answer.js';
+import { CallContext, type ReplyFacts } from './call-context.js';
 import { RelayMetrics } from './relay-metrics.js';
 import { RelayTimings } from './relay-timings.js';
 import { ReplyWriter } from './reply-writer.js';
 import { RunState } from './run-state.js';
-import { SharedAnswer } from './shared-answer.js';
+import { SharedResponse } from './shared-response.js';
 import { SharedMemory } from './shared-memory.js';
 
 /** Sends answers to clients, each by a writer of its own. */
@@ -22,8 +22,8 @@ export class Replies {
   ) {}
 
   /** The answer to a call that has just come, of which nothing is known yet. To be closed, however the call ends. */
-  open(callId: string, caller: Caller, startedMs: number): Answer {
-    const answer = new Answer(this.state.begin(callId, caller), startedMs);
+  open(callId: string, caller: Caller, startedMs: number): CallContext {
+    const answer = new CallContext(this.state.begin(callId, caller), startedMs);
     answer.onBegun = (relayMs) => this.metrics.begun(relayMs);
     return answer;
   }
@@ -33,8 +33,8 @@ export class Replies {
   }
 
   /** The same for the clients of one call that may be several. */
-  share(callId: string, answer: Answer, frames: Observable<Frame>): SharedAnswer {
-    return new SharedAnswer(callId, answer, frames, this.memory);
+  share(callId: string, answer: CallContext, frames: Observable<Frame>): SharedResponse {
+    return new SharedResponse(callId, answer, frames, this.memory);
   }
 
   /**

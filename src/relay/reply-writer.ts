@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Observable, Subscription } from 'rxjs';
 import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AppError } from '../platform/shared/index.js';
-import type { ReplyFacts } from './answer.js';
+import type { ReplyFacts } from './call-context.js';
 import type { RelayTimings } from './relay-timings.js';
 
 const STREAM_HEADERS = {

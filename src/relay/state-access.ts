@@ -2,13 +2,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import { concatMap, defer, finalize, from, map, type Observable, of } from 'rxjs';
 import type { Call, CallSignal, CreatedState, Frame, ScopedId } from '../protocols/contract/index.js';
 import { type Channel, sharesState } from '../catalog/channels/index.js';
-import { type Maker } from './routing/index.js';
+import { type ResponseOrigin } from './routing/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, reasonOf, within } from '../platform/shared/index.js';
 import { UpstreamStates } from './stored-responses/index.js';
 
 /** The end of a response waits no longer than this until its state is recorded. */
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 /** No honest response names more. */
 const MAX_STATES_OF_CALL = 1000;
 
@@ -30,7 +30,7 @@ export class StateAccess {
     frames: Observable<Frame>,
     { head: { demands } }: Call,
     { accountId }: Pick<Caller, 'accountId'>,
-    maker: Maker,
+    maker: ResponseOrigin,
   ): Observable<Frame> {
     if (demands?.createsState !== true) return frames;
     return defer(() => {
@@ -55,10 +55,10 @@ export class StateAccess {
   }
 
   /** Never fails: what could not be recorded is not found later. */
-  private async record(accountId: string, maker: Maker, created: readonly CreatedState[]): Promise<void> {
+  private async record(accountId: string, maker: ResponseOrigin, created: readonly CreatedState[]): Promise<void> {
     try {
       const recording = this.states.record(accountId, maker, created).then(() => true);
-      if ((await within(recording, PATIENCE_MS)) === undefined) throw new Error('the database is too slow');
+      if ((await within(recording, TIMEOUT_MS)) === undefined) throw new Error('the database is too slow');
     } catch (error) {
       this.logger.warn(`Failed to record state created by ${maker.channelId}: ${reasonOf(error)}`);
     }
@@ -78,7 +78,7 @@ export class NamedState {
   /** @param makers in the order of the names; undefined where it was not made for the account */
   constructor(
     private readonly named: readonly [ScopedId, ...ScopedId[]],
-    private readonly makers: readonly (Maker | undefined)[],
+    private readonly makers: readonly (ResponseOrigin | undefined)[],
   ) {}
 
   /** The channel that created all of it; for unknown state, channels with `sharedState`. */
@@ -87,7 +87,7 @@ export class NamedState {
   }
 
   /** Who alone has it; undefined when that is not known. */
-  get keeper(): Maker | undefined {
+  get keeper(): ResponseOrigin | undefined {
     return this.makers.find((maker) => maker !== undefined);
   }
 

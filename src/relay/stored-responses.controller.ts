@@ -4,7 +4,7 @@ import { parseJsonTree, writeJson, type JsonTree } from '../protocols/contract/i
 import { ApiKeyGuard } from '../keys/index.js';
 import { AppError } from '../platform/shared/index.js';
 import { inputItems, RESPONSES_PATH } from '../protocols/responses/index.js';
-import { KeptAnswers } from './kept-answers.js';
+import { ResponseLookup } from './response-lookup.js';
 import { requestLineOf } from './request-facts.js';
 
 /** What counts prompts stands where an id could, and takes a POST. */
@@ -15,7 +15,7 @@ const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'] as const;
 @Controller(ANSWER_PATH)
 @UseGuards(ApiKeyGuard)
 export class StoredResponsesController {
-  constructor(private readonly kept: KeptAnswers) {}
+  constructor(private readonly kept: ResponseLookup) {}
 
   @Get()
   @Header(...JSON_TYPE)

@@ -1,15 +1,15 @@
 import { type CallResult, eventsOf } from '../protocols/contract/index.js';
-import type { AnswerSink } from './answer-sink.js';
-import { AnswerSize } from './answer-size.js';
-import type { WholeAnswer } from './whole-answer.js';
+import type { ResponseSink } from './response-sink.js';
+import { ResponseSize } from './response-size.js';
+import type { WholeResponse } from './whole-response.js';
 
 /** An unstreamed answer of an upstream, read when it is complete. */
-export class TranslatedWhole implements AnswerSink {
+export class TranslatedWhole implements ResponseSink {
   private chunks: Uint8Array[] = [];
-  private readonly size = AnswerSize.ofWhole();
+  private readonly size = ResponseSize.ofWhole();
 
   constructor(
-    private readonly answer: WholeAnswer,
+    private readonly answer: WholeResponse,
     private readonly decode: (body: string) => CallResult,
   ) {}
 

@@ -4,8 +4,8 @@ import {
   type CallContent,
   isTreeObject,
   type JsonTree,
-  Losses,
-  type NamedAnswers,
+  TranslationWarnings,
+  type NamedResponses,
   type OpaqueReasoning,
   type ProtocolAdapter,
   parseJsonTree,
@@ -17,7 +17,7 @@ import {
   writeJson,
 } from '../protocols/contract/index.js';
 import { AppError, type ErrorDetails, type ErrorKind } from '../platform/shared/index.js';
-import { type Found, Recollection } from './recollection.js';
+import { type Found, PreviousResponses } from './previous-responses.js';
 import { Translation } from './translation.js';
 
 // What a thread of its own does with a request that is too large to be parsed beside others' streams. Plain values go in
@@ -58,7 +58,7 @@ export interface BuiltRequest {
 }
 
 export type TranslationReply =
-  | { readonly named: NamedAnswers }
+  | { readonly named: NamedResponses }
   | { readonly built: BuiltRequest }
   | { readonly done: true }
   | { readonly error: CopiedError }
@@ -89,7 +89,7 @@ const MAX_CONTENT_VALUES = 32_000;
 const MAX_SHOWN_VALUES = 20_000;
 const MAX_BESIDE_LENGTH = 8 * 1024 * 1024;
 /** Longer input is not kept. */
-const MAX_KEPT_LENGTH = 16 * 1024 * 1024;
+const MAX_STORED_LENGTH = 16 * 1024 * 1024;
 /** The member that marks raw JSON text while it passes between threads. */
 const RAW = '\0raw';
 /** A member of the request that looks like it has one more NUL meanwhile. */
@@ -115,7 +115,7 @@ export function doJob(job: TranslationJob, tools: TranslationTools): Translation
     const bytes = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.byteLength);
     const tree = readTree(bytes, protocol);
     if (job.does === 'names') return { named: protocol.storage?.named(tree) ?? { answerId: undefined, itemIds: [] } };
-    const expanded = job.found === undefined ? tree : new Recollection(protocol, () => tree, job.found).expanded();
+    const expanded = job.found === undefined ? tree : new PreviousResponses(protocol, () => tree, job.found).expanded();
     if (job.does === 'expand' || upstream === undefined) return { done: true };
     const head = protocol.headReader(job.call.request).end({ bytes });
     const call: Call = { ...job.call, head, body: { bytes } };
@@ -135,7 +135,7 @@ interface Building {
 }
 
 function build({ job, call, protocol, upstream, tree, expanded }: Building, tools: TranslationTools): BuiltRequest {
-  const losses = new Losses(job.strict);
+  const losses = new TranslationWarnings(job.strict);
   const content = protocol.parseRequest(expanded, { call, losses, unseal: tools.unseal });
   const context = { call, content, request: tree, promptTokens: () => 1, seal: () => '' };
   const built = new Translation(context, protocol, losses).build(upstream, job.target);
@@ -150,7 +150,7 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
     losses: built.losses.names,
     content: packed({ ...content, lead: [], turns: [], tools: content.tools.map(nameOnly) }, MAX_CONTENT_VALUES),
     shown: packed(shown, MAX_SHOWN_VALUES),
-    input: input === undefined || input.length > MAX_KEPT_LENGTH ? undefined : input,
+    input: input === undefined || input.length > MAX_STORED_LENGTH ? undefined : input,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import type { ReasoningSeal } from './reasoning-seal.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
-import { Turns } from './turns.js';
+import { TimeSlicer } from './time-slicer.js';
 
 const MIB = 1024 * 1024;
 
@@ -26,7 +26,9 @@ describe('the queue of large requests', () => {
   let queue: TranslationQueue;
   beforeEach(() => {
     budget = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config);
-    queue = new TranslationQueue(new TestThread(), new Turns(), budget, { key: Buffer.alloc(32) } as ReasoningSeal);
+    queue = new TranslationQueue(new TestThread(), new TimeSlicer(), budget, {
+      key: Buffer.alloc(32),
+    } as ReasoningSeal);
   });
   afterEach(() => queue.onModuleDestroy());
 

@@ -7,7 +7,7 @@ import { BodyBudget, type BodyShare } from './body-budget.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { CutOff } from './relay.errors.js';
 import { TranslationError, type TranslationJob, type TranslationReply } from './translation-job.js';
-import { Turns } from './turns.js';
+import { TimeSlicer } from './time-slicer.js';
 
 /** Bytes of a body that are copied per slice. */
 const SLICE_BYTES = 1024 * 1024;
@@ -63,7 +63,7 @@ export class TranslationQueue implements OnModuleDestroy {
 
   constructor(
     private readonly thread: TranslationThread,
-    private readonly turns: Turns,
+    private readonly turns: TimeSlicer,
     private readonly budget: BodyBudget,
     private readonly reasoning: ReasoningSeal,
   ) {}

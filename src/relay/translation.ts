@@ -3,7 +3,7 @@ import {
   type CallContent,
   type CallEvent,
   type CallResult,
-  type Losses,
+  type TranslationWarnings,
   NO_TOKENS,
   notTranslatable,
   type ProtocolAdapter,
@@ -33,7 +33,7 @@ export class Translation {
     private readonly context: Omit<RenderContext, 'losses'>,
     /** The dialect of the answer. */
     private readonly protocol: ProtocolAdapter,
-    private readonly losses: Losses,
+    private readonly losses: TranslationWarnings,
     /** All that the request says, as JSON, once it names nothing any more; gives undefined when that is too long. */
     readonly input: () => string | undefined = () => undefined,
   ) {
@@ -53,7 +53,7 @@ export class Translation {
   build(
     adapter: UpstreamAdapter,
     target: UpstreamTarget,
-  ): { readonly request: UpstreamRequest; readonly losses: Losses } {
+  ): { readonly request: UpstreamRequest; readonly losses: TranslationWarnings } {
     const losses = this.losses.fork();
     const request = adapter.buildRequest({ call: this.call, content: this.content, losses }, target);
     requireModest(this.stopsBeyond(request.stopsSent ?? 0));
@@ -90,7 +90,7 @@ export class Translation {
   }
 
   /** @param promptTokens where they are known already */
-  renderer(losses: Losses, promptTokens = this.context.promptTokens): StreamRenderer {
+  renderer(losses: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
     return this.protocol.renderStream({ ...this.context, losses, promptTokens });
   }
 
@@ -99,7 +99,7 @@ export class Translation {
    * @param losses to be continued
    * @param output tokens, roughly
    */
-  render(result: CallResult, losses: Losses, output: number): string {
+  render(result: CallResult, losses: TranslationWarnings, output: number): string {
     const usage = result.usage ?? this.estimate(output).usage;
     if (!this.call.head.stream) return this.protocol.renderResponse({ ...result, usage }, { ...this.context, losses });
     const renderer = this.renderer(losses, () => usage.input);

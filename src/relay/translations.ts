@@ -4,8 +4,8 @@ import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
 import {
   type Call,
   type CallContent,
-  Losses,
-  type NamedAnswers,
+  TranslationWarnings,
+  type NamedResponses,
   type ProtocolAdapter,
   SplicedBody,
   type TreeObject,
@@ -19,7 +19,7 @@ import { AppError } from '../platform/shared/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ReasoningSeal } from './reasoning-seal.js';
-import type { Recollection } from './recollection.js';
+import type { PreviousResponses } from './previous-responses.js';
 import { Translation } from './translation.js';
 import {
   type BuiltRequest,
@@ -40,7 +40,7 @@ interface ParsedRequest {
   readonly content: CallContent;
   /** As far as responses show it. */
   readonly request: TreeObject;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
   readonly input: () => string | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Translatable {
   /** As the client sent it, read when it is first needed. */
   readonly request: () => TreeObject;
   /** Where it names earlier responses. */
-  readonly recollection: Recollection | undefined;
+  readonly recollection: PreviousResponses | undefined;
   /** The response is to be kept, with all input. */
   readonly keepsInput: boolean;
 }
@@ -62,7 +62,7 @@ export interface Translatable {
 export interface TranslatedRequest {
   readonly request: UpstreamRequest;
   readonly translation: Translation;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
 }
 
 /** The two uses of a translation of one call. */
@@ -96,9 +96,9 @@ export class Translations {
   }
 
   /** The earlier responses that a request names. */
-  named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedAnswers | Promise<NamedAnswers> {
+  named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedResponses | Promise<NamedResponses> {
     const { storage } = this.adapters.protocol(call.protocol);
-    const inline = (): NamedAnswers => storage?.named(request()) ?? { answerId: undefined, itemIds: [] };
+    const inline = (): NamedResponses => storage?.named(request()) ?? { answerId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { does: 'names' });
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));
@@ -140,7 +140,7 @@ export class Translations {
   }
 
   /** Too large to be parsed while streams wait. */
-  private isLarge({ head: { size } }: Call, recollection?: Recollection): boolean {
+  private isLarge({ head: { size } }: Call, recollection?: PreviousResponses): boolean {
     const { maxInlineBytes, maxInlineValues } = this.thread;
     return size.bytes + (recollection?.length ?? 0) > maxInlineBytes || (size.values ?? 0) > maxInlineValues;
   }
@@ -158,7 +158,7 @@ export class Translations {
     accountId: string,
     { id, createdAt, protocol, request, ip, head, body }: Call,
     task: TranslationTask,
-    recollection?: Recollection,
+    recollection?: PreviousResponses,
   ): Observable<TranslationReply> {
     const job = { ...task, call: { id, createdAt, protocol, request, ip }, found: recollection?.found };
     const recalledLength = recollection?.length ?? 0;
@@ -167,7 +167,7 @@ export class Translations {
 
   private restore(translatable: Translatable, built: BuiltRequest): TranslatedRequest {
     const { caller } = translatable;
-    const losses = Losses.of(built.losses, caller.strict);
+    const losses = TranslationWarnings.of(built.losses, caller.strict);
     const shown = unpacked(built.shown);
     const input = (): string | undefined => built.input;
     const translation = this.translationOf(translatable, {
@@ -183,7 +183,7 @@ export class Translations {
   private open(translatable: Translatable, strict = translatable.caller.strict): Translation {
     const { call, recollection } = translatable;
     const asked = this.adapters.protocol(call.protocol);
-    const losses = new Losses(strict);
+    const losses = new TranslationWarnings(strict);
     const request = translatable.request();
     const expanded = recollection?.expanded() ?? request;
     const content = asked.parseRequest(expanded, { call, losses, unseal: (text) => this.reasoning.unseal(text) });

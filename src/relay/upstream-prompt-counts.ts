@@ -7,13 +7,13 @@ import type { Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
-import { admitsNamed, AnswerMemory, keeperOf } from './answer-memory.js';
-import { collected, jsonOf } from './collected-answer.js';
+import { admitsNamed, ResponseStore, keeperOf } from './response-store.js';
+import { collected, jsonOf } from './collected-response.js';
 import { misfitOf } from './request-fit.js';
 import { Translations } from './translations.js';
 
 /** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 interface Asker {
   readonly group: string;
@@ -28,7 +28,7 @@ export class UpstreamPromptCounts {
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
-    private readonly memory: AnswerMemory,
+    private readonly memory: ResponseStore,
     private readonly translations: Translations,
   ) {}
 
@@ -77,7 +77,7 @@ export class UpstreamPromptCounts {
   ): Promise<JsonObject | undefined> {
     const request = question.requestFor(call, upstreamModel(channel, call.head.model));
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
-    const answer = await collected(parts, PATIENCE_MS).catch(() => undefined);
+    const answer = await collected(parts, TIMEOUT_MS).catch(() => undefined);
     if (answer === undefined) return undefined;
     const { status, headers } = answer;
     const body = jsonOf(answer);

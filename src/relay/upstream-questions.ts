@@ -13,7 +13,7 @@ import { CheckCalls, type CheckTarget } from './routing/index.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { type CollectedAnswer, collected, jsonOf } from './collected-answer.js';
+import { type CollectedResponse, collected, jsonOf } from './collected-response.js';
 
 /** What an upstream said to the smallest call there is. */
 export interface CheckResult {
@@ -28,7 +28,7 @@ export interface CheckResult {
 }
 
 /** A model that thinks before it says a word needs some time even for one. */
-export const CHECK_PATIENCE_MS = 60_000;
+export const CHECK_TIMEOUT_MS = 60_000;
 /** More of an upstream's words is not passed on, in characters. */
 const MAX_WORDS_LENGTH = 300;
 
@@ -95,11 +95,11 @@ export class UpstreamQuestions {
     }
   }
 
-  private async ask(channel: Channel, request: UpstreamRequest, onByte?: () => unknown): Promise<CollectedAnswer> {
+  private async ask(channel: Channel, request: UpstreamRequest, onByte?: () => unknown): Promise<CollectedResponse> {
     const answer = await this.send(channel, channel.credentials[0]?.secret, request, onByte);
     const error = errorIn(answer, this.adapters.upstream(channel.protocol));
     if (error === undefined) return answer;
-    throw new AppError('upstream_error', `${answer.status}: ${ownWords(jsonOf(answer), channel) ?? error.message}`);
+    throw new AppError('upstream_error', `${answer.status}: ${ownText(jsonOf(answer), channel) ?? error.message}`);
   }
 
   private send(
@@ -107,14 +107,14 @@ export class UpstreamQuestions {
     credential: Secret | undefined,
     request: UpstreamRequest,
     onByte = (): unknown => undefined,
-  ): Promise<CollectedAnswer> {
+  ): Promise<CollectedResponse> {
     const parts = this.client.open(channel, credential, request, new Flow());
-    return collected(parts.pipe(tap(({ type }) => (type === 'chunk' ? onByte() : undefined))), CHECK_PATIENCE_MS);
+    return collected(parts.pipe(tap(({ type }) => (type === 'chunk' ? onByte() : undefined))), CHECK_TIMEOUT_MS);
   }
 }
 
 /** What the answer fails by; undefined when it is one. */
-function errorIn(answer: CollectedAnswer, adapter: UpstreamAdapter): AppError | undefined {
+function errorIn(answer: CollectedResponse, adapter: UpstreamAdapter): AppError | undefined {
   const { status, headers } = answer;
   const body = jsonOf(answer);
   if (status < 200 || status >= 300 || !isJsonObject(body)) return adapter.classifyError(status, headers, body);
@@ -128,7 +128,7 @@ function wordsOf(error: unknown): string {
 }
 
 /** What the upstream said itself: an operator may read it, unlike a client; not the secret, should it be repeated. */
-function ownWords(body: unknown, { credentials }: Channel): string | undefined {
+function ownText(body: unknown, { credentials }: Channel): string | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined;
   const message = isJsonObject(error) ? error['message'] : undefined;
   if (typeof message !== 'string') return undefined;
@@ -137,7 +137,7 @@ function ownWords(body: unknown, { credentials }: Channel): string | undefined {
 }
 
 /** @throws AppError when it cannot be read */
-function decoded(answer: CollectedAnswer, adapter: UpstreamAdapter): ReturnType<UpstreamAdapter['decodeResponse']> {
+function decoded(answer: CollectedResponse, adapter: UpstreamAdapter): ReturnType<UpstreamAdapter['decodeResponse']> {
   const target = {
     model: '',
     outputLimit: undefined,
@@ -150,7 +150,7 @@ function decoded(answer: CollectedAnswer, adapter: UpstreamAdapter): ReturnType<
   return adapter.decodeResponse(Buffer.concat(answer.chunks).toString('utf8'), GREETING, target);
 }
 
-function usageIn(answer: CollectedAnswer, adapter: UpstreamAdapter): TokenUsage | undefined {
+function usageIn(answer: CollectedResponse, adapter: UpstreamAdapter): TokenUsage | undefined {
   try {
     return decoded(answer, adapter).usage;
   } catch {

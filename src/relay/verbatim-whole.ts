@@ -1,8 +1,8 @@
 import type { Call, CallSignal, VerbatimLane } from '../protocols/contract/index.js';
-import type { Answer } from './answer.js';
+import type { CallContext } from './call-context.js';
 import type { FrameOutlet } from './frame-outlet.js';
-import { AnswerSize } from './answer-size.js';
-import type { AnswerSink } from './answer-sink.js';
+import { ResponseSize } from './response-size.js';
+import type { ResponseSink } from './response-sink.js';
 
 /** Up to this size an answer is kept whole, so that a late failure is still an HTTP error and may be tried elsewhere. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
@@ -11,11 +11,11 @@ const EDGE_BYTES = 64 * 1024;
 const BYTES_PER_TOKEN = 4;
 
 /** An unstreamed answer on its way to a client of the same dialect: one frame, or chunks when it is very long. */
-export class VerbatimWhole implements AnswerSink {
+export class VerbatimWhole implements ResponseSink {
   private chunks: Uint8Array[] = [];
   private size = 0;
   /** Also of one that passes in pieces, which may come compressed a thousand times. */
-  private readonly limit = AnswerSize.ofWhole();
+  private readonly limit = ResponseSize.ofWhole();
   /** It was larger than that. */
   private isOver = false;
   /** Of an answer too long to keep. */
@@ -25,7 +25,7 @@ export class VerbatimWhole implements AnswerSink {
     private readonly out: FrameOutlet,
     private readonly lane: VerbatimLane,
     private readonly call: Call,
-    private readonly answer: Answer,
+    private readonly answer: CallContext,
   ) {}
 
   chunk(bytes: Uint8Array): void {

@@ -3,8 +3,8 @@ import type { AttemptLog } from './billing/index.js';
 import type { Frame } from '../protocols/contract/index.js';
 import type { ChannelTimeouts } from '../catalog/channels/index.js';
 import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
-import type { Answer } from './answer.js';
-import { Patience } from './patience.js';
+import type { CallContext } from './call-context.js';
+import { PausableTimeout } from './pausable-timeout.js';
 
 /** The limits of one attempt that its connection knows nothing of, in milliseconds. */
 interface TimeLimits {
@@ -16,7 +16,7 @@ interface TimeLimits {
 
 interface Watched {
   readonly attempt: AttemptLog;
-  readonly answer: Answer;
+  readonly answer: CallContext;
 }
 
 /** `heldMs`: so much longer the first event may take to get here. */
@@ -46,11 +46,11 @@ export function watchAttempt({
         out.error(thrown);
       };
       const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));
-      const total = new Patience(answer.flow, totalMs, late('The upstream response timed out.'));
+      const total = new PausableTimeout(answer.flow, totalMs, late('The upstream response timed out.'));
       const first =
         firstMs === undefined
           ? undefined
-          : new Patience(answer.flow, firstMs, late('The upstream did not start to respond in time.'));
+          : new PausableTimeout(answer.flow, firstMs, late('The upstream did not start to respond in time.'));
       const subscription = frames.subscribe({
         next: (frame) => {
           first?.end();

@@ -7,14 +7,14 @@ export { type CallAttempt, type CallDetails, CallDetailsReader } from './calls/c
 export { CallLookup } from './calls/call-lookup.js';
 export { type KeyReport, KeyReportReader } from './keys/key-report.js';
 export { KeyUse, type RecentUse } from './keys/key-use.js';
-export { KeyUseSums } from './keys/key-use-sums.js';
+export { KeyUseRollups } from './keys/key-use-rollups.js';
 export { type KeyUses, KeyUsesReader, type UsedKey, type UseOfModel, type UsesOf } from './keys/key-uses.js';
 export type { Latency } from './sums/latencies.js';
 export type { Percentiles } from './sums/latency-buckets.js';
 export { type MarginPart, readMargins } from './sums/margins-reader.js';
-export { type AnswerCounts, type ModelAnswers, readModelAnswers } from './models/model-answers.js';
+export { type OutcomeCounts, type ModelOutcomes, readModelOutcomes } from './models/model-outcomes.js';
 export { type ModelTrouble, modelTroubles } from './models/model-troubles.js';
-export { type CostLine, type RecordedCall, type ShownSnapshot, type UpstreamReport } from './calls/recorded-call.js';
+export { type CostLine, type RecordedCall, type SnapshotView, type UpstreamReport } from './calls/recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './sums/usage-days.js';
 export { UsageExport, type UsageSelection } from './export/usage-export.js';
@@ -28,9 +28,15 @@ export { CallNotFound, RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';
 export { RollerTimings, UsageRoller } from './sums/usage-roller.js';
 export { csvLines } from './export/usage.csv.js';
-export { type Division, type UsageBar, type UsageFigures, type UsageSums, UsageSumsReader } from './sums/usage-sums.js';
+export {
+  type Division,
+  type UsageBar,
+  type UsageFigures,
+  type UsageTotals,
+  UsageTotalsReader,
+} from './sums/usage-totals.js';
 export { missingCalls } from './retention/missing-calls.js';
 export { type UsageFilter } from './usage-filter.js';
 export { type LogPosition, type LogStart } from './log/log-start.js';
-export { UPSTREAM_ANSWERS, upstreamAnswer } from './upstream-answer.js';
+export { UPSTREAM_RESPONSES, upstreamResponse } from './upstream-response.js';
 export { usedNames } from './log/used-names.js';

@@ -1,5 +1,5 @@
 import { type CallResult, resultOf } from './calls/call-result.js';
-import type { UpstreamAnswer } from './upstream-answer.js';
+import type { UpstreamResponse } from './upstream-response.js';
 
 /** Which calls: all with `from <= time < to`, and everything else that is said of them. */
 export interface UsageFilter {
@@ -14,7 +14,7 @@ export interface UsageFilter {
   readonly result?: CallResult | undefined;
   /** Operators' own filters. The channel is that of the last attempt, under any name it had; the answer, that of any. */
   readonly channel?: string | undefined;
-  readonly upstream?: UpstreamAnswer | undefined;
+  readonly upstream?: UpstreamResponse | undefined;
   /** Only calls that cost the operator more than was charged for them. */
   readonly atALoss?: boolean | undefined;
   /** Only calls whose upstream reported a usage that cannot be true. */
@@ -73,7 +73,7 @@ export const ofFinished = ({ channel, upstream, atALoss, isCorrected }: UsageFil
   channel !== undefined || upstream !== undefined || atALoss === true || isCorrected === true;
 
 /** The bounds are those of the calls: attempts stand in the partition of their call, and no other one need be read. */
-function answeredWith(answer: UpstreamAnswer, { from, to }: UsageFilter, parameters: Parameters): string {
+function answeredWith(answer: UpstreamResponse, { from, to }: UsageFilter, parameters: Parameters): string {
   const status =
     answer === 'none'
       ? 't.upstream_status IS NULL'

@@ -6,7 +6,7 @@ import { CallDetailsReader } from './calls/call-details.js';
 import { CallLookup } from './calls/call-lookup.js';
 import { KeyReportReader } from './keys/key-report.js';
 import { KeyUse } from './keys/key-use.js';
-import { KeyUseSums } from './keys/key-use-sums.js';
+import { KeyUseRollups } from './keys/key-use-rollups.js';
 import { KeyUsesReader } from './keys/key-uses.js';
 import { CallPartitions } from './retention/partitions.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
@@ -14,7 +14,7 @@ import { UsageDays } from './sums/usage-days.js';
 import { UsageExport } from './export/usage-export.js';
 import { UsageLog } from './log/usage-log.js';
 import { RollerTimings, UsageRoller } from './sums/usage-roller.js';
-import { UsageSumsReader } from './sums/usage-sums.js';
+import { UsageTotalsReader } from './sums/usage-totals.js';
 import { UsageRepository } from './export/usage.repository.js';
 
 @Module({
@@ -26,7 +26,7 @@ import { UsageRepository } from './export/usage.repository.js';
     CallLookup,
     KeyReportReader,
     KeyUse,
-    KeyUseSums,
+    KeyUseRollups,
     KeyUsesReader,
     CallPartitions,
     CallRetention,
@@ -36,7 +36,7 @@ import { UsageRepository } from './export/usage.repository.js';
     UsageLog,
     RollerTimings,
     UsageRoller,
-    UsageSumsReader,
+    UsageTotalsReader,
   ],
   exports: [
     CallPartitions,
@@ -46,13 +46,13 @@ import { UsageRepository } from './export/usage.repository.js';
     CallLookup,
     KeyReportReader,
     KeyUse,
-    KeyUseSums,
+    KeyUseRollups,
     KeyUsesReader,
     TimeLimitedReads,
     UsageDays,
     UsageLog,
     UsageRoller,
-    UsageSumsReader,
+    UsageTotalsReader,
   ],
 })
 export class UsageModule {}

@@ -34,7 +34,7 @@ export interface BalanceAt {
 
 const HISTORY_DAYS = 30;
 const PACE_DAYS = 14;
-const LEAST_DAYS = 3;
+const MIN_DAYS = 3;
 
 /** After every call there is. */
 const END = new Date(Date.UTC(2200, 0));
@@ -111,7 +111,7 @@ export class WalletStatement {
   /** What was spent a day, on average over the last 14 days or since the first call; undefined in its first three days. */
   async pace(query: Query, accountId: string, now: Date): Promise<Nanos | undefined> {
     const first = await this.usage.first(query, accountId);
-    if (first === undefined || now.getTime() - first.getTime() < LEAST_DAYS * DAY_MS) return undefined;
+    if (first === undefined || now.getTime() - first.getTime() < MIN_DAYS * DAY_MS) return undefined;
     const from = new Date(Math.max(first.getTime(), now.getTime() - PACE_DAYS * DAY_MS));
     const [spent = ZERO] = await this.usage.costs(query, accountId, [{ from, to: END }]);
     return nanos((spent * BigInt(DAY_MS)) / BigInt(now.getTime() - from.getTime()));

@@ -19,14 +19,14 @@ import { PaymentComparison } from './payments/payment-comparison.js';
 import { Reconciliation } from './payments/reconciliation.js';
 import { StripeLists } from './payments/stripe-lists.js';
 import { StripeEndpoint } from './payments/stripe-endpoint.js';
-import { ToldRepository } from './payments/told.repository.js';
+import { WebhookEvents } from './payments/webhook-events.repository.js';
 import { TopUpRepository } from './payments/top-up.repository.js';
 import { Webhook } from './payments/webhook.js';
 import { WebhookController } from './payments/webhook.controller.js';
 import { RedemptionCodeEntity } from './redemption-code.entity.js';
 import { RedemptionRepository } from './redemption.repository.js';
 import { RedemptionService } from './redemption.service.js';
-import { WalletEnd } from './wallet-end.js';
+import { WalletClosure } from './wallet-closure.js';
 import { WalletEntity } from './wallet.entity.js';
 import { WalletRepository } from './wallet.repository.js';
 import { WalletOutlook } from './wallet-outlook.js';
@@ -60,9 +60,9 @@ import { WalletService } from './wallet.service.js';
     LedgerCheck,
     WalletStatement,
     WalletOutlook,
-    WalletEnd,
+    WalletClosure,
     TopUpRepository,
-    ToldRepository,
+    WebhookEvents,
     StripeEndpoint,
     RefusedEvents,
     StripeApi,
@@ -82,7 +82,7 @@ import { WalletService } from './wallet.service.js';
     CheckoutService,
     RedemptionService,
     LedgerCheck,
-    WalletEnd,
+    WalletClosure,
     AllowanceService,
     AllowanceTurn,
     PaymentProblems,

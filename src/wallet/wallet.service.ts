@@ -25,7 +25,7 @@ export interface WalletPreview {
 }
 
 /** What a wallet has after a movement, and the ledger entry that it is. */
-export interface Entered {
+export interface LedgerResult {
   readonly entryId: string;
   readonly wallet: WalletBalance;
 }
@@ -101,7 +101,7 @@ export class WalletService {
    * What a redeemed code is worth, in the transaction that marks it as redeemed. Pays what is owed first.
    * @throws WalletNotFound, WalletClosed, AmountNotPossible
    */
-  redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<Entered> {
+  redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<LedgerResult> {
     return this.enter(
       { accountId, kind: 'redemption', reason, movementOn: (wallet) => topUp(wallet, amount) },
       manager,
@@ -112,7 +112,7 @@ export class WalletService {
    * What a payment brings, in the transaction that marks it as paid. Pays what is owed first.
    * @throws WalletNotFound, AmountNotPossible
    */
-  pay(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<Entered> {
+  pay(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<LedgerResult> {
     return this.enter({ accountId, kind: 'payment', reason, movementOn: (wallet) => topUp(wallet, amount) }, manager);
   }
 
@@ -123,7 +123,7 @@ export class WalletService {
    * @param manager the transaction to do it in; one of its own when absent
    * @throws WalletNotFound, AmountNotPossible
    */
-  async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<Entered> {
+  async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<LedgerResult> {
     if (amount <= 0n) throw AmountNotPossible.notPositive();
     const order: Order = { accountId, kind: 'refund', reason, movementOn: (wallet) => takeBack(wallet, amount) };
     return this.within(manager, (own) => this.enter(order, own));
@@ -182,7 +182,7 @@ export class WalletService {
     return manager ? work(manager) : this.wallets.transaction(work);
   }
 
-  private async enter(order: Order, manager: EntityManager): Promise<Entered> {
+  private async enter(order: Order, manager: EntityManager): Promise<LedgerResult> {
     const { accountId, kind, reason, at: createdAt = this.clock.date(), movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser, Window } from '../support/browser.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { mouse } from '../support/hands.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
@@ -11,16 +11,16 @@ import { removeDataDir } from '../support/temporary-data-dir.js';
 const OPERATORS_PASSWORD = 'copper lantern meadow';
 const USERS_PASSWORD = 'violet kettle umbrella';
 const USER = 'ann@example.com';
-type Dialect = (typeof DIALECTS)[number];
-const LABELS: Readonly<Record<Dialect, RegExp>> = {
+type ProtocolEndpoint = (typeof PROTOCOLS)[number];
+const LABELS: Readonly<Record<ProtocolEndpoint, RegExp>> = {
   'chat-completions': /Chat Completions/,
   messages: /Messages/,
   responses: /Responses/,
 };
 
 /** As the operator named it, one for each dialect. */
-const modelOf = (dialect: Dialect): string => `large-${dialect}`;
-const channelOf = (dialect: Dialect): string => `${dialect}-upstream`;
+const modelOf = (dialect: ProtocolEndpoint): string => `large-${dialect}`;
+const channelOf = (dialect: ProtocolEndpoint): string => `${dialect}-upstream`;
 
 describe('an administrator’s journey from an empty database to the margin of a call', () => {
   let mailbox: Mailbox;
@@ -71,7 +71,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     expect(await main(page)).toContain('saver');
   });
 
-  it.each(DIALECTS)('adds a model with prices for %s', async (dialect) => {
+  it.each(PROTOCOLS)('adds a model with prices for %s', async (dialect) => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Models & prices');
     await mouse.press(page, 'link', 'New model');
@@ -85,7 +85,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     expect(await heading(page)).toContain(modelOf(dialect));
   });
 
-  it.each(DIALECTS)('checks and adds a %s channel', async (dialect) => {
+  it.each(PROTOCOLS)('checks and adds a %s channel', async (dialect) => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Channels');
     await mouse.press(page, 'link', 'Add channel');
@@ -98,7 +98,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     await page.getByRole('checkbox', { name: /saver/ }).check();
     await mouse.press(page, 'button', 'Run check');
     expect(await main(page)).toMatch(/responded in/);
-    expect(upstream.requests).toHaveLength(DIALECTS.indexOf(dialect) + 1);
+    expect(upstream.requests).toHaveLength(PROTOCOLS.indexOf(dialect) + 1);
     await page.locator('summary', { hasText: modelOf(dialect) }).click();
     await mouse.fill(page, /Share/, '0.5');
     await mouse.fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
@@ -136,7 +136,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     await page.getByLabel('Group', { exact: true }).selectOption({ value: 'saver' });
     await mouse.press(page, 'button', 'Create key');
     const secret = /sk-\w{48}/.exec(await main(page))![0];
-    for (const dialect of DIALECTS) {
+    for (const dialect of PROTOCOLS) {
       const response = await fetch(`${service.address}${PATHS[dialect]}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -145,11 +145,11 @@ describe('an administrator’s journey from an empty database to the margin of a
       expect({ dialect, status: response.status }).toEqual({ dialect, status: 200 });
       await response.arrayBuffer();
     }
-    for (const dialect of DIALECTS) await expectFound(dialect);
+    for (const dialect of PROTOCOLS) await expectFound(dialect);
   }, 60_000);
 
   /** 9 tokens in at $1 and 2 out at $10 a million, × 0.8: $0.0000232; the upstream takes half of the list price. */
-  async function expectFound(dialect: Dialect): Promise<void> {
+  async function expectFound(dialect: ProtocolEndpoint): Promise<void> {
     const { page } = operator;
     await eventually(async () => {
       await page.goto(`/admin/calls?model=${modelOf(dialect)}`);
@@ -168,7 +168,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     expect([...operator.complaints, ...user.complaints]).toEqual([]);
     await operator.page.goto('/admin/audit');
     const audit = await main(operator.page);
-    for (const name of ['saver', ...DIALECTS.map(modelOf), ...DIALECTS.map(channelOf)]) expect(audit).toContain(name);
+    for (const name of ['saver', ...PROTOCOLS.map(modelOf), ...PROTOCOLS.map(channelOf)]) expect(audit).toContain(name);
     expect(await operator.page.content()).not.toContain('sk-upstream-secret');
   });
 });

@@ -5,7 +5,7 @@ import {
   type CallResult,
   classifyUpstream,
   type HeadReader,
-  Losses,
+  TranslationWarnings,
   modelListing,
   type RenderContext,
   type SseEvent,
@@ -167,7 +167,7 @@ describe('an upstream half that is wrong in one respect', () => {
     [
       'says of nothing that it is lost',
       ['one call at a time', 'JSON of a schema', 'output limit', 'settings', 'reasoning shown'],
-      building((context) => ({ ...context, losses: new Losses(false) })),
+      building((context) => ({ ...context, losses: new TranslationWarnings(false) })),
     ],
     ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],
     ['takes every end for a good one', ['early end'], decoding(credulous)],

@@ -43,7 +43,7 @@ export function reportOf({ testFilePath, testResults, testExecError, failureMess
 
 function tableOf(half: string, tests: readonly TestResult[]): string {
   const abilities = grouped(tests, ({ ancestorTitles, title }) => ancestorTitles[1] ?? title);
-  const rows = [...abilities].map(([ability, shown]): [string, string] => [ability, standingOf(shown)]);
+  const rows = [...abilities].map(([ability, shown]): [string, string] => [ability, channelStatus(shown)]);
   const width = Math.max(...rows.map(([ability]) => ability.length));
   const lines = rows.map(([ability, standing]) => `  ${ability.padEnd(width)}  ${standing}\n`);
   return `\n${half}\n${lines.join('')}${summaryOf(
@@ -69,14 +69,14 @@ function summaryOf(half: string, standings: readonly string[]): string {
 }
 
 /** Of one ability, by its tests. */
-function standingOf(tests: readonly TestResult[]): string {
+function channelStatus(tests: readonly TestResult[]): string {
   const failed = tests.find(({ status }) => status === 'failed');
   if (failed !== undefined) return `${NOT_YET}${failed.title}: ${complaintIn(failed.failureMessages[0] ?? '')}`;
   const [, reason] = tests.map(({ title }) => title.split(` (${NO_WORD}`)).find((parts) => parts.length > 1) ?? [];
   return reason === undefined ? DONE : `${NO_WORD}${reason.replace(/\)$/, '')}`;
 }
 
-const MOST_CHARACTERS = 160;
+const MAX_CHARACTERS = 160;
 
 /** The first complaint of a failed test, on one line: what was thrown, or what was expected and what was there. */
 export function complaintIn(message: string): string {
@@ -89,5 +89,5 @@ export function complaintIn(message: string): string {
       .find(Boolean) ?? [];
   const differences = lines.filter((line) => /^(?:[-+] (?!Expected|Received)|Expected|Received)/.test(line));
   const told = thrown ?? (differences.length > 0 ? differences.slice(0, 4).join(' ') : lines.filter(Boolean).join(' '));
-  return (told || 'it fails without a word').replaceAll(/\s+/g, ' ').slice(0, MOST_CHARACTERS);
+  return (told || 'it fails without a word').replaceAll(/\s+/g, ' ').slice(0, MAX_CHARACTERS);
 }

@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
-import { AccountService, AccountStanding, AuthModule, SessionService } from '../../src/auth/index.js';
+import { AccountService, AccountStatus, AuthModule, SessionService } from '../../src/auth/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
@@ -9,7 +9,7 @@ import {
   LedgerCheck,
   RedemptionService,
   WalletClosed,
-  WalletEnd,
+  WalletClosure,
   WalletInUse,
   WalletModule,
   WalletService,
@@ -80,8 +80,8 @@ describe('the deletion of an account', () => {
   it('refuses what was to be put in while it held the wallet', async () => {
     const { codes } = await app.get(RedemptionService).create({ amount: parseUsd('5'), count: 1 });
     const late: Promise<unknown>[] = [];
-    await app.get(AccountStanding).delete(ann, async (manager) => {
-      await app.get(WalletEnd).close(ann, 'Account deleted', manager);
+    await app.get(AccountStatus).delete(ann, async (manager) => {
+      await app.get(WalletClosure).close(ann, 'Account deleted', manager);
       late.push(app.get(RedemptionService).redeem(ann, codes[0] ?? ''));
       late.push(app.get(WalletService).credit(ann, parseUsd('1'), 'late'));
       void Promise.allSettled(late);

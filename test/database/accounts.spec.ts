@@ -4,7 +4,7 @@ import {
   AccountGone,
   AccountNotFound,
   AccountService,
-  AccountStanding,
+  AccountStatus,
   AuthModule,
   InvalidAccount,
 } from '../../src/auth/index.js';
@@ -90,7 +90,7 @@ describe('accounts', () => {
 
   it('tell every process when they are disabled and enabled', async () => {
     const { id } = await onboarding.createAccount({ email: 'ann@example.com' });
-    const standing = app.get(AccountStanding);
+    const standing = app.get(AccountStatus);
     const heard: unknown[] = [];
     app.get(Notifications).on('account', (payload) => void heard.push(payload));
     await standing.disable(id);

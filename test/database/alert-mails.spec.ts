@@ -9,7 +9,7 @@ import { Metrics } from '../../src/platform/metrics/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 import { DatabaseOutage } from '../support/database-outage.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 
 const LOW = 'Your balance is below $20.00';
 /** What an SMTP server says when it cannot take mail now, and when it never will. */
@@ -134,7 +134,7 @@ describe('mails of alerts', () => {
     await world.mailbox.latestTo('ann@example.com');
     await sleep(200);
     await outage.end();
-    await eventually(async () => expect(await states()).toEqual(['sent']), PATIENCE_MS);
+    await eventually(async () => expect(await states()).toEqual(['sent']), TIMEOUT_MS);
     await sleep(1200);
     expect(world.subjects).toEqual([LOW]);
     await outage.close();
@@ -164,12 +164,12 @@ describe('mails of alerts', () => {
       await start();
       await world.mailbox.latestTo('ann@example.com');
       await world.use(await world.key({ quota: parseUsd('1') }), '0.9');
-      await eventually(async () => expect(await states()).toEqual(['due', 'due']), PATIENCE_MS);
+      await eventually(async () => expect(await states()).toEqual(['due', 'due']), TIMEOUT_MS);
       // The first one is still being handed over: had it been given up, it would be tried again sooner.
       const inHand = `SELECT kind FROM alerts WHERE next_try_at > now() + interval '1 minute'`;
       expect(await world.query(inHand)).toEqual([{ kind: 'wallet' }]);
       take();
-      await eventually(async () => expect(await states()).toEqual(['sent', 'sent']), PATIENCE_MS);
+      await eventually(async () => expect(await states()).toEqual(['sent', 'sent']), TIMEOUT_MS);
     });
   });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { ThresholdWatch } from '../../src/keys/alerts/index.js';
-import { AccountStanding } from '../../src/auth/index.js';
+import { AccountStatus } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { Clock, parseUsd, ZERO } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
@@ -195,7 +195,7 @@ describe('alerts', () => {
 
     it('to an account that is suspended, or whose address nobody has verified', async () => {
       await world.set({ walletBelow: parseUsd('20') });
-      await world.get(AccountStanding).disable(world.accountId);
+      await world.get(AccountStatus).disable(world.accountId);
       expect(await told()).toEqual([]);
       await world.query(`UPDATE accounts SET state = 'enabled', verified_at = NULL`);
       expect(await told()).toEqual([]);

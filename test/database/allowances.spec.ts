@@ -1,6 +1,6 @@
 import { CountAllowancesWithoutClocks20261125210000 } from '../../migrations/20261125210000-count-allowances-without-clocks.js';
 import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
-import { AccountStanding } from '../../src/auth/index.js';
+import { AccountStatus } from '../../src/auth/index.js';
 import { AccountDeletion } from '../../src/keys/onboarding/index.js';
 import { MAX_AMOUNT, nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
@@ -142,7 +142,7 @@ describe('a monthly allowance', () => {
   });
 
   it('is not given while the account is suspended, though the old one expires; enabled again, it has that of the month', async () => {
-    const standing = bench.app.get(AccountStanding, { strict: false });
+    const standing = bench.app.get(AccountStatus, { strict: false });
     await set('20');
     await standing.disable(ann);
     await turn(1);

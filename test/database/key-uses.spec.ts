@@ -1,4 +1,4 @@
-import { type KeyUses, KeyUsesReader, KeyUseSums, TimeLimitedReads, type UsesOf } from '../../src/usage/index.js';
+import { type KeyUses, KeyUsesReader, KeyUseRollups, TimeLimitedReads, type UsesOf } from '../../src/usage/index.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ describe('what a key was used for', () => {
   afterEach(() => world.close());
 
   const sumUp = async (): Promise<void> => {
-    while (!(await world.get(KeyUseSums).step()));
+    while (!(await world.get(KeyUseRollups).step()));
   };
   const by = (dimension: 'address' | 'model', span = month, most = 1000, owner = ann): Promise<KeyUses> =>
     world

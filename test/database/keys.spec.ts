@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AccountService, AccountStanding, AuthModule } from '../../src/auth/index.js';
+import { AccountService, AccountStatus, AuthModule } from '../../src/auth/index.js';
 import {
   ApiKeyService,
   InvalidKeyName,
@@ -337,7 +337,7 @@ describe('API keys', () => {
     it.each([
       ['a key is disabled', (id: string) => keys.disable(id), { keyState: 'disabled' }],
       ['a key is deleted', (id: string) => keys.delete(id), { keyState: 'deleted' }],
-      ['its account is disabled', () => app.get(AccountStanding).disable(accountId), { accountState: 'disabled' }],
+      ['its account is disabled', () => app.get(AccountStatus).disable(accountId), { accountState: 'disabled' }],
     ])('follow within a second in another process when %s', async (_what, change, expected) => {
       const other = await startOn(database, MODULES);
       try {

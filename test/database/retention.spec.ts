@@ -14,15 +14,15 @@ import { LedgerCheck, WalletModule } from '../../src/wallet/index.js';
 import { EXACT } from '../support/billing-bench.js';
 import { admissionOf, attemptOf, finished } from '../support/billing-rows.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';
 
-interface Wanted {
+interface SelectionQuery {
   readonly at: Date;
   readonly cost: bigint;
 }
 
-jest.setTimeout(2 * PATIENCE_MS);
+jest.setTimeout(2 * TIMEOUT_MS);
 
 describe('calls that are kept for two months', () => {
   /** The tenth of a month, so many months ago, at noon. */
@@ -46,7 +46,7 @@ describe('calls that are kept for two months', () => {
     await get(Settings).reload();
   };
   /** Calls that were settled together, by one entry of the ledger, which was written then. Gives their ids. */
-  const settled = async (writtenAt: Date, ...calls: readonly Wanted[]): Promise<string[]> => {
+  const settled = async (writtenAt: Date, ...calls: readonly SelectionQuery[]): Promise<string[]> => {
     const asked = calls.map(({ at, cost }) =>
       admissionOf(owner, cost, { id: newId('req', at.getTime()), created_at: at.toISOString() }),
     );

@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AccountStanding, SessionNotFound, SessionService } from '../../src/auth/index.js';
+import { AccountStatus, SessionNotFound, SessionService } from '../../src/auth/index.js';
 import { BrowserSignIn } from '../../src/console/access/index.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { SettingsEditor } from '../../src/platform/settings/index.js';
@@ -104,7 +104,7 @@ describe('sessions', () => {
 
   it('end when their account is suspended, also for when it is enabled again', async () => {
     await sessions.start(bob, TOKEN, false, FROM);
-    const standing = app.get(AccountStanding, { strict: false });
+    const standing = app.get(AccountStatus, { strict: false });
     await standing.disable(bob);
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
     await standing.enable(bob);

@@ -4,9 +4,9 @@ import type { CreatedState, ScopedId } from '../../src/protocols/contract/index.
 import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { Clock } from '../../src/platform/shared/index.js';
 import {
-  StoredAnswerLimits,
-  StoredAnswersModule,
-  StoredAnswerSweep,
+  StoredResponseLimits,
+  StoredResponsesModule,
+  StoredResponseSweep,
   UpstreamStates,
 } from '../../src/relay/stored-responses/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -16,7 +16,7 @@ import { startOn } from '../support/modules.js';
 const DAY_S = 24 * 60 * 60;
 const MAKER = { channelId: 'chn_1', credentialId: 'crd_1' };
 
-class FewStates extends StoredAnswerLimits {
+class FewStates extends StoredResponseLimits {
   override readonly statesOfAccount = 3;
 }
 
@@ -42,8 +42,8 @@ describe('state that upstreams created', () => {
   beforeEach(async () => {
     database = await freshDatabase();
     clock = new HeldClock();
-    app = await startOn(database, [OnboardingModule, StoredAnswersModule], (builder) =>
-      builder.overrideProvider(Clock).useValue(clock).overrideProvider(StoredAnswerLimits).useValue(new FewStates()),
+    app = await startOn(database, [OnboardingModule, StoredResponsesModule], (builder) =>
+      builder.overrideProvider(Clock).useValue(clock).overrideProvider(StoredResponseLimits).useValue(new FewStates()),
     );
     states = app.get(UpstreamStates);
     const accountOf = async (email: string): Promise<string> => (await app.get(Onboarding).createAccount({ email })).id;
@@ -71,7 +71,7 @@ describe('state that upstreams created', () => {
     expect(await found(ann, 'file_1')).toEqual([true]);
     clock.pass(2 * DAY_S);
     expect(await found(ann, 'file_1', 'file_2')).toEqual([true, false]);
-    await app.get(StoredAnswerSweep).sweep();
+    await app.get(StoredResponseSweep).sweep();
     expect(await rows()).toBe(1);
   });
 

@@ -8,7 +8,7 @@ import { RollerTimings, UsageModule, UsageRoller } from '../../src/usage/index.j
 import { anyCall, writeCalls } from '../support/arbitrary-calls.js';
 import { DatabaseOutage } from '../support/database-outage.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';
 
 interface Sums {
@@ -32,7 +32,7 @@ const SUMS = `
               FROM calls WHERE created_at < (SELECT summed_until FROM usage_watermark)
              GROUP BY GROUPING SETS ((account_id), ())) c) AS calls`;
 
-jest.setTimeout(2 * PATIENCE_MS);
+jest.setTimeout(2 * TIMEOUT_MS);
 
 describe('calls that are summed up in the background', () => {
   const now = Date.now();
@@ -50,7 +50,7 @@ describe('calls that are summed up in the background', () => {
       const { days, ofDays, slots, calls } = await sums();
       expect(slots).toEqual(calls);
       expect(days).toBeGreaterThanOrEqual(ofDays);
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
 
   beforeEach(async () => {
     database = await freshDatabase();

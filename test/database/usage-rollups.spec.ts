@@ -5,10 +5,10 @@ import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import { readTraffic } from '../../src/usage/sums/traffic-reader.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import type { LogPosition, LogStart } from '../../src/usage/log/log-start.js';
-import type { UpstreamAnswer } from '../../src/usage/upstream-answer.js';
+import type { UpstreamResponse } from '../../src/usage/upstream-response.js';
 import { UsageLog } from '../../src/usage/log/usage-log.js';
 import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
-import { UsageSumsReader } from '../../src/usage/sums/usage-sums.js';
+import { UsageTotalsReader } from '../../src/usage/sums/usage-totals.js';
 import { usedNames } from '../../src/usage/log/used-names.js';
 import { anyCall, type AnyCall, writeCalls } from '../support/arbitrary-calls.js';
 import { type Question, question } from '../support/arbitrary-questions.js';
@@ -87,7 +87,7 @@ const isOf = (
   (filter.upstream === undefined || hasAnswer(row, filter.upstream)) &&
   (filter.atALoss !== true || BigInt(row.upstreamCost ?? 0) > BigInt(row.cost));
 
-const hasAnswer = ({ statuses }: Row, answer: UpstreamAnswer): boolean =>
+const hasAnswer = ({ statuses }: Row, answer: UpstreamResponse): boolean =>
   answer === 'none'
     ? statuses.includes(null)
     : statuses.some((status) => status !== null && status >= answer.from && status <= answer.to);
@@ -158,7 +158,7 @@ describe('what is summed up of any calls, at any moment', () => {
     const filter = await filterOf(asked);
     const rows = await rowsOf(filter);
     const sums = await read((query) =>
-      world.get(UsageSumsReader).read(query, filter, { unit, timeZone }, division, 'cost'),
+      world.get(UsageTotalsReader).read(query, filter, { unit, timeZone }, division, 'cost'),
     );
     const named = (row: Row): string => (division === undefined ? '' : row[division === 'key' ? 'keyId' : division]);
     const seriesOf = (row: Row): string => (sums.series.includes(named(row)) ? named(row) : '');

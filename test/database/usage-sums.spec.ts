@@ -5,7 +5,7 @@ import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/sums/u
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type LoggedCall, UsageLog } from '../../src/usage/log/usage-log.js';
 import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
-import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/sums/usage-sums.js';
+import { type Division, type UsageTotals, UsageTotalsReader } from '../../src/usage/sums/usage-totals.js';
 import { usedNames } from '../../src/usage/log/used-names.js';
 import { eventually } from '../support/eventually.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
@@ -26,8 +26,10 @@ describe('the sums of calls', () => {
     to: new Date(now + 1000),
     ...filter,
   });
-  const sums = (filter: Partial<UsageFilter> = {}, on = scale('day'), division?: Division): Promise<UsageSums> =>
-    world.get(TimeLimitedReads).read((query) => world.get(UsageSumsReader).read(query, filterOf(filter), on, division));
+  const sums = (filter: Partial<UsageFilter> = {}, on = scale('day'), division?: Division): Promise<UsageTotals> =>
+    world
+      .get(TimeLimitedReads)
+      .read((query) => world.get(UsageTotalsReader).read(query, filterOf(filter), on, division));
   const rows = async (filter: Partial<UsageFilter> = {}): Promise<readonly LoggedCall[]> =>
     (
       await world

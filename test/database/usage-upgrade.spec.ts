@@ -7,12 +7,12 @@ import {
   RollerTimings,
   TimeLimitedReads,
   UsageRoller,
-  type UsageSums,
-  UsageSumsReader,
+  type UsageTotals,
+  UsageTotalsReader,
 } from '../../src/usage/index.js';
 import { monthOf, startOf } from '../../src/usage/retention/month.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
-import type { Division } from '../../src/usage/sums/usage-sums.js';
+import type { Division } from '../../src/usage/sums/usage-totals.js';
 import { ACCOUNTS, anyCall, CHANNELS, MODELS, writeCalls } from '../support/arbitrary-calls.js';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 
@@ -66,10 +66,10 @@ describe('sums of calls of which some are not kept any more', () => {
     }
   };
 
-  const read = (filter: Partial<UsageFilter>, division?: Division): Promise<UsageSums> => {
+  const read = (filter: Partial<UsageFilter>, division?: Division): Promise<UsageTotals> => {
     const asked = { accountId: undefined, from: new Date(now - 80 * DAY_MS), to: new Date(now + DAY_MS), ...filter };
     return new TimeLimitedReads(sql).read((query) =>
-      new UsageSumsReader().read(query, asked, { unit: 'week', timeZone: 'UTC' }, division),
+      new UsageTotalsReader().read(query, asked, { unit: 'week', timeZone: 'UTC' }, division),
     );
   };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { commandLine } from '../../src/platform/database/process-identity.js';
 import { readState } from '../../src/platform/database/embedded/state-file.js';
 import { Checkout } from '../support/checkout.js';
-import { PATIENCE_MS } from '../support/eventually.js';
+import { TIMEOUT_MS } from '../support/eventually.js';
 import { ordinaryUser } from '../support/ordinary-user.js';
 import { Service } from '../support/service.js';
 import { removeDataDir } from '../support/temporary-data-dir.js';
@@ -39,7 +39,7 @@ describe('a checkout in a place that is not made for it', () => {
     for (const name of copiesOf(version(0).slice(0, -1))) rmSync(join('/var/tmp', name), { recursive: true });
     for (const { libraries } of checkouts.splice(0)) chmodSync(libraries, 0o755);
     rmSync(home, { recursive: true, force: true });
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
 
   const makeCheckout = (): Checkout => {
     const checkout = Checkout.make(join(home, 'switchboard'));
@@ -88,7 +88,7 @@ describe('a checkout in a place that is not made for it', () => {
       expect(await callsAnswer(renewed, key)).toBe(200);
       expect(await renewed.command('ledger', 'check')).toMatchObject({ code: 0, stdout: 'ledger exact\n' });
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   it(
@@ -101,7 +101,7 @@ describe('a checkout in a place that is not made for it', () => {
       expect(checkout.hasLinks).toBe(true);
       expect(service?.output).not.toContain('Copying');
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   asOrdinaryUser(
@@ -119,7 +119,7 @@ describe('a checkout in a place that is not made for it', () => {
       expect(existsSync(join('/var/tmp', copiesOf(version(3))[0] ?? '-', 'native/bin/postgres'))).toBe(true);
       chmodSync(checkout.libraries, 0o755);
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 });
 

@@ -1,4 +1,4 @@
-import { PATIENCE_MS } from '../support/eventually.js';
+import { TIMEOUT_MS } from '../support/eventually.js';
 import { kill, ServiceUnderLoad, untilGone } from '../support/service-under-load.js';
 
 describe('kill -9 while clients call', () => {
@@ -6,8 +6,8 @@ describe('kill -9 while clients call', () => {
 
   beforeAll(async () => {
     busy = await ServiceUnderLoad.start();
-  }, 2 * PATIENCE_MS);
-  beforeEach(() => busy.untilBusy(), PATIENCE_MS);
+  }, 2 * TIMEOUT_MS);
+  beforeEach(() => busy.untilBusy(), TIMEOUT_MS);
   afterAll(() => busy.close(), 60_000);
 
   it(
@@ -23,7 +23,7 @@ describe('kill -9 while clients call', () => {
       await busy.expectRecovery();
       expect(await busy.query(INTERRUPTED)).toEqual([{ billing_basis: 'free', cost: '0', lost: '0' }]);
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   it(
@@ -38,7 +38,7 @@ describe('kill -9 while clients call', () => {
       await busy.expectSwept();
       await busy.expectRecovery();
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   it(
@@ -50,7 +50,7 @@ describe('kill -9 while clients call', () => {
       expect(busy.service.relayPid).toBe(relayPid);
       expect((await fetch(`${busy.service.address}/readyz`)).status).toBe(200);
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   it.each(['settlement', 'admission', 'keeper', 'presence'])(
@@ -62,7 +62,7 @@ describe('kill -9 while clients call', () => {
       expect(busy.service.relayPid).toBe(relayPid);
       expect(busy.service.postgresPid).toBe(postgresPid);
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   it(
@@ -75,7 +75,7 @@ describe('kill -9 while clients call', () => {
       await busy.expectSwept();
       await busy.expectRecovery();
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   it(
@@ -88,7 +88,7 @@ describe('kill -9 while clients call', () => {
       await busy.expectSwept();
       await busy.expectRecovery();
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 
   it(
@@ -104,7 +104,7 @@ describe('kill -9 while clients call', () => {
       expect(await busy.query('SELECT pid FROM processes')).toEqual([{ pid: busy.service.relayPid }]);
       expect(busy.service.output).not.toContain('A process died');
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 });
 

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { ordinaryUser } from '../support/ordinary-user.js';
 import { freePort } from '../support/ports.js';
 import { Service } from '../support/service.js';
@@ -19,7 +19,7 @@ afterEach(async () => {
     service.killLeftOver();
   }
   removeDataDir(dataDir);
-}, PATIENCE_MS);
+}, TIMEOUT_MS);
 
 const launch: typeof Service.launch = (...args) => {
   const service = Service.launch(...args);
@@ -55,7 +55,7 @@ async function startUntil(moment: string): Promise<Service> {
   const missed = /Switchboard is at/;
   for (let tries = 1; tries <= 10; tries += 1) {
     const service = launch(dataDir);
-    await eventually(() => expect(MOMENTS[moment]?.(service) || missed.test(service.output)).toBe(true), PATIENCE_MS);
+    await eventually(() => expect(MOMENTS[moment]?.(service) || missed.test(service.output)).toBe(true), TIMEOUT_MS);
     if (!missed.test(service.output)) return service;
     await service.stop();
     removeDataDir(dataDir);
@@ -83,7 +83,7 @@ describe('a first start that is ended half way', () => {
       await service.stop('SIGKILL');
       await expectNothingLeft(service);
     },
-    4 * PATIENCE_MS,
+    4 * TIMEOUT_MS,
   );
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
@@ -93,7 +93,7 @@ describe('a first start that is ended half way', () => {
       expect(await service.stop(signal)).toBe(0);
       await expectNothingLeft(service);
     },
-    4 * PATIENCE_MS,
+    4 * TIMEOUT_MS,
   );
 
   it(
@@ -109,7 +109,7 @@ describe('a first start that is ended half way', () => {
       await next.stop();
       expect(next.databaseRuns).toBe(false);
     },
-    4 * PATIENCE_MS,
+    4 * TIMEOUT_MS,
   );
 
   it(
@@ -117,13 +117,13 @@ describe('a first start that is ended half way', () => {
     async () => {
       const service = await startUntil('during its migrations');
       process.kill(service.postgresPid, 'SIGKILL');
-      await eventually(() => expect(service.output).toMatch(/^error: |^Switchboard is at/m), PATIENCE_MS);
+      await eventually(() => expect(service.output).toMatch(/^error: |^Switchboard is at/m), TIMEOUT_MS);
       if (service.address === '')
         await expectRefusal(service, /^error: The database connection was lost during startup \(.*\). Start again\.$/);
       else await service.stop();
       expect(await ready(await start())).toBe(200);
     },
-    4 * PATIENCE_MS,
+    4 * TIMEOUT_MS,
   );
 });
 
@@ -138,7 +138,7 @@ describe('npm that is killed', () => {
       expect(service.databaseRuns).toBe(false);
       expect(service.hasPidFile).toBe(false);
     },
-    4 * PATIENCE_MS,
+    4 * TIMEOUT_MS,
   );
 });
 
@@ -156,7 +156,7 @@ describe('two first starts at once in one data folder', () => {
       expect(await other.stop()).toBe(0);
       expect(other.databaseRuns).toBe(false);
     },
-    4 * PATIENCE_MS,
+    4 * TIMEOUT_MS,
   );
 
   it(
@@ -164,7 +164,7 @@ describe('two first starts at once in one data folder', () => {
     async () => {
       const PORT = String(await freePort());
       const both = [launch(dataDir, { PORT }), launch(dataDir, { PORT })];
-      await eventually(() => expect(both.some(({ wrapper }) => wrapper.exitCode !== null)).toBe(true), PATIENCE_MS);
+      await eventually(() => expect(both.some(({ wrapper }) => wrapper.exitCode !== null)).toBe(true), TIMEOUT_MS);
       const [loser, winner] = both.toSorted((a, b) => (b.wrapper.exitCode ?? -1) - (a.wrapper.exitCode ?? -1));
       expect(loser?.wrapper.exitCode).toBe(1);
       await loser?.ended;
@@ -175,7 +175,7 @@ describe('two first starts at once in one data folder', () => {
       expect(await (winner && ready(winner))).toBe(200);
       expect(winner?.hasPidFile).toBe(true);
     },
-    4 * PATIENCE_MS,
+    4 * TIMEOUT_MS,
   );
 });
 
@@ -210,6 +210,6 @@ describe('a start that cannot be', () => {
       );
       writeFileSync(versionFile, version);
     },
-    3 * PATIENCE_MS,
+    3 * TIMEOUT_MS,
   );
 });

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { AccountStanding, Passwords } from '../../src/auth/index.js';
+import { AccountStatus, Passwords } from '../../src/auth/index.js';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Clock, Secret } from '../../src/platform/shared/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
@@ -32,7 +32,7 @@ describe('strangers at the pages of accounts', () => {
     const { id } = await relay
       .get(Onboarding)
       .createAccount({ email, name: 'Ann', password: new Secret(PASSWORD), verified: true });
-    if (disabled) await relay.get(AccountStanding).disable(id);
+    if (disabled) await relay.get(AccountStatus).disable(id);
     return email;
   };
   const forget = (): Promise<unknown> => relay.get(DataSource).query('DELETE FROM throttles');

@@ -9,13 +9,13 @@ import {
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import type { Dialect } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint } from '../support/scripted-upstream.js';
 import { sendRaw } from '../support/wire.js';
 
 /** What clients append to the base address they were given, and what people give them. */
-const FORMS: Readonly<Record<Dialect, readonly string[]>> = {
+const FORMS: Readonly<Record<ProtocolEndpoint, readonly string[]>> = {
   messages: [
     '/v1/messages',
     '/v1/messages?beta=true',
@@ -51,7 +51,7 @@ describe('addresses (case 108)', () => {
   const ask = (method: string, path: string, headers: readonly string[] = [], body = ''): Promise<Response> =>
     sendRaw(`${relay.url}${path}`, { method, headers, body });
 
-  describe.each(DIALECTS)('of %s', (dialect) => {
+  describe.each(PROTOCOLS)('of %s', (dialect) => {
     it.each(FORMS[dialect])('%s is understood', async (path) => {
       const response = await relay.post(path, caller.key, aRequest(dialect));
       expect(response.status).toBe(200);
@@ -133,7 +133,7 @@ describe('addresses (case 108)', () => {
     });
   });
 
-  it.each<[string, Dialect]>([
+  it.each<[string, ProtocolEndpoint]>([
     ['/v1/messages/count_tokens', 'messages'],
     ['/messages/count_tokens', 'messages'],
     ['/v1/responses/input_tokens', 'responses'],
@@ -176,7 +176,7 @@ describe('addresses (case 108)', () => {
     ['GET', '/v1/files?limit=2', ''],
     ['GET', '/v1/chat/completions/chatcmpl_1', ''],
   ])('%s %s', (method, path, body) => {
-    const dialect: Dialect = 'chat-completions';
+    const dialect: ProtocolEndpoint = 'chat-completions';
     it.each([[['content-type', 'application/json']], [['content-type', 'garbage']], [[]]])(
       'is an Invalid token to a stranger, and to others a 404 that names the right base address: %j',
       async (headers) => {

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { eventually } from '../support/eventually.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { answerIn } from '../support/scripted-upstream.js';
+import { responseIn } from '../support/scripted-upstream.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
 describe('the model list', () => {
@@ -18,7 +18,7 @@ describe('the model list', () => {
     const caller = await relay.caller();
     // As much text as there are tokens in the report, which is not believed otherwise.
     const text = ' Hello'.repeat(10_000);
-    relay.upstream.scriptNext(answerIn('chat-completions', { text, usage: { prompt: 100_000, completion: 10_000 } }));
+    relay.upstream.scriptNext(responseIn('chat-completions', { text, usage: { prompt: 100_000, completion: 10_000 } }));
     const messages = [{ role: 'user', content: 'Hello '.repeat(16_000) }];
     const response = await relay.post('/v1/chat/completions', caller.key, { model, messages });
     expect([response.status, (await response.text()).length > 0]).toEqual([200, true]);

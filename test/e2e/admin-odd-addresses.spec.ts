@@ -1,4 +1,4 @@
-import { ChannelDesk } from '../../src/catalog/channels/index.js';
+import { ChannelChanges } from '../../src/catalog/channels/index.js';
 import { AccountDeletion, Onboarding } from '../../src/keys/onboarding/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
@@ -101,7 +101,7 @@ models: [{ name: ${JSON.stringify(model)}, context_window: 1000, max_output_toke
 channels:
   - { name: ${JSON.stringify(channel)}, protocol: messages, base_url: ${relay.upstream.url}, auth: none, models: { ${JSON.stringify(model)}: m } }
 `);
-      const stored = (await relay.get(ChannelDesk).all()).find(({ name }) => name === channel);
+      const stored = (await relay.get(ChannelChanges).all()).find(({ name }) => name === channel);
       const ofChannel = await operator.browser.get(`/admin/channels/${stored?.id}`);
       expect(linkIn(ofChannel.text, 'Show calls').get('channel')).toBe(channel);
       const ofModel = await operator.browser.get('/admin/models/vendor/a%2Bb%26c');
@@ -110,7 +110,7 @@ channels:
   });
 
   it('show a channel’s share of its tier', async () => {
-    const channels = await relay.get(ChannelDesk).all();
+    const channels = await relay.get(ChannelChanges).all();
     const ofTier = channels.filter(({ tier, enabled }) => tier === channels[0]!.tier && enabled);
     const share = (100 * channels[0]!.weight) / ofTier.reduce((sum, { weight }) => sum + weight, 0);
     const { text } = await operator.browser.get(`/admin/channels/${channels[0]!.id}`);

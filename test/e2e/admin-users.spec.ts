@@ -3,7 +3,7 @@ import { AccountService } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { LedgerCheck } from '../../src/wallet/index.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';
 import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-visit.js';
 import type { Visited } from '../support/page-visitor.js';
@@ -192,10 +192,10 @@ describe('users in the admin console', () => {
     expect((await theirs.get('/account')).location).toContain('/sign-in');
     const call = async (): Promise<number> =>
       (await fetch(`${relay.url}/v1/models`, { headers: { authorization: `Bearer ${ann.key}` } })).status;
-    await eventually(async () => expect(await call()).toBe(401), PATIENCE_MS);
+    await eventually(async () => expect(await call()).toBe(401), TIMEOUT_MS);
     expect((await operator.browser.get(there)).text).toContain('This user is suspended');
     await operator.browser.post(`${there}/enable`);
-    await eventually(async () => expect(await call()).toBe(200), PATIENCE_MS);
+    await eventually(async () => expect(await call()).toBe(200), TIMEOUT_MS);
   });
 
   it('have API keys that can be disabled, enabled and deleted, but only their own', async () => {

@@ -4,9 +4,9 @@ import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
 import { foldedMessage } from '../conformance/dialects/messages/heard.js';
 import { foldedResponse } from '../conformance/dialects/responses/heard.js';
 import { type AgentRequest, agentRequest, claudeGoesOn, codexGoesOn } from '../support/agents.js';
-import { PATHS } from '../support/dialects.js';
+import { PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
-import { answerIn, type AnswerOptions, type JsonObject } from '../support/scripted-upstream.js';
+import { responseIn, type AnswerOptions, type JsonObject } from '../support/scripted-upstream.js';
 import { heardStreamed } from '../support/spoken.js';
 
 const PATCH = '*** Begin Patch\n*** Add File: ä.txt\n+"42"\n*** End Patch';
@@ -17,7 +17,7 @@ const FOREIGN_WORDS =
 
 const world = usePairsRelay();
 
-const willSay = (options: AnswerOptions): void => world.relay.upstream.scriptNext(answerIn('gemini', options));
+const willSay = (options: AnswerOptions): void => world.relay.upstream.scriptNext(responseIn('gemini', options));
 const sent = (at: number): JsonObject => world.relay.upstream.requests[at]!.json;
 const contentsOf = (at: number): readonly Content[] => sent(at)['contents'] as readonly Content[];
 const toolNames = (at: number): readonly string[] => {

@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { APICallError, generateText, jsonSchema, type ModelMessage, streamText, type ToolSet } from 'ai';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   delay,
   destroy,
   end,
@@ -58,7 +58,7 @@ describe('the Vercel AI SDK on Messages', () => {
     'sends tools and images up unchanged and understands what comes back: %s',
     async (how) => {
       relay.upstream.script(
-        answerIn('messages', { text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL], usage: USAGE }),
+        responseIn('messages', { text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL], usage: USAGE }),
       );
       const model = provider()('m');
       const result = how === 'whole' ? await generateText({ ...request, model }) : streamText({ ...request, model });

@@ -5,7 +5,7 @@ import { useAccountPages } from '../support/account-pages.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 
 /** All of the form as it stands for an account that has saved nothing. */
-const USUAL = {
+const DEFAULT = {
   walletBelow: '',
   quotaPercent: '80',
   quotaUsedUp: 'yes',
@@ -30,7 +30,7 @@ describe('the page of alerts', () => {
   const shown = async (): Promise<Record<string, string>> => {
     const { text } = await ann.get(PAGE);
     return Object.fromEntries(
-      Object.keys(USUAL).map((name) => {
+      Object.keys(DEFAULT).map((name) => {
         const [field = ''] = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(text) ?? [];
         const value = / value="([^"]*)"/.exec(field)?.[1] ?? '';
         return [name, field.includes('checkbox') && !field.includes(' checked') ? '' : value];
@@ -40,7 +40,7 @@ describe('the page of alerts', () => {
 
   it('is reached from the account, and shows what holds until something is saved', async () => {
     expect((await ann.get('/account')).text).toContain(`href="${PAGE}"`);
-    expect(await shown()).toEqual(USUAL);
+    expect(await shown()).toEqual(DEFAULT);
     expect((await ann.get(PAGE)).text).toContain(email);
   });
 
@@ -68,19 +68,19 @@ describe('the page of alerts', () => {
     ['expiryDays', '366', 'Enter 1 to 365 days, or leave empty for no email.'],
     ['newNetwork', 'perhaps', 'Select or clear the checkbox.'],
   ])('refuses %s “%s”, keeps what was typed, and saves nothing', async (field, value, fault) => {
-    const answer = await ann.submit(PAGE, { ...USUAL, [field]: value });
+    const answer = await ann.submit(PAGE, { ...DEFAULT, [field]: value });
     expect(answer.status).toBe(422);
     expect(answer.text).toContain(fault);
     if (field !== 'newNetwork') expect(answer.text).toMatch(new RegExp(`name="${field}"[^>]* value="${value}"`));
-    expect(await shown()).toEqual(USUAL);
+    expect(await shown()).toEqual(DEFAULT);
   });
 
   it('knows no field of another account', async () => {
-    expect((await ann.submit(PAGE, { ...USUAL, accountId: 'acc_other' })).status).toBe(422);
+    expect((await ann.submit(PAGE, { ...DEFAULT, accountId: 'acc_other' })).status).toBe(422);
   });
 
   it('has nothing left of an account that was deleted, and neither have the mails', async () => {
-    await ann.submit(PAGE, { ...USUAL, walletBelow: '100' });
+    await ann.submit(PAGE, { ...DEFAULT, walletBelow: '100' });
     const sql = pages.relay.get(DataSource);
     const [row] = await sql.query<{ id: string }[]>('SELECT id FROM accounts WHERE email = $1', [email]);
     const accountId = row?.id ?? '';

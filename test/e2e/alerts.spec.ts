@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { aRequest } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { Mailbox } from '../support/mailbox.js';
 import { catalogFor } from '../support/relay-app.js';
-import { answerIn, ScriptedUpstream } from '../support/scripted-upstream.js';
+import { responseIn, ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 
 const EMAIL = 'ann@example.com';
@@ -58,7 +58,7 @@ describe('alerts of two processes on one database', () => {
     services.push(await start());
     const catalog = join(services[0]!.dataDir, 'catalog.yaml');
     writeFileSync(catalog, catalogFor(upstream.url));
-    upstream.script(answerIn('chat-completions'));
+    upstream.script(responseIn('chat-completions'));
     await run('catalog', 'apply', catalog);
     await run('account', 'create', '--email', EMAIL, '--credit', '0.10');
     key = await run('key', 'create', '--email', EMAIL, '--name', 'ci');
@@ -84,7 +84,7 @@ describe('alerts of two processes on one database', () => {
     expect(subjects()).toEqual([LOW]);
 
     await run('account', 'credit', '--email', EMAIL, '--amount', '0.02', '--reason', 'test');
-    await eventually(async () => expect((await sql.query('SELECT FROM alerts')).rowCount).toBe(0), PATIENCE_MS);
+    await eventually(async () => expect((await sql.query('SELECT FROM alerts')).rowCount).toBe(0), TIMEOUT_MS);
     await call(1);
     await mailbox.latestTo(EMAIL, 2);
     await sleep(TWO_LOOKS_MS);
@@ -93,7 +93,7 @@ describe('alerts of two processes on one database', () => {
 
   it('come once more, and are not lost, when a process dies while the mail server takes one', async () => {
     await run('account', 'credit', '--email', EMAIL, '--amount', '1', '--reason', 'test');
-    await eventually(async () => expect((await sql.query('SELECT FROM alerts')).rowCount).toBe(0), PATIENCE_MS);
+    await eventually(async () => expect((await sql.query('SELECT FROM alerts')).rowCount).toBe(0), TIMEOUT_MS);
     const before = subjects().length;
     // The server has it, and never says so.
     mailbox.whileTaking = () => new Promise(() => undefined);

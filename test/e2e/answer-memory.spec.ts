@@ -2,9 +2,9 @@ import { DataSource } from 'typeorm';
 import { type Call, type ProtocolAdapter, type TreeObject, writeJson } from '../../src/protocols/contract/index.js';
 import { ApiKeyService, type Caller, KeyDirectory } from '../../src/keys/index.js';
 import { RESPONSES_STORAGE } from '../../src/protocols/responses/responses.stored.js';
-import { AnswerMemory } from '../../src/relay/answer-memory.js';
+import { ResponseStore } from '../../src/relay/response-store.js';
 import { AdapterRegistry } from '../../src/relay/index.js';
-import type { Recollection } from '../../src/relay/recollection.js';
+import type { PreviousResponses } from '../../src/relay/previous-responses.js';
 import { newId } from '../../src/platform/shared/index.js';
 import { aCall } from '../support/calls.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -19,14 +19,14 @@ const user = (text: string) => ({ type: 'message', role: 'user', content: [{ typ
 
 describe('the memory of answers', () => {
   let relay: RelayApp;
-  let memory: AnswerMemory;
+  let memory: ResponseStore;
   let responses: ProtocolAdapter;
   let ann: TestCaller;
   let caller: Caller;
 
   beforeAll(async () => {
     relay = await RelayApp.start();
-    memory = relay.get(AnswerMemory);
+    memory = relay.get(ResponseStore);
     responses = relay.get(AdapterRegistry).protocol('responses');
   });
   afterAll(() => relay.close());
@@ -49,7 +49,10 @@ describe('the memory of answers', () => {
         headers: { authorization: `Bearer ${key}` },
       },
     );
-  const recall = (request: TreeObject, as = { caller, test: ann }): Promise<Recollection | undefined> | undefined =>
+  const recall = (
+    request: TreeObject,
+    as = { caller, test: ann },
+  ): Promise<PreviousResponses | undefined> | undefined =>
     memory
       .recall(
         call(request, as.test),
@@ -59,7 +62,7 @@ describe('the memory of answers', () => {
         () => RESPONSES_STORAGE.named(request),
       )
       ?.then(({ recollection }) => recollection);
-  const recalled = async (request: TreeObject): Promise<Recollection> => {
+  const recalled = async (request: TreeObject): Promise<PreviousResponses> => {
     const recollection = await recall(request);
     if (recollection === undefined) throw new Error('Nothing was named.');
     return recollection;

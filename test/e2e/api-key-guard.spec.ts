@@ -3,7 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply } from 'fastify';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AccountStanding, AuthModule } from '../../src/auth/index.js';
+import { AccountStatus, AuthModule } from '../../src/auth/index.js';
 import { ApiKeyGuard, ApiKeyService, type Caller, KeysModule, RefusedKey } from '../../src/keys/index.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { AppError } from '../../src/platform/shared/index.js';
@@ -177,7 +177,7 @@ describe('the API key guard', () => {
     await eventually(async () => expect((await ask(['x-api-key', key.secret])).status).toBe(401), 1000);
     await keys.enable(key.id);
     await eventually(async () => expect((await ask(['x-api-key', key.secret])).status).toBe(200), 1000);
-    await app.get(AccountStanding).disable(accountId);
+    await app.get(AccountStatus).disable(accountId);
     await eventually(
       async () =>
         expect((await ask(['x-api-key', key.secret])).body).toMatchObject({
@@ -186,7 +186,7 @@ describe('the API key guard', () => {
         }),
       1000,
     );
-    await app.get(AccountStanding).enable(accountId);
+    await app.get(AccountStatus).enable(accountId);
     await eventually(async () => expect((await ask(['x-api-key', key.secret])).status).toBe(200), 1000);
   });
 

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { deadUrl } from '../support/ports.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, bytes, delay, type Dialect, head, type Script } from '../support/scripted-upstream.js';
+import { responseIn, bytes, delay, type ProtocolEndpoint, head, type Script } from '../support/scripted-upstream.js';
 import { signedIn } from '../support/signed-in.js';
 
 const OVERLOADED: Script = [
@@ -19,13 +19,13 @@ const catalogFor = (url: string, nobodysUrl: string): string => `
 models:
 ${['two', 'gone'].map((name) => `  - { name: ${name}, context_window: 200000, max_output_tokens: 64000, prices: free }`).join('\n')}
 channels:
-${DIALECTS.flatMap((dialect) => [
+${PROTOCOLS.flatMap((dialect) => [
   channel(dialect, 'first', url, 'models: [two], tier: 1'),
   channel(dialect, 'second', url, 'models: [two], tier: 2'),
   channel(dialect, 'gone', nobodysUrl, 'models: [gone]'),
 ]).join('\n')}`;
 
-const channel = (dialect: Dialect, name: string, url: string, rest: string): string =>
+const channel = (dialect: ProtocolEndpoint, name: string, url: string, rest: string): string =>
   `  - { name: ${name}-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [secret-of-${name}], flags: { nativeOnly: true }, ${rest} }`;
 
 interface Attempt {
@@ -49,14 +49,19 @@ describe('each attempt is on record', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  async function ask(dialect: Dialect, model: string, stream: boolean, ...scripts: Script[]): Promise<Attempt[]> {
+  async function ask(
+    dialect: ProtocolEndpoint,
+    model: string,
+    stream: boolean,
+    ...scripts: Script[]
+  ): Promise<Attempt[]> {
     relay.upstream.scriptNext(...scripts);
     await (await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }))).text();
     return (await relay.attempts((await relay.onlyCall(caller)).id)) as unknown as Attempt[];
   }
 
-  it.each(DIALECTS)('with when it began, and how far it came by when, in order (%s)', async (dialect) => {
-    const answer = [delay(60), answerIn(dialect)];
+  it.each(PROTOCOLS)('with when it began, and how far it came by when, in order (%s)', async (dialect) => {
+    const answer = [delay(60), responseIn(dialect)];
     const [failed, good] = (await ask(dialect, 'two', true, OVERLOADED, answer)) as [Attempt, Attempt];
     expect(failed).toMatchObject({ channel: `first-${dialect}`, credential: 1, outcome: 'server_is_overloaded' });
     expect(failed).toMatchObject({ first_token_ms: null, upstream_status: 503 });
@@ -108,7 +113,7 @@ describe('each attempt is on record', () => {
   });
 
   it('and on the page of its call, with its reason; where it went, operators alone are told', async () => {
-    await ask('responses', 'two', true, OVERLOADED, [delay(60), answerIn('responses')]);
+    await ask('responses', 'two', true, OVERLOADED, [delay(60), responseIn('responses')]);
     const { id } = await relay.onlyCall(caller);
     const visitor = await signedIn(relay, caller.accountId);
     const html = (await visitor.get(`/usage-logs/common/${id}`)).text;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { RawClient, type RawEnding } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   bytes,
   delay,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   end,
   endlessStream,
@@ -36,7 +36,7 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
     });
   };
 
-  const ask = (dialect: Dialect, script: Script, stream = true): Promise<RawClient> => {
+  const ask = (dialect: ProtocolEndpoint, script: Script, stream = true): Promise<RawClient> => {
     relay.upstream.script(script);
     const body = aRequest(dialect, { stream });
     return RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
@@ -56,7 +56,7 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
   describe('and stays', () => {
     start(60_000);
 
-    it.each(DIALECTS)(
+    it.each(PROTOCOLS)(
       'holds its upstream back, in bounded memory, and gets all of it in the end (case 104): %s',
       async (dialect) => {
         const memory = usedMemory();
@@ -69,7 +69,7 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
         // What the upstream has recorded of its own writing is not the relay's: at most 8 MiB.
         expect(usedMemory() - memory).toBeLessThan(40 * MIB);
         client.resume();
-        await eventually(() => expect(request.sentBytes).toBeGreaterThan(sent + 8 * MIB), PATIENCE_MS);
+        await eventually(() => expect(request.sentBytes).toBeGreaterThan(sent + 8 * MIB), TIMEOUT_MS);
         client.close();
         expect(await request.closed).toBe('left');
         expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled', billing_basis: 'partial' });
@@ -91,7 +91,7 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
       expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled' });
     });
 
-    it.each(DIALECTS)(
+    it.each(PROTOCOLS)(
       'gets an unstreamed answer of more than 8 MiB whole, and pays what is reported: %s',
       async (dialect) => {
         const answer = largeAnswer(dialect, 10 * MIB);
@@ -114,13 +114,16 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
       },
     );
 
-    it.each(DIALECTS)('pays what is reported when a server puts it in front of a large answer: %s', async (dialect) => {
-      const { usage, ...rest } = JSON.parse(largeAnswer(dialect, 10 * MIB).toString()) as Record<string, unknown>;
-      const answer = Buffer.from(JSON.stringify({ usage: { note: '{"}\\', ...(usage as object) }, ...rest }));
-      const client = await ask(dialect, wholeAnswer(answer), false);
-      expect((await client.complete()).equals(answer)).toBe(true);
-      expect(await relay.onlyCall(caller)).toMatchObject({ billing_basis: 'reported', cost: '3000000' });
-    });
+    it.each(PROTOCOLS)(
+      'pays what is reported when a server puts it in front of a large answer: %s',
+      async (dialect) => {
+        const { usage, ...rest } = JSON.parse(largeAnswer(dialect, 10 * MIB).toString()) as Record<string, unknown>;
+        const answer = Buffer.from(JSON.stringify({ usage: { note: '{"}\\', ...(usage as object) }, ...rest }));
+        const client = await ask(dialect, wholeAnswer(answer), false);
+        expect((await client.complete()).equals(answer)).toBe(true);
+        expect(await relay.onlyCall(caller)).toMatchObject({ billing_basis: 'reported', cost: '3000000' });
+      },
+    );
 
     it('gets a large answer whole though nothing is reported with it, and pays for its output limit', async () => {
       const { usage: _, ...rest } = JSON.parse(largeAnswer('messages', 10 * MIB).toString()) as Record<string, unknown>;
@@ -149,7 +152,7 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
   describe('and stops', () => {
     start(STALLED_MS);
 
-    it.each(DIALECTS)('counts as gone when it takes no byte for so long: %s', async (dialect) => {
+    it.each(PROTOCOLS)('counts as gone when it takes no byte for so long: %s', async (dialect) => {
       const client = await ask(dialect, endlessStream(dialect, { text: 'again '.repeat(4000), gapMs: 0 }));
       await client.head;
       client.pause();
@@ -227,12 +230,12 @@ function endlessBody(piece: Script): Script {
 }
 
 /** A whole answer with a text of so many bytes: 1,000 tokens in, 200 out. */
-function largeAnswer(dialect: Dialect, size: number): Buffer {
+function largeAnswer(dialect: ProtocolEndpoint, size: number): Buffer {
   const text = 'x'.repeat(size);
   const message = { role: 'assistant', content: text };
   const counts = { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 };
   const others = { input_tokens: 1000, output_tokens: 200 };
-  const answers: Readonly<Record<Dialect, object>> = {
+  const answers: Readonly<Record<ProtocolEndpoint, object>> = {
     'chat-completions': { id: 'chatcmpl-1', choices: [{ index: 0, message, finish_reason: 'stop' }], usage: counts },
     messages: { id: 'msg_1', content: [{ type: 'text', text }], stop_reason: 'end_turn', usage: others },
     responses: {

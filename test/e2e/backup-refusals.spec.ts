@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { ask, BackupWorld } from '../support/backups.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { PATIENCE_MS } from '../support/eventually.js';
+import { TIMEOUT_MS } from '../support/eventually.js';
 
 // Databases are made, on a machine that may have much else to do.
-jest.setTimeout(2 * PATIENCE_MS);
+jest.setTimeout(2 * TIMEOUT_MS);
 
 describe('backup and restore refuse', () => {
   const world = new BackupWorld();

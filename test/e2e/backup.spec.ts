@@ -4,18 +4,18 @@ import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService } from '../../src/wallet/index.js';
 import { ask, BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
 import type { Outcome } from '../support/command-line.js';
-import { aRequest } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { Load, unhurried } from '../support/load.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, gate, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, gate, waitFor } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 import { TestProcess } from '../support/sweep-bench.js';
 
 const EXACT = { code: 0, stdout: 'ledger exact\n', stderr: '' };
 
 // Processes start, and databases are made.
-jest.setTimeout(4 * PATIENCE_MS);
+jest.setTimeout(4 * TIMEOUT_MS);
 
 describe('a backup of a service that runs, and what is restored from it', () => {
   const world = new BackupWorld();
@@ -42,7 +42,7 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     caller = await relay.caller();
     await relay.get(AllowanceService).set(caller.accountId, parseUsd('20'));
     // One call is open before the backup and after it; those of the load come and go.
-    relay.upstream.scriptNext([waitFor(open), answerIn('chat-completions')]);
+    relay.upstream.scriptNext([waitFor(open), responseIn('chat-completions')]);
     void call(relay.url).catch(() => undefined);
     await relay.upstream.nextRequest();
     relay.upstream.script(unhurried);

@@ -1,9 +1,9 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
 import { generateText } from 'ai';
-import { aRequest } from '../support/dialects.js';
+import { aRequest } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn } from '../support/scripted-upstream.js';
+import { responseIn } from '../support/scripted-upstream.js';
 
 /** The table of base addresses: what each kind of client is told to be given. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -52,7 +52,7 @@ describe('three clients, each given its own base address and that of each other:
 
   describe.each(Object.keys(CLIENTS))('%s', (client) => {
     it.each(Object.keys(VALUES))('with %s', async (value) => {
-      relay.upstream.script(answerIn('messages', { text: `${client} has ${value}` }));
+      relay.upstream.script(responseIn('messages', { text: `${client} has ${value}` }));
       const text = await CLIENTS[client]!(`${relay.url}${VALUES[value]}`, caller.key);
       expect(text).toBe(`${client} has ${value}`);
       expect((await relay.upstream.nextRequest()).path).toBe('/v1/messages');

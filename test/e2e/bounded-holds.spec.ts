@@ -1,10 +1,10 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { randomBytes } from 'node:crypto';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { PHRASES, prose } from '../support/prose.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   bytes,
   delay,
   encodeEvents,
@@ -71,7 +71,7 @@ describe('holds are upper bounds', () => {
       const rows = await relay.calls(caller);
       if (rows.length < count) throw new Error(`${rows.length} of ${count} are settled.`);
       return rows;
-    }, 4 * PATIENCE_MS);
+    }, 4 * TIMEOUT_MS);
 
   /** Asks, and leaves when told to. */
   function leaving(caller: TestCaller, body: object): { response: Promise<Response>; leave: () => void } {
@@ -92,7 +92,7 @@ describe('holds are upper bounds', () => {
     relay.upstream.script((request) => {
       const prompt = tokensRead(request.body);
       billed += prompt * INPUT + 10 * OUTPUT;
-      return answerIn('chat-completions', { text: 'Hello', usage: { prompt, completion: 10 } });
+      return responseIn('chat-completions', { text: 'Hello', usage: { prompt, completion: 10 } });
     });
     const text = randomBytes(30_000).toString('base64');
     const statuses = await Promise.all(
@@ -239,7 +239,7 @@ describe('holds are upper bounds', () => {
     const said = ' hello'.repeat(4210);
     const pieces = said.match(/.{1,4}/g) ?? [];
     const real = countTokens(said);
-    relay.upstream.script(answerIn('chat-completions', { text: pieces, usage: { prompt: 8, completion: real } }));
+    relay.upstream.script(responseIn('chat-completions', { text: pieces, usage: { prompt: 8, completion: real } }));
     const text = await (await relay.post(CHAT, caller.key, chat('Hello', { stream: true }))).text();
     expect(text).toContain('[DONE]');
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', completion_tokens: String(real) });

@@ -12,7 +12,7 @@ import { TelegraphProtocol } from '../conformance/toy/telegraph.protocol.js';
 import { TelegraphUpstream } from '../conformance/toy/telegraph.upstream.js';
 import { telegraphVendor } from '../conformance/toy/vendor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, answerOf } from '../support/scripted-answers.js';
+import { responseIn, answerOf } from '../support/scripted-answers.js';
 import type { JsonObject } from '../support/scripted-steps.js';
 
 // Adapters are written by many hands. One that is wrong may break its own calls, and neither money nor anybody else's.
@@ -102,7 +102,7 @@ describe('an adapter that is broken', () => {
   });
 
   it.each([false, true])('fails a call that it cannot write down, and settles it (streamed: %s)', async (stream) => {
-    relay.upstream.script(answerIn('messages', {}));
+    relay.upstream.script(responseIn('messages', {}));
     const answer = await relay.post(PATH, caller.key, { model: 'whole', ...hello, stream });
     expect(await answer.text().catch(() => 'cut off')).not.toContain('"end"');
     await settled();

@@ -5,12 +5,12 @@ import { InterruptedCalls } from '../../src/relay/billing/index.js';
 import type { WaitRecords } from '../../src/protocols/contract/index.js';
 import { Random } from '../../src/relay/routing/random.js';
 import { DatabaseOutage } from '../support/database-outage.js';
-import { aRequest } from '../support/dialects.js';
+import { aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   delay,
   endlessStream,
   errorAnswer,
@@ -66,7 +66,7 @@ describe('where the time of a call went', () => {
     (await (await signedIn(relay, of.accountId)).get(`/usage-logs/common/${id}`)).text;
 
   it('has the hold apart from what came before it and behind it', async () => {
-    relay.upstream.script([delay(200), answerIn('messages')]);
+    relay.upstream.script([delay(200), responseIn('messages')]);
     await (await ask()).text();
     const { id, hold_begun_ms: begun, hold_ms: held, settle_wait_ms: wait, waits } = await times();
     const [attempt] = (await relay.attempts(id)) as unknown as [{ begun_ms: number }];
@@ -135,7 +135,7 @@ describe('where the time of a call went', () => {
 
   it('has the pause before a retry', async () => {
     jest.spyOn(relay.get(Random), 'next').mockReturnValue(0.99);
-    relay.upstream.scriptNext(errorAnswer('messages', 500), answerIn('messages'));
+    relay.upstream.scriptNext(errorAnswer('messages', 500), responseIn('messages'));
     await (await ask({ model: 'two' })).text();
     const { id, waits } = await times();
     const [first, second] = (await relay.attempts(id)) as unknown as { begun_ms: number; duration_ms: number }[];
@@ -150,7 +150,7 @@ describe('where the time of a call went', () => {
 
   it('has when a stream waited for a larger hold', async () => {
     const ready = gate();
-    const answer = answerIn('messages', { text: Array.from({ length: 30 }, () => 'four'.repeat(100)) });
+    const answer = responseIn('messages', { text: Array.from({ length: 30 }, () => 'four'.repeat(100)) });
     relay.upstream.script([waitFor(ready), answer]);
     const response = ask({ max_tokens: 64_000 });
     await relay.upstream.nextRequest();
@@ -207,7 +207,7 @@ describe('where the time of a call went', () => {
 
   it('of a call that shared the answer of another one names that', async () => {
     const ready = gate();
-    relay.upstream.script([waitFor(ready), answerIn('messages')]);
+    relay.upstream.script([waitFor(ready), responseIn('messages')]);
     const named = { 'idempotency-key': 'one-of-two' };
     const both = [ask({}, named), ask({}, named)];
     await relay.upstream.nextRequest();

@@ -7,7 +7,7 @@ import { CatalogService } from '../../src/catalog/index.js';
 import { catalogCommands } from '../../src/app/cli/catalog.commands.js';
 import { VENDORS } from '../conformance/dialects/index.js';
 import { channelFields } from '../support/channel-pages.js';
-import { aRequest } from '../support/dialects.js';
+import { aRequest } from '../support/protocols.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';

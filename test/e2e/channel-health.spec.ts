@@ -4,15 +4,15 @@ import { CatalogService } from '../../src/catalog/index.js';
 import { type Channel, ChannelDirectory } from '../../src/catalog/channels/index.js';
 import { ChannelHealth } from '../../src/relay/routing/health/channel-health.js';
 import { expectError, OVERLOADED, RATE_LIMITED, UPSTREAM_AUTH } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
-import { answerIn, errorAnswer, gate, hang, type Script, streamHead, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, errorAnswer, gate, hang, type Script, streamHead, waitFor } from '../support/scripted-upstream.js';
 
 const DIALECT = 'responses';
 const BROKEN = errorAnswer(DIALECT, 500);
-const GOOD = answerIn(DIALECT);
+const GOOD = responseIn(DIALECT);
 
 const channel = (name: string, model: string, more = ''): string =>
   `  - { name: ${name}, protocol: ${DIALECT}, base_url: "URL/${name}", credentials: [secret-of-${name}], models: { ${model}: ${model} }, ${more} }`;
@@ -139,7 +139,7 @@ describe('a channel that is left alone', () => {
     relay.upstream.script((request) => (secretIn(request) === 'secret-of-refused' ? errorAnswer(DIALECT, 403) : GOOD));
     await expectError(DIALECT, await post('refused'), UPSTREAM_AUTH);
     await untilCooling('refused');
-    for (const dialect of DIALECTS)
+    for (const dialect of PROTOCOLS)
       await expectError(
         dialect,
         await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model: 'refused' })),
@@ -240,7 +240,7 @@ describe('a conversation', () => {
     for (let count = 0; count < 6; count += 1) {
       relay.upstream.reset();
       const id = `resp_${'k'.repeat(20)}${count}`;
-      relay.upstream.scriptNext(answerIn(DIALECT, { id }));
+      relay.upstream.scriptNext(responseIn(DIALECT, { id }));
       await (await post('kept', { store: undefined })).text();
       const [keeper] = askedSecrets();
       for (let turn = 0; turn < 3; turn += 1)

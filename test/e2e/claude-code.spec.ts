@@ -1,17 +1,17 @@
 import { foldedMessage } from '../conformance/dialects/messages/heard.js';
 import { agentRequest, claudeGoesOn } from '../support/agents.js';
-import { DIALECTS, PATHS } from '../support/dialects.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
-  type Dialect,
+  responseIn,
+  type ProtocolEndpoint,
   ENCRYPTED_REASONING,
   type JsonObject,
   THINKING_SIGNATURE,
 } from '../support/scripted-upstream.js';
 import { heardStreamed } from '../support/spoken.js';
 
-const FOREIGN = DIALECTS.filter((dialect) => dialect !== 'messages');
+const FOREIGN = PROTOCOLS.filter((dialect) => dialect !== 'messages');
 /** As Claude Code 2.1.197 sends them for models of Anthropic, recorded on 2026-11-25. */
 const HEADERS = {
   'anthropic-version': '2023-06-01',
@@ -22,7 +22,7 @@ const HEADERS = {
 const LIST = { id: 'call_1', name: 'Bash', arguments: ['{"command":', '"ls"}'] };
 
 /** The reasoning that an upstream has to get back, as it wants it. */
-const REPLAYED: Readonly<Record<Dialect, string>> = {
+const REPLAYED: Readonly<Record<ProtocolEndpoint, string>> = {
   'chat-completions': '"reasoning_content":"Hm."',
   messages: `"signature":"${THINKING_SIGNATURE}"`,
   responses: `"encrypted_content":"${ENCRYPTED_REASONING}"`,
@@ -46,11 +46,11 @@ async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   return foldedMessage(text)['content'] as JsonObject[];
 }
 
-describe.each(DIALECTS)('Claude Code over an upstream of %s', (upstream) => {
+describe.each(PROTOCOLS)('Claude Code over an upstream of %s', (upstream) => {
   const first = agentRequest('claude-code', `over-${upstream}`);
 
   it('calls a tool, and goes on with what it said and the reasoning that the upstream signed (agents 5 and 8)', async () => {
-    world.relay.upstream.scriptNext(answerIn(upstream, { reasoning: 'Hm.', text: 'Now.', toolCalls: [LIST] }));
+    world.relay.upstream.scriptNext(responseIn(upstream, { reasoning: 'Hm.', text: 'Now.', toolCalls: [LIST] }));
     const content = await ask(first);
     expect(content.at(-1)).toEqual({ type: 'tool_use', id: 'call_1', name: 'Bash', input: { command: 'ls' } });
     await ask(claudeGoesOn(first, content, 'a.txt'));
@@ -61,7 +61,7 @@ describe.each(DIALECTS)('Claude Code over an upstream of %s', (upstream) => {
   });
 
   it('gets a whole message where it asks again without a stream (agents 10)', async () => {
-    world.relay.upstream.scriptNext(answerIn(upstream, { reasoning: 'Hm.', toolCalls: [LIST] }));
+    world.relay.upstream.scriptNext(responseIn(upstream, { reasoning: 'Hm.', toolCalls: [LIST] }));
     const { stream: _, ...whole } = first;
     const message = (await (await post(whole)).json()) as JsonObject;
     expect(message).toMatchObject({ type: 'message', stop_reason: 'tool_use' });
@@ -71,7 +71,7 @@ describe.each(DIALECTS)('Claude Code over an upstream of %s', (upstream) => {
 
 it('sends no member or beta that the table of Messages does not name', async () => {
   const { upstream } = world.relay;
-  upstream.scriptNext(answerIn('messages', { text: 'Hello.' }));
+  upstream.scriptNext(responseIn('messages', { text: 'Hello.' }));
   expect((await post(agentRequest('claude-code', 'over-messages'))).status).toBe(200);
   const metrics = await (await fetch(`${world.relay.url}/metrics`)).text();
   expect(metrics).not.toMatch(/^switchboard_unknown_members_total\{/m);
@@ -83,7 +83,7 @@ describe.each(FOREIGN)('what Claude Code sends to an upstream of %s', (upstream)
     ((body['messages'] ?? body['input']) as JsonObject[]).map(({ role, type }) => role ?? type);
 
   it('has its instructions in front and in their place, where they stay (case 74, agents 5)', async () => {
-    world.relay.upstream.scriptNext(answerIn(upstream, { reasoning: 'Hm.', toolCalls: [LIST] }));
+    world.relay.upstream.scriptNext(responseIn(upstream, { reasoning: 'Hm.', toolCalls: [LIST] }));
     await ask(claudeGoesOn(first, await ask(first), 'a.txt'));
     const [before, after] =
       upstream === 'responses'
@@ -102,7 +102,7 @@ describe.each(FOREIGN)('what Claude Code sends to an upstream of %s', (upstream)
   });
 
   it('has nothing in it that is between it and its vendor (case 75, agents 5)', async () => {
-    world.relay.upstream.scriptNext(answerIn(upstream, { toolCalls: [LIST] }));
+    world.relay.upstream.scriptNext(responseIn(upstream, { toolCalls: [LIST] }));
     await ask(claudeGoesOn(first, await ask(first), 'a.txt'));
     expect(sentText(0) + sentText(1)).not.toMatch(FOREIGN_WORDS);
     const { headers, query } = world.relay.upstream.requests[0]!;

@@ -13,10 +13,10 @@ import {
   tool,
   type ToolSet,
 } from 'ai';
-import { DIALECTS } from '../support/dialects.js';
+import { PROTOCOLS } from '../support/protocols.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
+  responseIn,
   destroy,
   end,
   endlessStream,
@@ -70,12 +70,12 @@ const breaks: [string, Script][] = [
   ['is reset', destroy()],
 ];
 
-const CASES = Object.keys(PROVIDERS).flatMap((provider) => DIALECTS.map((upstream) => [provider, upstream] as const));
+const CASES = Object.keys(PROVIDERS).flatMap((provider) => PROTOCOLS.map((upstream) => [provider, upstream] as const));
 
 describe.each(CASES)('the AI SDK, %s, over an upstream of %s', (provider, upstream) => {
   const model = (): LanguageModel => PROVIDERS[provider]!(`over-${upstream}`, world.caller.key);
-  const answer = (options: Parameters<typeof answerIn>[1]): void =>
-    world.relay.upstream.script(answerIn(upstream, { usage: USAGE, ...options }));
+  const answer = (options: Parameters<typeof responseIn>[1]): void =>
+    world.relay.upstream.script(responseIn(upstream, { usage: USAGE, ...options }));
   const request = { messages: MESSAGES, maxOutputTokens: 2000, maxRetries: 0, providerOptions: OPTIONS };
   /** Tools that nobody runs: the calls are what is looked at. */
   const tools: ToolSet = {
@@ -98,7 +98,7 @@ describe.each(CASES)('the AI SDK, %s, over an upstream of %s', (provider, upstre
   });
 
   it.each(['whole', 'streamed'])('tools are run to the end, with the reasoning in between: %s', async (how) => {
-    world.relay.upstream.scriptNext(answerIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
+    world.relay.upstream.scriptNext(responseIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
     answer({ text: 'Snow it is.' });
     const get_weather = tool({ inputSchema: PLACE, execute: ({ city }) => `Snow in ${city}.` });
     const asked = { ...request, model: model(), tools: { get_weather }, stopWhen: stepCountIs(2) };

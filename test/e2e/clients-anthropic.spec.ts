@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { DIALECTS } from '../support/dialects.js';
+import { PROTOCOLS } from '../support/protocols.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
+  responseIn,
   destroy,
   end,
   endlessStream,
@@ -27,10 +27,10 @@ const breaks: [string, Script][] = [
 
 const world = usePairsRelay();
 
-describe.each(DIALECTS)('the SDK of Anthropic over an upstream of %s', (upstream) => {
+describe.each(PROTOCOLS)('the SDK of Anthropic over an upstream of %s', (upstream) => {
   const client = (): Anthropic => new Anthropic({ baseURL: world.relay.url, apiKey: world.caller.key, maxRetries: 0 });
-  const answer = (options: Parameters<typeof answerIn>[1]): void =>
-    world.relay.upstream.script(answerIn(upstream, { usage: USAGE, ...options }));
+  const answer = (options: Parameters<typeof responseIn>[1]): void =>
+    world.relay.upstream.script(responseIn(upstream, { usage: USAGE, ...options }));
 
   const request = {
     model: `over-${upstream}`,
@@ -74,7 +74,7 @@ describe.each(DIALECTS)('the SDK of Anthropic over an upstream of %s', (upstream
       const count = () => client().messages.countTokens(counted);
       const { input_tokens } = await count();
       // Prompts are counted one after the other: when this count is there, that of the stream is there, too.
-      world.relay.upstream.script([waitFor(count), answerIn(upstream, { usage: USAGE, text: 'Snow.' })]);
+      world.relay.upstream.script([waitFor(count), responseIn(upstream, { usage: USAGE, text: 'Snow.' })]);
       const [start, total] = await usages({});
       expect(start).toMatchObject({ input_tokens, output_tokens: 0 });
       expect(total).toMatchObject(EXACT);

@@ -2,10 +2,10 @@ import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { type AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
-import { DIALECTS } from '../support/dialects.js';
+import { PROTOCOLS } from '../support/protocols.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
+  responseIn,
   destroy,
   end,
   eventsAround,
@@ -53,13 +53,13 @@ const breaks: [string, Script][] = [
 ];
 
 const CASES = (Object.keys(MODELS) as (keyof typeof MODELS)[]).flatMap((client) =>
-  DIALECTS.map((upstream) => [client, upstream] as const),
+  PROTOCOLS.map((upstream) => [client, upstream] as const),
 );
 
 describe.each(CASES)('LangChain, %s, over an upstream of %s', (client, upstream) => {
   const chat = (): ChatOpenAI | ChatAnthropic => MODELS[client](`over-${upstream}`, world.caller.key);
-  const answer = (options: Parameters<typeof answerIn>[1]): void =>
-    world.relay.upstream.script(answerIn(upstream, { usage: USAGE, ...options }));
+  const answer = (options: Parameters<typeof responseIn>[1]): void =>
+    world.relay.upstream.script(responseIn(upstream, { usage: USAGE, ...options }));
 
   /** The message of an answer, whole or put together from its pieces. */
   async function ask(how: string, messages: (HumanMessage | ToolMessage | AIMessageChunk)[]): Promise<AIMessageChunk> {

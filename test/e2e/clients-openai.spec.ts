@@ -1,8 +1,8 @@
 import OpenAI from 'openai';
-import { DIALECTS } from '../support/dialects.js';
+import { PROTOCOLS } from '../support/protocols.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
+  responseIn,
   destroy,
   endlessStream,
   end,
@@ -26,11 +26,11 @@ const breaks: [string, Script][] = [
 
 const world = usePairsRelay();
 
-describe.each(DIALECTS)('the SDK of OpenAI over an upstream of %s', (upstream) => {
+describe.each(PROTOCOLS)('the SDK of OpenAI over an upstream of %s', (upstream) => {
   const model = `over-${upstream}`;
   const client = (): OpenAI => new OpenAI({ baseURL: world.url, apiKey: world.caller.key, maxRetries: 0 });
-  const answer = (options: Parameters<typeof answerIn>[1]): void =>
-    world.relay.upstream.script(answerIn(upstream, { usage: USAGE, ...options }));
+  const answer = (options: Parameters<typeof responseIn>[1]): void =>
+    world.relay.upstream.script(responseIn(upstream, { usage: USAGE, ...options }));
   const breakAfterText = (fault: Script): void => {
     const { until } = eventsAround(eventsIn(upstream, { text: ['Let me ', 'see.'] }), 'Let me ');
     world.relay.upstream.script([streamHead(), sse(until), fault]);
@@ -69,7 +69,7 @@ describe.each(DIALECTS)('the SDK of OpenAI over an upstream of %s', (upstream) =
     });
 
     it('the SDK runs tools to the end', async () => {
-      world.relay.upstream.scriptNext(answerIn(upstream, { toolCalls: [WEATHER_CALL] }));
+      world.relay.upstream.scriptNext(responseIn(upstream, { toolCalls: [WEATHER_CALL] }));
       answer({ text: 'Snow it is.' });
       const asked: unknown[] = [];
       const runner = client().chat.completions.runTools({

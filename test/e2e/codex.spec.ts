@@ -1,11 +1,11 @@
 import { foldedResponse } from '../conformance/dialects/responses/heard.js';
 import { type AgentRequest, agentRequest, codexGoesOn } from '../support/agents.js';
-import { DIALECTS, PATHS } from '../support/dialects.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
+  responseIn,
   type AnswerOptions,
-  type Dialect,
+  type ProtocolEndpoint,
   ENCRYPTED_REASONING,
   type JsonObject,
   THINKING_SIGNATURE,
@@ -13,12 +13,12 @@ import {
 import { heardStreamed } from '../support/spoken.js';
 
 const REQUESTS: readonly AgentRequest[] = ['codex', 'codex-freeform', 'codex-built-in'];
-const FOREIGN = DIALECTS.filter((dialect) => dialect !== 'responses');
+const FOREIGN = PROTOCOLS.filter((dialect) => dialect !== 'responses');
 const PATCH = '*** Begin Patch\n*** Add File: ä.txt\n+"42"\n*** End Patch';
 const SCRIPT = 'const r = await tools.exec_command({ cmd: "ls" }); text(r);';
 
 /** The reasoning that an upstream has to get back, as it wants it. */
-const REPLAYED: Readonly<Record<Dialect, string>> = {
+const REPLAYED: Readonly<Record<ProtocolEndpoint, string>> = {
   'chat-completions': '"reasoning_content":"Hm."',
   messages: `"thinking":"Hm.","signature":"${THINKING_SIGNATURE}"`,
   responses: `"encrypted_content":"${ENCRYPTED_REASONING}"`,
@@ -48,9 +48,9 @@ async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   return foldedResponse(text)['output'] as JsonObject[];
 }
 
-describe.each(DIALECTS)('Codex over an upstream of %s', (upstream) => {
+describe.each(PROTOCOLS)('Codex over an upstream of %s', (upstream) => {
   const first = (name: AgentRequest): JsonObject => agentRequest(name, `over-${upstream}`);
-  const willSay = (options: AnswerOptions): void => world.relay.upstream.scriptNext(answerIn(upstream, options));
+  const willSay = (options: AnswerOptions): void => world.relay.upstream.scriptNext(responseIn(upstream, options));
 
   it.each(REQUESTS)('%s: it is answered by the first request (cases 61 and 62, agents 5 and 6)', async (name) => {
     willSay({ text: ['Hel', 'lo'] });
@@ -75,7 +75,7 @@ describe.each(FOREIGN)('tools of Codex with an upstream of %s', (upstream) => {
 
   /** The call as Codex sees it, when the upstream calls that tool. Its result has been sent after it. */
   async function called(request: JsonObject, name: string, input: string): Promise<JsonObject> {
-    world.relay.upstream.scriptNext(answerIn(upstream, { toolCalls: [{ id: 'call_1', name, arguments: [input] }] }));
+    world.relay.upstream.scriptNext(responseIn(upstream, { toolCalls: [{ id: 'call_1', name, arguments: [input] }] }));
     const output = await ask(request);
     await ask(codexGoesOn(request, output, 'so be it'));
     expect(sentText(1)).toContain('so be it');

@@ -1,4 +1,4 @@
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp } from '../support/relay-app.js';
 import {
   chatEvents,
@@ -57,7 +57,7 @@ describe('200 streams at once', () => {
     const callers = await Promise.all([1, 2, 3].map(() => relay.caller({ credit: '1000' })));
     relay.upstream.script(answer);
     const calls = Array.from({ length: CALLS }, async (_, number) => {
-      const dialect = DIALECTS[number % 3]!;
+      const dialect = PROTOCOLS[number % 3]!;
       const caller = callers[number % 2]!;
       const content = `This is call number ${number}.`;
       const said = dialect === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dumpOf } from '../support/database-dump.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { bytes, end, errorAnswer, head, jsonAnswer, ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 import { removeDataDir } from '../support/temporary-data-dir.js';
@@ -32,9 +32,9 @@ channels:
 models:
   - { name: quoting, context_window: 200000, max_output_tokens: 64000, prices: free }
 channels:
-${DIALECTS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${protocol}, base_url: "URL", credentials: [c], models: [quoting], flags: { nativeOnly: true } }`).join('\n')}
+${PROTOCOLS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${protocol}, base_url: "URL", credentials: [c], models: [quoting], flags: { nativeOnly: true } }`).join('\n')}
 `;
-  const ask = (dialect: (typeof DIALECTS)[number], model = `large-${dialect}`): Promise<Response> =>
+  const ask = (dialect: (typeof PROTOCOLS)[number], model = `large-${dialect}`): Promise<Response> =>
     fetch(`${service.address}${PATHS[dialect]}`, {
       method: 'POST',
       headers: {
@@ -46,7 +46,7 @@ ${DIALECTS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${proto
 
   it('is in no line of the log, no answer of a command and no error of a call, even where the upstream repeats it', async () => {
     const said: string[] = [];
-    for (const dialect of DIALECTS) {
+    for (const dialect of PROTOCOLS) {
       const file = join(service.dataDir, `${dialect}.yaml`);
       writeFileSync(file, catalog(dialect));
       upstream.script(jsonAnswer(401, { error: { message: `Incorrect API key provided: ${SECRET}` } }));
@@ -82,7 +82,7 @@ ${DIALECTS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${proto
     writeFileSync(file, QUOTING.replaceAll('URL', upstream.url));
     await service.command('catalog', 'apply', file);
     const told: string[] = [];
-    for (const dialect of DIALECTS)
+    for (const dialect of PROTOCOLS)
       for (const script of quotes) {
         upstream.script(script);
         told.push(await (await ask(dialect, 'quoting')).text());
@@ -91,7 +91,7 @@ ${DIALECTS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${proto
       "SELECT error_message FROM calls WHERE error_message LIKE 'The upstream%'",
     );
     // The client wrote it and is told; the log of calls has the status and what it is about.
-    expect(told.filter((text) => text.includes(marker)).length).toBeGreaterThanOrEqual(4 * DIALECTS.length);
+    expect(told.filter((text) => text.includes(marker)).length).toBeGreaterThanOrEqual(4 * PROTOCOLS.length);
     expect(rows.map((row) => row.error_message)).toContain(
       'The upstream rejected the request: status 400, about refused content.',
     );

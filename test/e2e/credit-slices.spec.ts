@@ -1,11 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
-  type Dialect,
+  responseIn,
+  type ProtocolEndpoint,
   encodeEvents,
   end,
   endlessStream,
@@ -27,20 +27,20 @@ models:
   - { name: thinker, context_window: 200000, max_output_tokens: 64000, groups: [default], capabilities: [reasoning],
       hidden_tokens_per_second: 1000, prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }
 channels:
-${DIALECTS.map((protocol) => `  - { name: thinker-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { thinker: x } }`).join('\n')}
+${PROTOCOLS.map((protocol) => `  - { name: thinker-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { thinker: x } }`).join('\n')}
 `;
 
 /** All text that a client of the dialect gets out of a stream. */
 type Reader = (relay: RelayApp, caller: TestCaller) => Promise<string>;
 
 /** What each dialect must be told so that an answer may be long. */
-const LONG: Readonly<Record<Dialect, object>> = {
+const LONG: Readonly<Record<ProtocolEndpoint, object>> = {
   'chat-completions': {},
   messages: { max_tokens: 64_000 },
   responses: {},
 };
 
-const READERS: Readonly<Record<Dialect, Reader>> = {
+const READERS: Readonly<Record<ProtocolEndpoint, Reader>> = {
   async 'chat-completions'(relay, caller) {
     const client = new OpenAI({ baseURL: `${relay.url}/v1`, apiKey: caller.key, maxRetries: 0 });
     let text = '';
@@ -81,11 +81,11 @@ describe('a stream and the money held for it', () => {
 
   const held = async (caller: TestCaller): Promise<number> => Number((await relay.wallet(caller)).held);
 
-  it.each(DIALECTS)('raises the hold ahead of use while the answer comes: %s', async (dialect) => {
+  it.each(PROTOCOLS)('raises the hold ahead of use while the answer comes: %s', async (dialect) => {
     const caller = await relay.caller();
     const begin = gate();
     const answer = { text: Array.from({ length: 30 }, () => HUNDRED_TOKENS), usage: { prompt: 10, completion: 3000 } };
-    relay.upstream.script([waitFor(begin), answerIn(dialect, answer)]);
+    relay.upstream.script([waitFor(begin), responseIn(dialect, answer)]);
     const request = aRequest(dialect, { stream: true, ...LONG[dialect] });
     const response = relay.post(PATHS[dialect], caller.key, request);
     // The prompt and 1,024 tokens at $10 per million.
@@ -98,7 +98,7 @@ describe('a stream and the money held for it', () => {
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
   });
 
-  it.each(DIALECTS)(
+  it.each(PROTOCOLS)(
     'ends within the stream when wallet and hold are used up, and the SDK raises it: %s',
     async (dialect) => {
       const caller = await relay.caller({ credit: '0.02' });
@@ -117,7 +117,7 @@ describe('a stream and the money held for it', () => {
     },
   );
 
-  it.each(DIALECTS)(
+  it.each(PROTOCOLS)(
     'ends when the upstream says far more than it was told to and nobody can pay: %s',
     async (dialect) => {
       // For some 480 tokens, which is what goes upstream as the limit.
@@ -144,7 +144,7 @@ describe('a stream and the money held for it', () => {
   it('charges no more than the limit of the request when the upstream says more and reports it', async () => {
     const caller = await relay.caller();
     const text = Array.from({ length: 30 }, () => HUNDRED_TOKENS);
-    relay.upstream.script(answerIn('messages', { text, usage: { prompt: 10, completion: 3000 } }));
+    relay.upstream.script(responseIn('messages', { text, usage: { prompt: 10, completion: 3000 } }));
     const request = aRequest('messages', { stream: true, max_tokens: 100 });
     expect(await (await relay.post('/v1/messages', caller.key, request)).text()).toContain('message_stop');
     // 10 × $1/M + 100 × $10/M
@@ -153,7 +153,7 @@ describe('a stream and the money held for it', () => {
   });
 
   /** Everything before the first content, with the usage that some dialects begin with. */
-  const opening = (dialect: Dialect) => {
+  const opening = (dialect: ProtocolEndpoint) => {
     const events = eventsIn(dialect, { text: 'Hello', usage: { prompt: 100, completion: 1 } });
     return events.slice(
       0,
@@ -168,7 +168,7 @@ describe('a stream and the money held for it', () => {
     expect(Number(row['cost'])).toBeLessThanOrEqual(toSeconds * 10_000_000 + 200_000);
   };
 
-  it.each(DIALECTS)('ends a model that thinks out of sight when the money is used up: %s', async (dialect) => {
+  it.each(PROTOCOLS)('ends a model that thinks out of sight when the money is used up: %s', async (dialect) => {
     const caller = await relay.caller({ credit: '0.02' });
     relay.upstream.script([streamHead(), sse(opening(dialect)), hang()]);
     const request = aRequest(dialect, { model: 'thinker', stream: true, ...LONG[dialect] });
@@ -181,7 +181,7 @@ describe('a stream and the money held for it', () => {
     expect(await relay.ledger()).toEqual(EXACT);
   });
 
-  it.each(DIALECTS)('charges for what was thought when the client leaves meanwhile: %s', async (dialect) => {
+  it.each(PROTOCOLS)('charges for what was thought when the client leaves meanwhile: %s', async (dialect) => {
     const caller = await relay.caller();
     relay.upstream.script([streamHead(), sse(opening(dialect)), hang()]);
     const request = aRequest(dialect, { model: 'thinker', stream: true, ...LONG[dialect] });

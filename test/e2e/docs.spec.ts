@@ -1,8 +1,8 @@
 import { ModulesContainer } from '@nestjs/core';
-import { LOSS_MEANINGS } from '../../src/protocols/contract/index.js';
+import { WARNING_MEANINGS } from '../../src/protocols/contract/index.js';
 import { type openApiDocument, type Operation, type Schema } from '../../src/console/home/docs/openapi/index.js';
-import { LOSSES } from '../../src/console/home/docs/losses.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { WARNINGS } from '../../src/console/home/docs/warnings.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { schemaFaults } from '../support/json-schema.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -91,7 +91,7 @@ describe('the documentation', () => {
     expect(await faults('GET /v1/models/{id}', await get('/v1/models/m'))).toEqual([]);
   });
 
-  it.each(DIALECTS)('describes what became of a call, and its errors, in %s', async (dialect) => {
+  it.each(PROTOCOLS)('describes what became of a call, and its errors, in %s', async (dialect) => {
     const route = `POST ${PATHS[dialect]}`;
     const call = await relay.post(PATHS[dialect], caller.key, aRequest(dialect));
     expect(await faults(route, call)).toEqual([]);
@@ -142,8 +142,8 @@ describe('the documentation', () => {
     for (const error of ['Invalid token', 'insufficient quota', 'context canceled']) expect(text).toContain(error);
     for (const error of ['model_not_found', 'previous_response_not_found']) expect(text).toContain(error);
     expect(text).toContain('quota_left_usd');
-    for (const thing of LOSSES.flatMap(({ things }) => things)) expect(text).toContain(thing);
-    for (const warning of Object.entries(LOSS_MEANINGS)) expect(text).toContain(warning.join(' '));
+    for (const thing of WARNINGS.flatMap(({ things }) => things)) expect(text).toContain(thing);
+    for (const warning of Object.entries(WARNING_MEANINGS)) expect(text).toContain(warning.join(' '));
     expect(text).toContain('http://relay.example/v1&quot;');
     expect(page).toContain('mailto:operator@example.com');
   });

@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
-import { AccountStanding } from '../../src/auth/index.js';
+import { AccountStatus } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { DryRun, type DryRunAnswer, type DryRunQuestion } from '../../src/relay/index.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { DryRun, type DryRunResult, type DryRunQuestion } from '../../src/relay/index.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { type CallerOptions, RelayApp, type TestCaller } from '../support/relay-app.js';
-import { type Dialect, gate, waitFor } from '../support/scripted-upstream.js';
+import { type ProtocolEndpoint, gate, waitFor } from '../support/scripted-upstream.js';
 
 /** `routed` can be had in every dialect, one after the other; `tired` has nobody that is switched on for `default`. */
 const routes = (baseUrl: string): string => `
@@ -31,15 +31,15 @@ describe('the routing dry run', () => {
   afterAll(() => relay.close());
   beforeEach(() => relay.upstream.reset());
 
-  const dryRun = async (caller: TestCaller, question: Partial<DryRunQuestion> = {}): Promise<DryRunAnswer> => {
+  const dryRun = async (caller: TestCaller, question: Partial<DryRunQuestion> = {}): Promise<DryRunResult> => {
     const usual = { model: 'routed', protocol: 'responses', stream: false, effort: undefined, outputLimit: undefined };
     const asked = { ...usual, promptTokens: 100, who: { keyId: caller.keyId }, ...question };
     return (await relay.get(DryRun).of(asked))!;
   };
-  const call = (caller: TestCaller, protocol: Dialect, model: string): Promise<Response> =>
+  const call = (caller: TestCaller, protocol: ProtocolEndpoint, model: string): Promise<Response> =>
     relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model }));
 
-  describe.each<[string, CallerOptions, Dialect, string]>([
+  describe.each<[string, CallerOptions, ProtocolEndpoint, string]>([
     ['a call in the dialect of a channel', {}, 'chat-completions', 'routed'],
     ['a call that is translated', {}, 'messages', 'routed'],
     ['a call whose own dialect comes later', {}, 'responses', 'routed'],
@@ -127,7 +127,7 @@ describe('the routing dry run', () => {
     await expect((await call(caller, 'messages', 'routed')).text()).resolves.toContain(ofKey.refusal!.message);
     expect(ofKey).toMatchObject({ money: undefined, modelRefusal: undefined });
     expect(ofKey.routes.map(({ channel: { name } }) => name)).toEqual(['foreign', 'behind']);
-    await relay.get(AccountStanding).disable(caller.accountId);
+    await relay.get(AccountStatus).disable(caller.accountId);
     const ofAccount = await dryRun(caller, { who: { newKeyOf: caller.accountId } });
     expect(ofAccount.refusal!.message).toContain('the account of this API key is disabled');
   });

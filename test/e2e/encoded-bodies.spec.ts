@@ -10,7 +10,7 @@ import {
   TOO_LARGE,
   UNSUPPORTED_ENCODING,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp } from '../support/relay-app.js';
 import { sendRaw } from '../support/wire.js';
@@ -44,7 +44,7 @@ describe('requests whose bodies are encoded (case 107)', () => {
       chunked,
     });
 
-  describe.each(DIALECTS)('to %s', (dialect) => {
+  describe.each(PROTOCOLS)('to %s', (dialect) => {
     const path = PATHS[dialect];
 
     it.each([...Object.keys(ENCODERS), 'identity', 'gzip, br', 'deflate, zstd, br, gzip'])(

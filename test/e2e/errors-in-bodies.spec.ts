@@ -8,18 +8,18 @@ import {
   TOO_LARGE,
   UNSUPPORTED_ENCODING,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp } from '../support/relay-app.js';
-import type { Dialect, JsonObject } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from '../support/scripted-upstream.js';
 import { sendRaw, type WireRequest } from '../support/wire.js';
 
 const MAX_BODY_BYTES = 50_000;
-const INPUT: Readonly<Record<Dialect, string>> = {
+const INPUT: Readonly<Record<ProtocolEndpoint, string>> = {
   'chat-completions': 'messages',
   messages: 'messages',
   responses: 'input',
 };
-const LIMIT: Readonly<Record<Dialect, string>> = {
+const LIMIT: Readonly<Record<ProtocolEndpoint, string>> = {
   'chat-completions': 'max_completion_tokens',
   messages: 'max_tokens',
   responses: 'max_output_tokens',
@@ -31,10 +31,10 @@ describe('bodies that are no call (case 95)', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const send = (dialect: Dialect, key: string, { headers = [], ...request }: WireRequest): Promise<Response> =>
+  const send = (dialect: ProtocolEndpoint, key: string, { headers = [], ...request }: WireRequest): Promise<Response> =>
     sendRaw(`${relay.url}${PATHS[dialect]}`, { headers: ['authorization', `Bearer ${key}`, ...headers], ...request });
 
-  describe.each(DIALECTS)('to %s', (dialect) => {
+  describe.each(PROTOCOLS)('to %s', (dialect) => {
     const good = JSON.stringify(aRequest(dialect));
     const fields = good.slice(1, -1);
     const without = (name: string): string => {
@@ -177,7 +177,7 @@ describe('bodies that are no call (case 95)', () => {
 
   it('a path decides the shape, whatever the headers say of another protocol (§1.1)', async () => {
     const { key } = await relay.caller();
-    for (const dialect of DIALECTS)
+    for (const dialect of PROTOCOLS)
       for (const headers of [{ 'anthropic-version': '2023-06-01' }, { 'vendor-version': '2023-06-01' }, {}])
         await expectError(dialect, await relay.post(PATHS[dialect], key, '{', headers), INVALID_REQUEST);
   });

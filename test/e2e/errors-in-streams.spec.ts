@@ -1,11 +1,11 @@
 import { OVERLOADED, RATE_LIMITED, type Situation, TIMEOUT, TRUNCATED, UPSTREAM_ERROR } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { expectFailedEnding } from '../support/failed-streams.js';
 import { RelayApp, type StoredCall } from '../support/relay-app.js';
 import {
   bytes,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   end,
   errorAnswer,
@@ -32,11 +32,11 @@ models:
   - { name: impatient, context_window: 200000, max_output_tokens: 64000, groups: [default],
       prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }
 channels:
-${DIALECTS.map((protocol) => `  - { name: impatient-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { impatient: x }, timeouts: { idle_ms: ${IDLE_MS} } }`).join('\n')}
+${PROTOCOLS.map((protocol) => `  - { name: impatient-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { impatient: x }, timeouts: { idle_ms: ${IDLE_MS} } }`).join('\n')}
 `;
 
 /** The answer up to its first piece of text. */
-const untilContent = (dialect: Dialect): readonly ScriptedEvent[] =>
+const untilContent = (dialect: ProtocolEndpoint): readonly ScriptedEvent[] =>
   eventsAround(eventsIn(dialect, { text: ['Hello ', 'there'], usage: { prompt: 100 } }), 'Hello ').until;
 
 describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', () => {
@@ -62,7 +62,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
    * row. `begun` opens when they have come, or, where there are none, a keep-alive.
    */
   async function stream(
-    dialect: Dialect,
+    dialect: ProtocolEndpoint,
     script: Script,
     sent: string,
     { model = 'm', begun = gate() } = {},
@@ -85,10 +85,10 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
     return { id: row.id, row, text, before, ending: readEvents(heard.slice(before.length)) };
   }
 
-  const expectEnding = (dialect: Dialect, { before, ...failed }: Failed, situation: Situation): string =>
+  const expectEnding = (dialect: ProtocolEndpoint, { before, ...failed }: Failed, situation: Situation): string =>
     expectFailedEnding(dialect, { ...failed, sent: readEvents(before) }, situation);
 
-  describe.each(DIALECTS)('of %s', (dialect) => {
+  describe.each(PROTOCOLS)('of %s', (dialect) => {
     const events = untilContent(dialect);
     const content = encodeEvents(events).toString();
 

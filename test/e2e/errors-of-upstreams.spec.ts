@@ -12,13 +12,13 @@ import {
   UPSTREAM_AUTH,
   UPSTREAM_ERROR,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { deadUrl } from '../support/ports.js';
 import { RelayApp } from '../support/relay-app.js';
 import {
   bytes,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   errorAnswer,
   errorEvents,
@@ -42,7 +42,7 @@ models:
   - { name: nobody-home, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
   - { name: impatient, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
 channels:
-${DIALECTS.map(
+${PROTOCOLS.map(
   (protocol) => `
   - { name: dead-${protocol}, protocol: ${protocol}, base_url: "${nobodysUrl}", credentials: [x], flags: { nativeOnly: true }, models: { nobody-home: x } }
   - { name: impatient-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], flags: { nativeOnly: true }, models: { impatient: x },
@@ -51,7 +51,7 @@ ${DIALECTS.map(
 `;
 
 /** An error as the dialect's own vendor words it. */
-function vendorError(dialect: Dialect, status: number, message: string, more: JsonObject = {}): Script {
+function vendorError(dialect: ProtocolEndpoint, status: number, message: string, more: JsonObject = {}): Script {
   const error = { type: 'invalid_request_error', message, ...more };
   return errorAnswer(dialect, status, dialect === 'messages' ? { type: 'error', error } : { error });
 }
@@ -64,7 +64,7 @@ const answer = (status: number, type: string, content: string): Script => [
 const page = (status: number): Script => answer(status, 'text/html', '<!DOCTYPE html><html><h1>Gateway</h1></html>');
 
 /** The events that come before the first content. */
-const prelude = (dialect: Dialect): Script => sse(eventsIn(dialect).slice(0, dialect === 'responses' ? 2 : 1));
+const prelude = (dialect: ProtocolEndpoint): Script => sse(eventsIn(dialect).slice(0, dialect === 'responses' ? 2 : 1));
 
 interface Expected {
   /** The whole message, without the request's id. */
@@ -93,7 +93,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
   }
 
   async function expectFault(
-    dialect: Dialect,
+    dialect: ProtocolEndpoint,
     { script, situation, status, model = 'm', streams = [false, true] }: Fault,
     { message, param, retryAfter }: Expected = {},
   ): Promise<void> {
@@ -127,7 +127,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
     }
   }
 
-  describe.each(DIALECTS)('of %s', (dialect) => {
+  describe.each(PROTOCOLS)('of %s', (dialect) => {
     it.each<[status: number, said: string, more: JsonObject, Situation, Expected?]>([
       [400, 'Nope: too hot.', {}, INVALID_REQUEST, { message: 'Nope: too hot.' }],
       [400, 'temperature: no.', { param: 'temperature' }, INVALID_REQUEST, { param: 'temperature' }],

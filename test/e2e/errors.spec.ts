@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { AccountStanding } from '../../src/auth/index.js';
+import { AccountStatus } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import {
   expectError,
@@ -12,17 +12,17 @@ import {
   OVERLOADED,
   type Situation,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { type CallerOptions, RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Dialect, gate, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, type ProtocolEndpoint, gate, waitFor } from '../support/scripted-upstream.js';
 
 /** A model that no other dialect's channel serves, for each dialect; the test's catalog has one for Chat Completions only. */
 const oneDialectEach = (baseUrl: string): string => `
 models:
-${DIALECTS.map((dialect) => `  - { name: just-${dialect}, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }`).join('\n')}
+${PROTOCOLS.map((dialect) => `  - { name: just-${dialect}, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }`).join('\n')}
 channels:
-${DIALECTS.map((dialect) => `  - { name: just-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], flags: { nativeOnly: true }, models: { just-${dialect}: up } }`).join('\n')}
+${PROTOCOLS.map((dialect) => `  - { name: just-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], flags: { nativeOnly: true }, models: { just-${dialect}: up } }`).join('\n')}
 `;
 
 describe('R11: errors that a call meets before it goes up (case 95)', () => {
@@ -34,7 +34,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const call = (dialect: Dialect, key: string, overrides = {}): Promise<Response> =>
+  const call = (dialect: ProtocolEndpoint, key: string, overrides = {}): Promise<Response> =>
     relay.post(PATHS[dialect], key, aRequest(dialect, overrides));
 
   /** All rows there are, of whatever account, open ones included. */
@@ -47,7 +47,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
     return Number(row?.rows);
   }
 
-  describe.each(DIALECTS)('of %s', (dialect) => {
+  describe.each(PROTOCOLS)('of %s', (dialect) => {
     it.each([
       ['no key', {}, /missing API key/],
       ['an unknown key', { authorization: `Bearer sk-${'x'.repeat(48)}` }, /unknown API key/],
@@ -76,7 +76,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
       [
         'of a disabled account',
         /account of this API key is disabled/,
-        async (caller) => (await relay.get(AccountStanding).disable(caller.accountId), caller),
+        async (caller) => (await relay.get(AccountStatus).disable(caller.accountId), caller),
       ],
       [
         'that has expired',
@@ -106,7 +106,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
       expect(relay.upstream.requests).toHaveLength(0);
     });
 
-    const other = DIALECTS.find((one) => one !== dialect) ?? dialect;
+    const other = PROTOCOLS.find((one) => one !== dialect) ?? dialect;
     const models: [string, string, CallerOptions, Situation, RegExp][] = [
       ['that its key may not use', 'free', { models: ['m', 'fee'] }, NOT_ALLOWED, /"free"/],
       ['that does not exist', 'gpt-unheard-of', {}, MODEL_NOT_FOUND, /"gpt-unheard-of".*\/v1\/models/],
@@ -163,7 +163,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
     it('money that only running calls hold may be asked for again', async () => {
       const caller = await relay.caller({ credit: '0.03' });
       const held = gate();
-      relay.upstream.script([waitFor(held), answerIn(dialect)]);
+      relay.upstream.script([waitFor(held), responseIn(dialect)]);
       const running = call(dialect, caller.key, { model: 'fee' });
       await relay.upstream.nextRequest();
       const response = await call(dialect, caller.key, { model: 'fee' });

@@ -2,8 +2,8 @@ import { DataSource } from 'typeorm';
 import { nanos as nanosOf } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { type Bill, IMAGE_PRICES, PRICES, SEARCH_FEE, vendorScript } from '../support/billing-vendor.js';
-import { DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { type MoneyCase, moneyCases, moneyRequest } from '../support/money-cases.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import type { Script } from '../support/scripted-upstream.js';
@@ -32,9 +32,9 @@ const modelLine = (name: string, upstream: string): string => {
 const NAMES = ['base', 'spare', 'advisor', 'foreign'] as const;
 const catalog = (url: string): string => `
 models:
-${DIALECTS.flatMap((upstream) => NAMES.map((name) => modelLine(name, upstream))).join('\n')}
+${PROTOCOLS.flatMap((upstream) => NAMES.map((name) => modelLine(name, upstream))).join('\n')}
 channels:
-${DIALECTS.map(
+${PROTOCOLS.map(
   (upstream) => `
   - { name: vendor-${upstream}, protocol: ${upstream}, base_url: "${url}", credentials: [x],
       flags: { hostedWebSearch: ${upstream === 'messages' ? 'web_search_20250305' : String(upstream === 'responses')} },
@@ -138,7 +138,7 @@ describe('the books of the relay and of a vendor that bills what it does', () =>
   async function ask(own: Running, { key }: TestCaller, body: string) {
     const { money, client } = own;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...money.member.headers };
-    const signal = AbortSignal.any([client.signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const signal = AbortSignal.any([client.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
       const response = await fetch(`${relay.url}${PATHS[money.client]}`, { method: 'POST', headers, body, signal });
       const text = await answerOf(response, own);
@@ -178,7 +178,7 @@ describe('the books of the relay and of a vendor that bills what it does', () =>
         ]);
       if (row === undefined) throw new Error(`No row of case ${id} yet.`);
       return row;
-    }, PATIENCE_MS).catch(() => undefined);
+    }, TIMEOUT_MS).catch(() => undefined);
   }
 });
 

@@ -1,12 +1,12 @@
 import { expectError, INVALID_REQUEST, OVERLOADED, TRUNCATED, UPSTREAM_ERROR } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { deadUrl } from '../support/ports.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   bytes,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   end,
   errorAnswer,
@@ -40,7 +40,7 @@ ${['two', 'half-dead', 'five']
   )
   .join('')}
 channels:
-${DIALECTS.flatMap((protocol) => [
+${PROTOCOLS.flatMap((protocol) => [
   channel(protocol, 'first', 1, baseUrl, 'two: first-name, five: a'),
   channel(protocol, 'second', 2, baseUrl, 'two: second-name, half-dead: second-name, five: b'),
   channel(protocol, 'third', 3, baseUrl, 'five: c'),
@@ -50,7 +50,7 @@ ${DIALECTS.flatMap((protocol) => [
 ]).join('\n')}
 `;
 
-const channel = (protocol: Dialect, name: string, tier: number, url: string, models: string): string =>
+const channel = (protocol: ProtocolEndpoint, name: string, tier: number, url: string, models: string): string =>
   `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [${name}-secret], tier: ${tier}, flags: { nativeOnly: true }, models: { ${models} } }`;
 
 let relay: RelayApp;
@@ -69,7 +69,7 @@ function use(timings: typeof PATIENT | typeof HASTY): void {
  * `begun` opens when `until` has come, keep-alives apart; where that is nothing, with the first keep-alive.
  */
 async function call(
-  dialect: Dialect,
+  dialect: ProtocolEndpoint,
   scripts: readonly Script[],
   { model = 'two', stream = true, begun = gate(), until = '' } = {},
 ): Promise<{ response: Response; text: string; row: StoredCall; caller: TestCaller }> {
@@ -92,14 +92,14 @@ const outcomes = async ({ id }: StoredCall): Promise<unknown[]> =>
   (await relay.attempts(id)).map((attempt) => [attempt['channel'], attempt['upstream_status'], attempt['outcome']]);
 
 /** What the streams of a dialect are made of here. */
-function scriptsOf(dialect: Dialect) {
+function scriptsOf(dialect: ProtocolEndpoint) {
   const events = eventsIn(dialect, { text: ['Hello ', 'there'] });
   return {
     begun: eventsAround(events, 'Hello ').until,
     prelude: events.slice(0, dialect === 'responses' ? 2 : 1),
     first: `first-${dialect}`,
     second: `second-${dialect}`,
-    good: answerIn(dialect, { text: ['Hello ', 'there'] }),
+    good: responseIn(dialect, { text: ['Hello ', 'there'] }),
   };
 }
 
@@ -110,7 +110,7 @@ async function expectExactLedger(): Promise<void> {
 describe('R1: failover to another channel', () => {
   use(PATIENT);
 
-  describe.each(DIALECTS)('of %s', (dialect) => {
+  describe.each(PROTOCOLS)('of %s', (dialect) => {
     const { begun, prelude, first, second, good } = scriptsOf(dialect);
     const reported = sse(errorEvents(dialect, 'Boom.'));
 
@@ -236,7 +236,7 @@ describe('R1: failover to another channel', () => {
 describe('R1: failover when something has been written to the client', () => {
   use(HASTY);
 
-  describe.each(DIALECTS)('of %s', (dialect) => {
+  describe.each(PROTOCOLS)('of %s', (dialect) => {
     const { begun: answer, prelude, first, second, good } = scriptsOf(dialect);
 
     it('keep-alives do not count: another channel may still answer behind them (case 102)', async () => {

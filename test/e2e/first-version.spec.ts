@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { migrations } from '../../migrations/index.js';
 import { ask, BackupWorld } from '../support/backups.js';
 import type { TestDatabase } from '../support/database.js';
-import { aRequest } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 import { TestProcess } from '../support/sweep-bench.js';
@@ -19,7 +19,7 @@ const EXACT = { code: 0, stdout: 'ledger exact\n', stderr: '' };
 /** What Ann paid: six times 8 tokens in at $1.25 a million, 4 from a cache at $0.125, 5 out at $10. */
 const PAID_BY_ANN = 6n * (8n * 1250n + 4n * 125n + 5n * 10_000n);
 
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(3 * TIMEOUT_MS);
 
 describe('a database that the first version made, under the program of today', () => {
   const world = new BackupWorld();

@@ -1,7 +1,7 @@
 import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
-import { answerIn, end, type JsonObject, type ScriptedEvent, sse, streamHead } from '../support/scripted-upstream.js';
+import { responseIn, end, type JsonObject, type ScriptedEvent, sse, streamHead } from '../support/scripted-upstream.js';
 import { heardIn, heardStreamed } from '../support/spoken.js';
 
 const response = (candidate: JsonObject): ScriptedEvent => ({
@@ -39,7 +39,7 @@ ${[1, 2]
   ])('is asked no more when its answer %s and nothing of it has come: another one answers', async (_, failure) => {
     for (const stream of [false, true]) {
       world.relay.upstream.scriptNext([streamHead(), sse([failure]), end()]);
-      world.relay.upstream.scriptNext(answerIn('gemini', { text: 'Snow.' }));
+      world.relay.upstream.scriptNext(responseIn('gemini', { text: 'Snow.' }));
       const answer = await (await ask(stream)).text();
       const heard = stream ? heardStreamed('messages', answer) : heardIn('messages', JSON.parse(answer) as JsonObject);
       expect(heard).toMatchObject({ text: 'Snow.', stop: 'end' });

@@ -1,12 +1,19 @@
 import pg from 'pg';
 import { expectError, expectIds, INVALID_TOKEN, NOT_FOUND } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Dialect, errorAnswer, gate, type JsonObject, waitFor } from '../support/scripted-upstream.js';
+import {
+  responseIn,
+  type ProtocolEndpoint,
+  errorAnswer,
+  gate,
+  type JsonObject,
+  waitFor,
+} from '../support/scripted-upstream.js';
 
 /** How a request claims a dialect at an address that no dialect has for itself. */
-const CLAIMS: readonly [string, Readonly<Record<string, string>>, Dialect][] = [
+const CLAIMS: readonly [string, Readonly<Record<string, string>>, ProtocolEndpoint][] = [
   ['nothing', {}, 'chat-completions'],
   ['anthropic-version', { 'anthropic-version': '2023-06-01' }, 'messages'],
 ];
@@ -32,10 +39,10 @@ describe('GET /v1/generations/ID', () => {
   };
   const idOf = (response: Response): string => response.headers.get('x-request-id') ?? '';
 
-  it.each(DIALECTS)('says what a call used and cost, and how that sum came about: %s', async (dialect) => {
+  it.each(PROTOCOLS)('says what a call used and cost, and how that sum came about: %s', async (dialect) => {
     const caller = await relay.caller({ group: 'saver' });
     relay.upstream.script(
-      answerIn(dialect, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
+      responseIn(dialect, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
     );
     const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream: true }));
     await response.text();
@@ -83,7 +90,7 @@ describe('GET /v1/generations/ID', () => {
   it('says that a call is open, and what is on hold for it, until it is settled', async () => {
     const caller = await relay.caller();
     const held = gate();
-    relay.upstream.script([waitFor(held), answerIn('responses')]);
+    relay.upstream.script([waitFor(held), responseIn('responses')]);
     const running = relay.post('/v1/responses', caller.key, aRequest('responses', { model: 'fee' }));
     await relay.upstream.nextRequest();
     const [{ id } = { id: '' }] = await openCalls(caller);

@@ -15,12 +15,12 @@ import {
   TOO_LARGE,
   TOO_SLOW,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvent,
   errorAnswer,
   eventsIn,
@@ -37,7 +37,7 @@ const MIB = 1024 * KIB;
 const CHUNKED: Record<string, string> = { 'transfer-encoding': 'chunked' };
 
 /** A body of so many bytes. */
-function bodyOf(dialect: Dialect, size: number, overrides = {}): string {
+function bodyOf(dialect: ProtocolEndpoint, size: number, overrides = {}): string {
   const rest = size - JSON.stringify(aRequest(dialect, { ...overrides, extra: '' })).length;
   return JSON.stringify(aRequest(dialect, { ...overrides, extra: 'x'.repeat(rest) }));
 }
@@ -67,15 +67,15 @@ describe('R10: bodies that ask too much of memory or patience', () => {
   const takenBytes = (): number => relay.get(BodyBudget).takenBytes;
 
   /** Sends the head of a call, and the beginning of its body. */
-  const begin = (dialect: Dialect, body: string, headers: Record<string, string>, key = caller.key) =>
+  const begin = (dialect: ProtocolEndpoint, body: string, headers: Record<string, string>, key = caller.key) =>
     RawClient.post({ url: relay.url, path: PATHS[dialect], key, body, headers });
-  const announce = (dialect: Dialect, length: number, body = '{') =>
+  const announce = (dialect: ProtocolEndpoint, length: number, body = '{') =>
     begin(dialect, body, { 'content-length': String(length) });
 
   describe('the memory of all bodies together', () => {
     start({}, { BODY_MEMORY_BYTES: String(300 * KIB), MAX_BODY_BYTES: String(200 * KIB) });
 
-    it.each(DIALECTS)('is refused to a call that does not fit, and given again: %s', async (dialect) => {
+    it.each(PROTOCOLS)('is refused to a call that does not fit, and given again: %s', async (dialect) => {
       relay.upstream.scriptNext(hang());
       const first = await begin(dialect, bodyOf(dialect, 200 * KIB), {});
       await relay.upstream.nextRequest();
@@ -195,7 +195,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
       client.close();
     });
 
-    it.each(DIALECTS)(
+    it.each(PROTOCOLS)(
       'is held while another channel may be tried, and not while the answer comes: %s',
       async (dialect) => {
         const begun = gate();
@@ -243,7 +243,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
   describe('a body that does not come', () => {
     start({ bodyMs: 400, bodyBytesPerSecond: 5000, lingerUnreadMs: 200 });
 
-    it.each(DIALECTS)('is refused in time, and its connection is closed: %s', async (dialect) => {
+    it.each(PROTOCOLS)('is refused in time, and its connection is closed: %s', async (dialect) => {
       const client = await announce(dialect, 100_000, '{"model":');
       const response = await responseOf(client);
       expect(await expectError(dialect, response, TOO_SLOW)).toContain('in time');

@@ -1,14 +1,14 @@
 import type { TestingModule } from '@nestjs/testing';
-import { AccountStanding, AuthModule } from '../../src/auth/index.js';
+import { AccountStatus, AuthModule } from '../../src/auth/index.js';
 import { Config } from '../../src/platform/config/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { expectError, INVALID_TOKEN } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import type { Dialect } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint } from '../support/scripted-upstream.js';
 import { sendRaw } from '../support/wire.js';
 
 const STRANGER = `sk-${'0'.repeat(48)}`;
@@ -24,14 +24,14 @@ describe('where a key is looked for (case 109, §6.1)', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const ask = (dialect: Dialect, headers: readonly string[], query = ''): Promise<Response> =>
+  const ask = (dialect: ProtocolEndpoint, headers: readonly string[], query = ''): Promise<Response> =>
     sendRaw(`${relay.url}${PATHS[dialect]}${query}`, { headers, body: JSON.stringify(aRequest(dialect)) });
 
   /** The words of tests, with the keys of callers who exist only later. */
   const filled = (texts: readonly string[]): string[] =>
     texts.map((text) => text.replace('ONE', one.key).replace('OTHER', other.key).replace('STRANGER', STRANGER));
 
-  describe.each(DIALECTS)('on %s', (dialect) => {
+  describe.each(PROTOCOLS)('on %s', (dialect) => {
     it.each<[string, string[], 'one' | 'other']>([
       ['Authorization alone', ['authorization', 'Bearer ONE'], 'one'],
       ['a lower-case scheme', ['authorization', 'bearer ONE'], 'one'],
@@ -135,7 +135,7 @@ describe('where a key is looked for (case 109, §6.1)', () => {
     const listing = async ({ key }: TestCaller): Promise<number> =>
       (await fetch(`${relay.url}/v1/models`, { headers: { 'x-api-key': key } })).status;
 
-    type Change = (keys: ApiKeyService, accounts: AccountStanding, caller: TestCaller) => Promise<unknown>;
+    type Change = (keys: ApiKeyService, accounts: AccountStatus, caller: TestCaller) => Promise<unknown>;
     const changes: [string, Change, Change | undefined][] = [
       ['disabled', (keys, _, { keyId }) => keys.disable(keyId), (keys, _, { keyId }) => keys.enable(keyId)],
       ['deleted', (keys, _, { keyId }) => keys.delete(keyId), undefined],
@@ -149,7 +149,7 @@ describe('where a key is looked for (case 109, §6.1)', () => {
       const change = (work: Change, caller: TestCaller): Promise<unknown> => {
         const get = <Service>(token: abstract new (...parts: never[]) => Service): Service =>
           where === 'this process' ? relay.get(token) : elsewhere.get<Service>(token as never);
-        return work(get(ApiKeyService), get(AccountStanding), caller);
+        return work(get(ApiKeyService), get(AccountStatus), caller);
       };
 
       it.each(changes)('and %s is refused within a second, and accepted again when it is allowed', async (...row) => {

@@ -1,10 +1,10 @@
 import { DataSource } from 'typeorm';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { expectError, expectFreeRow, NOT_ALLOWED } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import type { Dialect } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint } from '../support/scripted-upstream.js';
 import { sendRaw } from '../support/wire.js';
 
 const OFFICE = ['203.0.113.0/24', '2001:db8:1::/48'];
@@ -41,7 +41,7 @@ describe('a key that may be used from some networks only', () => {
     'connection',
     'close',
   ];
-  const call = (address: string, at = relay, dialect: Dialect = 'chat-completions'): Promise<Response> =>
+  const call = (address: string, at = relay, dialect: ProtocolEndpoint = 'chat-completions'): Promise<Response> =>
     sendRaw(`${at.url}${PATHS[dialect]}`, { headers: from(address), body: JSON.stringify(aRequest(dialect)) });
   const statusFrom = async (address: string, at = relay): Promise<number> => (await call(address, at)).status;
   const expectSoon = (status: number, address: string): Promise<unknown> =>
@@ -49,7 +49,7 @@ describe('a key that may be used from some networks only', () => {
       expect([await statusFrom(address), await statusFrom(address, other)]).toEqual([status, status]);
     }, FOLLOWS_MS);
 
-  it.each(DIALECTS)(
+  it.each(PROTOCOLS)(
     'is refused elsewhere in %s before the body is read, and the refusal is on record',
     async (dialect) => {
       await allow(...OFFICE);

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { KeyWatch } from '../../src/keys/index.js';
 import { newId } from '../../src/platform/shared/index.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { aCallRow } from '../support/call-rows.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';

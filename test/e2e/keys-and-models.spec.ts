@@ -9,11 +9,11 @@ import {
   MODEL_NOT_FOUND,
   NOT_FOUND,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Dialect, gate, type JsonObject, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, type ProtocolEndpoint, gate, type JsonObject, waitFor } from '../support/scripted-upstream.js';
 
 const SHELF = Array.from({ length: 25 }, (_, index) => `shelf-${String(index + 1).padStart(2, '0')}`);
 
@@ -35,7 +35,7 @@ interface ModelList {
 }
 
 /** Which shape is asked for, and how. */
-const SHAPES: readonly [string, Readonly<Record<string, string>>, Dialect][] = [
+const SHAPES: readonly [string, Readonly<Record<string, string>>, ProtocolEndpoint][] = [
   ['nothing', {}, 'chat-completions'],
   ['anthropic-version', { 'anthropic-version': '2023-06-01' }, 'messages'],
   ['vendor-version', { 'vendor-version': '2023-06-01' }, 'messages'],
@@ -218,7 +218,7 @@ describe('what a key can ask of itself', () => {
       };
       expect(await ask()).toEqual(fresh);
       const held = gate();
-      relay.upstream.script([waitFor(held), answerIn('responses')]);
+      relay.upstream.script([waitFor(held), responseIn('responses')]);
       const running = relay.post('/v1/responses', caller.key, aRequest('responses', { model: 'fee' }));
       await relay.upstream.nextRequest();
       const holding = { held_usd: '0.02', quota_left_usd: '0.98' };
@@ -305,7 +305,7 @@ describe('what a key can ask of itself', () => {
       }
     });
 
-    it.each(DIALECTS.filter((dialect) => dialect !== 'messages'))('does not go up to %s', async (dialect) => {
+    it.each(PROTOCOLS.filter((dialect) => dialect !== 'messages'))('does not go up to %s', async (dialect) => {
       const { key } = await relay.caller();
       const headers = { 'vendor-version': '2023-06-01', 'anthropic-version': '2023-06-01' };
       expect((await relay.post(PATHS[dialect], key, aRequest(dialect), headers)).status).toBe(200);

@@ -1,4 +1,4 @@
-import { PATIENCE_MS } from '../support/eventually.js';
+import { TIMEOUT_MS } from '../support/eventually.js';
 import { kill, ServiceUnderLoad } from '../support/service-under-load.js';
 
 /** How often the server is killed, and the database. `npm run test:long` takes the short way; by hand, `KILLS=10` is 20 and 10. */
@@ -9,8 +9,8 @@ describe('kill -9 again and again while clients call', () => {
   let busy: ServiceUnderLoad;
   beforeAll(async () => {
     busy = await ServiceUnderLoad.start();
-  }, 2 * PATIENCE_MS);
-  afterAll(() => busy.close(), PATIENCE_MS);
+  }, 2 * TIMEOUT_MS);
+  afterAll(() => busy.close(), TIMEOUT_MS);
 
   it(
     'loses no call that a client saw complete, charges none twice, and leaves none open',
@@ -34,7 +34,7 @@ describe('kill -9 again and again while clients call', () => {
           `${SERVER_KILLS} and ${TURNS} kills: ${busy.load.complete.length} seen complete, ${JSON.stringify(ends)}\n`,
         );
     },
-    (2 * TURNS + 2) * PATIENCE_MS,
+    (2 * TURNS + 2) * TIMEOUT_MS,
   );
 });
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { aRequest, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Dialect, endlessStream } from '../support/scripted-upstream.js';
+import { responseIn, type ProtocolEndpoint, endlessStream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 
 const SUPPORT = join(import.meta.dirname, '../support');
@@ -31,7 +31,7 @@ function conversation(count: number, bytes: number): Buffer {
   return Buffer.from(`{"model":"only-chat","max_tokens":10,"messages":[${messages.join(',')}]}`);
 }
 
-function withTools(dialect: Dialect, count: number): Buffer {
+function withTools(dialect: ProtocolEndpoint, count: number): Buffer {
   const schema = { type: 'object', properties: { a: { type: 'string' } } };
   const tools = Array.from({ length: count }, (_, index) => {
     const common = { name: `tool_${index}`, description: 'Does what it is called.' };
@@ -62,12 +62,12 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
       ...PROBED,
     });
     await openStreams();
-  }, 2 * PATIENCE_MS);
+  }, 2 * TIMEOUT_MS);
   afterAll(async () => {
     clients.abort();
     await service.remove();
     await relay.close();
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
 
   async function openStreams(): Promise<void> {
     relay.upstream.script(endlessStream('messages', { text: 'again ', gapMs: 20 }));
@@ -78,7 +78,7 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
       const response = await fetch(url, { method: 'POST', headers, body, signal: clients.signal });
       void response.body?.pipeTo(new WritableStream()).catch(() => undefined);
     }
-    relay.upstream.script(answerIn('chat-completions'));
+    relay.upstream.script(responseIn('chat-completions'));
   }
 
   /** The longest slice of the relay's work since this was last asked. */
@@ -89,11 +89,11 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
     const latest = await eventually(() => {
       expect(told().length).toBeGreaterThan(before);
       return told().at(-1);
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     return Number(/[\d.]+$/.exec(latest ?? '')?.[0]);
   }
 
-  async function post(dialect: Dialect, body: Buffer): Promise<Reply> {
+  async function post(dialect: ProtocolEndpoint, body: Buffer): Promise<Reply> {
     const headers = { authorization: `Bearer ${caller.key}`, 'content-length': body.length };
     const sent = request(`${service.address}${PATHS[dialect]}`, { method: 'POST', headers });
     sent.end(body);
@@ -134,10 +134,10 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
       expect([reply.status, reply.text]).toEqual([400, expect.stringContaining(message)]);
       expectNoStall(slices);
     },
-    3 * PATIENCE_MS,
+    3 * TIMEOUT_MS,
   );
 
-  it.each<[string, Dialect, () => Buffer]>([
+  it.each<[string, ProtocolEndpoint, () => Buffer]>([
     ['100,000 messages, translated', 'messages', () => conversation(100_000, 60 * MB)],
     ['one text of 60 MB, translated', 'messages', () => conversation(1, 60 * MB)],
     ['10,000 tools, translated', 'messages', () => withTools('messages', 10_000)],
@@ -152,7 +152,7 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
       expectNoStall(slices);
       await eventually(async () => expect(await bodyMemory()).toBe(heldBytes));
     },
-    3 * PATIENCE_MS,
+    3 * TIMEOUT_MS,
   );
 
   it('are refused for what cannot be translated as small ones are', async () => {

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { DataSource } from 'typeorm';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import {
   BEGUN_TOKENS,
   HIDDEN_PER_SECOND,
@@ -12,7 +12,7 @@ import {
 } from '../support/leaks.js';
 import { prose, tokensIn } from '../support/prose.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
-import { type Dialect, gate, type JsonObject, type RecordedRequest } from '../support/scripted-upstream.js';
+import { type ProtocolEndpoint, gate, type JsonObject, type RecordedRequest } from '../support/scripted-upstream.js';
 import { readText } from '../support/stream-text.js';
 
 /** `$1` per million tokens in, `$10` out, in nanos. */
@@ -26,7 +26,7 @@ models:
   - { name: thinker, context_window: 200000, max_output_tokens: 64000, prices: [{ input: 1, output: 10 }],
       capabilities: [reasoning], hidden_tokens_per_second: ${HIDDEN_PER_SECOND} }
 channels:
-${DIALECTS.map(
+${PROTOCOLS.map(
   (protocol) => `
   - { name: first-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], flags: { nativeOnly: true }, models: [two, thinker], tier: 1 }
   - { name: second-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], flags: { nativeOnly: true }, models: [two], tier: 2 }`,
@@ -34,12 +34,12 @@ ${DIALECTS.map(
 `;
 
 /** What an upstream of the dialect says when it reports. */
-const REPORT: Partial<Record<Dialect, string>> = {
+const REPORT: Partial<Record<ProtocolEndpoint, string>> = {
   'chat-completions': '"completion_tokens"',
   messages: 'message_delta',
 };
 
-function request(dialect: Dialect, overrides: JsonObject): JsonObject {
+function request(dialect: ProtocolEndpoint, overrides: JsonObject): JsonObject {
   const content = prose(PROMPT_TOKENS).join('');
   if (dialect === 'responses') return aRequest(dialect, { input: content, ...overrides });
   const own = dialect === 'messages' ? { max_tokens: 64_000 } : overrides['stream'] === true && WITH_REPORT;
@@ -58,7 +58,9 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
 
   const cases = LEAK_ROWS.flatMap((row) =>
     row.kinds.flatMap((kind) =>
-      (row.dialects ?? DIALECTS).map((dialect) => [`${row.ending} (${kind}, ${dialect})`, row, kind, dialect] as const),
+      (row.dialects ?? PROTOCOLS).map(
+        (dialect) => [`${row.ending} (${kind}, ${dialect})`, row, kind, dialect] as const,
+      ),
     ),
   );
 
@@ -118,7 +120,7 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
     row: LeakRow,
     caller: TestCaller,
     body: JsonObject,
-    dialect: Dialect,
+    dialect: ProtocolEndpoint,
     read: ReturnType<typeof gate>,
   ) {
     const client = new AbortController();
@@ -142,14 +144,14 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
     if (row.leaves === undefined) return void (await reading);
     reading.catch(() => undefined);
     const moments: Record<Leaving, () => Promise<unknown>> = {
-      asked: () => relay.upstream.nextRequest(PATIENCE_MS),
+      asked: () => relay.upstream.nextRequest(TIMEOUT_MS),
       headers: async () => answered,
       opening: () => opened,
       words: () => begun,
       report: () => reported,
       // More than what was held at first.
       thought: () =>
-        eventually(async () => expect(Number((await relay.wallet(caller)).held)).toBeGreaterThan(0.02), PATIENCE_MS),
+        eventually(async () => expect(Number((await relay.wallet(caller)).held)).toBeGreaterThan(0.02), TIMEOUT_MS),
     };
     await moments[row.leaves]();
     client.abort();

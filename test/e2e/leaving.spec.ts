@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
   delay,
-  type Dialect,
+  type ProtocolEndpoint,
   errorAnswer,
   eventsIn,
   hang,
@@ -32,7 +32,12 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
   }
 
   /** Calls, leaves as soon as `when` says so, and waits for what becomes of it. */
-  async function leave(dialect: Dialect, script: Script, when: 'sent' | 'content', stream: boolean): Promise<Left> {
+  async function leave(
+    dialect: ProtocolEndpoint,
+    script: Script,
+    when: 'sent' | 'content',
+    stream: boolean,
+  ): Promise<Left> {
     const caller = await relay.caller();
     relay.upstream.script(script);
     const client = new AbortController();
@@ -62,7 +67,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     expect(await relay.calls(caller)).toHaveLength(1);
   }
 
-  it.each(DIALECTS)('(a) before the upstream has answered its headers pays for the prompt: %s', async (dialect) => {
+  it.each(PROTOCOLS)('(a) before the upstream has answered its headers pays for the prompt: %s', async (dialect) => {
     const left = await leave(dialect, [hang()], 'sent', true);
     await expectClosed(left);
     // `Hello` from one user: one token, 4 around a message, 3 before the response.
@@ -70,7 +75,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     expect(left.row).toMatchObject({ ...charged, first_token_ms: null });
   });
 
-  it.each(DIALECTS)(
+  it.each(PROTOCOLS)(
     '(b) before the first token pays for the prompt that the upstream has read: %s',
     async (dialect) => {
       const left = await leave(dialect, [streamHead(), hang()], 'sent', true);
@@ -80,7 +85,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     },
   );
 
-  it.each(DIALECTS)('(c) mid-stream pays for what was streamed: %s', async (dialect) => {
+  it.each(PROTOCOLS)('(c) mid-stream pays for what was streamed: %s', async (dialect) => {
     const events = eventsIn(dialect, { text: ['Hello ', 'out there, ', 'whoever you are'] });
     const left = await leave(dialect, [streamHead(), sse(events.slice(0, -3)), hang()], 'content', true);
     await expectClosed(left);
@@ -89,7 +94,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     expect(Number(left.row['completion_tokens'])).toBeGreaterThan(0);
   });
 
-  it.each(DIALECTS)('(d) during an unstreamed call: %s', async (dialect) => {
+  it.each(PROTOCOLS)('(d) during an unstreamed call: %s', async (dialect) => {
     const left = await leave(dialect, [head(200, { 'content-type': 'application/json' }), delay(5000)], 'sent', false);
     await expectClosed(left);
     expect(left.row).toMatchObject({ stream: false, first_token_ms: null });
@@ -116,7 +121,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     });
     await Promise.all(attempts);
     const wallet = { balance: '10', held: '0', holds: 0 };
-    await eventually(async () => expect(await relay.wallet(caller)).toEqual(wallet), PATIENCE_MS);
+    await eventually(async () => expect(await relay.wallet(caller)).toEqual(wallet), TIMEOUT_MS);
     expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
   });
 

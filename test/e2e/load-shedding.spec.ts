@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metrics } from '../../src/platform/metrics/index.js';
 import { expectError, expectFreeRow, OVERLOADED } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp } from '../support/relay-app.js';
-import { answerIn, type Dialect, gate, type Gate, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, type ProtocolEndpoint, gate, type Gate, waitFor } from '../support/scripted-upstream.js';
 
 const TOO_MANY = 'The server is overloaded';
 /** What is asked of the service beside calls, and answered without a key. */
@@ -22,13 +22,13 @@ describe('a process that has too much to do', () => {
     });
   };
 
-  const ask = (dialect: Dialect, key: string, stream = false): Promise<Response> =>
+  const ask = (dialect: ProtocolEndpoint, key: string, stream = false): Promise<Response> =>
     relay.post(PATHS[dialect], key, aRequest(dialect, { stream }));
 
   /** A call whose answer comes when the gate is opened. */
   async function running(key: string): Promise<{ opened: Gate; answered: Promise<Response> }> {
     const opened = gate();
-    relay.upstream.scriptNext([waitFor(opened), answerIn('messages')]);
+    relay.upstream.scriptNext([waitFor(opened), responseIn('messages')]);
     const answered = ask('messages', key);
     await relay.upstream.nextRequest();
     return { opened, answered };
@@ -48,7 +48,7 @@ describe('a process that has too much to do', () => {
   describe('as many calls as it may answer', () => {
     start({ MAX_CALLS_IN_FLIGHT: '2' });
 
-    it.each(DIALECTS)(
+    it.each(PROTOCOLS)(
       'refuses the next one without reading it, and answers it when one has ended: %s',
       async (dialect) => {
         const { key } = await relay.caller();
@@ -86,7 +86,7 @@ describe('a process that has too much to do', () => {
     it('takes exactly so many of those that come at once', async () => {
       const { key } = await relay.caller();
       const opened = gate();
-      relay.upstream.script([waitFor(opened), answerIn('messages')]);
+      relay.upstream.script([waitFor(opened), responseIn('messages')]);
       const asked = Array.from({ length: 20 }, () => ask('messages', key));
       const refused = asked.map(async (answer) => (await answer).status === 529);
       await eventually(() => expect(relay.upstream.requests).toHaveLength(2));
@@ -124,7 +124,7 @@ describe('a process that has too much to do', () => {
     const relieve = (): void => clearInterval(blocking);
     afterEach(relieve);
 
-    it.each(DIALECTS)(
+    it.each(PROTOCOLS)(
       'refuses new calls soon, goes on with its own, and takes others when it is not: %s',
       async (dialect) => {
         const owner = await relay.caller();

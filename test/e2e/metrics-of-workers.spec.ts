@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { resolve } from 'node:path';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { type Measured, readMetrics } from '../support/metrics.js';
 
 interface CountingWorker {
@@ -20,8 +20,8 @@ describe('the metrics of a service of several workers', () => {
       const lines = [...output.matchAll(/^(\d+) (\d+) (\d+)$/gm)];
       workers = new Map(lines.map(([, id, pid, port]) => [Number(id), { pid: Number(pid), port: Number(port) }]));
       if (workers.size < 3) throw new Error(`There are not three workers yet: ${output}`);
-    }, PATIENCE_MS);
-  }, PATIENCE_MS);
+    }, TIMEOUT_MS);
+  }, TIMEOUT_MS);
   afterAll(() => primary.kill('SIGKILL'));
 
   const worker = (id: number): CountingWorker => workers.get(id) ?? { pid: 0, port: 0 };
@@ -52,6 +52,6 @@ describe('the metrics of a service of several workers', () => {
 
   it('keep what one of them has counted that was killed', async () => {
     process.kill(worker(2).pid, 'SIGKILL');
-    await eventually(async () => expect(await ask(1)).toMatchObject({ counted: 1110, processes: 2 }), PATIENCE_MS);
+    await eventually(async () => expect(await ask(1)).toMatchObject({ counted: 1110, processes: 2 }), TIMEOUT_MS);
   });
 });

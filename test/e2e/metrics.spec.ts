@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ProcessMetrics } from '../../src/app/monitoring/index.js';
-import { aRequest } from '../support/dialects.js';
+import { aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { changes, type Measured, metricsOf, namesIn, readMetrics } from '../support/metrics.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, endlessStream, errorAnswer, eventsIn, hang, sse, streamHead } from '../support/scripted-upstream.js';
+import {
+  responseIn,
+  endlessStream,
+  errorAnswer,
+  eventsIn,
+  hang,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 /** Whom a proxy on this machine asks for. */
@@ -83,7 +91,7 @@ describe('/metrics', () => {
   });
 
   it('counts a streamed call, its tokens, its cost, its times and its statements', async () => {
-    relay.upstream.script(answerIn('chat-completions', { usage: { prompt: 100, cacheRead: 40, completion: 20 } }));
+    relay.upstream.script(responseIn('chat-completions', { usage: { prompt: 100, cacheRead: 40, completion: 20 } }));
     const now = await expectMoved(() => chat({ stream: true, stream_options: { include_usage: true } }), {
       'switchboard_calls_total{dialect="chat-completions",reason="",status="succeeded",upstream_dialect="chat-completions"}': 1,
       'switchboard_call_seconds_count{dialect="chat-completions",stream="true"}': 1,
@@ -112,7 +120,7 @@ describe('/metrics', () => {
   });
 
   it('counts each attempt by its channel, and the call by the dialect that answered', async () => {
-    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), answerIn('messages'));
+    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), responseIn('messages'));
     await expectMoved(() => chat({ model: 'two' }), {
       'switchboard_calls_total{dialect="chat-completions",reason="",status="succeeded",upstream_dialect="messages"}': 1,
       'switchboard_attempts_total{channel="first",outcome="upstream_error"}': 1,

@@ -1,7 +1,7 @@
 import { expectError, expectFreeRow, INVALID_REQUEST, MODEL_NOT_FOUND } from '../support/api-errors.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type JsonObject } from '../support/scripted-upstream.js';
+import { responseIn, type JsonObject } from '../support/scripted-upstream.js';
 
 const CHAT = PATHS['chat-completions'];
 
@@ -24,7 +24,7 @@ describe('a Responses request that is posted to Chat Completions (case 114)', ()
   const post = (body: object | string, path = CHAT): Promise<Response> => relay.post(path, caller.key, body);
 
   it('goes up as what it is, is recorded so, and is answered in the form of the address', async () => {
-    relay.upstream.script(answerIn('responses', { text: 'Good day' }));
+    relay.upstream.script(responseIn('responses', { text: 'Good day' }));
     const response = await post(MISPOSTED);
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
@@ -37,7 +37,7 @@ describe('a Responses request that is posted to Chat Completions (case 114)', ()
   });
 
   it('is streamed in that form too, to its marker', async () => {
-    relay.upstream.script(answerIn('responses', { text: 'Good day' }));
+    relay.upstream.script(responseIn('responses', { text: 'Good day' }));
     const response = await post({ ...MISPOSTED, stream: true });
     const data = (await response.text()).split('\n').flatMap((line) => /^data: (.*)$/.exec(line)?.[1] ?? []);
     expect(data.at(-1)).toBe('[DONE]');

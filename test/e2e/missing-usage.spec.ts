@@ -1,12 +1,12 @@
 import { tokensIn } from '../../src/protocols/tokens/count-tokens.js';
 import { TokenThread } from '../../src/protocols/tokens/index.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { catalogFor, RelayApp, type StoredCall } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   type AnswerOptions,
   chatBody,
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   eventsIn,
   type Gate,
@@ -34,12 +34,12 @@ const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses
 const withoutUsage = <T>(value: T): T =>
   JSON.parse(JSON.stringify(value, (name, member: unknown) => (name === 'usage' ? undefined : member))) as T;
 
-const silentEvents = (dialect: Dialect, options: AnswerOptions): ScriptedEvent[] =>
+const silentEvents = (dialect: ProtocolEndpoint, options: AnswerOptions): ScriptedEvent[] =>
   eventsIn(dialect, options).map((event) => withoutUsage(event));
 
 /** An answer whose upstream keeps its usage to itself, asked or not; a stream may wait before its last event. */
 const silent =
-  (dialect: Dialect, options: AnswerOptions = SAID, last?: Gate): Script =>
+  (dialect: ProtocolEndpoint, options: AnswerOptions = SAID, last?: Gate): Script =>
   (request) => {
     if ((JSON.parse(request.body.toString()) as { stream?: boolean }).stream !== true)
       return jsonAnswer(200, withoutUsage(BODIES[dialect](options)));
@@ -53,7 +53,7 @@ describe('an upstream that reports no usage', () => {
   afterEach(() => relay.close());
 
   /** The row of one call; settled before its end was sent. */
-  async function rowOf(dialect: Dialect, overrides: object = {}): Promise<StoredCall> {
+  async function rowOf(dialect: ProtocolEndpoint, overrides: object = {}): Promise<StoredCall> {
     const caller = await relay.caller();
     const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }));
     await response.text();
@@ -61,7 +61,7 @@ describe('an upstream that reports no usage', () => {
     return relay.onlyCall(caller);
   }
 
-  it.each(DIALECTS)('is charged for what a tokenizer counts, streamed or not: %s', async (dialect) => {
+  it.each(PROTOCOLS)('is charged for what a tokenizer counts, streamed or not: %s', async (dialect) => {
     relay.upstream.script(silent(dialect));
     for (const stream of [false, true, true])
       expect(await rowOf(dialect, { stream })).toMatchObject({
@@ -97,14 +97,14 @@ describe('an upstream that reports no usage', () => {
       ]);
   });
 
-  it.each(DIALECTS)('is charged for names and arguments of tools, streamed or not: %s', async (dialect) => {
+  it.each(PROTOCOLS)('is charged for names and arguments of tools, streamed or not: %s', async (dialect) => {
     relay.upstream.script(silent(dialect, { toolCalls: [WEATHER_CALL] }));
     const tokens = tokensIn('get_weather') + tokensIn('{"city":"Oslo"}');
     for (const stream of [false, true])
       expect(await rowOf(dialect, { stream })).toMatchObject({ completion_tokens: `${tokens}` });
   });
 
-  it.each(DIALECTS)('is charged 1,600 tokens for an image, and none for its bytes: %s', async (dialect) => {
+  it.each(PROTOCOLS)('is charged 1,600 tokens for an image, and none for its bytes: %s', async (dialect) => {
     relay.upstream.script(silent(dialect));
     const row = await rowOf(dialect, promptWithImage(dialect));
     expect(row).toMatchObject({ billing_basis: 'estimated', prompt_tokens: `${PROMPT_TOKENS + 1600}` });
@@ -138,7 +138,7 @@ describe('an upstream that reports no usage', () => {
   });
 
   it('is charged by the count when it has stopped to report', async () => {
-    relay.upstream.script(answerIn('chat-completions', SAID));
+    relay.upstream.script(responseIn('chat-completions', SAID));
     expect(await rowOf('chat-completions', { stream: true })).toMatchObject({ billing_basis: 'reported' });
     relay.upstream.script(silent('chat-completions'));
     expect(await rowOf('chat-completions', { stream: true })).toMatchObject({
@@ -182,7 +182,7 @@ describe('an upstream that reports no usage', () => {
   });
 });
 
-function promptWithImage(dialect: Dialect): object {
+function promptWithImage(dialect: ProtocolEndpoint): object {
   const data = Buffer.alloc(3000, 'pixels').toString('base64');
   const url = `data:image/png;base64,${data}`;
   switch (dialect) {

@@ -1,7 +1,7 @@
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { RelayApp } from '../support/relay-app.js';
-import { answerIn, errorAnswer, gate, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, errorAnswer, gate, waitFor } from '../support/scripted-upstream.js';
 
 const EXACT = { exact: true, differences: [] };
 
@@ -10,7 +10,7 @@ const talker = (baseUrl: string): string => `
 models:
   - { name: talker, context_window: 1000000, max_output_tokens: 128000, prices: [{ input: 1, output: 15 }] }
 channels:
-${DIALECTS.map((protocol) => `  - { name: talker-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: [talker] }`).join('\n')}
+${PROTOCOLS.map((protocol) => `  - { name: talker-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: [talker] }`).join('\n')}
 `;
 
 describe('money', () => {
@@ -25,7 +25,7 @@ describe('money', () => {
   it('lets exactly those of 200 parallel calls pass that the wallet covers, and ends at 0', async () => {
     const caller = await relay.caller({ credit: '1' });
     const allAdmitted = gate();
-    relay.upstream.script([waitFor(allAdmitted), answerIn('chat-completions')]);
+    relay.upstream.script([waitFor(allAdmitted), responseIn('chat-completions')]);
     const calls = Array.from({ length: 200 }, () =>
       relay.post('/v1/chat/completions', caller.key, aRequest('chat-completions', { model: 'fee' })),
     );
@@ -57,10 +57,10 @@ describe('money', () => {
       const caller = await relay.caller({ credit: '2' });
       const allAdmitted = gate();
       // 1,000 × $1/M + 600 × $15/M = $0.01, where 128,000 × $15/M would be $1.92.
-      relay.upstream.script([waitFor(allAdmitted), answerIn(dialect, { usage: { prompt: 1000, completion: 600 } })]);
+      relay.upstream.script([waitFor(allAdmitted), responseIn(dialect, { usage: { prompt: 1000, completion: 600 } })]);
       const body = aRequest(dialect, { model: 'talker', ...options });
       const calls = Array.from({ length: 8 }, () => relay.post(PATHS[dialect], caller.key, body));
-      await eventually(() => expect(relay.upstream.requests).toHaveLength(8), PATIENCE_MS);
+      await eventually(() => expect(relay.upstream.requests).toHaveLength(8), TIMEOUT_MS);
       expect(await relay.wallet(caller)).toMatchObject({ balance: '2', holds: 8 });
       allAdmitted.open();
       for (const response of await Promise.all(calls)) {
@@ -76,13 +76,13 @@ describe('money', () => {
     },
   );
 
-  it.each(DIALECTS)(
+  it.each(PROTOCOLS)(
     'charges what the upstream reports, streamed or not, and logs it under the id of the answer: %s',
     async (dialect) => {
       for (const stream of [false, true]) {
         const caller = await relay.caller();
         relay.upstream.script(
-          answerIn(dialect, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
+          responseIn(dialect, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
         );
         const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream }));
         await response.text();
@@ -114,7 +114,7 @@ describe('money', () => {
 
   it('bills under the group of the key', async () => {
     const caller = await relay.caller({ group: 'saver' });
-    relay.upstream.script(answerIn('responses', { usage: { prompt: 1000, completion: 100 } }));
+    relay.upstream.script(responseIn('responses', { usage: { prompt: 1000, completion: 100 } }));
     await (await relay.post('/v1/responses', caller.key, aRequest('responses'))).text();
     // (1,000 × $1/M + 100 × $10/M) × 0.8
     expect(await relay.onlyCall(caller)).toMatchObject({ group_name: 'saver', cost: '1600000' });
@@ -152,7 +152,7 @@ describe('money', () => {
     expect(relay.upstream.requests).toHaveLength(0);
   });
 
-  it.each(DIALECTS)('gives back the hold of a call that the upstream refused: %s', async (dialect) => {
+  it.each(PROTOCOLS)('gives back the hold of a call that the upstream refused: %s', async (dialect) => {
     const caller = await relay.caller();
     relay.upstream.script(errorAnswer(dialect, 400));
     const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect));

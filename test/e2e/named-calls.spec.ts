@@ -1,8 +1,15 @@
 import { DataSource } from 'typeorm';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Dialect, gate, hang, type ScriptedUpstream, waitFor } from '../support/scripted-upstream.js';
+import {
+  responseIn,
+  type ProtocolEndpoint,
+  gate,
+  hang,
+  type ScriptedUpstream,
+  waitFor,
+} from '../support/scripted-upstream.js';
 
 describe('an Idempotency-Key that reaches two processes', () => {
   let relay: RelayApp;
@@ -22,15 +29,15 @@ describe('an Idempotency-Key that reaches two processes', () => {
   beforeEach(async () => (caller = await relay.caller()));
   afterEach(() => upstream.reset());
 
-  const post = (to: RelayApp, dialect: Dialect, key = 'one'): Promise<Response> =>
+  const post = (to: RelayApp, dialect: ProtocolEndpoint, key = 'one'): Promise<Response> =>
     to.post(PATHS[dialect], caller.key, aRequest(dialect), { 'idempotency-key': key });
   const names = (): Promise<unknown[]> => relay.get(DataSource).query('SELECT call_id FROM named_calls');
 
-  it.each(DIALECTS)(
+  it.each(PROTOCOLS)(
     'makes one call in %s: the other process says that it runs, and when to come again',
     async (dialect) => {
       const rest = gate();
-      upstream.script([waitFor(rest), answerIn(dialect)]);
+      upstream.script([waitFor(rest), responseIn(dialect)]);
       const first = post(relay, dialect);
       await eventually(() => expect(upstream.requests).toHaveLength(1));
       const second = await post(other, dialect);
@@ -75,7 +82,7 @@ describe('an Idempotency-Key that reaches two processes', () => {
 
   it('is nothing to another key, and another name is another call', async () => {
     const rest = gate();
-    upstream.scriptNext([waitFor(rest), answerIn('messages')]);
+    upstream.scriptNext([waitFor(rest), responseIn('messages')]);
     const first = post(relay, 'messages');
     await eventually(async () => expect(await names()).toHaveLength(1));
     expect((await post(other, 'messages', 'two')).status).toBe(200);

@@ -1,12 +1,12 @@
 /** What one account's requests do to an upstream, and what the calls of other accounts see of it. */
 
-import { errorAnswer, answerIn, type Script } from '../support/scripted-upstream.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { errorAnswer, responseIn, type Script } from '../support/scripted-upstream.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
 const DIALECT = 'responses';
-const GOOD = answerIn(DIALECT);
+const GOOD = responseIn(DIALECT);
 const MODELS = ['failing', 'dead', 'flagged', 'credits', 'beta', 'tokens', 'limited', 'revoked'];
 const CATALOG = `
 models:

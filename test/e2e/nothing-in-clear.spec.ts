@@ -1,12 +1,12 @@
 import { DataSource } from 'typeorm';
 import { dumpOf } from '../support/database-dump.js';
-import { PATHS } from '../support/dialects.js';
+import { PATHS } from '../support/protocols.js';
 import { PAIRS, pairsCatalog } from '../support/pairs.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   errorAnswer,
   eventsIn,
   sse,
@@ -26,7 +26,11 @@ const ASKED = {
 } as const;
 
 /** Has answers kept, where clients can. */
-const KEPT: Readonly<Record<Dialect, object>> = { responses: { store: true }, 'chat-completions': {}, messages: {} };
+const KEPT: Readonly<Record<ProtocolEndpoint, object>> = {
+  responses: { store: true },
+  'chat-completions': {},
+  messages: {},
+};
 
 describe('a dump of the database', () => {
   let relay: RelayApp;
@@ -42,7 +46,7 @@ describe('a dump of the database', () => {
     for (const { client, upstream, model } of PAIRS)
       for (const stream of [false, true]) {
         const scripts = [
-          answerIn(upstream, { text: `Answer: ${MARKER}`, reasoning: `Thought: ${MARKER}` }),
+          responseIn(upstream, { text: `Answer: ${MARKER}`, reasoning: `Thought: ${MARKER}` }),
           [streamHead(), sse(eventsIn(upstream, { text: [MARKER, MARKER] }).slice(0, -2)), destroy('close')],
           errorAnswer(upstream, 400, { error: { type: 'invalid_request_error', message: 'No.' } }),
         ];

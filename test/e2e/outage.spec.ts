@@ -4,10 +4,10 @@ import type { CallRow } from '../../src/relay/billing/call-row.js';
 import { newId } from '../../src/platform/shared/index.js';
 import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';
-import { aRequest } from '../support/dialects.js';
+import { aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp } from '../support/relay-app.js';
-import { answerIn, eventsIn, gate, sse, streamHead, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, eventsIn, gate, sse, streamHead, waitFor } from '../support/scripted-upstream.js';
 
 describe('R9: a database that goes and comes back', () => {
   let relay: RelayApp;
@@ -28,7 +28,7 @@ describe('R9: a database that goes and comes back', () => {
 
   it('refuses calls with 503 while it is gone, and answers by itself when it is back', async () => {
     const caller = await relay.caller();
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
     expect((await relay.post('/v1/messages', caller.key, aRequest('messages'))).status).toBe(200);
     await outage.begin();
     const refused = await relay.post('/v1/messages', caller.key, aRequest('messages'));

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConnectProxy } from '../support/connect-proxy.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import {
   bytes,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvent,
   eventsIn,
   hang,
@@ -36,7 +36,7 @@ ${entries.map(([name]) => `  - { name: ${name}, context_window: 1000, max_output
 channels:
 ${entries
   .flatMap(([name, url]) =>
-    DIALECTS.map(
+    PROTOCOLS.map(
       (dialect) =>
         `  - { name: ${name}-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [x], models: [${name}], flags: { nativeOnly: true }, timeouts: { connect_ms: 1000 } }`,
     ),
@@ -77,7 +77,7 @@ describe('upstreams behind a proxy', () => {
     proxy.status = 200;
   });
 
-  const call = (dialect: Dialect, overrides: JsonObject, signal?: AbortSignal): Promise<Response> =>
+  const call = (dialect: ProtocolEndpoint, overrides: JsonObject, signal?: AbortSignal): Promise<Response> =>
     fetch(`${service.address}${PATHS[dialect]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
@@ -86,7 +86,7 @@ describe('upstreams behind a proxy', () => {
     });
   const withoutTunnel = (): void => expect(proxy.asked).toEqual([]);
 
-  it.each(DIALECTS)('are asked through it, by TLS up to themselves, whole and streamed: %s', async (dialect) => {
+  it.each(PROTOCOLS)('are asked through it, by TLS up to themselves, whole and streamed: %s', async (dialect) => {
     for (const stream of [false, true]) {
       const response = await call(dialect, { model: 'proxied', stream });
       expect([response.status, await response.text()]).toEqual([200, expect.stringMatching(/"Hel/)]);

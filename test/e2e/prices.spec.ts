@@ -1,12 +1,12 @@
 import { CatalogService } from '../../src/catalog/index.js';
 import { expectError, expectFreeRow, INVALID_REQUEST } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { catalogFor, RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   chatBody,
-  type Dialect,
+  type ProtocolEndpoint,
   gate,
   type JsonObject,
   jsonAnswer,
@@ -34,7 +34,7 @@ const catalog = (baseUrl: string): string =>
 type Effort = 'low' | 'xhigh';
 
 /** Each dialect's own fields for an effort; Messages has a name and a budget for it. */
-const EFFORT_FIELDS: readonly (readonly [string, Dialect, Readonly<Record<Effort, JsonObject>>])[] = [
+const EFFORT_FIELDS: readonly (readonly [string, ProtocolEndpoint, Readonly<Record<Effort, JsonObject>>])[] = [
   [
     'reasoning.effort',
     'responses',
@@ -73,11 +73,15 @@ const TABLE: readonly (readonly [promptTokens: number, Effort, group: 'default' 
   [300_000, 'xhigh', 'saver', '738000000'],
 ];
 
-const promptOf = (dialect: Dialect, content: string): JsonObject =>
+const promptOf = (dialect: ProtocolEndpoint, content: string): JsonObject =>
   dialect === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
 
 /** A whole answer of a dialect, with more in it. */
-const answerWith = (dialect: Dialect, more: JsonObject, usage: JsonObject = {}): ReturnType<typeof jsonAnswer> => {
+const answerWith = (
+  dialect: ProtocolEndpoint,
+  more: JsonObject,
+  usage: JsonObject = {},
+): ReturnType<typeof jsonAnswer> => {
   const body = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody }[dialect]();
   return jsonAnswer(200, { ...body, ...more, usage: { ...(body['usage'] as JsonObject), ...usage } });
 };
@@ -96,7 +100,7 @@ describe('prices', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const send = (dialect: Dialect, body: JsonObject, caller = callers.default): Promise<Response> =>
+  const send = (dialect: ProtocolEndpoint, body: JsonObject, caller = callers.default): Promise<Response> =>
     relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model: 'tiered', ...body }));
   const rowOf = async (response: Response, caller = callers.default): Promise<StoredCall> => {
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
@@ -107,14 +111,14 @@ describe('prices', () => {
   describe.each(EFFORT_FIELDS)('with the effort in %s', (_, dialect, fields) => {
     it.each(TABLE)('%d prompt tokens at %s effort in the group %s cost %s nano-dollars', async (...row) => {
       const [prompt, effort, group, nanos] = row;
-      relay.upstream.script(answerIn(dialect, { usage: { prompt, completion: 1_000 } }));
+      relay.upstream.script(responseIn(dialect, { usage: { prompt, completion: 1_000 } }));
       const request = { ...fields[effort], ...promptOf(dialect, 'hello '.repeat(prompt / 6)) };
       const call = await rowOf(await send(dialect, request, callers[group]), callers[group]);
       expect(call).toMatchObject({ cost: nanos, uncollected: '0', effort, prompt_tokens: String(prompt) });
     });
   });
 
-  describe.each(DIALECTS)('the service tier in %s', (dialect) => {
+  describe.each(PROTOCOLS)('the service tier in %s', (dialect) => {
     const tierIn = (tier: string): JsonObject => (dialect === 'messages' ? {} : { service_tier: tier });
     const usageIn = (tier: string): JsonObject => (dialect === 'messages' ? { service_tier: tier } : {});
 
@@ -195,7 +199,7 @@ describe('prices', () => {
     const before = Number((await relay.wallet(caller)).balance);
     const heldFor = async (request: JsonObject, by = caller): Promise<[string, number]> => {
       const answered = gate();
-      relay.upstream.script([waitFor(answered), answerIn('responses')]);
+      relay.upstream.script([waitFor(answered), responseIn('responses')]);
       const body = JSON.stringify(aRequest('responses', { max_output_tokens: 100, ...request }));
       const response = relay.post(PATHS.responses, by.key, body);
       await relay.upstream.nextRequest();
@@ -229,7 +233,7 @@ describe('prices', () => {
     const inputNow = (): bigint | undefined =>
       relay.get(CatalogService).current().models.get('special')?.pricing.tiers[0]?.prices.input;
     await eventually(() => expect(inputNow()).toBe(7_000_000_000n), 10_000);
-    relay.upstream.script(answerIn('responses', { usage: { prompt: 1000, completion: 100 } }));
+    relay.upstream.script(responseIn('responses', { usage: { prompt: 1000, completion: 100 } }));
     // 1,000 × $7/M + 100 × $10/M
     expect(await rowOf(await send('responses', { model: 'special' }))).toMatchObject({ cost: '8000000' });
   });

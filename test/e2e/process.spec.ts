@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { isAlive, untilGone } from '../support/processes.js';
 import { Service } from '../support/service.js';
 
@@ -17,12 +17,12 @@ async function paste(
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body(sent)) });
 }
 
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(3 * TIMEOUT_MS);
 
 describe('the program, started as a person starts it', () => {
   let service: Service;
-  beforeAll(async () => (service = await Service.start()), 2 * PATIENCE_MS);
-  afterAll(() => service.remove(), PATIENCE_MS);
+  beforeAll(async () => (service = await Service.start()), 2 * TIMEOUT_MS);
+  afterAll(() => service.remove(), TIMEOUT_MS);
 
   it('prints on its first run what a first call needs, and the three lines answer, streamed and not', async () => {
     expect(service.output).toMatch(/Administrator +\S+@\S+\n +Password +\S{12,}/);
@@ -97,7 +97,7 @@ describe('the program, started as a person starts it', () => {
     service = await Service.start(service.dataDir);
     const { relayPid, postgresPid } = service;
     process.kill(relayPid, 'SIGKILL');
-    await eventually(() => expect(service.wrapper.exitCode ?? service.wrapper.signalCode).not.toBeNull(), PATIENCE_MS);
+    await eventually(() => expect(service.wrapper.exitCode ?? service.wrapper.signalCode).not.toBeNull(), TIMEOUT_MS);
     expect(isAlive(postgresPid)).toBe(true);
     service = await Service.start(service.dataDir);
     expect(service.postgresPid).toBe(postgresPid);

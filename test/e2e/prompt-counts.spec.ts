@@ -12,7 +12,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   bytes,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   errorAnswer,
   hang,
@@ -26,7 +26,7 @@ const HI = [{ role: 'user', content: 'Hi' }];
 const WEATHER = { type: 'object', properties: { city: { type: 'string', description: 'Where to look' } } };
 
 /** What both dialects ask in the same words, as the upstream of either counts it and as it is counted here. */
-const QUESTIONS: readonly (readonly [Dialect, string, object, object])[] = [
+const QUESTIONS: readonly (readonly [ProtocolEndpoint, string, object, object])[] = [
   ['messages', MESSAGES, { model: 'm', messages: HI }, { input_tokens: 9 }],
   ['responses', RESPONSES, { model: 'm', input: 'Hi' }, { object: 'response.input_tokens', input_tokens: 9 }],
 ];

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountService } from '../../src/auth/index.js';
 import type { LimitsChange } from '../../src/platform/limits/index.js';
 import { expectError, INSUFFICIENT_QUOTA, MODEL_NOT_FOUND, RATE_LIMITED } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { limitedCaller, metric } from '../support/limited.js';
 import { RawClient } from '../support/raw-client.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   delay,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   endlessStream,
   errorAnswer,
   gate,
@@ -41,8 +41,11 @@ describe('rate limits', () => {
   afterAll(() => relay.close());
 
   const withLimits = (limits: LimitsChange): Promise<TestCaller> => limitedCaller(relay, limits);
-  const call = (caller: TestCaller, dialect: Dialect = 'responses', overrides: object = {}): Promise<Response> =>
-    relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }));
+  const call = (
+    caller: TestCaller,
+    dialect: ProtocolEndpoint = 'responses',
+    overrides: object = {},
+  ): Promise<Response> => relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }));
   const statusOf = async (response: Promise<Response>): Promise<number> => {
     const { status, body } = await response;
     await body?.cancel();
@@ -54,7 +57,7 @@ describe('rate limits', () => {
   const expectPlaces = async (caller: TestCaller, places: number): Promise<void> => {
     await eventually(async () => expect(await metric(relay, 'calls_in_flight')).toBe(0));
     const opened = gate();
-    relay.upstream.script(({ dialect = 'responses' }) => [waitFor(opened), answerIn(dialect)]);
+    relay.upstream.script(({ dialect = 'responses' }) => [waitFor(opened), responseIn(dialect)]);
     const calls = Array.from({ length: places + 1 }, () => statusOf(call(caller)));
     // The one that is too many does not wait for anything.
     expect(await Promise.race(calls)).toBe(429);
@@ -65,7 +68,7 @@ describe('rate limits', () => {
     ]);
   };
 
-  describe.each(DIALECTS)('of a key, in %s', (dialect) => {
+  describe.each(PROTOCOLS)('of a key, in %s', (dialect) => {
     it('admit so many requests a minute; the next is refused with a row, and told when to come again', async () => {
       const caller = await withLimits({ requestsPerMinute: 2 });
       const first = await call(caller, dialect);
@@ -89,7 +92,7 @@ describe('rate limits', () => {
 
     it('count tokens as they are used, whatever the prompt was thought to have', async () => {
       const caller = await withLimits({ tokensPerMinute: 1000 });
-      relay.upstream.script(answerIn(dialect, USAGE));
+      relay.upstream.script(responseIn(dialect, USAGE));
       const first = await call(caller, dialect);
       expect(Number(first.headers.get(TOLD[dialect].tokens))).toBeGreaterThan(900);
       await first.text();
@@ -103,7 +106,7 @@ describe('rate limits', () => {
     it('admit so many calls at the same time, streamed or not', async () => {
       const caller = await withLimits({ concurrency: 2 });
       const opened = gate();
-      relay.upstream.script([waitFor(opened), answerIn(dialect)]);
+      relay.upstream.script([waitFor(opened), responseIn(dialect)]);
       const running = [call(caller, dialect), call(caller, dialect, { stream: true })];
       await relay.upstream.nextRequest();
       await relay.upstream.nextRequest();
@@ -250,7 +253,7 @@ describe('rate limits', () => {
   it('count repetitions of a running call as requests, and nothing else of them', async () => {
     const caller = await withLimits({ requestsPerMinute: 2, concurrency: 1 });
     const opened = gate();
-    relay.upstream.script([waitFor(opened), answerIn('responses')]);
+    relay.upstream.script([waitFor(opened), responseIn('responses')]);
     const repeat = (): Promise<Response> =>
       relay.post(PATHS.responses, caller.key, aRequest('responses'), { 'idempotency-key': 'one' });
     const own = repeat();
@@ -270,7 +273,7 @@ describe('rate limits', () => {
 
   it('never lose a place, however calls end', async () => {
     const caller = await withLimits({ concurrency: 3 });
-    const left = async (dialect: Dialect, stream: boolean, waitMs: number): Promise<void> => {
+    const left = async (dialect: ProtocolEndpoint, stream: boolean, waitMs: number): Promise<void> => {
       const body = aRequest(dialect, { stream });
       const client = await RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
       await sleep(waitMs);
@@ -284,18 +287,18 @@ describe('rate limits', () => {
       [[head(200, { 'content-type': 'text/event-stream' }), destroy('close')], undefined],
       [hang(), 0],
       [hang(), 5],
-      [[delay(30), ({ dialect = 'responses' }) => answerIn(dialect)], 20],
+      [[delay(30), ({ dialect = 'responses' }) => responseIn(dialect)], 20],
       [({ dialect = 'responses' }) => endlessStream(dialect, { gapMs: 1 }), 60],
     ];
     for (const [script, leaveMs] of endings)
-      for (const dialect of DIALECTS)
+      for (const dialect of PROTOCOLS)
         for (const stream of [false, true]) {
           if (script === undefined) relay.upstream.reset();
           else relay.upstream.script(script);
           if (leaveMs === undefined) await (await call(caller, dialect, { stream })).text().catch(() => undefined);
           else await left(dialect, stream, leaveMs);
         }
-    const count = endings.length * DIALECTS.length * 2;
+    const count = endings.length * PROTOCOLS.length * 2;
     await eventually(async () => expect(await relay.calls(caller)).toHaveLength(count), 20_000);
     await expectPlaces(caller, 3);
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });

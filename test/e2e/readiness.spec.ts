@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { aRequest } from '../support/dialects.js';
+import { aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn } from '../support/scripted-upstream.js';
+import { responseIn } from '../support/scripted-upstream.js';
 
 /** Limits of connections do not hold for superusers: a role that owns what the superuser owns. */
 const ROLE = 'relay_of_readiness';
@@ -35,7 +35,7 @@ describe('/readyz', () => {
   });
   beforeEach(() => {
     relay.upstream.reset();
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
   });
 
   const ready = async (): Promise<number> => (await fetch(`${relay.url}/readyz`)).status;

@@ -1,17 +1,17 @@
 import pg from 'pg';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Dialect } from '../support/scripted-upstream.js';
+import { responseIn, type ProtocolEndpoint } from '../support/scripted-upstream.js';
 
 /** What only the end of an answer holds. */
-const END: Readonly<Record<Dialect, string>> = {
+const END: Readonly<Record<ProtocolEndpoint, string>> = {
   'chat-completions': '[DONE]',
   messages: 'message_stop',
   responses: 'response.completed',
 };
-const CASES = DIALECTS.flatMap((dialect) => [true, false].map((stream) => ({ dialect, stream })));
+const CASES = PROTOCOLS.flatMap((dialect) => [true, false].map((stream) => ({ dialect, stream })));
 
 describe('what a client has seen is recorded', () => {
   let relay: RelayApp;
@@ -48,7 +48,7 @@ describe('what a client has seen is recorded', () => {
       let open: string[] | undefined;
       relay.upstream.script(async () => {
         open = await idsIn('open_calls');
-        return answerIn(dialect);
+        return responseIn(dialect);
       });
       const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream }));
       await response.text();
@@ -61,15 +61,15 @@ describe('what a client has seen is recorded', () => {
     relay.upstream.script(async () => {
       await sql.query('BEGIN');
       await sql.query('SELECT FROM wallets WHERE account_id = $1 FOR UPDATE', [caller.accountId]);
-      return answerIn(dialect);
+      return responseIn(dialect);
     });
     const body = aRequest(dialect, { stream });
     const client = await RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
     await eventually(
       async () => expect((await sql.query(SETTLEMENT_WAITS)).rows).toEqual([{ waits: true }]),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
-    if (stream) await eventually(() => expect(client.text).toContain('lo'), PATIENCE_MS);
+    if (stream) await eventually(() => expect(client.text).toContain('lo'), TIMEOUT_MS);
     expect(client.text).not.toContain(END[dialect]);
     expect(client.answered).toBe(stream);
     await sql.query('COMMIT');

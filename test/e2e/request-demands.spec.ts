@@ -1,10 +1,10 @@
 import { expectError, NOT_FOUND } from '../support/api-errors.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   chatBody,
-  type Dialect,
+  type ProtocolEndpoint,
   type JsonObject,
   jsonAnswer,
   messagesBody,
@@ -23,7 +23,7 @@ const catalog = (url: string, flags: string): string =>
     .replaceAll('nativeOnly: true', flags);
 
 /** Of another account of ours on the same upstream account, or made outside of this relay. */
-const FOREIGN_STATE: readonly (readonly [string, Dialect, JsonObject, string])[] = [
+const FOREIGN_STATE: readonly (readonly [string, ProtocolEndpoint, JsonObject, string])[] = [
   ['a container', 'messages', { container: 'container_1' }, 'container_1'],
   ['a container with skills', 'messages', { container: { id: 'container_2' } }, 'container_2'],
   ['a skill', 'messages', { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } }, 'skill_1'],
@@ -76,18 +76,18 @@ describe('what a request demands beside tokens', () => {
   /** `only-chat` is served by one channel: calls of other protocols are translated. */
   const apply = (flags = 'nativeOnly: false'): Promise<unknown> =>
     relay.applyCatalog(catalog(relay.upstream.url, flags));
-  const post = async (protocol: Dialect, more: JsonObject, by = ann): Promise<readonly [number, string]> => {
+  const post = async (protocol: ProtocolEndpoint, more: JsonObject, by = ann): Promise<readonly [number, string]> => {
     const response = await relay.post(PATHS[protocol], by.key, JSON.stringify(aRequest(protocol, more)));
     return [response.status, await response.text()];
   };
-  const asked = async (protocol: Dialect, more: JsonObject): Promise<JsonObject> => {
-    relay.upstream.script(answerIn(protocol));
+  const asked = async (protocol: ProtocolEndpoint, more: JsonObject): Promise<JsonObject> => {
+    relay.upstream.script(responseIn(protocol));
     expect((await post(protocol, more))[0]).toBe(200);
     const { body } = relay.upstream.requests.at(-1)!;
     return JSON.parse(String(body)) as JsonObject;
   };
 
-  it.each<readonly [Dialect, JsonObject, string]>([
+  it.each<readonly [ProtocolEndpoint, JsonObject, string]>([
     ['messages', { container: 'container_1' }, 'container'],
     ['responses', { conversation: 'conv_1' }, 'conversation'],
     ['chat-completions', withContent({ type: 'file', file: { file_id: 'file_1' } }), 'file_id'],
@@ -133,7 +133,7 @@ describe('what a request demands beside tokens', () => {
     }
   });
 
-  const NAMED: readonly (readonly [string, Dialect, (name: string) => JsonObject])[] = [
+  const NAMED: readonly (readonly [string, ProtocolEndpoint, (name: string) => JsonObject])[] = [
     ['fallbacks', 'messages', (model) => ({ fallbacks: [{ model }] })],
     ['an advisor', 'messages', (model) => withTool({ type: 'advisor_20260301', name: 'advisor', model })],
     ['models', 'chat-completions', (model) => ({ models: [model] })],
@@ -231,7 +231,7 @@ describe('what a request demands beside tokens', () => {
     expect(relay.upstream.requests).toEqual([]);
   });
 
-  it.each<readonly [string, Dialect, unknown]>([
+  it.each<readonly [string, ProtocolEndpoint, unknown]>([
     ['fallbacks', 'messages', 'default'],
     ['billing_policy', 'messages', { type: 'billing_policy' }],
     ['fallback_credit_token', 'messages', 'token'],
@@ -260,7 +260,7 @@ describe('what a request demands beside tokens', () => {
     const refused = ['fallback-credit-2026-07-01', 'pdfs-2024-09-25, User-Profiles-Billing-2026-10-01'];
     for (const beta of [...refused, `${fillers},user-profiles-2026-03-24`]) expect((await sent(beta)).status).toBe(400);
     expect(relay.upstream.requests).toEqual([]);
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
     expect((await sent('context-1m-2025-08-07,novelty-2027-01-01')).status).toBe(200);
     const metrics = await (await fetch(`${relay.url}/metrics`)).text();
     expect(metrics).toContain('member="anthropic-beta=novelty-2027-01-01"} 1');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
@@ -35,7 +35,7 @@ describe('Every answer tells browsers', () => {
       '/docs',
       '/docs/openapi.json',
     ];
-    const calls = DIALECTS.flatMap((dialect) =>
+    const calls = PROTOCOLS.flatMap((dialect) =>
       [true, false].map((stream) => [PATHS[dialect], JSON.stringify(aRequest(dialect, { stream }))] as const),
     );
     const answers: (readonly [string, Promise<Response>])[] = [

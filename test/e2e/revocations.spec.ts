@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 import { DataSource } from 'typeorm';
-import { AccountStanding } from '../../src/auth/index.js';
+import { AccountStatus } from '../../src/auth/index.js';
 import { Notifications } from '../../src/platform/database/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { RunState } from '../../src/relay/index.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import type { TestCaller } from '../support/relay-app.js';
-import { type Dialect, endlessStream, hang } from '../support/scripted-upstream.js';
+import { type ProtocolEndpoint, endlessStream, hang } from '../support/scripted-upstream.js';
 import { withoutNotifications } from '../support/without-notifications.js';
 
 /** A second is promised. Where other tests share the machine, this tells a notification from none. */
@@ -20,14 +20,14 @@ const setStates = {
   'its key is disabled': { change: ({ keyId }: TestCaller) => keys().disable(keyId), says: 'this API key is disabled' },
   'its key is deleted': { change: ({ keyId }: TestCaller) => keys().delete(keyId), says: 'this API key was deleted' },
   'its account is suspended': {
-    change: ({ accountId }: TestCaller) => world.relay.get(AccountStanding).disable(accountId),
+    change: ({ accountId }: TestCaller) => world.relay.get(AccountStatus).disable(accountId),
     says: 'the account of this API key is disabled',
   },
 };
 const keys = (): ApiKeyService => world.relay.get(ApiKeyService);
 
 /** A stream of this key that has begun; `rest` resolves with everything that comes from then on. */
-async function begunStream(caller: TestCaller, client: Dialect, model: string, signal?: AbortSignal) {
+async function begunStream(caller: TestCaller, client: ProtocolEndpoint, model: string, signal?: AbortSignal) {
   const response = await fetch(world.relay.url + PATHS[client], {
     method: 'POST',
     headers: { authorization: `Bearer ${caller.key}` },
@@ -112,7 +112,7 @@ describe('F8: a stream that runs', () => {
 });
 
 describe('F8: a call that is not streamed', () => {
-  it.each(DIALECTS)('pays for its prompt once that has gone up: %s', async (client) => {
+  it.each(PROTOCOLS)('pays for its prompt once that has gone up: %s', async (client) => {
     world.relay.upstream.script([hang()]);
     const body = aRequest(client, { model: `over-${client}` });
     const asked = world.relay.post(PATHS[client], world.caller.key, body);

@@ -3,9 +3,9 @@ import OpenAI from 'openai';
 import { chunksOf } from '../support/chunks.js';
 import {
   type AnswerOptions,
-  answerIn,
+  responseIn,
   chatEvents,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   ENCRYPTED_REASONING,
   end,
@@ -25,7 +25,7 @@ import {
 } from '../support/scripted-upstream.js';
 
 const MESSAGES = [{ role: 'user' as const, content: 'Hi' }];
-const PATHS: readonly (readonly [Dialect, string])[] = [
+const PATHS: readonly (readonly [ProtocolEndpoint, string])[] = [
   ['responses', '/responses'],
   ['chat-completions', '/chat/completions'],
   ['messages', '/messages'],
@@ -57,7 +57,7 @@ describe('The scripted upstream', () => {
   afterAll(() => upstream.close());
 
   const readChunks = (path: string, body: unknown): Promise<Buffer[]> => chunksOf(upstream.url + path, body);
-  const understand: Record<Dialect, (stream: boolean) => Promise<Understood>> = {
+  const understand: Record<ProtocolEndpoint, (stream: boolean) => Promise<Understood>> = {
     responses: async (stream) => understandResponse(await askResponses(openai, stream)),
     'chat-completions': async (stream) => understandChat(await askChat(openai, stream)),
     messages: async (stream) => understandMessage(await askMessages(anthropic, stream)),
@@ -84,7 +84,7 @@ describe('The scripted upstream', () => {
             toolCalls: [WEATHER_CALL, TIME_CALL],
             usage: CACHED,
           };
-          upstream.script(answerIn(dialect, options));
+          upstream.script(responseIn(dialect, options));
           expect(await understand[dialect](stream)).toEqual({
             text: 'Let me see.',
             reasoning: 'Compare both.',
@@ -96,13 +96,13 @@ describe('The scripted upstream', () => {
         });
 
         it('carry tool calls alone', async () => {
-          upstream.script(answerIn(dialect, { toolCalls: [WEATHER_CALL] }));
+          upstream.script(responseIn(dialect, { toolCalls: [WEATHER_CALL] }));
           const understood = await understand[dialect](stream);
           expect(understood).toMatchObject({ text: '', calls: ['get_weather {"city":"Oslo"}'], stop: 'tools' });
         });
 
         it('stop for length', async () => {
-          upstream.script(answerIn(dialect, { text: 'Hel', stop: 'length' }));
+          upstream.script(responseIn(dialect, { text: 'Hel', stop: 'length' }));
           expect(await understand[dialect](stream)).toMatchObject({ text: 'Hel', stop: 'length' });
         });
 

@@ -11,7 +11,7 @@ import {
   cutAtEveryPosition,
   delay,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   endlessStream,
   eventsIn,
@@ -28,7 +28,7 @@ import {
   waitFor,
 } from '../support/scripted-upstream.js';
 
-const PATHS: readonly (readonly [Dialect, string])[] = [
+const PATHS: readonly (readonly [ProtocolEndpoint, string])[] = [
   ['responses', '/responses'],
   ['chat-completions', '/chat/completions'],
   ['messages', '/messages'],

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { THOUGHT_SIGNATURE } from '../conformance/dialects/gemini/answers.js';
 import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
-import { answerIn, type AnswerOptions, jsonAnswer, TIME_CALL, WEATHER_CALL } from '../support/scripted-upstream.js';
+import { responseIn, type AnswerOptions, jsonAnswer, TIME_CALL, WEATHER_CALL } from '../support/scripted-upstream.js';
 import { type Understood, understandChat, understandMessage, understandResponse } from '../support/understood.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
 
@@ -55,7 +55,7 @@ channels:
   const openai = (): OpenAI => new OpenAI({ baseURL: world.url, apiKey: world.caller.key, maxRetries: 0 });
   const anthropic = (): Anthropic =>
     new Anthropic({ baseURL: world.relay.url, apiKey: world.caller.key, maxRetries: 0 });
-  const script = (answer: AnswerOptions): void => world.relay.upstream.script(answerIn('gemini', answer));
+  const script = (answer: AnswerOptions): void => world.relay.upstream.script(responseIn('gemini', answer));
   const sent = (): RecordedRequest => world.relay.upstream.requests.at(-1)!;
   const sentContents = (): readonly SentContent[] => sent().json['contents'] as readonly SentContent[];
 

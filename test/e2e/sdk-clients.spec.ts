@@ -1,13 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { DIALECTS } from '../support/dialects.js';
+import { PROTOCOLS } from '../support/protocols.js';
 import { PIXEL } from '../support/pairs-relay.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   delay,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   eventsIn,
   type Script,
@@ -180,7 +180,7 @@ describe('the official SDKs', () => {
   const helpedMessage = async (): Promise<Understood> =>
     understandMessage(await anthropic().messages.stream(messagesRequest).finalMessage());
 
-  it.each<[string, Dialect, () => Promise<Understood>]>([
+  it.each<[string, ProtocolEndpoint, () => Promise<Understood>]>([
     ['openai chat', 'chat-completions', wholeChat],
     ['openai chat, streamed', 'chat-completions', streamedChat],
     ['openai chat, with the stream helper', 'chat-completions', helpedChat],
@@ -192,7 +192,7 @@ describe('the official SDKs', () => {
     ['anthropic messages, with the stream helper', 'messages', helpedMessage],
   ])('send tools and images up unchanged and understand what comes back, byte by byte: %s', async (_, dialect, ask) => {
     relay.upstream.script(
-      answerIn(dialect, { text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL], usage: USAGE }),
+      responseIn(dialect, { text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL], usage: USAGE }),
     );
     expect(await ask()).toEqual({
       text: 'Let me see. ☃',
@@ -230,14 +230,16 @@ describe('the official SDKs', () => {
   });
 
   describe('raise errors of the right class, at once', () => {
-    const failing: Readonly<Record<Dialect, (model: string, key: string, stream: boolean) => Promise<unknown>>> = {
+    const failing: Readonly<
+      Record<ProtocolEndpoint, (model: string, key: string, stream: boolean) => Promise<unknown>>
+    > = {
       'chat-completions': (model, key, stream) =>
         openai(key).chat.completions.create({ ...chatRequest, model, stream }),
       responses: (model, key, stream) => openai(key).responses.create({ ...responsesRequest, model, stream }),
       messages: (model, key, stream) => anthropic(key).messages.create({ ...messagesRequest, model, stream }),
     };
     /** What the call rejects with, after a single request: the SDKs' own retries would only repeat the refusal. */
-    async function errorOf(dialect: Dialect, model: string, key: string): Promise<ApiError> {
+    async function errorOf(dialect: ProtocolEndpoint, model: string, key: string): Promise<ApiError> {
       for (const stream of [true, false]) {
         exchanges = [];
         const outcome = await failing[dialect](model, key, stream).catch((error: unknown) => error);
@@ -248,21 +250,21 @@ describe('the official SDKs', () => {
       throw new Error('unreachable');
     }
 
-    it.each(DIALECTS)('401 for a key that is none: %s', async (dialect) => {
+    it.each(PROTOCOLS)('401 for a key that is none: %s', async (dialect) => {
       const error = await errorOf(dialect, 'm', 'sk-nobody');
       expect(error).toBeInstanceOf(dialect === 'messages' ? Anthropic.AuthenticationError : OpenAI.AuthenticationError);
       expect(error.message).toMatch(/401 .*Invalid token/);
       expect(error.requestID).toMatch(/^req_/);
     });
 
-    it.each(DIALECTS)('404 for a model that is none: %s', async (dialect) => {
+    it.each(PROTOCOLS)('404 for a model that is none: %s', async (dialect) => {
       const error = await errorOf(dialect, 'nobody', caller.key);
       expect(error).toBeInstanceOf(dialect === 'messages' ? Anthropic.NotFoundError : OpenAI.NotFoundError);
       expect(error.message).toMatch(/404 .*The model \\?"nobody\\?" does not exist/);
       if (dialect !== 'messages') expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
     });
 
-    it.each(DIALECTS)('429 insufficient_quota, and 402 billing_error, for an empty wallet: %s', async (dialect) => {
+    it.each(PROTOCOLS)('429 insufficient_quota, and 402 billing_error, for an empty wallet: %s', async (dialect) => {
       const poor = await relay.caller({ credit: '0' });
       const error = await errorOf(dialect, 'm', poor.key);
       expect(error.message).toMatch(/insufficient quota/);
@@ -273,16 +275,16 @@ describe('the official SDKs', () => {
       }
     });
 
-    it.each(DIALECTS)('429 of an upstream, which is worth another try: %s', async (dialect) => {
+    it.each(PROTOCOLS)('429 of an upstream, which is worth another try: %s', async (dialect) => {
       relay.upstream.scriptNext((request) => [limited(request.dialect!), end()]);
-      relay.upstream.script(answerIn(dialect));
+      relay.upstream.script(responseIn(dialect));
       await failing[dialect]('m', caller.key, false);
       expect(exchanges).toHaveLength(2);
     });
   });
 
   describe('do not take an answer that breaks for a whole one (cases 98 and 99)', () => {
-    const reading: Readonly<Record<string, [Dialect, () => Promise<unknown>]>> = {
+    const reading: Readonly<Record<string, [ProtocolEndpoint, () => Promise<unknown>]>> = {
       'openai chat, streamed': ['chat-completions', streamedChat],
       'openai chat, with the stream helper': ['chat-completions', helpedChat],
       'openai responses, streamed': ['responses', streamedResponse],
@@ -318,14 +320,14 @@ describe('the official SDKs', () => {
 });
 
 /** What the relay puts into a stream's request when the client has not asked for usage itself. */
-function forcedUsage(dialect: Dialect, sent: string): RegExp {
+function forcedUsage(dialect: ProtocolEndpoint, sent: string): RegExp {
   const forced =
     dialect === 'chat-completions' && sent.includes('"stream":true') && !sent.includes('"include_usage":true');
   return forced ? /"stream_options":\{"include_usage":true\},/ : /(?!)/;
 }
 
 /** What of an upstream's answer is meant for the client: not the usage that only the relay has asked for. */
-function withoutForcedUsage(dialect: Dialect, sent: string, answer: string): string {
+function withoutForcedUsage(dialect: ProtocolEndpoint, sent: string, answer: string): string {
   if (forcedUsage(dialect, sent).source === '(?!)') return answer;
   return answer
     .split(/(?<=\n\n)/)

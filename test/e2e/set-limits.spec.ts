@@ -1,7 +1,7 @@
 import { AccountService } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { expectError, RATE_LIMITED } from '../support/api-errors.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 

@@ -1,12 +1,12 @@
 import { SharedMemory } from '../../src/relay/shared-memory.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { expectError, INVALID_REQUEST, type Situation } from '../support/api-errors.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
-  type Dialect,
+  responseIn,
+  type ProtocolEndpoint,
   endlessStream,
   end,
   errorAnswer,
@@ -40,9 +40,9 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
   });
   afterAll(() => relay.close());
 
-  const post = (dialect: Dialect, overrides: object = {}, key = 'one', headers = {}): Promise<Response> =>
+  const post = (dialect: ProtocolEndpoint, overrides: object = {}, key = 'one', headers = {}): Promise<Response> =>
     relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }), { 'idempotency-key': key, ...headers });
-  const raw = (dialect: Dialect, overrides: object = {}): Promise<RawClient> =>
+  const raw = (dialect: ProtocolEndpoint, overrides: object = {}): Promise<RawClient> =>
     RawClient.post({
       url: relay.url,
       path: PATHS[dialect],
@@ -54,17 +54,17 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
   const idOf = (response: Response): string => response.headers.get('x-request-id') ?? '';
 
   /** A stream whose last half waits. */
-  const halves = (dialect: Dialect, rest: Gate): Script => {
+  const halves = (dialect: ProtocolEndpoint, rest: Gate): Script => {
     const events = eventsIn(dialect, { ...USAGE, text: ['one ', 'two ', 'three ', 'four'] });
     const middle = Math.ceil(events.length / 2);
     return [streamHead(), sse(events.slice(0, middle)), waitFor(rest), sse(events.slice(middle)), end()];
   };
 
-  it.each(DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
+  it.each(PROTOCOLS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
     'wait for it and get its answer, charged once: %s, streamed: %s',
     async (dialect, stream) => {
       const go = gate();
-      relay.upstream.script([waitFor(go), answerIn(dialect, { ...USAGE, stream })]);
+      relay.upstream.script([waitFor(go), responseIn(dialect, { ...USAGE, stream })]);
       const calls = Array.from({ length: 20 }, () => post(dialect, { stream }));
       await relay.upstream.nextRequest();
       go.open();
@@ -96,7 +96,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     },
   );
 
-  it.each(DIALECTS)('get what has passed already, and then what comes: %s', async (dialect) => {
+  it.each(PROTOCOLS)('get what has passed already, and then what comes: %s', async (dialect) => {
     const rest = gate();
     relay.upstream.script(halves(dialect, rest));
     const first = await raw(dialect);
@@ -146,7 +146,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
   });
 
-  it.each(DIALECTS)('are told its failure, each under its own id: %s', async (dialect) => {
+  it.each(PROTOCOLS)('are told its failure, each under its own id: %s', async (dialect) => {
     const go = gate();
     relay.upstream.script([waitFor(go), errorAnswer(dialect, 400)]);
     const calls = [post(dialect), post(dialect)];
@@ -163,9 +163,9 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(relay.upstream.requests).toHaveLength(1);
   });
 
-  it.each(DIALECTS)('are refused when they ask for something else: %s', async (dialect) => {
+  it.each(PROTOCOLS)('are refused when they ask for something else: %s', async (dialect) => {
     const go = gate();
-    relay.upstream.script([waitFor(go), answerIn(dialect)]);
+    relay.upstream.script([waitFor(go), responseIn(dialect)]);
     const first = post(dialect);
     await relay.upstream.nextRequest();
     const other = await post(dialect, { temperature: 0.5 });
@@ -201,7 +201,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
 
   it('run by themselves with another name, another key, or after the end', async () => {
     const go = gate();
-    relay.upstream.script([waitFor(go), answerIn('messages', USAGE)]);
+    relay.upstream.script([waitFor(go), responseIn('messages', USAGE)]);
     const calls = [post('messages'), post('messages', {}, 'two')];
     const mine = caller;
     caller = await relay.caller();
@@ -221,7 +221,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect((await post('messages', {}, 'x'.repeat(255))).status).toBe(200);
   });
 
-  it.each(DIALECTS)('are refused when more than 8 MiB of the answer have passed: %s', async (dialect) => {
+  it.each(PROTOCOLS)('are refused when more than 8 MiB of the answer have passed: %s', async (dialect) => {
     relay.upstream.script(endlessStream(dialect, { text: 'again '.repeat(20_000), gapMs: 1 }));
     const first = await raw(dialect);
     await eventually(() => expect(bytesOf(first)).toBeGreaterThan(9 * MIB), 25_000);

@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { DatabaseOutage } from '../support/database-outage.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
-import { answerIn, gate, type JsonObject, waitFor } from '../support/scripted-upstream.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
+import { responseIn, gate, type JsonObject, waitFor } from '../support/scripted-upstream.js';
 import { LONG_MS, useStoppingService } from '../support/stopping-service.js';
 
 // Each test starts a process and sees it end, by gates and not by the clock: a busy machine takes its time.
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(3 * TIMEOUT_MS);
 
 describe('R8: a process that is told to stop', () => {
   const world = useStoppingService();
@@ -52,9 +52,9 @@ describe('R8: a process that is told to stop', () => {
   it('charges nothing for an unstreamed answer whose client was told that it could not be recorded', async () => {
     await start(LONG_MS);
     const finish = gate();
-    world.relay.upstream.script([waitFor(finish), answerIn('messages')]);
+    world.relay.upstream.script([waitFor(finish), responseIn('messages')]);
     const answer = post('messages');
-    await eventually(() => expect(world.relay.upstream.requests).toHaveLength(1), PATIENCE_MS);
+    await eventually(() => expect(world.relay.upstream.requests).toHaveLength(1), TIMEOUT_MS);
     const outage = await DatabaseOutage.of(world.relay.databaseUrl);
     await outage.begin();
     try {

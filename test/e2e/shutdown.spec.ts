@@ -3,12 +3,12 @@ import { jest } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { untilGone } from '../support/processes.js';
 import { RawClient } from '../support/raw-client.js';
 import {
-  answerIn,
+  responseIn,
   encodeEvents,
   errorAnswer,
   endlessStream,
@@ -29,7 +29,7 @@ const STREAMS = 100;
 const NOT_TAKEN = 'The server is shutting down. Nothing was sent upstream; retry shortly.';
 
 // Each test starts a process and sees it end, by gates and not by the clock: a busy machine takes its time.
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(3 * TIMEOUT_MS);
 
 describe('R8: a process that is told to stop', () => {
   const world = useStoppingService();
@@ -56,7 +56,7 @@ describe('R8: a process that is told to stop', () => {
     let number = 0;
     world.relay.upstream.script(inHalves(() => (number++ % 2 === 0 ? finish : new Promise(() => undefined))));
     const streams = await Promise.all(
-      Array.from({ length: STREAMS }, (_, index) => stream(DIALECTS[index % 3] ?? 'messages')),
+      Array.from({ length: STREAMS }, (_, index) => stream(PROTOCOLS[index % 3] ?? 'messages')),
     );
     await Promise.all(streams.map(({ begun }) => begun));
 
@@ -66,7 +66,7 @@ describe('R8: a process that is told to stop', () => {
     expect([await ready.json(), ready.headers.get('connection')]).toEqual([{ status: 'draining' }, 'close']);
     expect((await fetch(`${world.service.address}/readyz`, { method: 'HEAD' })).status).toBe(503);
     expect((await fetch(`${world.service.address}/healthz`)).status).toBe(200);
-    for (const dialect of DIALECTS) await expectRefused(dialect, await post(dialect), NOT_TAKEN);
+    for (const dialect of PROTOCOLS) await expectRefused(dialect, await post(dialect), NOT_TAKEN);
     const stranger = await fetch(`${world.service.address}/v1/messages`, { method: 'POST', body: '{}' });
     expect(stranger.status).toBe(401);
 
@@ -75,11 +75,11 @@ describe('R8: a process that is told to stop', () => {
       const all = await world.relay.calls(world.caller);
       expect(all.filter(({ status }) => status === 'succeeded')).toHaveLength(STREAMS / 2);
       return new Set(all.filter(({ status }) => status === 'succeeded').map(({ id }) => id));
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     await endGrace();
     expect(await exited()).toBe(0);
 
-    const all = await rows(STREAMS + DIALECTS.length);
+    const all = await rows(STREAMS + PROTOCOLS.length);
     for (const heard of streams) {
       const row = all.get(heard.id);
       if (ended.has(heard.id)) {
@@ -97,7 +97,7 @@ describe('R8: a process that is told to stop', () => {
     }
     const refused = { status: 'refused', error_reason: 'shutting_down', error_message: NOT_TAKEN, cost: '0' };
     expect([...all.values()].filter(({ status }) => status === 'refused')).toEqual(
-      DIALECTS.map((protocol) => expect.objectContaining({ ...refused, protocol }) as unknown),
+      PROTOCOLS.map((protocol) => expect.objectContaining({ ...refused, protocol }) as unknown),
     );
     // Not one of those that were cut off goes on at the upstream, and no refused call has come there.
     const closed = await Promise.all(world.relay.upstream.requests.map((request) => request.closed));
@@ -113,16 +113,16 @@ describe('R8: a process that is told to stop', () => {
     const silent: Script = ({ json }) =>
       json['stream'] === true ? [streamHead(), hang()] : [head(200, { 'content-type': 'application/json' }), hang()];
     world.relay.upstream.script(silent);
-    const calls = DIALECTS.flatMap((dialect) => [
+    const calls = PROTOCOLS.flatMap((dialect) => [
       { dialect, answer: post(dialect) },
       { dialect, answer: post(dialect, { stream: true }) },
     ]);
-    await eventually(() => expect(world.relay.upstream.requests).toHaveLength(6), PATIENCE_MS);
+    await eventually(() => expect(world.relay.upstream.requests).toHaveLength(6), TIMEOUT_MS);
     // One is at its second channel, which does not even answer its headers.
     world.relay.upstream.script([hang()]);
     world.relay.upstream.scriptNext(errorAnswer('responses', 503));
     calls.push({ dialect: 'responses', answer: post('responses', { model: 'twice' }) });
-    await eventually(() => expect(world.relay.upstream.requests).toHaveLength(8), PATIENCE_MS);
+    await eventually(() => expect(world.relay.upstream.requests).toHaveLength(8), TIMEOUT_MS);
     const uploading = await RawClient.post({
       url: world.service.address,
       path: '/v1/messages',
@@ -234,7 +234,7 @@ describe('R8: a process that is told to stop', () => {
       return [streamHead(), sse(first), waitFor(finish), sse(second)];
     };
     // The connection that the faulty calls use was opened by a call that has ended.
-    world.relay.upstream.scriptNext(answerIn('messages'));
+    world.relay.upstream.scriptNext(responseIn('messages'));
     await (await post('messages')).text();
     world.relay.upstream.scriptNext(saying('Hello <exception>'));
     const faulty = await stream('messages');
@@ -249,7 +249,7 @@ describe('R8: a process that is told to stop', () => {
     for (const { text } of [rejecting, other]) expect(await text).toContain('message_stop');
 
     process.kill(world.service.relayPid, 'SIGUSR2');
-    await world.service.untilPrinted(/exception of no call/, PATIENCE_MS);
+    await world.service.untilPrinted(/exception of no call/, TIMEOUT_MS);
 
     // Each once: what ends a call is logged as the reason of its failure.
     const logged = world.service.output

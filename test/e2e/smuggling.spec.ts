@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   bytes,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   end,
   eventsIn,
@@ -165,7 +165,7 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
       'proxy-authenticate': 'Basic realm="of-the-vendor"',
       trailer: 'x-of-the-vendor',
     };
-    const answers: readonly (readonly [string, (dialect: Dialect) => Script])[] = [
+    const answers: readonly (readonly [string, (dialect: ProtocolEndpoint) => Script])[] = [
       ['a stream', (dialect) => [streamHead(OF_THE_UPSTREAM), bytes(encodeEvents(eventsIn(dialect))), end()]],
       [
         'an error',
@@ -177,7 +177,7 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
       ],
     ];
 
-    it.each(DIALECTS.flatMap((dialect) => answers.map(([name, script]) => [dialect, name, script] as const)))(
+    it.each(PROTOCOLS.flatMap((dialect) => answers.map(([name, script]) => [dialect, name, script] as const)))(
       'stays here: %s, %s',
       async (dialect, _, script) => {
         relay.upstream.script(script(dialect));
@@ -213,7 +213,7 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
         bytes(JSON.stringify({ error: { message: split, type: split, code: split, param: split } })),
         end(),
       ]);
-      for (const dialect of DIALECTS) {
+      for (const dialect of PROTOCOLS) {
         const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect));
         expect(response.status).toBe(400);
         expect(response.headers.getSetCookie()).toEqual([]);

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
-import { AnswerCounting } from '../../src/console/home/status/counted-answers.js';
+import { ResponseCounting } from '../../src/console/home/status/counted-responses.js';
 import { Settings } from '../../src/platform/settings/index.js';
-import { readModelAnswers, TimeLimitedReads } from '../../src/usage/index.js';
+import { readModelOutcomes, TimeLimitedReads } from '../../src/usage/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -96,7 +96,7 @@ describe('the status of the service', () => {
     await made('m', { ...at(23), ...ended('failed', 'timeout') });
     await made('m', at(1));
     const span = { from: new Date((hour - 23) * HOUR_MS), to: new Date(now) };
-    const [answers] = await relay.get(TimeLimitedReads).read((query) => readModelAnswers(query, span));
+    const [answers] = await relay.get(TimeLimitedReads).read((query) => readModelOutcomes(query, span));
     expect([...answers!.hours].toSorted(([one], [other]) => one - other)).toEqual([
       [hour - 23, { answered: 1, failed: 1 }],
       [hour - 1, { answered: 1, failed: 0 }],
@@ -123,7 +123,7 @@ describe('the status of the service', () => {
     const [first] = pages;
     expect(first!.text).toContain('No calls yet');
     await made('m');
-    const counted = await relay.get(AnswerCounting).current();
+    const counted = await relay.get(ResponseCounting).current();
     expect(counted!.models.size).toBe(0);
     expect((await new PageVisitor(relay.url).get('/status')).text).toContain('No calls yet');
   });

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import pg from 'pg';
-import { aRequest } from '../support/dialects.js';
+import { aRequest } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn } from '../support/scripted-upstream.js';
+import { responseIn } from '../support/scripted-upstream.js';
 
 const EXACT = { exact: true, differences: [] };
 
@@ -35,7 +35,7 @@ describe('a clock that is months away from the partitions of calls', () => {
     ['9 months behind', -9],
   ])('settles calls exactly when it is %s', async (_, months) => {
     stepClock(months);
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
     const responses = await Promise.all([ask(), ask(), ask()]);
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await relay.calls(caller)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
@@ -55,7 +55,7 @@ describe('a clock that is months away from the partitions of calls', () => {
     await blocker.connect();
     await blocker.query('BEGIN; LOCK TABLE calls IN SHARE UPDATE EXCLUSIVE MODE');
     stepClock(9);
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
     const refused = await ask();
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('2');

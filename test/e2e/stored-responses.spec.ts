@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { ChannelDirectory } from '../../src/catalog/channels/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { newId, Secret } from '../../src/platform/shared/index.js';
-import { StoredAnswers } from '../../src/relay/stored-responses/index.js';
+import { StoredResponses } from '../../src/relay/stored-responses/index.js';
 import { expectError, INVALID_TOKEN, NOT_FOUND } from '../support/api-errors.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
 import { chatAnswer, errorAnswer, type JsonObject, jsonAnswer, responsesAnswer } from '../support/scripted-upstream.js';
@@ -52,7 +52,7 @@ describe('responses that are kept', () => {
     relay.post('/v1/responses', key, { model: 'free', input: 'Hello', ...body });
   const keepHere = async (caller = ann): Promise<void> => {
     const { accountId, keyId, key } = caller;
-    await relay.get(StoredAnswers).keep(
+    await relay.get(StoredResponses).keep(
       { accountId, keyId, secret: new Secret(key) },
       {
         id: ID,

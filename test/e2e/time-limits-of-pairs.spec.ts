@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectError, OVERLOADED, type Situation, TIMEOUT } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { NAMED_PAIRS, type Pair } from '../support/pairs.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   bytes,
   delay,
   end,
@@ -42,7 +42,7 @@ const LIMITS: Readonly<Record<string, string>> = {
 function catalogFor(baseUrl: string, muteUrl: string): string {
   const models: string[] = [];
   const channels: string[] = [];
-  for (const dialect of DIALECTS)
+  for (const dialect of PROTOCOLS)
     for (const [limit, timeouts] of Object.entries(LIMITS)) {
       const url = limit === 'connect' ? muteUrl : baseUrl;
       const alone = `${limit}-${dialect}`;
@@ -111,7 +111,7 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
     relay.upstream.script((request) => {
       const dialect = request.dialect!;
       return request.headers['x-second'] === 'yes'
-        ? answerIn(dialect, { text: ['Second'] })
+        ? responseIn(dialect, { text: ['Second'] })
         : script(dialect, request.json['stream'] === true);
     });
   }
@@ -157,7 +157,7 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
   describe('R3: to be connected', () => {
     it('or it is a 504', () => expectRefused(COMBINATIONS, 'connect'));
     it('or the next channel is asked', () => {
-      play((dialect) => answerIn(dialect));
+      play((dialect) => responseIn(dialect));
       return expectFailover(COMBINATIONS, 'connect');
     });
   });

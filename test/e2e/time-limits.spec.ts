@@ -1,10 +1,10 @@
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   bytes,
   delay,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   endlessStream,
   eventsAround,
@@ -45,7 +45,7 @@ ${models
   )
   .join('\n')}
 channels:
-${DIALECTS.flatMap((dialect) => [
+${PROTOCOLS.flatMap((dialect) => [
   ...Object.entries(limits).map(([model, limit]) =>
     channel(dialect, model, `timeouts: { ${limit}: ${model === 'endless' ? TOTAL_MS : LIMIT_MS} }, ${NATIVE}`),
   ),
@@ -78,7 +78,7 @@ describe('an upstream that takes too long', () => {
     readonly timing: string;
   }
 
-  async function ask(dialect: Dialect, model: string, script: Script, stream: boolean): Promise<Late> {
+  async function ask(dialect: ProtocolEndpoint, model: string, script: Script, stream: boolean): Promise<Late> {
     relay.upstream.script(script);
     const begunAt = performance.now();
     const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }));
@@ -93,7 +93,7 @@ describe('an upstream that takes too long', () => {
     expect(await (await relay.upstream.nextRequest()).closed).toBe('left');
 
   /** The failure of a running stream, as each dialect words a timeout. */
-  function expectTimeoutIn(dialect: Dialect, tail: string, sequence: number): void {
+  function expectTimeoutIn(dialect: ProtocolEndpoint, tail: string, sequence: number): void {
     const data = readData(tail);
     if (dialect === 'chat-completions')
       expect(data).toMatchObject([{ error: { type: 'server_error', code: 'timeout' } }]);
@@ -108,7 +108,7 @@ describe('an upstream that takes too long', () => {
     expect(tail).toContain(`(request id: `);
   }
 
-  describe.each(DIALECTS)('%s', (dialect) => {
+  describe.each(PROTOCOLS)('%s', (dialect) => {
     const { all, three } = beginning(dialect);
 
     it('to go on after three deltas ends the stream with an error, and is paid for what it said (case 105)', async () => {
@@ -184,7 +184,7 @@ describe('an upstream that takes too long', () => {
     });
 
     it.each([[[hang()]], [[streamHead(), hang()]]])('to begin is left for the next channel', async (script) => {
-      const second = answerIn(dialect);
+      const second = responseIn(dialect);
       const { status, text, row } = await ask(
         dialect,
         'slow-then-good',
@@ -219,7 +219,7 @@ describe('an upstream that takes too long', () => {
 });
 
 /** An answer in four deltas, and what of it comes before the fourth. */
-function beginning(dialect: Dialect): { all: ScriptedEvent[]; three: ScriptedEvent[] } {
+function beginning(dialect: ProtocolEndpoint): { all: ScriptedEvent[]; three: ScriptedEvent[] } {
   const all = eventsIn(dialect, { text: ['One, ', 'two, ', 'three, ', 'four'] });
   return { all, three: eventsAround(all, 'four').before };
 }

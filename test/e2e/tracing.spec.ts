@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { Tracing } from '../../src/relay/tracing/index.js';
 import { Collector, type CollectedSpan } from '../support/collector.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { metricsOf } from '../support/metrics.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, errorAnswer, eventsIn, hang, sse, streamHead } from '../support/scripted-upstream.js';
+import { responseIn, errorAnswer, eventsIn, hang, sse, streamHead } from '../support/scripted-upstream.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -56,7 +56,7 @@ const parents = (): string[][] =>
 describe('a call that comes with a traceparent', () => {
   use(() => Promise.resolve({}));
 
-  it.each(DIALECTS)('of %s goes on with its trace, from a parent of its own', async (dialect) => {
+  it.each(PROTOCOLS)('of %s goes on with its trace, from a parent of its own', async (dialect) => {
     await relay.post(PATHS[dialect], caller.key, aRequest(dialect), SAMPLED).then((answer) => answer.text());
     expect(parents()).toEqual([[TRACE, expect.stringMatching(/^[0-9a-f]{16}$/), '01']]);
     expect(parents()[0]?.[1]).not.toBe(PARENT);
@@ -64,7 +64,7 @@ describe('a call that comes with a traceparent', () => {
   });
 
   it('has another parent for each attempt', async () => {
-    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), answerIn('messages'));
+    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), responseIn('messages'));
     expect((await chat(UNSAMPLED, { model: 'two' })).status).toBe(200);
     const [first, second] = parents();
     expect([first?.[0], first?.[2], second?.[0], second?.[2]]).toEqual([TRACE, '00', TRACE, '00']);
@@ -128,7 +128,7 @@ describe('with a collector', () => {
   }
 
   it('has a span of each streamed call and of its request to an upstream', async () => {
-    relay.upstream.script(answerIn('chat-completions', { usage: { prompt: 100, cacheRead: 40, completion: 20 } }));
+    relay.upstream.script(responseIn('chat-completions', { usage: { prompt: 100, cacheRead: 40, completion: 20 } }));
     const before = Date.now();
     const answer = await chat(SAMPLED, { stream: true, stream_options: { include_usage: true } });
     await answer.text();
@@ -204,7 +204,7 @@ describe('with a collector', () => {
   });
 
   it('has a span of each attempt, and says which failed and how', async () => {
-    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), answerIn('messages'));
+    relay.upstream.scriptNext(errorAnswer('chat-completions', 500), responseIn('messages'));
     await chat({}, { model: 'two' });
     const [call, first, second] = await spans(3);
     expect(call).toMatchObject({ isError: false, attributes: { 'switchboard.attempts': 2 } });
@@ -270,7 +270,7 @@ describe('with a collector', () => {
     const spoken = { system: MARKER, messages: [{ role: 'user', content: MARKER }], metadata: { user_id: MARKER } };
     for (const stream of [false, true]) {
       relay.upstream.scriptNext(
-        answerIn('messages', { text: MARKER, reasoning: MARKER }),
+        responseIn('messages', { text: MARKER, reasoning: MARKER }),
         errorAnswer('messages', 400, { error: { type: 'invalid_request_error', message: MARKER } }),
         [streamHead(), sse(eventsIn('messages', { text: [MARKER, MARKER] }).slice(0, -2))],
       );

@@ -1,7 +1,12 @@
 import { foldedResponse } from '../conformance/dialects/responses/heard.js';
-import { DIALECTS, PATHS } from '../support/dialects.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
-import { answerIn, type Dialect, type JsonObject, type ScriptedToolCall } from '../support/scripted-upstream.js';
+import {
+  responseIn,
+  type ProtocolEndpoint,
+  type JsonObject,
+  type ScriptedToolCall,
+} from '../support/scripted-upstream.js';
 import { heardStreamed } from '../support/spoken.js';
 
 const world = usePairsRelay();
@@ -89,7 +94,8 @@ const CLAUDE_CODE: JsonObject = {
   ],
 };
 
-const FOREIGN = (client: Dialect): readonly Dialect[] => DIALECTS.filter((dialect) => dialect !== client);
+const FOREIGN = (client: ProtocolEndpoint): readonly ProtocolEndpoint[] =>
+  PROTOCOLS.filter((dialect) => dialect !== client);
 
 /** The tools that an upstream was offered, by name. */
 function offered(request: JsonObject): string[] {
@@ -99,7 +105,7 @@ function offered(request: JsonObject): string[] {
 
 describe.each(FOREIGN('responses'))('Codex over an upstream of %s (case 61)', (upstream) => {
   const ask = async (call: ScriptedToolCall): Promise<string> => {
-    world.relay.upstream.script(answerIn(upstream, { toolCalls: [call] }));
+    world.relay.upstream.script(responseIn(upstream, { toolCalls: [call] }));
     const request = { ...CODEX, model: `over-${upstream}` };
     const response = await world.relay.post(PATHS.responses, world.caller.key, request);
     const text = await response.text();
@@ -138,7 +144,7 @@ describe.each(FOREIGN('responses'))('Codex over an upstream of %s (case 61)', (u
 describe.each(FOREIGN('messages'))('Claude Code over an upstream of %s (cases 74 and 75)', (upstream) => {
   it('is answered, and the upstream sees nothing of its betas', async () => {
     const call = { id: 'toolu_9', name: 'Bash', arguments: '{"path":"."}' };
-    world.relay.upstream.script(answerIn(upstream, { reasoning: 'Hm.', text: 'Let me see.', toolCalls: [call] }));
+    world.relay.upstream.script(responseIn(upstream, { reasoning: 'Hm.', text: 'Let me see.', toolCalls: [call] }));
     const request = { ...CLAUDE_CODE, model: `over-${upstream}` };
     const path = `${PATHS.messages}?beta=true`;
     const response = await world.relay.post(path, world.caller.key, request, { 'anthropic-version': '2023-06-01' });

@@ -1,14 +1,14 @@
 import { ApiKeyService } from '../../src/keys/index.js';
 import { expectError, INVALID_REQUEST } from '../support/api-errors.js';
 import type { Asked } from '../support/asked.js';
-import { PATHS } from '../support/dialects.js';
+import { PATHS } from '../support/protocols.js';
 import type { Heard } from '../support/heard.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
+  responseIn,
   type AnswerOptions,
-  type Dialect,
+  type ProtocolEndpoint,
   eventsAround,
   eventsIn,
   hang,
@@ -23,13 +23,13 @@ import { heardIn, heardStreamed, requestIn } from '../support/spoken.js';
 
 const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
 /** Where a client may say texts that end the answer. */
-const STOPS: Readonly<Record<Dialect, (stop: readonly string[]) => JsonObject>> = {
+const STOPS: Readonly<Record<ProtocolEndpoint, (stop: readonly string[]) => JsonObject>> = {
   'chat-completions': (stop) => ({ stop }),
   messages: (stop) => ({ stop_sequences: stop }),
   responses: () => ({}),
 };
 /** What no other dialect has a word for. */
-const LOST: Readonly<Record<Dialect, JsonObject>> = {
+const LOST: Readonly<Record<ProtocolEndpoint, JsonObject>> = {
   'chat-completions': { logit_bias: { '1': 5 } },
   messages: { top_k: 5 },
   responses: { truncation: 'auto' },
@@ -52,7 +52,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
     const text = await response.text();
     return stream ? heardStreamed(client, text) : heardIn(client, JSON.parse(text) as JsonObject);
   };
-  const answer = (options: AnswerOptions): Script => answerIn(upstream, options);
+  const answer = (options: AnswerOptions): Script => responseIn(upstream, options);
 
   describe.each(WAYS)('%s', (__, stream) => {
     it('a client is shown its own name of the model, and an id of its own dialect', async () => {
@@ -127,7 +127,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
 });
 
 describe('reasons to stop that only one dialect has', () => {
-  const stopping = (upstream: Dialect, member: string, reason: string): Script =>
+  const stopping = (upstream: ProtocolEndpoint, member: string, reason: string): Script =>
     variantOf(upstream, { text: 'Hello' }, (value) => (value[member] ? { ...value, [member]: reason } : value));
 
   const odd = [
@@ -160,7 +160,7 @@ describe('arguments that are no object', () => {
     async (upstream) => {
       const { accountId, key } = world.caller;
       const { secret } = await world.relay.get(ApiKeyService).create({ accountId, name: 'strict', strict: true });
-      world.relay.upstream.script(answerIn(upstream, { toolCalls: [broken] }));
+      world.relay.upstream.script(responseIn(upstream, { toolCalls: [broken] }));
       const request = { model: `over-${upstream}`, ...requestIn('messages', HELLO) };
       const answers = [
         await world.relay.post(PATHS.messages, secret.reveal(), request),

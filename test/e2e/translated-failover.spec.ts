@@ -1,15 +1,15 @@
 import { ApiKeyService } from '../../src/keys/index.js';
 import { clientOf } from '../conformance/dialects/index.js';
 import { expectError, INVALID_REQUEST, UPSTREAM_ERROR } from '../support/api-errors.js';
-import { DIALECTS, PATHS } from '../support/dialects.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import type { Asked } from '../support/asked.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { continued } from '../support/replies.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   ENCRYPTED_REASONING,
   errorAnswer,
   eventsAround,
@@ -36,9 +36,9 @@ ${NAMED_PAIRS.map(
       prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }`,
 ).join('')}
 channels:
-${DIALECTS.flatMap((dialect) => [
-  `  - { name: first-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 1, flags: { family: one, reasoning: true }, models: { ${DIALECTS.map((second) => `${dialect}-then-${second}: first`).join(', ')} } }`,
-  `  - { name: second-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 2, flags: { family: two, reasoning: true }, models: { ${DIALECTS.map((first) => `${first}-then-${dialect}: second`).join(', ')} } }`,
+${PROTOCOLS.flatMap((dialect) => [
+  `  - { name: first-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 1, flags: { family: one, reasoning: true }, models: { ${PROTOCOLS.map((second) => `${dialect}-then-${second}: first`).join(', ')} } }`,
+  `  - { name: second-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 2, flags: { family: two, reasoning: true }, models: { ${PROTOCOLS.map((first) => `${first}-then-${dialect}: second`).join(', ')} } }`,
 ]).join('\n')}
 `;
 
@@ -52,7 +52,11 @@ afterAll(() => relay.close());
 beforeEach(async () => (caller = await relay.caller({ credit: '1000' })));
 afterEach(() => relay.upstream.reset());
 
-const post = (client: Dialect, model: string, request: JsonObject = requestIn(client, HELLO)): Promise<Response> => {
+const post = (
+  client: ProtocolEndpoint,
+  model: string,
+  request: JsonObject = requestIn(client, HELLO),
+): Promise<Response> => {
   const usage = client === 'chat-completions' ? { stream_options: { include_usage: true } } : {};
   return relay.post(PATHS[client], caller.key, { ...request, ...usage, model, stream: true });
 };
@@ -68,10 +72,10 @@ describe.each(NAMED_PAIRS)(
     ];
 
     it.each(faults)('one that %s leaves no trace in the answer (case 101)', async (__, fault) => {
-      for (const client of DIALECTS) {
+      for (const client of PROTOCOLS) {
         caller = await relay.caller();
         relay.upstream.scriptNext(fault);
-        relay.upstream.script(answerIn(second, { text: ['Hello ', 'there'], toolCalls: [WEATHER_CALL] }));
+        relay.upstream.script(responseIn(second, { text: ['Hello ', 'there'], toolCalls: [WEATHER_CALL] }));
         const heard = heardStreamed(client, await (await post(client, model)).text());
         expect([client, heard]).toMatchObject([client, { text: 'Hello there', stop: 'tools' }]);
         expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 2 });
@@ -80,7 +84,7 @@ describe.each(NAMED_PAIRS)(
 
     it('behind the first content nobody else is asked (case 102)', async () => {
       const { until } = eventsAround(eventsIn(first, { text: ['Hello ', 'there'] }), 'Hello ');
-      for (const client of DIALECTS) {
+      for (const client of PROTOCOLS) {
         caller = await relay.caller();
         relay.upstream.scriptNext([streamHead(), sse(until), destroy('close')]);
         const events = readEvents(withoutKeepAlives(await (await post(client, model)).text()));
@@ -97,7 +101,7 @@ describe('what a channel of another protocol cannot be asked', () => {
   const twice = { ...requestIn('chat-completions', HELLO), n: 2 };
 
   it('is asked of the next one that can be', async () => {
-    relay.upstream.script(answerIn('chat-completions'));
+    relay.upstream.script(responseIn('chat-completions'));
     const response = await post('chat-completions', 'messages-then-chat-completions', twice);
     await response.text();
     expect([response.status, relay.upstream.requests.map(({ json }) => json['n'])]).toEqual([200, [2]]);
@@ -120,9 +124,9 @@ describe('what a channel of another protocol cannot be asked', () => {
 
 describe('what was lost on the way to a channel that failed', () => {
   const lost = { logit_bias: { '1': 5 } };
-  const warningsOf = async (model: string, second: Dialect): Promise<string | null> => {
+  const warningsOf = async (model: string, second: ProtocolEndpoint): Promise<string | null> => {
     relay.upstream.scriptNext(errorAnswer('messages', 500));
-    relay.upstream.script(answerIn(second));
+    relay.upstream.script(responseIn(second));
     const response = await post('chat-completions', model, { ...requestIn('chat-completions', HELLO), ...lost });
     await response.text();
     return response.headers.get('x-relay-warnings');
@@ -137,7 +141,7 @@ describe('what was lost on the way to a channel that failed', () => {
   });
 });
 
-describe.each(DIALECTS)('an upstream of the client’s own dialect answers in another form: %s', (dialect) => {
+describe.each(PROTOCOLS)('an upstream of the client’s own dialect answers in another form: %s', (dialect) => {
   const model = `${dialect}-then-${dialect}`;
   /** What a translation loses, and what it refuses, of the request; the request itself goes up as it is. */
   const loses = { messages: { speed: 'fast' }, responses: { truncation: 'auto' }, 'chat-completions': { top_k: 5 } };
@@ -148,7 +152,7 @@ describe.each(DIALECTS)('an upstream of the client’s own dialect answers in an
   };
   const ask = (stream: boolean, more: JsonObject, key = caller.key): Promise<Response> =>
     relay.post(PATHS[dialect], key, { ...requestIn(dialect, HELLO), model, stream, ...more });
-  const hello = (stream: boolean): Script => answerIn(dialect, { text: 'Hello there', stream });
+  const hello = (stream: boolean): Script => responseIn(dialect, { text: 'Hello there', stream });
 
   it.each([true, false])('a strict key gets it, since nothing of its request was lost: stream %s', async (stream) => {
     const { accountId } = caller;
@@ -174,17 +178,21 @@ describe.each(DIALECTS)('an upstream of the client’s own dialect answers in an
 
 describe('reasoning that was sealed', () => {
   const thinking = { thinking: { type: 'adaptive', display: 'summarized' } };
-  const wanting: Readonly<Record<Dialect, JsonObject>> = {
+  const wanting: Readonly<Record<ProtocolEndpoint, JsonObject>> = {
     messages: thinking,
     responses: { reasoning: { summary: 'auto' }, include: ['reasoning.encrypted_content'] },
     'chat-completions': {},
   };
 
-  async function secondTurn(client: Dialect, upstream: Dialect, edit: (answer: string) => string): Promise<string> {
+  async function secondTurn(
+    client: ProtocolEndpoint,
+    upstream: ProtocolEndpoint,
+    edit: (answer: string) => string,
+  ): Promise<string> {
     const asked: Asked = { ...HELLO, tools: [{ name: 'get_weather', schema: { type: 'object', properties: {} } }] };
     const request = { ...requestIn(client, asked), ...wanting[client] };
     const model = `${upstream}-then-${upstream}`;
-    relay.upstream.script(answerIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
+    relay.upstream.script(responseIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
     const answer = edit(await (await post(client, model, request)).text());
     const second = continued(client, request, answer, WEATHER_CALL.id);
     return (await post(client, model, second)).text().then(() => relay.upstream.requests.at(-1)!.body.toString());
@@ -213,7 +221,7 @@ describe('reasoning that was sealed', () => {
   it.each(pairs)('is not given to another family: %s over %s (case 83)', async (client, upstream) => {
     const asked = requestIn(client, HELLO);
     const model = `${upstream}-then-${upstream}`;
-    relay.upstream.script(answerIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
+    relay.upstream.script(responseIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
     const request = { ...asked, ...wanting[client] };
     const answer = await (await post(client, model, request)).text();
     relay.upstream.scriptNext(errorAnswer(upstream, 500));

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  type Dialect,
+  type ProtocolEndpoint,
   eventsAround,
   eventsIn,
   hang,
@@ -24,7 +24,7 @@ const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !=
 describe.each([true, false])(
   'R4: a client that leaves a translated answer, streamed: %s (cases 94 and 103)',
   (stream) => {
-    const said = (upstream: Dialect): Script => {
+    const said = (upstream: ProtocolEndpoint): Script => {
       const { before } = eventsAround(
         eventsIn(upstream, { text: [SAID, SAID, 'Fine.'], usage: { prompt: 5000, completion: 900 } }),
         'Fine.',
@@ -32,7 +32,7 @@ describe.each([true, false])(
       return [streamHead(), sse(before), hang()];
     };
 
-    async function leave(client: Dialect, model: string, script: Script): Promise<void> {
+    async function leave(client: ProtocolEndpoint, model: string, script: Script): Promise<void> {
       world.relay.upstream.script(script);
       const leaving = new AbortController();
       const response = fetch(world.relay.url + PATHS[client], {

@@ -1,10 +1,10 @@
 import { expectError, UPSTREAM_ERROR } from '../support/api-errors.js';
-import { PATHS } from '../support/dialects.js';
+import { PATHS } from '../support/protocols.js';
 import { FRAMINGS } from '../support/framings.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
+  responseIn,
   type AnswerOptions,
   bytes,
   encodeEvents,
@@ -39,7 +39,7 @@ describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { clien
 
   it('is the same however its stream is written down and cut', async () => {
     // Of the three, Chat Completions says what was used only when it is asked.
-    const usual = heardStreamed(client, await (await ask(answerIn(upstream, ANSWER))).text());
+    const usual = heardStreamed(client, await (await ask(responseIn(upstream, ANSWER))).text());
     const whole = upstream === 'chat-completions' ? world.relay.upstream.lastSent : stream;
     expect(usual.text).toBe(TEXT.join(''));
     for (const [framing, frame] of Object.entries(FRAMINGS)) {
@@ -50,18 +50,18 @@ describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { clien
 
   it('may hold a piece of 12 MiB (case 14)', async () => {
     const large = 'aGVsbG8g'.repeat((12 * MIB) / 8);
-    const heard = heardStreamed(client, await (await ask(answerIn(upstream, { text: large }))).text());
+    const heard = heardStreamed(client, await (await ask(responseIn(upstream, { text: large }))).text());
     expect(heard.text.length).toBe(large.length);
     expect(heard.text === large).toBe(true);
   });
 
   it('is streamed even if the upstream sends it whole (case 20)', async () => {
-    const heard = heardStreamed(client, await (await ask(answerIn(upstream, { ...ANSWER, stream: false }))).text());
+    const heard = heardStreamed(client, await (await ask(responseIn(upstream, { ...ANSWER, stream: false }))).text());
     expect(heard).toMatchObject({ text: TEXT.join(''), calls: ['call_9 get_weather {"city":"Oslo"}'], stop: 'tools' });
   });
 
   it('is whole even if the upstream streams it (case 21)', async () => {
-    const response = await ask(answerIn(upstream, { ...ANSWER, stream: true }), false);
+    const response = await ask(responseIn(upstream, { ...ANSWER, stream: true }), false);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     const heard = heardIn(client, (await response.json()) as JsonObject);
     expect(heard).toMatchObject({ text: TEXT.join(''), calls: ['call_9 get_weather {"city":"Oslo"}'], stop: 'tools' });

@@ -1,4 +1,4 @@
-import { PATHS, aRequest } from '../support/dialects.js';
+import { PATHS, aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { NAMED_PAIRS, type Pair, pairsCatalog } from '../support/pairs.js';
 import { RawClient } from '../support/raw-client.js';

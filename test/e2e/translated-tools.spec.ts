@@ -1,8 +1,13 @@
 import type { Asked } from '../support/asked.js';
-import { PATHS } from '../support/dialects.js';
+import { PATHS } from '../support/protocols.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
-import { answerIn, type AnswerOptions, type JsonObject, type ScriptedToolCall } from '../support/scripted-upstream.js';
+import {
+  responseIn,
+  type AnswerOptions,
+  type JsonObject,
+  type ScriptedToolCall,
+} from '../support/scripted-upstream.js';
 import { askedIn, heardStreamed, requestIn } from '../support/spoken.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
@@ -26,7 +31,7 @@ const asked = (name: string, id: string): Asked => ({
 
 describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
   async function ask(answer: (name: string) => AnswerOptions, wish: Asked = asked('read', 'call_1')): Promise<string> {
-    world.relay.upstream.script(({ json }) => answerIn(upstream, answer(askedIn(upstream, json).tools![0]!.name)));
+    world.relay.upstream.script(({ json }) => responseIn(upstream, answer(askedIn(upstream, json).tools![0]!.name)));
     const usage = client === 'chat-completions' ? { stream_options: { include_usage: true } } : {};
     const request = { model, stream: true, ...usage, ...requestIn(client, wish) };
     const response = await world.relay.post(PATHS[client], world.caller.key, request);

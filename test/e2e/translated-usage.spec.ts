@@ -1,9 +1,9 @@
 import { expectError, INVALID_REQUEST } from '../support/api-errors.js';
-import { PATHS } from '../support/dialects.js';
+import { PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
-  type Dialect,
+  responseIn,
+  type ProtocolEndpoint,
   eventsAround,
   eventsIn,
   hang,
@@ -29,7 +29,12 @@ const CLIENTS = ['messages', 'chat-completions'] as const;
 
 const world = usePairsRelay();
 
-const post = (client: Dialect, upstream: Dialect, script: Script, more: JsonObject = {}): Promise<Response> => {
+const post = (
+  client: ProtocolEndpoint,
+  upstream: ProtocolEndpoint,
+  script: Script,
+  more: JsonObject = {},
+): Promise<Response> => {
   world.relay.upstream.script(script);
   const usage =
     client === 'chat-completions' && more['stream'] === true ? { stream_options: { include_usage: true } } : {};
@@ -42,7 +47,7 @@ describe('an upstream that reports at the end of its streams', () => {
   const stopped: Script = [streamHead(), sse(before), hang()];
 
   it.each(CLIENTS)('is counted where it is left before it can: %s', async (client) => {
-    await (await post(client, 'responses', answerIn('responses'), { stream: true })).text();
+    await (await post(client, 'responses', responseIn('responses'), { stream: true })).text();
     const text = await (await post(client, 'responses', stopped, { stream: true, ...STOPS[client] })).text();
     expect(heardStreamed(client, text).text).toBe('one ');
     const [row] = (await world.relay.calls(world.caller)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
@@ -58,7 +63,7 @@ describe('a conversation that is kept here', () => {
       // The window costs $0.20.
       const { key } = await world.relay.caller({ credit: '0.05' });
       const ask = async (more: JsonObject): Promise<readonly [number, string | undefined]> => {
-        world.relay.upstream.script(answerIn('messages'));
+        world.relay.upstream.script(responseIn('messages'));
         const body = { model: 'over-messages', input: 'Hello', max_output_tokens: 100, stream, ...more };
         const response = await world.relay.post(PATHS.responses, key, body);
         return [response.status, /"id":"(resp_[^"]*)"/.exec(await response.text())?.[1]];
@@ -75,7 +80,10 @@ describe('texts that end an answer, which the relay has to look for itself', () 
     ['too many', Array.from({ length: 200_000 }, (_, index) => `STOP ${index}`)],
     ['too long', ['STOP'.repeat(1000)]],
   ])('are refused when they are %s, and the request goes nowhere', async (_, stop) => {
-    const refused = await post('messages', 'responses', answerIn('responses'), { stop_sequences: stop, stream: true });
+    const refused = await post('messages', 'responses', responseIn('responses'), {
+      stop_sequences: stop,
+      stream: true,
+    });
     await expectError('messages', refused, INVALID_REQUEST, { param: 'stop' });
     expect(world.relay.upstream.requests).toHaveLength(0);
   });

@@ -1,5 +1,5 @@
 import { clientOf } from '../conformance/dialects/index.js';
-import { PATHS } from '../support/dialects.js';
+import { PATHS } from '../support/protocols.js';
 import { NAMED_PAIRS, pairsCatalog } from '../support/pairs.js';
 import { RelayApp } from '../support/relay-app.js';
 import {

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { Load } from '../support/load.js';
 import { catalogFor } from '../support/relay-app.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
 import {
-  answerIn,
+  responseIn,
   delay,
   endlessStream,
   gate,
@@ -24,7 +24,7 @@ import { Service } from '../support/service.js';
 const CHAOS_MS = Number(process.env['CHAOS_SECONDS'] ?? 15) * 1000;
 const KILL_EVERY_MS = 5000;
 /** For a slow machine with other things to do. */
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 const EMAIL = 'team@example.com';
 /** More than the first hold of a stream covers: 30 pieces of 100 tokens. */
 const LONG_ANSWER = Array.from({ length: 30 }, () => 'four'.repeat(100));
@@ -33,7 +33,7 @@ const LONG_ANSWER = Array.from({ length: 30 }, () => 'four'.repeat(100));
 const mixed = ({ dialect = 'chat-completions', json }: RecordedRequest): Script =>
   (json as { stream?: boolean }).stream === true
     ? pacedStream(dialect, { text: LONG_ANSWER, usage: { prompt: 100, completion: 3000 } }, 2)
-    : [delay(10), answerIn(dialect)];
+    : [delay(10), responseIn(dialect)];
 
 describe('two processes on one database', () => {
   let database: TestDatabase;
@@ -85,7 +85,7 @@ describe('two processes on one database', () => {
   it('let exactly those of 200 parallel calls pass that the wallet covers, and end at 0', async () => {
     const key = await aKey('fifty@example.com', '1');
     const allAdmitted = gate();
-    upstream.script([waitFor(allAdmitted), answerIn('chat-completions')]);
+    upstream.script([waitFor(allAdmitted), responseIn('chat-completions')]);
     const calls = Array.from({ length: 200 }, async (_, index) => {
       const response = await fetch(`${services[index % 2]!.address}/v1/chat/completions`, {
         method: 'POST',
@@ -95,7 +95,7 @@ describe('two processes on one database', () => {
       return { status: response.status, text: await response.text() };
     });
     // $0.02 each: a refused call answers at once, the others wait for the gate.
-    await eventually(() => expect(upstream.requests.length).toBe(50), PATIENCE_MS);
+    await eventually(() => expect(upstream.requests.length).toBe(50), TIMEOUT_MS);
     expect(await wallet('fifty@example.com')).toEqual({ balance: '1000000000', held: '1000000000', holds: 50 });
     allAdmitted.open();
     const answers = await Promise.all(calls);
@@ -150,7 +150,7 @@ describe('two processes on one database', () => {
       await eventually(async () => {
         const { rows } = await sql.query('SELECT count(*)::int AS open FROM open_calls');
         expect(rows).toEqual([{ open: 0 }]);
-      }, PATIENCE_MS);
+      }, TIMEOUT_MS);
       expect(await run('ledger', 'check')).toBe('ledger exact');
       const seen = loads.flatMap(({ complete }) => complete);
       expect(seen.length).toBeGreaterThan(50);

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { ApiKeyService, StrangerLimits } from '../../src/keys/index.js';
+import { ApiKeyService, InvalidKeyLimits } from '../../src/keys/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { expectError, expectIds, INVALID_TOKEN, RATE_LIMITED } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp } from '../support/relay-app.js';
-import type { Dialect } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint } from '../support/scripted-upstream.js';
 import { sendRaw } from '../support/wire.js';
 
 let secrets = 0;
@@ -23,13 +23,14 @@ describe('R11: strangers, who show a key that we did not issue', () => {
   afterAll(() => relay.close());
   afterEach(() => {
     relay.upstream.reset();
-    setLimits(new StrangerLimits());
+    setLimits(new InvalidKeyLimits());
   });
 
-  const setLimits = (limits: Partial<StrangerLimits>): void => void Object.assign(relay.get(StrangerLimits), limits);
+  const setLimits = (limits: Partial<InvalidKeyLimits>): void =>
+    void Object.assign(relay.get(InvalidKeyLimits), limits);
 
   /** On a connection of its own, by way of a proxy that says whom it comes from. */
-  const ask = (dialect: Dialect, key: string, address = '192.0.2.1'): Promise<Response> =>
+  const ask = (dialect: ProtocolEndpoint, key: string, address = '192.0.2.1'): Promise<Response> =>
     sendRaw(`${relay.url}${PATHS[dialect]}`, {
       headers: ['authorization', `Bearer ${key}`, 'x-forwarded-for', address, 'connection', 'keep-alive'],
       body: JSON.stringify(aRequest(dialect)),
@@ -62,10 +63,10 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     const tries = Array.from({ length: 150 }, (_, index) => (index % 2 === 0 ? same : aSecret()));
     const before = await rows();
     const answers = await Promise.all(
-      ['no key', 'sk-short', ...tries].map((key, index) => ask(DIALECTS[index % 3] ?? 'messages', key)),
+      ['no key', 'sk-short', ...tries].map((key, index) => ask(PROTOCOLS[index % 3] ?? 'messages', key)),
     );
     for (const [index, answer] of answers.entries())
-      await expectError(DIALECTS[index % 3] ?? 'messages', answer, INVALID_TOKEN);
+      await expectError(PROTOCOLS[index % 3] ?? 'messages', answer, INVALID_TOKEN);
     expect(await rows()).toBe(before);
     expect(relay.upstream.requests).toHaveLength(0);
     await (await ask('messages', (await relay.caller()).key)).text();
@@ -79,9 +80,9 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     const crowd = await fillLine('192.0.2.1');
     const made = await relay.caller();
     for (const { key } of [known, fresh, made])
-      for (const dialect of DIALECTS) expect((await ask(dialect, key)).status).toBe(200);
+      for (const dialect of PROTOCOLS) expect((await ask(dialect, key)).status).toBe(200);
     expect((await answered(crowd)).filter((status) => status === 'waits')).toHaveLength(4);
-    setLimits(new StrangerLimits());
+    setLimits(new InvalidKeyLimits());
     const statuses = (await Promise.all(crowd)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(4);
   });
@@ -99,11 +100,11 @@ describe('R11: strangers, who show a key that we did not issue', () => {
       expect((await ask('responses', secret, `192.0.2.${100 + index}`)).status).toBe(200);
     });
     await Promise.any(tries);
-    setLimits(new StrangerLimits());
+    setLimits(new InvalidKeyLimits());
     await Promise.allSettled([early, ...crowd, ...tries]);
   });
 
-  it.each(DIALECTS)('are told on %s to come later when too many wait already', async (dialect) => {
+  it.each(PROTOCOLS)('are told on %s to come later when too many wait already', async (dialect) => {
     const crowd = await fillLine('192.0.2.1');
     const before = await rows();
     const response = await ask(dialect, aSecret());
@@ -114,7 +115,7 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     // The crowd of one network takes no place of another's.
     const other = ask(dialect, aSecret(), '192.0.2.2');
     expect(await answered([other])).toEqual(['waits']);
-    setLimits(new StrangerLimits());
+    setLimits(new InvalidKeyLimits());
     const refused = await other;
     expect(refused.headers.get('connection')).not.toBe('close');
     await expectError(dialect, refused, INVALID_TOKEN);

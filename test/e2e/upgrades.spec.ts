@@ -8,10 +8,10 @@ import {
   NOT_FOUND,
   type Situation,
 } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import type { Dialect } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint } from '../support/scripted-upstream.js';
 import { sendRaw } from '../support/wire.js';
 
 const upgradeTo = (protocol: string): string[] => ['connection', 'Upgrade', 'upgrade', protocol];
@@ -49,7 +49,7 @@ describe('requests to speak another protocol (case 111)', () => {
     },
   );
 
-  it.each<[string, readonly string[], Dialect, Situation]>([
+  it.each<[string, readonly string[], ProtocolEndpoint, Situation]>([
     ['/v1/messages', WEB_SOCKET, 'messages', NO_WEB_SOCKET],
     ['/v1/chat/completions', WEB_SOCKET, 'chat-completions', NO_WEB_SOCKET],
     ['/v1/responses', upgradeTo('h2c'), 'responses', METHOD_NOT_ALLOWED],
@@ -63,7 +63,7 @@ describe('requests to speak another protocol (case 111)', () => {
   it('whoever only offers another protocol is answered in this one', async () => {
     for (const protocol of ['h2c', 'TLS/1.0, h2c', 'websocket']) {
       expect((await get('/health', upgradeTo(protocol))).status).toBe(200);
-      for (const dialect of DIALECTS) {
+      for (const dialect of PROTOCOLS) {
         const headers = ['authorization', `Bearer ${caller.key}`, ...upgradeTo(protocol)];
         const body = JSON.stringify(aRequest(dialect));
         expect((await sendRaw(`${relay.url}${PATHS[dialect]}`, { headers, body })).status).toBe(200);

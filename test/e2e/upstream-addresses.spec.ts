@@ -3,7 +3,7 @@ import dns from 'node:dns';
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
 import { expectError, expectFreeRow, UPSTREAM_ERROR } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { end, head, type JsonObject, ScriptedUpstream } from '../support/scripted-upstream.js';
 
@@ -32,7 +32,7 @@ describe('where channels may be, and what is fetched', () => {
     relay.applyCatalog(`
 models: [{ name: led, context_window: 1000, max_output_tokens: 1000, prices: free }]
 channels:
-${DIALECTS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, base_url: "${address}", credentials: [x], models: [led], flags: { nativeOnly: true } }`).join('\n')}`);
+${PROTOCOLS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, base_url: "${address}", credentials: [x], models: [led], flags: { nativeOnly: true } }`).join('\n')}`);
 
   it.each([
     'http://169.254.169.254/latest',
@@ -69,7 +69,7 @@ ${DIALECTS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, b
       await expect(apply(address)).resolves.toBeDefined();
   });
 
-  it.each(DIALECTS)('is looked at again when a connection is made: %s', async (dialect) => {
+  it.each(PROTOCOLS)('is looked at again when a connection is made: %s', async (dialect) => {
     await apply(relay.upstream.url);
     // As an older release may have stored it.
     await relay
@@ -107,7 +107,7 @@ ${DIALECTS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, b
     },
   );
 
-  it.each(DIALECTS.flatMap((dialect) => [301, 302, 303, 307, 308].map((status) => [dialect, status] as const)))(
+  it.each(PROTOCOLS.flatMap((dialect) => [301, 302, 303, 307, 308].map((status) => [dialect, status] as const)))(
     'is not left for where an upstream redirects to: %s, %s',
     async (dialect, status) => {
       for (const stream of [false, true]) {
@@ -122,7 +122,7 @@ ${DIALECTS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, b
   );
 
   /** A file by its address, as each dialect writes it. */
-  const withAddress = (dialect: (typeof DIALECTS)[number], url: string): JsonObject[] => {
+  const withAddress = (dialect: (typeof PROTOCOLS)[number], url: string): JsonObject[] => {
     const ask = (content: JsonObject[]): JsonObject =>
       aRequest(
         dialect,
@@ -133,13 +133,13 @@ ${DIALECTS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, b
       return [ask([{ type: 'input_image', image_url: url }]), ask([{ type: 'input_file', file_url: url }])];
     return ['image', 'document'].map((type) => ask([{ type, source: { type: 'url', url } }]));
   };
-  const pairs = DIALECTS.flatMap((client) => DIALECTS.map((upstream) => [client, upstream] as const));
+  const pairs = PROTOCOLS.flatMap((client) => PROTOCOLS.map((upstream) => [client, upstream] as const));
 
   it.each(pairs)('is never an address that a client names: %s over %s', async (client, upstream) => {
     await relay.applyCatalog(`
 models: [{ name: pair, context_window: 1000, max_output_tokens: 1000, prices: free }]
 channels:
-${DIALECTS.map((dialect) => `  - { name: pair-${dialect}, protocol: ${dialect}, base_url: "${relay.upstream.url}", credentials: [x], models: [${dialect === upstream ? 'pair' : 'unserved'}] }`).join('\n')}`);
+${PROTOCOLS.map((dialect) => `  - { name: pair-${dialect}, protocol: ${dialect}, base_url: "${relay.upstream.url}", credentials: [x], models: [${dialect === upstream ? 'pair' : 'unserved'}] }`).join('\n')}`);
     for (const address of [elsewhere.url, 'http://169.254.169.254/latest', 'file:///etc/passwd'])
       for (const body of withAddress(client, `${address}/picture.png`)) {
         const response = await relay.post(PATHS[client], caller.key, { ...body, model: 'pair' });

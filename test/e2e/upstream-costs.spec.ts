@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
-import { DIALECTS, PATHS, aRequest } from '../support/dialects.js';
+import { PROTOCOLS, PATHS, aRequest } from '../support/protocols.js';
 import { deadUrl } from '../support/ports.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   errorAnswer,
   eventsAround,
   eventsIn,
@@ -36,16 +36,23 @@ ${['two', 'gone', 'dark', 'half']
   )
   .join('')}
 channels:
-${DIALECTS.flatMap((dialect) => [
+${PROTOCOLS.flatMap((dialect) => [
   channel(dialect, 'first', url, 1, '[two, dark, half]', '{ two: { input: 1, cache_read: 0.1, output: 8 } }'),
   channel(dialect, 'nobody', nobodysUrl, 1, '[gone]', '{ gone: 1 }'),
   channel(dialect, 'second', url, 2, '[two, gone, dark, half]', '{ two: 0.5, gone: 0.5, half: 0.5 }'),
 ]).join('\n')}`;
 
-const channel = (dialect: Dialect, name: string, url: string, tier: number, models: string, costs: string): string =>
+const channel = (
+  dialect: ProtocolEndpoint,
+  name: string,
+  url: string,
+  tier: number,
+  models: string,
+  costs: string,
+): string =>
   `  - { name: ${name}-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [x], tier: ${tier}, flags: { nativeOnly: true }, models: ${models}, costs: ${costs} }`;
 
-describe.each(DIALECTS)('what calls cost the operator (%s)', (dialect) => {
+describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {
@@ -56,7 +63,7 @@ describe.each(DIALECTS)('what calls cost the operator (%s)', (dialect) => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const good = answerIn(dialect, { usage: USAGE });
+  const good = responseIn(dialect, { usage: USAGE });
   const { until, before } = eventsAround(eventsIn(dialect, { usage: USAGE, text: [TEXT, ' again'] }), TEXT);
 
   async function ask(model: string, stream: boolean, ...scripts: Script[]): Promise<StoredCall> {
@@ -153,7 +160,7 @@ describe.each(DIALECTS)('what calls cost the operator (%s)', (dialect) => {
   });
 
   it('are told to operators alone, on the page of their own call, with the margin', async () => {
-    const { id } = await ask('two', true, answerIn(dialect, { usage: USAGE, headers: { 'x-request-id': 'up-2' } }));
+    const { id } = await ask('two', true, responseIn(dialect, { usage: USAGE, headers: { 'x-request-id': 'up-2' } }));
     const visitor = await signedIn(relay, caller.accountId);
     const page = async (): Promise<string> => (await visitor.get(`/usage-logs/common/${id}`)).text;
     expect(await page()).not.toMatch(/up-2|Upstream cost|Margin/);
@@ -173,7 +180,7 @@ describe.each(DIALECTS)('what calls cost the operator (%s)', (dialect) => {
   });
 
   it('stand beside the name that the upstream gave the request', async () => {
-    const named = (headers: Record<string, string>): Script => answerIn(dialect, { usage: USAGE, headers });
+    const named = (headers: Record<string, string>): Script => responseIn(dialect, { usage: USAGE, headers });
     const refused = errorAnswer(dialect, 503, undefined, { 'request-id': `r-${'x'.repeat(300)}` });
     const { id } = await ask('two', false, refused, named({ 'x-request-id': 'up-1', 'request-id': 'other' }));
     expect(await relay.attempts(id)).toMatchObject([

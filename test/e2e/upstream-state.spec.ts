@@ -2,11 +2,11 @@ import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { expectError, NOT_FOUND, OVERLOADED } from '../support/api-errors.js';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   head,
   bytes,
@@ -63,7 +63,7 @@ describe('state that an upstream creates', () => {
     [ann, bob] = [await relay.caller(), await relay.caller()];
   });
 
-  const post = async (protocol: Dialect, more: JsonObject, { key } = ann, at = relay): Promise<Response> =>
+  const post = async (protocol: ProtocolEndpoint, more: JsonObject, { key } = ann, at = relay): Promise<Response> =>
     at.post(PATHS[protocol], key, aRequest(protocol, more));
   const credentials = (): unknown[] =>
     relay.upstream.requests.map(({ headers }) => headers['x-api-key'] ?? headers.authorization);

@@ -3,7 +3,7 @@ import { signedIn } from '../support/signed-in.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { newId, Secret } from '../../src/platform/shared/index.js';
-import { StoredAnswers } from '../../src/relay/stored-responses/index.js';
+import { StoredResponses } from '../../src/relay/stored-responses/index.js';
 import { aCallRow } from '../support/call-rows.js';
 
 const LOG = '/usage-logs/common';
@@ -115,7 +115,7 @@ describe('the pages of the usage log', () => {
   it('say until when an answer is kept, to its account alone, and delete it at once', async () => {
     const id = await row(ann, 1);
     const { accountId, keyId, key } = ann;
-    const kept = await relay.get(StoredAnswers).keep(
+    const kept = await relay.get(StoredResponses).keep(
       { accountId, keyId, secret: new Secret(key) },
       {
         id: 'resp_1',

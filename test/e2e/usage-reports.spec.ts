@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { pairsCatalog } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import type { StoredCall, TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   type AnswerOptions,
   bytes,
   chatBody,
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   eventsIn,
   head,
@@ -19,7 +19,7 @@ import {
 } from '../support/scripted-upstream.js';
 import { changedEvents, variantOf } from '../support/scripted-variants.js';
 
-type Upstream = Dialect | 'gemini';
+type Upstream = ProtocolEndpoint | 'gemini';
 
 /** Where each upstream's dialect has its totals. */
 const TOTALS: Readonly<Record<Upstream, readonly [input: string, output: string]>> = {
@@ -30,7 +30,7 @@ const TOTALS: Readonly<Record<Upstream, readonly [input: string, output: string]
 };
 
 /** Verbatim where both are the same dialect, else translated. */
-const LANES: readonly (readonly [client: Dialect, upstream: Upstream])[] = [
+const LANES: readonly (readonly [client: ProtocolEndpoint, upstream: Upstream])[] = [
   ['chat-completions', 'chat-completions'],
   ['messages', 'messages'],
   ['responses', 'responses'],
@@ -68,7 +68,7 @@ const reporting = (upstream: Upstream, totals: readonly [input: unknown, output:
   });
 
 async function rowOf(
-  client: Dialect,
+  client: ProtocolEndpoint,
   upstream: Upstream,
   more: JsonObject = {},
   caller: TestCaller = world.caller,
@@ -263,7 +263,7 @@ describe('F6: a report that cannot be true', () => {
 });
 
 describe('an honest report that is far from what can be seen', () => {
-  it.each<[what: string, client: Dialect, upstream: Upstream, answer: AnswerOptions, request: JsonObject]>([
+  it.each<[what: string, client: ProtocolEndpoint, upstream: Upstream, answer: AnswerOptions, request: JsonObject]>([
     [
       'a prompt from the cache',
       'chat-completions',
@@ -330,7 +330,7 @@ describe('an honest report that is far from what can be seen', () => {
   ])('is charged as it is: %s', async (...row) => {
     const [, client, upstream, answer, request] = row;
     for (const stream of [false, true]) {
-      world.relay.upstream.script(answerIn(upstream, answer));
+      world.relay.upstream.script(responseIn(upstream, answer));
       expect(await rowOf(client, upstream, { ...request, stream })).toMatchObject({
         status: 'succeeded',
         billing_basis: 'reported',

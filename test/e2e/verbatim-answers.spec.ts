@@ -1,12 +1,12 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
+  responseIn,
   bytes,
   chatEvents,
   chunkEvery,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   end,
   errorAnswer,
@@ -32,7 +32,7 @@ const withOddMember = (event: ScriptedEvent): ScriptedEvent =>
   typeof event.data === 'string' ? event : { ...event, data: JSON.stringify(event.data).replace('{', `{ ${ODD} , `) };
 
 /** Events that nobody knows, which a stream may have between any two others. */
-const ODD_EVENTS: Readonly<Record<Dialect, readonly ScriptedEvent[]>> = {
+const ODD_EVENTS: Readonly<Record<ProtocolEndpoint, readonly ScriptedEvent[]>> = {
   'chat-completions': [{ data: `{"object":"chat.completion.chunk.of_tomorrow", ${ODD}, "choices":[]}` }],
   messages: [
     { event: 'event_of_tomorrow', data: `{"type":"event_of_tomorrow", ${ODD}}` },
@@ -61,14 +61,14 @@ describe('an answer of an upstream of the same dialect', () => {
     readonly row: StoredCall;
   }
 
-  async function ask(dialect: Dialect, script: Script, request: object = {}): Promise<Answered> {
+  async function ask(dialect: ProtocolEndpoint, script: Script, request: object = {}): Promise<Answered> {
     relay.upstream.script(script);
     const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...request }));
     const body = Buffer.from(await response.arrayBuffer());
     return { response, body, row: await relay.onlyCall(caller) };
   }
 
-  describe.each(DIALECTS)('%s', (dialect) => {
+  describe.each(PROTOCOLS)('%s', (dialect) => {
     const streaming = { stream: true, ...(dialect === 'chat-completions' && ASKS_FOR_USAGE) };
     const usual = (): ScriptedEvent[] =>
       dialect === 'chat-completions'
@@ -101,7 +101,7 @@ describe('an answer of an upstream of the same dialect', () => {
     });
 
     it('has the headers of a stream, and those that say where the time went', async () => {
-      const { response } = await ask(dialect, answerIn(dialect), { stream: true });
+      const { response } = await ask(dialect, responseIn(dialect), { stream: true });
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
@@ -163,8 +163,8 @@ describe('an answer of an upstream of the same dialect', () => {
     );
 
     it.each([
-      ['a stream', { stream: true }, 200, () => answerIn(dialect, { headers: VENDOR_HEADERS })],
-      ['a whole answer', {}, 200, () => answerIn(dialect, { headers: VENDOR_HEADERS })],
+      ['a stream', { stream: true }, 200, () => responseIn(dialect, { headers: VENDOR_HEADERS })],
+      ['a whole answer', {}, 200, () => responseIn(dialect, { headers: VENDOR_HEADERS })],
       ['a refusal', {}, 400, () => errorAnswer(dialect, 400, undefined, VENDOR_HEADERS)],
     ])("lets none of the upstream's headers through to the client: %s", async (_, request, status, script) => {
       const { response, row } = await ask(dialect, script(), request);
@@ -269,7 +269,7 @@ describe('an answer of an upstream of the same dialect', () => {
     it.each([undefined, { include_usage: false }])(
       'has its usage metered and hidden from a client that does not ask for it: %j (case 6)',
       async (stream_options) => {
-        const { body, row } = await ask('chat-completions', answerIn('chat-completions', { usage: USAGE }), {
+        const { body, row } = await ask('chat-completions', responseIn('chat-completions', { usage: USAGE }), {
           stream: true,
           ...(stream_options && { stream_options }),
         });
@@ -284,7 +284,7 @@ describe('an answer of an upstream of the same dialect', () => {
     );
 
     it('has exactly one usage chunk, without choices, for a client that asks for it (case 7)', async () => {
-      const { body, row } = await ask('chat-completions', answerIn('chat-completions', { usage: USAGE }), {
+      const { body, row } = await ask('chat-completions', responseIn('chat-completions', { usage: USAGE }), {
         stream: true,
         ...ASKS_FOR_USAGE,
       });
@@ -321,7 +321,7 @@ describe('an answer of an upstream of the same dialect', () => {
 
   describe('ends as its dialect ends (cases 28 and 29)', () => {
     it('Chat Completions: one id, role and finish, [DONE] last, no event: line', async () => {
-      const { body } = await ask('chat-completions', answerIn('chat-completions', { id: 'chatcmpl-7' }), {
+      const { body } = await ask('chat-completions', responseIn('chat-completions', { id: 'chatcmpl-7' }), {
         stream: true,
       });
       const events = readEvents(body);
@@ -351,7 +351,7 @@ describe('an answer of an upstream of the same dialect', () => {
 
     it.each(['completed', 'incomplete'])('Responses: response.%s, then [DONE]', async (status) => {
       const stop = status === 'completed' ? 'end' : 'length';
-      const { body, row } = await ask('responses', answerIn('responses', { stop }), { stream: true });
+      const { body, row } = await ask('responses', responseIn('responses', { stop }), { stream: true });
       const events = readEvents(body);
       expect(events.slice(-2).map(({ event, data }) => event ?? data)).toEqual([`response.${status}`, '[DONE]']);
       expect(row.status).toBe('succeeded');
@@ -359,7 +359,7 @@ describe('an answer of an upstream of the same dialect', () => {
   });
 });
 
-function wholeBody(dialect: Dialect, model: string): object {
+function wholeBody(dialect: ProtocolEndpoint, model: string): object {
   if (dialect === 'chat-completions')
     return {
       id: 'chatcmpl-1',

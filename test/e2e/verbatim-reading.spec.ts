@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type StoredCall } from '../support/relay-app.js';
 import {
   bytes,
   chatEvents,
   chunkEvery,
   cutAt,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   end,
   eventsIn,
@@ -36,7 +36,7 @@ const MIB = 1024 * 1024;
 /** Asks for usage, so that no chunk of Chat Completions is hidden. */
 const STREAMING = { stream: true, stream_options: { include_usage: true } };
 
-const eventsOf = (dialect: Dialect): ScriptedEvent[] => {
+const eventsOf = (dialect: ProtocolEndpoint): ScriptedEvent[] => {
   const options = { text: TEXT, usage: { ...USAGE, reasoning: dialect === 'messages' ? 0 : 50 } };
   if (dialect === 'messages')
     // This dialect's scripts report reasoning under `output_tokens_details`, as all others do.
@@ -84,7 +84,10 @@ describe('R7: a stream of an upstream, however it is written down', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  async function ask(dialect: Dialect, script: Script): Promise<{ body: Buffer; status: number; row: StoredCall }> {
+  async function ask(
+    dialect: ProtocolEndpoint,
+    script: Script,
+  ): Promise<{ body: Buffer; status: number; row: StoredCall }> {
     const caller = await relay.caller();
     relay.upstream.script([streamHead(), script, end()]);
     const request = aRequest(dialect, dialect === 'chat-completions' ? STREAMING : { stream: true });
@@ -93,7 +96,7 @@ describe('R7: a stream of an upstream, however it is written down', () => {
     return { body, status: response.status, row: await relay.onlyCall(caller) };
   }
 
-  describe.each(DIALECTS)('%s', (dialect) => {
+  describe.each(PROTOCOLS)('%s', (dialect) => {
     const events = eventsOf(dialect);
     const stream = encodeEvents(events);
     const expected = readEvents(stream);
@@ -168,7 +171,7 @@ describe('R7: a stream of an upstream, however it is written down', () => {
     it.each(['in the same chunk', 'in a chunk of its own', 'after a while'])(
       'lets nothing through that follows the end: %s',
       async (when) => {
-        for (const dialect of DIALECTS) {
+        for (const dialect of PROTOCOLS) {
           const whole = encodeEvents(eventsOf(dialect)).toString();
           const more: Script = when === 'after a while' ? [{ type: 'delay', ms: 50 }, bytes(GARBAGE)] : bytes(GARBAGE);
           const script = when === 'in the same chunk' ? bytes(whole + GARBAGE) : [bytes(whole), more];
@@ -186,22 +189,25 @@ describe('R7: a stream of an upstream, however it is written down', () => {
       expect(row).toMatchObject(CHARGED);
     });
 
-    it.each(DIALECTS)('does not wait for an upstream that keeps the connection open: %s', async (dialect) => {
+    it.each(PROTOCOLS)('does not wait for an upstream that keeps the connection open: %s', async (dialect) => {
       const whole = encodeEvents(eventsOf(dialect)).toString();
       const { body, row } = await ask(dialect, [bytes(whole), hang()]);
       expect(body.toString()).toBe(whole);
       expect(row).toMatchObject(CHARGED);
     });
 
-    it.each(DIALECTS)('takes a complete answer for one though the connection breaks behind it: %s', async (dialect) => {
-      const whole = encodeEvents(eventsOf(dialect)).toString();
-      const reset: Script = [bytes(whole), { type: 'delay', ms: 20 }, { type: 'destroy', how: 'reset' }];
-      const { body, row } = await ask(dialect, reset);
-      expect(body.toString()).toBe(whole);
-      expect(row).toMatchObject(CHARGED);
-    });
+    it.each(PROTOCOLS)(
+      'takes a complete answer for one though the connection breaks behind it: %s',
+      async (dialect) => {
+        const whole = encodeEvents(eventsOf(dialect)).toString();
+        const reset: Script = [bytes(whole), { type: 'delay', ms: 20 }, { type: 'destroy', how: 'reset' }];
+        const { body, row } = await ask(dialect, reset);
+        expect(body.toString()).toBe(whole);
+        expect(row).toMatchObject(CHARGED);
+      },
+    );
 
-    it.each(DIALECTS)('is not taken for complete when its end is missing (cases 36 and 40): %s', async (dialect) => {
+    it.each(PROTOCOLS)('is not taken for complete when its end is missing (cases 36 and 40): %s', async (dialect) => {
       const events = eventsOf(dialect).filter(({ data }) => !isEnd(data));
       const { body, row } = await ask(dialect, bytes(encodeEvents(events)));
       expect(row).toMatchObject({ status: 'failed', error_reason: 'upstream_truncated' });
@@ -217,9 +223,9 @@ function isEnd(data: ScriptedEvent['data']): boolean {
 }
 
 /** The stream with a picture, or as much text, in its third event. */
-function withLargeEvent(dialect: Dialect, events: readonly ScriptedEvent[], large: string): ScriptedEvent[] {
+function withLargeEvent(dialect: ProtocolEndpoint, events: readonly ScriptedEvent[], large: string): ScriptedEvent[] {
   const base = events[0]?.data as Readonly<Record<string, unknown>>;
-  const event: Readonly<Record<Dialect, ScriptedEvent>> = {
+  const event: Readonly<Record<ProtocolEndpoint, ScriptedEvent>> = {
     'chat-completions': { data: { ...base, choices: [{ index: 0, delta: { content: large }, finish_reason: null }] } },
     messages: {
       event: 'content_block_delta',

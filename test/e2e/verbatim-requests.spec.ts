@@ -1,7 +1,7 @@
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import type { Dialect, RecordedRequest } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint, RecordedRequest } from '../support/scripted-upstream.js';
 
 /** What a vendor may add tomorrow, and numbers and keys that `JSON.parse` and `JSON.stringify` would change. */
 const FUTURE = `"member_of_tomorrow" : { "nested":[ {"a":{ }} ],"10":1,"2":2 , "big":9007199254740993 } ,"ratio": 1.0 ,"hundred":1e2`;
@@ -9,7 +9,7 @@ const SCHEMA = `{"type":"object","properties":{"10":{"const":9007199254740993},"
 const TEXT = String.raw`"H\u0065llo \"model\":\"m\" \/ ☃ \ud83d\ude00"`;
 
 /** Requests as no serializer would write them, with unknown members, tool types and content parts. */
-const ODD_REQUESTS: Readonly<Record<Dialect, string>> = {
+const ODD_REQUESTS: Readonly<Record<ProtocolEndpoint, string>> = {
   'chat-completions': `{ ${FUTURE},
     "messages": [ {"role":"user","content":[{"type":"text","text":${TEXT}},{"type":"hologram","depth":1.0}],"mood":"m"}],
     "tools":[ {"type":"telepathy","range":1e2}, {"type":"function","function":{"name":"m","parameters":${SCHEMA}}} ],
@@ -74,7 +74,7 @@ describe('a request to an upstream of the same dialect', () => {
     return relay.upstream.nextRequest();
   }
 
-  describe.each(DIALECTS)('%s', (dialect) => {
+  describe.each(PROTOCOLS)('%s', (dialect) => {
     const path = PATHS[dialect];
 
     it.each(['true', 'false'])(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TokenThread } from '../../src/protocols/tokens/index.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -10,7 +10,7 @@ import {
   cutAt,
   delay,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvent,
   encodeEvents,
   end,
@@ -35,14 +35,18 @@ const LONG_PRELUDE_MS = 600_000;
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 /** The events of an answer: those before its first content, and the others. Without the upstream's own pings. */
-function parts(dialect: Dialect): { all: ScriptedEvent[]; prelude: ScriptedEvent[]; content: ScriptedEvent[] } {
+function parts(dialect: ProtocolEndpoint): {
+  all: ScriptedEvent[];
+  prelude: ScriptedEvent[];
+  content: ScriptedEvent[];
+} {
   const all = eventsIn(dialect, { text: ['Hel', 'lo ', 'there'] }).filter(({ event }) => event !== 'ping');
   const { before, from } = eventsAround(all, 'Hel');
   return { all, prelude: before, content: from };
 }
 
 /** What the client of each dialect is told when the upstream has failed and the stream cannot be taken back (case 98). */
-function expectFailure(dialect: Dialect, tail: string, sequence: number): void {
+function expectFailure(dialect: ProtocolEndpoint, tail: string, sequence: number): void {
   const said = { message: expect.stringMatching(/\(request id: req_\w+\)$/) };
   const events = readEvents(tail);
   const data = readData(tail);
@@ -83,7 +87,7 @@ describe('when the relay writes', () => {
     });
   };
 
-  const ask = (dialect: Dialect, script: Script, stream = true): Promise<RawClient> => {
+  const ask = (dialect: ProtocolEndpoint, script: Script, stream = true): Promise<RawClient> => {
     relay.upstream.script(script);
     return RawClient.post({
       url: relay.url,
@@ -95,7 +99,7 @@ describe('when the relay writes', () => {
 
   describe('as a stream comes', () => {
     use({});
-    describe.each(DIALECTS)('%s', (dialect) => {
+    describe.each(PROTOCOLS)('%s', (dialect) => {
       it('writes each event at once and whole, as the upstream does (case 23)', async () => {
         const { all, prelude, content } = parts(dialect);
         const client = await ask(dialect, [streamHead(), all.map((event) => [sse([event]), delay(10)]), end()]);
@@ -143,7 +147,7 @@ describe('when the relay writes', () => {
 
   describe('while nothing comes', () => {
     use({ keepAliveMs: KEEP_ALIVE_MS, preludeMs: 20 });
-    describe.each(DIALECTS)('%s', (dialect) => {
+    describe.each(PROTOCOLS)('%s', (dialect) => {
       const begunPing = dialect === 'messages' ? PING : COMMENT;
 
       it('keeps the client alive before and within an answer, and costs no sequence number (cases 24 and 30)', async () => {
@@ -228,7 +232,7 @@ describe('when the relay writes', () => {
 
   describe('what comes before the first content', () => {
     use({ preludeMs: PRELUDE_MS });
-    describe.each(DIALECTS)('%s', (dialect) => {
+    describe.each(PROTOCOLS)('%s', (dialect) => {
       const { all, prelude, content } = parts(dialect);
 
       it('waits for content, but not for longer than the prelude may', async () => {
@@ -288,7 +292,7 @@ describe('when the relay writes', () => {
 
   describe('what comes before the first content, and need not wait', () => {
     use({ preludeMs: LONG_PRELUDE_MS });
-    describe.each(DIALECTS)('%s', (dialect) => {
+    describe.each(PROTOCOLS)('%s', (dialect) => {
       const { prelude, content } = parts(dialect);
 
       it('goes out with the first content at once', async () => {
@@ -323,7 +327,7 @@ describe('when the relay writes', () => {
     const LONG_MS = 2000;
     use({ keepAliveMs: LONG_MS });
 
-    it.each(DIALECTS)('no keep-alive comes between them (case 24): %s', async (dialect) => {
+    it.each(PROTOCOLS)('no keep-alive comes between them (case 24): %s', async (dialect) => {
       // The end waits for nothing: what these events do not report is not counted.
       Object.assign(relay.get(TokenThread), { maxBytes: 0 });
       const events = eventsIn(dialect, { text: Array.from({ length: 15 }, (_, index) => `${index} `) });
@@ -339,7 +343,7 @@ describe('when the relay writes', () => {
   describe('a failure behind a prelude that was never told', () => {
     use({ keepAliveMs: 50, preludeMs: 1000 });
 
-    it.each(DIALECTS)('is the first thing that the client hears: %s (cases 25, 30 and 98)', async (dialect) => {
+    it.each(PROTOCOLS)('is the first thing that the client hears: %s (cases 25, 30 and 98)', async (dialect) => {
       const go = gate();
       const { prelude } = parts(dialect);
       const client = await ask(dialect, [waitFor(go), streamHead(), sse(prelude), delay(30), destroy()]);

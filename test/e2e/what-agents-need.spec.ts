@@ -1,10 +1,10 @@
 import { agentRequest, type AgentRequest } from '../support/agents.js';
 import { expectError, INVALID_TOKEN, NO_WEB_SOCKET } from '../support/api-errors.js';
-import { DIALECTS, PATHS } from '../support/dialects.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
-  type Dialect,
+  responseIn,
+  type ProtocolEndpoint,
   end,
   errorAnswer,
   eventsAround,
@@ -27,11 +27,9 @@ const FOREIGN_PAIRS = (
     ['claude-code', 'messages'],
   ] as const
 ).flatMap(([agent, dialect]) =>
-  DIALECTS.filter((upstream) => upstream !== dialect).map((upstream): [AgentRequest, Dialect, Dialect] => [
-    agent,
-    dialect,
-    upstream,
-  ]),
+  PROTOCOLS.filter((upstream) => upstream !== dialect).map(
+    (upstream): [AgentRequest, ProtocolEndpoint, ProtocolEndpoint] => [agent, dialect, upstream],
+  ),
 );
 
 const world = usePairsRelay();
@@ -49,7 +47,7 @@ describe('what agents need of a relay', () => {
     await expectError('responses', response, NO_WEB_SOCKET);
   });
 
-  it.each(DIALECTS)('both kinds of keys are taken over an upstream of %s (agents 2)', async (upstream) => {
+  it.each(PROTOCOLS)('both kinds of keys are taken over an upstream of %s (agents 2)', async (upstream) => {
     const request = agentRequest('claude-code', `over-${upstream}`);
     for (const key of [{ 'x-api-key': world.caller.key, authorization: '' }, {}]) {
       expect((await post(PATHS.messages, request, key)).status).toBe(200);
@@ -138,7 +136,7 @@ describe.each(FOREIGN_PAIRS)('what %s needs of a relay of its %s over %s', (agen
       { role: 'user', content: 'Go on.' },
     ];
     const longer = { ...request, [member]: [...(request[member] as JsonObject[]), ...history] };
-    world.relay.upstream.script(answerIn(upstream, { text: '' }));
+    world.relay.upstream.script(responseIn(upstream, { text: '' }));
     expect((await post(`${PATHS[dialect]}?beta=true`, longer)).status).toBe(200);
   });
 });

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Decision, Taking } from '../../src/platform/limits/counts.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 
 const PRIMARY = resolve(import.meta.dirname, '../support/counting-primary.mjs');
 
@@ -16,7 +16,7 @@ describe('rate limits of the workers of one service', () => {
     primary.on('message', (message) => {
       if (typeof message === 'object') answers.push(message as never);
     });
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   afterAll(() => primary.disconnect());
 
   let takings = 0;

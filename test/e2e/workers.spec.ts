@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ADVISORY_LOCKS } from '../../src/platform/database/index.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { isAlive, untilGone } from '../support/processes.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
-  answerIn,
-  type Dialect,
+  responseIn,
+  type ProtocolEndpoint,
   eventsAround,
   eventsIn,
   gate,
@@ -34,7 +34,7 @@ const LISTENING = `
   SELECT l.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
    WHERE l.locktype = 'advisory' AND l.objid = $1::bigint::oid AND l.granted AND a.application_name = ANY ($2)`;
 
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(3 * TIMEOUT_MS);
 
 interface Heard {
   readonly id: string;
@@ -82,15 +82,15 @@ describe('a service with two workers', () => {
     eventually(async () => {
       const names = service.workerPids.map((pid) => `switchboard ${pid} listen`);
       expect((await sql.query(LISTENING, [ADVISORY_LOCKS.serverRuns, names])).rowCount).toBe(count);
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
 
   const exited = async (): Promise<number | null> =>
     eventually(() => {
       if (service.wrapper.exitCode === null) throw new Error(`Still running:\n${service.output}`);
       return service.wrapper.exitCode;
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
 
-  function post(dialect: Dialect, overrides: JsonObject = {}): Promise<Response> {
+  function post(dialect: ProtocolEndpoint, overrides: JsonObject = {}): Promise<Response> {
     return fetch(`${service.address}${PATHS[dialect]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
@@ -107,7 +107,7 @@ describe('a service with two workers', () => {
     };
 
   /** Resolves when it has begun to answer. */
-  async function stream(dialect: Dialect): Promise<Heard> {
+  async function stream(dialect: ProtocolEndpoint): Promise<Heard> {
     const response = await post(dialect, { stream: true });
     expect(response.status).toBe(200);
     const begun = gate();
@@ -121,7 +121,7 @@ describe('a service with two workers', () => {
 
   /** Six streams; more than one connection each, so that both workers have some. */
   async function streamsOnBoth(): Promise<Heard[]> {
-    const streams = await Promise.all([...DIALECTS, ...DIALECTS].map((dialect) => stream(dialect)));
+    const streams = await Promise.all([...PROTOCOLS, ...PROTOCOLS].map((dialect) => stream(dialect)));
     expect(new Set((await servers()).values()).size).toBe(2);
     return streams;
   }
@@ -140,7 +140,7 @@ describe('a service with two workers', () => {
       const calls = await relay.calls(caller);
       expect(calls).toHaveLength(streams.length);
       return calls;
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     expect(rows.map((row) => row.status)).toEqual(streams.map(() => status));
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
   }
@@ -155,9 +155,9 @@ describe('a service with two workers', () => {
     // As a terminal does it: everybody is told, and the wrapper tells the primary once more.
     for (const pid of [relayPid, ...workerPids]) process.kill(pid, 'SIGINT');
     service.wrapper.kill('SIGINT');
-    await eventually(async () => expect((await fetch(`${service.address}/readyz`)).status).toBe(503), PATIENCE_MS);
+    await eventually(async () => expect((await fetch(`${service.address}/readyz`)).status).toBe(503), TIMEOUT_MS);
     expect((await fetch(`${service.address}/healthz`)).status).toBe(200);
-    for (const dialect of DIALECTS) expect((await post(dialect)).status).toBe(dialect === 'messages' ? 529 : 503);
+    for (const dialect of PROTOCOLS) expect((await post(dialect)).status).toBe(dialect === 'messages' ? 529 : 503);
     finish.open();
     for (const { text } of streams) expect(await text).toMatch(WHOLE);
     expect(await exited()).toBe(0);
@@ -174,8 +174,8 @@ describe('a service with two workers', () => {
     await eventually(() => {
       service.wrapper.kill('SIGTERM');
       expect(service.output.match(/SIGTERM received again/g)).toHaveLength(2);
-    }, PATIENCE_MS);
-    for (const { text } of streams) expect(await text).toContain('The service is shutting down');
+    }, TIMEOUT_MS);
+    for (const { text } of streams) expect(await text).toContain('The server is shutting down');
     expect(await exited()).toBe(0);
     await expectSettled(streams, 'failed');
   });
@@ -191,7 +191,7 @@ describe('a service with two workers', () => {
     const streams = await streamsOnBoth();
     kill();
     const stopping = /"pid":\d+,"context":"Shutdown","msg":"Stopping \(its (?:primary|wrapper) is gone/g;
-    await eventually(() => expect(service.output.match(stopping)).toHaveLength(2), PATIENCE_MS);
+    await eventually(() => expect(service.output.match(stopping)).toHaveLength(2), TIMEOUT_MS);
     expect(workerPids.filter(isAlive)).toEqual(workerPids);
     finish.open();
     for (const { text } of streams) expect(await text).toMatch(WHOLE);
@@ -220,9 +220,9 @@ describe('a service with two workers', () => {
       const statuses = Object.fromEntries(calls.map(({ id, status }) => [id, status]));
       const expected = streams.map(({ id }) => [id, at.get(id) === other ? 'succeeded' : 'interrupted']);
       expect(statuses).toEqual(Object.fromEntries(expected));
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
     for (let call = 0; call < 4; call += 1) expect((await post('messages')).status).toBe(200);
     expect(await service.stop()).toBe(0);
   });
@@ -239,13 +239,13 @@ describe('a service with two workers', () => {
     expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await Promise.all(workerPids.map(untilGone));
     await untilServing(2);
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
     for (let call = 0; call < 4; call += 1) expect((await post('messages')).status).toBe(200);
   });
 
   it('refuses a disabled key on both within a second, also while neither hears of changes', async () => {
     await start();
-    relay.upstream.script(answerIn('messages'));
+    relay.upstream.script(responseIn('messages'));
     const statuses = async (): Promise<number[]> =>
       (await Promise.all(Array.from({ length: 8 }, () => post('messages')))).map(({ status }) => status);
     expect(new Set(await statuses())).toEqual(new Set([200]));
@@ -260,7 +260,7 @@ describe('a service with two workers', () => {
       expect((await sql.query(cut, [listening])).rowCount).toBe(2);
       await eventually(
         () => expect(service.output.match(/carries notifications was lost/g)).toHaveLength(2),
-        PATIENCE_MS,
+        TIMEOUT_MS,
       );
       expect(new Set(await statuses())).toEqual(new Set([200]));
       await sql.query("UPDATE api_keys SET state = 'disabled' WHERE id = $1", [caller.keyId]);
@@ -270,7 +270,7 @@ describe('a service with two workers', () => {
       await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
       await server.end();
     }
-    await eventually(() => expect(service.output.match(/Notifications are back/g)).toHaveLength(2), PATIENCE_MS);
+    await eventually(() => expect(service.output.match(/Notifications are back/g)).toHaveLength(2), TIMEOUT_MS);
   });
 });
 
@@ -299,7 +299,7 @@ describe('a service with two workers and its own database', () => {
       const lines = service.output.split('\n').filter((line) => line.includes('"msg":"call"'));
       const pids = lines.map((line) => (JSON.parse(line) as { pid: number }).pid);
       expect(new Set(pids)).toEqual(new Set(service.workerPids));
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     const once = [/Switchboard is at/g, /Password .*\(shown once\)/g, /Migrated: ExtendBilling/g];
     expect(once.map((pattern) => service.output.match(pattern)?.length)).toEqual([1, 1, 1]);
     expect(await service.command('ledger', 'check')).toMatchObject({ code: 0, stdout: 'ledger exact\n' });

@@ -5,7 +5,7 @@ import { expectError, expectIds } from '../support/api-errors.js';
 import { expectFailedEnding, failureIn } from '../support/failed-streams.js';
 import { tokensIn } from '../support/prose.js';
 import type { StoredCall } from '../support/relay-app.js';
-import type { Dialect, JsonObject, RecordedRequest } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject, RecordedRequest } from '../support/scripted-upstream.js';
 import { heardIn, heardStreamed } from '../support/spoken.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../support/stream-text.js';
 import { ANSWER, BEGINNING, SECOND_ANSWER, SECOND_USAGE, USAGE } from './fault-scripts.js';
@@ -89,7 +89,7 @@ function expectBroken({ client }: Cell, { situation }: Failure, text: string, id
 }
 
 /** What an event of a stream adds to the text. */
-function textIn(dialect: Dialect, { data }: ReadEvent): string {
+function textIn(dialect: ProtocolEndpoint, { data }: ReadEvent): string {
   const event = JSON.parse(data) as Readonly<Record<string, unknown>>;
   if (dialect === 'chat-completions') {
     const [choice] = event['choices'] as { readonly delta: { readonly content?: string } }[];

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { PAIRS } from '../support/pairs.js';
 import { expectCell, isPossible } from './cell-expectations.js';
-import { FAULTS, type Fault } from './faults.js';
+import { FAULTS, type EntryError } from './faults.js';
 import { type Cell, MatrixRelay } from './matrix-relay.js';
 
 const WAYS: readonly (readonly [string, boolean, boolean])[] = [
@@ -17,7 +17,7 @@ const ROWS = FAULTS.flatMap((fault) =>
   WAYS.map(([way, stream, isDouble]) => [fault.name, way, cellsOf(fault, stream, isDouble)] as const),
 ).filter(([, , cells]) => cells.length > 0);
 
-function cellsOf(fault: Fault, stream: boolean, isDouble: boolean): Cell[] {
+function cellsOf(fault: EntryError, stream: boolean, isDouble: boolean): Cell[] {
   return PAIRS.map(({ client, upstream }) => ({ client, upstream, stream, isDouble, fault })).filter(isPossible);
 }
 
@@ -43,7 +43,7 @@ describe('R1: one answer or one error, and never two, whatever the upstream does
       });
       if (wrong.length > 0) throw new Error(wrong.join('\n\n'));
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it('what upstreams would bill for all of it is charged, or given away by rule, and the ledger is exact', async () => {

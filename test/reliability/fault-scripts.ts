@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { vendorOf } from '../conformance/dialects/index.js';
 import { prose, tokensIn } from '../support/prose.js';
 import {
-  answerIn,
+  responseIn,
   bytes,
   chunkEvery,
   destroy,
@@ -48,14 +48,14 @@ const JSON_HEAD = { 'content-type': 'application/json' };
 export const answerOf =
   (text: string) =>
   ({ dialect }: Scene): Script =>
-    answerIn(dialect, { text, usage: USAGE });
+    responseIn(dialect, { text, usage: USAGE });
 
 export const secondAnswer = (dialect: string): Script =>
-  answerIn(dialect, { text: SECOND_ANSWER, usage: SECOND_USAGE });
+  responseIn(dialect, { text: SECOND_ANSWER, usage: SECOND_USAGE });
 
 export const bytewise = ({ dialect }: Scene): Script => [
   chunkEvery(1),
-  answerIn(dialect, { text: 'Alpha', usage: USAGE }),
+  responseIn(dialect, { text: 'Alpha', usage: USAGE }),
 ];
 
 /** The head of an answer, which has been read before anything follows. */

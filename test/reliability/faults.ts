@@ -42,7 +42,7 @@ export interface Failure {
   readonly retryAfter?: string;
 }
 
-export interface Fault {
+export interface EntryError {
   readonly name: string;
   /** What the first channel does. */
   readonly play: (scene: Scene) => Script;
@@ -59,30 +59,30 @@ export interface Fault {
   readonly says?: string;
 }
 
-type Row = Omit<Fault, 'name' | 'failure'>;
+type Row = Omit<EntryError, 'name' | 'failure'>;
 
-const fault = (name: string, situation: Situation, row: Row): Fault => ({
+const fault = (name: string, situation: Situation, row: Row): EntryError => ({
   name,
   failure: () => ({ situation }),
   ...row,
 });
 
 /** A stream that stops short is known to be cut; JSON that does is merely unusable. */
-const cut = (name: string, row: Row): Fault => ({
+const cut = (name: string, row: Row): EntryError => ({
   name,
   failure: ({ streamed }) => ({ situation: streamed ? TRUNCATED : UPSTREAM_ERROR }),
   ...row,
 });
 
 /** Chat Completions' servers write lines that are no JSON now and then; with the others none may be missed. */
-const unreadable = (name: string, row: Row): Fault => ({
+const unreadable = (name: string, row: Row): EntryError => ({
   name,
   failure: ({ dialect, streamed }) =>
     streamed && dialect === 'chat-completions' ? undefined : { situation: UPSTREAM_ERROR },
   ...row,
 });
 
-const harmless = (name: string, row: Row): Fault => ({ name, failure: () => undefined, ...row });
+const harmless = (name: string, row: Row): EntryError => ({ name, failure: () => undefined, ...row });
 
 interface Refusal extends Omit<Failure, 'situation'> {
   readonly about?: string;
@@ -91,7 +91,11 @@ interface Refusal extends Omit<Failure, 'situation'> {
   readonly after?: string;
 }
 
-const status = (code: number, situation: Situation, { about = '', error, after, ...failure }: Refusal = {}): Fault => ({
+const status = (
+  code: number,
+  situation: Situation,
+  { about = '', error, after, ...failure }: Refusal = {},
+): EntryError => ({
   name: `status ${code}${about}${after === undefined ? '' : ` with Retry-After: ${after}`}`,
   status: code,
   play: ({ dialect }) =>
@@ -99,7 +103,7 @@ const status = (code: number, situation: Situation, { about = '', error, after, 
   failure: () => ({ situation, ...failure }),
 });
 
-const CONNECTION: readonly Fault[] = [
+const CONNECTION: readonly EntryError[] = [
   fault('a connection that is refused', UPSTREAM_ERROR, { channels: 'dead', status: null, play: () => end() }),
   fault('a reset before the headers', UPSTREAM_ERROR, { status: null, play: () => reset() }),
   fault('a reset behind the headers', UPSTREAM_ERROR, { status: 200, play: (scene) => [opened(scene), reset()] }),
@@ -115,7 +119,7 @@ const CONNECTION: readonly Fault[] = [
   }),
 ];
 
-const PATIENCE: readonly Fault[] = [
+const PATIENCE: readonly EntryError[] = [
   fault('headers that do not come', TIMEOUT, { channels: 'hasty', status: null, play: () => hang() }),
   fault('a stall behind the headers', TIMEOUT, {
     channels: 'hasty',
@@ -136,7 +140,7 @@ const PATIENCE: readonly Fault[] = [
   }),
 ];
 
-const ANSWERS: readonly Fault[] = [
+const ANSWERS: readonly EntryError[] = [
   cut('an end behind the headers', { status: 200, play: (scene) => [opened(scene), end()] }),
   cut('an end behind the prelude', {
     onlyStreams: true,
@@ -173,7 +177,7 @@ const ANSWERS: readonly Fault[] = [
   }),
 ];
 
-const REFUSALS: readonly Fault[] = [
+const REFUSALS: readonly EntryError[] = [
   status(400, INVALID_REQUEST, { isFinal: true }),
   status(401, UPSTREAM_AUTH),
   status(402, OVERLOADED),
@@ -202,10 +206,10 @@ const REFUSALS: readonly Fault[] = [
 ];
 
 /** No faults, but answers that are easily taken for some. */
-const ODDITIES: readonly Fault[] = [
+const ODDITIES: readonly EntryError[] = [
   harmless('nothing that is wrong', { status: 200, play: answerOf(ANSWER) }),
   harmless('an event of 2 MB', { status: 200, play: answerOf(large), says: large }),
   harmless('one byte at a time', { status: 200, play: bytewise, says: 'Alpha' }),
 ];
 
-export const FAULTS: readonly Fault[] = [...CONNECTION, ...PATIENCE, ...ANSWERS, ...REFUSALS, ...ODDITIES];
+export const FAULTS: readonly EntryError[] = [...CONNECTION, ...PATIENCE, ...ANSWERS, ...REFUSALS, ...ODDITIES];

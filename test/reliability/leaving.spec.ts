@@ -1,8 +1,8 @@
 import { PAIRS, type Pair } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
-import { type Dialect, pacedStream, type RecordedRequest } from '../support/scripted-upstream.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
+import { type ProtocolEndpoint, pacedStream, type RecordedRequest } from '../support/scripted-upstream.js';
 
 /** Of each pair, as many streamed as whole. */
 const CALLS_OF_PAIR = 8;
@@ -61,7 +61,7 @@ describe('R4: clients that leave at any moment', () => {
         pacedStream(dialect, { text: Array.from({ length: PIECES }, () => 'again ') }, LASTS_MS / PIECES),
       );
       const lateMs: number[] = [];
-      const leaveInTurn = async (dialect: Dialect): Promise<void> => {
+      const leaveInTurn = async (dialect: ProtocolEndpoint): Promise<void> => {
         for (const leaving of LEAVINGS.filter(({ client }) => client === dialect)) {
           const leftAt = await leave(leaving);
           const request = upstream.requests.find(({ body }) => body.includes(leaving.mark));
@@ -69,12 +69,12 @@ describe('R4: clients that leave at any moment', () => {
           if (request !== undefined) lateMs.push(await latenessOf(request, leftAt));
         }
       };
-      await Promise.all(DIALECTS.map(leaveInTurn));
+      await Promise.all(PROTOCOLS.map(leaveInTurn));
       expect(lateMs.length).toBeGreaterThan(LEAVINGS.length / 4);
       expect(lateMs.toSorted((one, other) => one - other)[Math.floor(lateMs.length / 2)]).toBeLessThan(ABORT_MS);
       await expectRows();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   /** How long the upstream was not left yet. */
@@ -93,7 +93,7 @@ describe('R4: clients that leave at any moment', () => {
         new Set(['cancelled: context canceled']),
       );
       return rows.map(({ id }) => id);
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     expect(new Set(ids).size).toBe(ids.length);
     expect(await world.relay.ledger()).toEqual({ exact: true, differences: [] });
   }

@@ -1,14 +1,14 @@
-import { DIALECTS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
-import type { Dialect } from '../support/scripted-upstream.js';
-import { type Fault, FAULTS } from './faults.js';
+import { PROTOCOLS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
+import type { ProtocolEndpoint } from '../support/scripted-upstream.js';
+import { type EntryError, FAULTS } from './faults.js';
 import { type Cell, channelOf, MatrixRelay } from './matrix-relay.js';
 
 /** More than it takes until a channel is known to fail. */
 const MANY = 20;
 const PAUSE_MS = 3000;
 
-const named = (name: string): Fault => FAULTS.find((fault) => fault.name === name)!;
+const named = (name: string): EntryError => FAULTS.find((fault) => fault.name === name)!;
 /** One of each kind of channel: each channel here fails in one way only. */
 const LASTING = ['status 500', 'headers that do not come', 'a connection that is refused'].map(named);
 
@@ -17,10 +17,10 @@ describe('R2: a channel that goes on failing', () => {
   beforeAll(async () => (world = await MatrixRelay.start({ pauseMs: PAUSE_MS })));
   afterAll(() => world.relay.close());
 
-  const cellOf = (fault: Fault, upstream: Dialect): Cell => ({
+  const cellOf = (fault: EntryError, upstream: ProtocolEndpoint): Cell => ({
     fault,
     upstream,
-    client: DIALECTS[(DIALECTS.indexOf(upstream) + 1) % DIALECTS.length]!,
+    client: PROTOCOLS[(PROTOCOLS.indexOf(upstream) + 1) % PROTOCOLS.length]!,
     stream: true,
     isDouble: true,
   });
@@ -33,7 +33,7 @@ describe('R2: a channel that goes on failing', () => {
     return `${String(channel)} after ${String(attempts)}`;
   }
 
-  it.each(LASTING.flatMap((fault) => DIALECTS.map((upstream) => [fault.name, upstream, fault] as const)))(
+  it.each(LASTING.flatMap((fault) => PROTOCOLS.map((upstream) => [fault.name, upstream, fault] as const)))(
     'R2: is left alone, and calls go straight to the one behind it: %s, %s',
     async (_, upstream, fault) => {
       const cell = cellOf(fault, upstream);
@@ -45,15 +45,15 @@ describe('R2: a channel that goes on failing', () => {
       // It is asked for long enough to be judged, and no longer.
       expect(seen.length).toBeGreaterThan(3);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
-  it.each(DIALECTS)(
+  it.each(PROTOCOLS)(
     'R2: is asked again after a pause, and has the calls again when it is well: %s',
     async (upstream) => {
       const cell = cellOf(named('nothing that is wrong'), upstream);
-      await eventually(async () => expect(await ask(cell)).toBe(`${channelOf(cell, 'first')} after 1`), PATIENCE_MS);
+      await eventually(async () => expect(await ask(cell)).toBe(`${channelOf(cell, 'first')} after 1`), TIMEOUT_MS);
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   );
 });

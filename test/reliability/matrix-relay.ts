@@ -1,18 +1,18 @@
 /** The relay that the fault matrix asks: for each dialect of an upstream, channels that fail and channels that do not. */
 
 import type { HealthLimits } from '../../src/relay/routing/health/health-limits.js';
-import { DIALECTS, PATHS } from '../support/dialects.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { deadUrl } from '../support/ports.js';
 import { prose } from '../support/prose.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import type { Dialect, JsonObject, RecordedRequest, Script } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject, RecordedRequest, Script } from '../support/scripted-upstream.js';
 import type { Pair } from '../support/pairs.js';
 import { PROMPT_TOKENS, secondAnswer } from './fault-scripts.js';
-import type { Fault } from './faults.js';
+import type { EntryError } from './faults.js';
 
 /** One call of the matrix. */
 export interface Cell extends Omit<Pair, 'model'> {
-  readonly fault: Fault;
+  readonly fault: EntryError;
   /** The client wants a stream. */
   readonly stream: boolean;
   /** Behind the channel that fails there is one that does not. */
@@ -26,20 +26,20 @@ export interface Asked {
   readonly requests: readonly RecordedRequest[];
 }
 
-type Kind = 'usual' | NonNullable<Fault['channels']>;
+type Kind = 'usual' | NonNullable<EntryError['channels']>;
 const KINDS: readonly Kind[] = ['usual', 'hasty', 'dead'];
 
-const modelOf = (kind: Kind, upstream: Dialect, isDouble: boolean): string =>
+const modelOf = (kind: Kind, upstream: ProtocolEndpoint, isDouble: boolean): string =>
   `${kind}-${isDouble ? 'two' : 'one'}-${upstream}`;
 
 /** Of the first channel or the second. */
 export const channelOf = ({ fault, upstream }: Cell, which: 'first' | 'second'): string =>
   `${which}-${kindOf(fault)}-${upstream}`;
 
-const kindOf = ({ channels }: Fault): Kind => channels ?? 'usual';
+const kindOf = ({ channels }: EntryError): Kind => channels ?? 'usual';
 
 const NAMES = KINDS.flatMap((kind) =>
-  DIALECTS.flatMap((dialect) => [true, false].map((isDouble) => modelOf(kind, dialect, isDouble))),
+  PROTOCOLS.flatMap((dialect) => [true, false].map((isDouble) => modelOf(kind, dialect, isDouble))),
 );
 
 /** Longer than the event loop may stand still, as its timers are counted, and no longer than a test can wait. */
@@ -53,7 +53,7 @@ ${NAMES.map(
 ).join('\n')}
 channels:
 ${KINDS.flatMap((kind) =>
-  DIALECTS.flatMap((dialect) => [
+  PROTOCOLS.flatMap((dialect) => [
     channel(`first-${kind}-${dialect}`, dialect, kind === 'dead' ? dead : live, [
       'tier: 1',
       `models: [${modelOf(kind, dialect, false)}, ${modelOf(kind, dialect, true)}]`,
@@ -68,7 +68,7 @@ ${KINDS.flatMap((kind) =>
 ).join('\n')}
 `;
 
-const channel = (name: string, dialect: Dialect, url: string, rest: readonly string[]): string =>
+const channel = (name: string, dialect: ProtocolEndpoint, url: string, rest: readonly string[]): string =>
   `  - { name: ${name}, protocol: ${dialect}, base_url: "${url}", credentials: [upstream-secret], ${rest.join(', ')} }`;
 
 export class MatrixRelay {
@@ -112,7 +112,7 @@ export class MatrixRelay {
   }
 }
 
-function requestOf(dialect: Dialect, stream: boolean, content: string): JsonObject {
+function requestOf(dialect: ProtocolEndpoint, stream: boolean, content: string): JsonObject {
   if (dialect === 'responses') return { input: content, max_output_tokens: 1000, stream };
   const messages = [{ role: 'user', content }];
   if (dialect === 'messages') return { messages, max_tokens: 1000, stream };

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { aRequest, PATHS } from '../support/dialects.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { aRequest, PATHS } from '../support/protocols.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { endlessStream, eventsIn, hang, sse, streamHead } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
@@ -41,7 +41,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
       DEMO: 'off',
       ...PROBED,
     });
-  }, 2 * PATIENCE_MS);
+  }, 2 * TIMEOUT_MS);
   afterEach(() => {
     for (const reader of readers.splice(0)) reader.close();
     relay.upstream.reset();
@@ -60,7 +60,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
     const latest = await eventually(() => {
       expect(told().length).toBeGreaterThan(before);
       return told().at(-1);
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     return Number(/\d+/.exec(latest ?? '')?.[0]);
   }
 
@@ -114,7 +114,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
       expect(sent / READERS).toBeLessThan(ANSWER_BYTES);
       expect(growth / READERS / MIB).toBeLessThan(2);
     },
-    3 * PATIENCE_MS,
+    3 * TIMEOUT_MS,
   );
 
   /** Bytes that the upstream has written when it has not written much for a while. */
@@ -127,7 +127,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
       const isStill = relay.upstream.requests.length === READERS && total() - before < READERS * 64 * KIB;
       if (!isStill && !readEnough()) throw new Error(`The upstream still writes: ${total()} bytes.`);
       return total();
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
   }
 
   it(
@@ -142,7 +142,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
       await openStreams();
       expect(((await memory()) - before) / STREAMS / KIB).toBeLessThan(100);
     },
-    3 * PATIENCE_MS,
+    3 * TIMEOUT_MS,
   );
 });
 

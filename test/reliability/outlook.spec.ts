@@ -1,6 +1,6 @@
 import { ChannelDirectory } from '../../src/catalog/channels/index.js';
 import { ChannelSelection, type ModelOutlook } from '../../src/relay/routing/selection/channel-selection.js';
-import { type Wanted } from '../../src/relay/routing/selection/call-selection.js';
+import { type SelectionQuery } from '../../src/relay/routing/selection/call-selection.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { BAD_REQUEST, BROKEN, type Described, RATE_LIMITED, useSelection } from '../support/selection-world.js';
 
@@ -10,7 +10,7 @@ describe('what is said of whom a call would ask', () => {
   const world = useSelection();
   const { start, aCall, drawn, attempt, refusal } = world;
 
-  const outlook = (wanted: Partial<Wanted> = {}): ModelOutlook =>
+  const outlook = (wanted: Partial<SelectionQuery> = {}): ModelOutlook =>
     world.program.get(ChannelSelection).outlook({
       group: 'default',
       model: 'm',
@@ -19,7 +19,7 @@ describe('what is said of whom a call would ask', () => {
       accountId: 'acc_1',
       ...wanted,
     });
-  const told = (wanted?: Partial<Wanted>): readonly (readonly [string, number])[] =>
+  const told = (wanted?: Partial<SelectionQuery>): readonly (readonly [string, number])[] =>
     outlook(wanted).prospects.map(({ channel: { name }, firstShare }) => [name, firstShare]);
 
   it.each<[string, readonly Described[]]>([

@@ -1,4 +1,4 @@
-import { SharedRests } from '../../src/relay/routing/health/shared-rests.js';
+import { SharedCooldowns } from '../../src/relay/routing/health/shared-cooldowns.js';
 import type { HeldClock } from '../support/held-clock.js';
 import type { SeededRandom } from '../support/seeded-random.js';
 import {
@@ -111,7 +111,7 @@ describe('whom calls ask', () => {
     const counts = { drawn: 0, none: 0, rested: 0 };
     for (let round = 0; round < 3000; round += 1) {
       // The database has a clock of its own, for which no time passes here.
-      await world.program.get(SharedRests).written();
+      await world.program.get(SharedCooldowns).written();
       clock.pass(random.next() * 3);
       const call = aCall(random.next() < 0.5 ? { affinity: Math.floor(random.next() * 1000) } : {});
       const askedChannels = new Set<string>();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectError, INVALID_TOKEN, TOO_LARGE } from '../support/api-errors.js';
-import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { documentedLines, Nginx } from '../support/nginx.js';
 import { RawClient } from '../support/raw-client.js';
@@ -50,7 +50,7 @@ describe('behind nginx, with the lines of the documentation', () => {
       ...(init.signal && { signal: init.signal }),
     });
 
-  it.each(DIALECTS)('each event arrives before the next one is sent: %s', async (dialect) => {
+  it.each(PROTOCOLS)('each event arrives before the next one is sent: %s', async (dialect) => {
     const events = eventsIn(dialect, { text: ['one', 'two', 'three', 'four'] });
     const gates = events.map(() => gate());
     const script: Script = [

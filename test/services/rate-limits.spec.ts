@@ -1,15 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { aRequest, PATHS } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { limitedCaller, metric } from '../support/limited.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Gate, gate, waitFor } from '../support/scripted-upstream.js';
+import { responseIn, type Gate, gate, waitFor } from '../support/scripted-upstream.js';
 import { RedisServer } from '../support/redis-server.js';
 
 /** What a call waits for an answer of Redis at most. */
-const PATIENCE_MS = 250;
+const TIMEOUT_MS = 250;
 
 describe('rate limits of two processes with one Redis', () => {
   let redis: RedisServer;
@@ -67,7 +67,7 @@ describe('rate limits of two processes with one Redis', () => {
   it('have exactly as many calls running at once as may', async () => {
     caller = await limitedCaller(relays[0]!, { concurrency: 7 });
     const opened: Gate = gate();
-    upstream().script([waitFor(opened), answerIn('responses')]);
+    upstream().script([waitFor(opened), responseIn('responses')]);
     const statuses = calls(40);
     await eventually(() => expect(upstream().requests).toHaveLength(7));
     await sleep(200);
@@ -129,7 +129,7 @@ describe('rate limits of two processes with one Redis', () => {
       const before = performance.now();
       const count = 40;
       for (let index = 0; index < count; index += 1) expect(await call(0)).toBe(200);
-      expect(performance.now() - before).toBeLessThan(count * PATIENCE_MS);
+      expect(performance.now() - before).toBeLessThan(count * TIMEOUT_MS);
       // Long enough for the connection to be given up, and others that fare no better.
       await sleep(6000);
       expect(okIn(await calls(4))).toBe(4);
@@ -154,7 +154,7 @@ describe('rate limits of two processes with one Redis', () => {
       redis.thaw();
     }
     await eventually(async () => expect(await metric(relays[0]!, 'rate_limits_degraded')).toBe(0), 20_000);
-    upstream().script([waitFor(opened), answerIn('responses')]);
+    upstream().script([waitFor(opened), responseIn('responses')]);
     const statuses = Promise.all([call(0), call(0), call(0)]);
     await eventually(() => expect(upstream().requests.length).toBeGreaterThanOrEqual(4 + 3));
     opened.open();

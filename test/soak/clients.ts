@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { DIALECTS, PATHS } from '../support/dialects.js';
+import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { PAIRS } from '../support/pairs.js';
-import type { Dialect, JsonObject } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from '../support/scripted-upstream.js';
 import { SlowReader } from '../support/slow-reader.js';
 import type { Chance } from './chance.js';
 import { judge } from './judgement.js';
@@ -87,7 +87,7 @@ export class Clients {
     this.whole.set(id, cost);
   }
 
-  private async leave(client: Dialect, model: string): Promise<void> {
+  private async leave(client: ProtocolEndpoint, model: string): Promise<void> {
     const leaving = new AbortController();
     setTimeout(() => leaving.abort(), this.chance.between(0, 300));
     const request = requestOf(client, model, true, 'endless', false);
@@ -99,8 +99,8 @@ export class Clients {
   }
 
   private async readSlowly(): Promise<void> {
-    const client = this.chance.of(DIALECTS);
-    const request = JSON.stringify(requestOf(client, `over-${this.chance.of(DIALECTS)}`, true, 'endless', false));
+    const client = this.chance.of(PROTOCOLS);
+    const request = JSON.stringify(requestOf(client, `over-${this.chance.of(PROTOCOLS)}`, true, 'endless', false));
     const reader = new SlowReader({
       url: `${this.target.address()}${PATHS[client]}`,
       headers: { authorization: `Bearer ${this.target.key}` },
@@ -112,7 +112,7 @@ export class Clients {
     this.left += 1;
   }
 
-  private post(client: Dialect, request: JsonObject, signal?: AbortSignal): Promise<Response> {
+  private post(client: ProtocolEndpoint, request: JsonObject, signal?: AbortSignal): Promise<Response> {
     return fetch(`${this.target.address()}${PATHS[client]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.target.key}` },
@@ -128,7 +128,7 @@ export class Clients {
 }
 
 function requestOf(
-  dialect: Dialect,
+  dialect: ProtocolEndpoint,
   model: string,
   stream: boolean,
   behaviour: Behaviour,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from './chance.js';
 import type { Program } from './program.js';
-import { PATIENCE_MS, SOAK_FAULTS, type SoakUpstream } from './soak-upstream.js';
+import { TIMEOUT_MS, SOAK_FAULTS, type SoakUpstream } from './soak-upstream.js';
 import type { Disturbance, Windows } from './windows.js';
 
 const QUIET_MS = [5000, 9000] as const;
@@ -11,7 +11,7 @@ const FAULT_MS = [2000, 6000] as const;
 const OUTAGE_MS = [1000, 6000] as const;
 /** Until what was broken is as it was: connections are made anew, settlements caught up with. */
 const GRACE_MS: Readonly<Record<Disturbance, number>> = {
-  upstream: PATIENCE_MS,
+  upstream: TIMEOUT_MS,
   database: 5000,
   restart: 1000,
   redis: 0,

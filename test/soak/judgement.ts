@@ -1,7 +1,7 @@
 /** What one answer is, as its client sees it: whole and right, an error as its dialect words it, or neither. */
 
 import { failureIn } from '../support/failed-streams.js';
-import type { Dialect, JsonObject } from '../support/scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from '../support/scripted-upstream.js';
 import { heardIn, heardStreamed } from '../support/spoken.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
@@ -13,7 +13,7 @@ export type Judgement =
 
 const CLEAN_END = /\[DONE\]|"finish_reason":"|message_stop|response\.completed/;
 
-export function judge(dialect: Dialect, stream: boolean, response: Response, text: string): Judgement {
+export function judge(dialect: ProtocolEndpoint, stream: boolean, response: Response, text: string): Judgement {
   try {
     const id = response.headers.get('x-request-id') ?? '';
     if (id === '' || response.headers.get('request-id') !== id) throw new Error('It has not both ids.');
@@ -31,7 +31,7 @@ export function judge(dialect: Dialect, stream: boolean, response: Response, tex
 }
 
 /** @throws when it is no error of the dialect */
-function messageIn(dialect: Dialect, text: string, id: string): string {
+function messageIn(dialect: ProtocolEndpoint, text: string, id: string): string {
   const body = JSON.parse(text) as { readonly type?: string; readonly error: { readonly message: string } };
   if (dialect === 'messages' && body.type !== 'error') throw new Error('It is no error of Messages.');
   if (!body.error.message.endsWith(`(request id: ${id})`)) throw new Error('Its message does not end with its id.');
@@ -39,7 +39,7 @@ function messageIn(dialect: Dialect, text: string, id: string): string {
 }
 
 /** How a stream says that it has failed; undefined when it does not. @throws when it does so in a wrong way */
-function failureOf(dialect: Dialect, text: string, id: string): string | undefined {
+function failureOf(dialect: ProtocolEndpoint, text: string, id: string): string | undefined {
   const events = readEvents(withoutKeepAlives(text));
   const at = failureIn(events);
   if (at === events.length) return undefined;

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { freePort } from '../support/ports.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Service } from '../support/service.js';
@@ -62,10 +62,10 @@ export class Program {
       const { postgresPid } = this.service;
       if (Number.isFinite(postgresPid)) killIfThere(postgresPid);
     }
-    await eventually(() => this.query('SELECT 1'), PATIENCE_MS);
+    await eventually(() => this.query('SELECT 1'), TIMEOUT_MS);
     await eventually(async () => {
       if (!(await fetch(`${this.address}/readyz`)).ok) throw new Error('It is not ready again.');
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
   }
 
   /** Resident memory of all its processes together, PostgreSQL's apart, in bytes; undefined while there are none. */

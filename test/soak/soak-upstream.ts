@@ -1,10 +1,10 @@
 /** The upstream of a soak: answers as it is asked to, and while faults are on, every other time by one of them. */
 
 import { BEGINNING } from '../reliability/fault-scripts.js';
-import { type Fault, FAULTS } from '../reliability/faults.js';
-import { DIALECTS } from '../support/dialects.js';
+import { type EntryError, FAULTS } from '../reliability/faults.js';
+import { PROTOCOLS } from '../support/protocols.js';
 import {
-  answerIn,
+  responseIn,
   endlessStream,
   eventsIn,
   pacedStream,
@@ -32,14 +32,14 @@ const PACE_MS = 15;
 /** Credentials that are refused rest for minutes, and so does who asks for a long rest: then nothing else would happen. */
 const TOO_LONG = /status 40[123]|3600|refused$/;
 /** The first channels have more patience than a machine takes time, and less than a soak. */
-export const PATIENCE_MS = 3000;
-export const SOAK_FAULTS: readonly Fault[] = FAULTS.filter(
+export const TIMEOUT_MS = 3000;
+export const SOAK_FAULTS: readonly EntryError[] = FAULTS.filter(
   ({ name, status }) => !TOO_LONG.test(name) && name !== 'nothing that is wrong' && (status ?? 0) !== 404,
 );
 
 export class SoakUpstream {
   /** The fault that is on. */
-  fault: Fault | undefined;
+  fault: EntryError | undefined;
   /** How often one was played. */
   faultsPlayed = 0;
 
@@ -73,7 +73,7 @@ export class SoakUpstream {
 function answerFor(dialect: string, behaviour: Behaviour, streamed: boolean): Script {
   if (behaviour === 'endless') return endlessStream(dialect, { text: 'again '.repeat(200), gapMs: 5 });
   const text = TEXTS[behaviour];
-  if (!streamed || behaviour !== 'paced') return answerIn(dialect, { text, usage: USAGE });
+  if (!streamed || behaviour !== 'paced') return responseIn(dialect, { text, usage: USAGE });
   const pieces = text.split(/(?= word)/);
   // A server that reports, whether it is asked to or not.
   return pacedStream(dialect, eventsIn(dialect, { text: pieces, usage: USAGE, includeUsage: true } as object), PACE_MS);
@@ -84,10 +84,10 @@ export const catalogOf = (url: string): string => `
 groups:
   - { name: default, limits: { requests_per_minute: 1000000, tokens_per_minute: 1000000000, concurrency: 10000 } }
 models:
-${DIALECTS.map((dialect) => `  - { name: over-${dialect}, context_window: 1000000, max_output_tokens: 64000, prices: [{ input: 1, output: 10 }] }`).join('\n')}
+${PROTOCOLS.map((dialect) => `  - { name: over-${dialect}, context_window: 1000000, max_output_tokens: 64000, prices: [{ input: 1, output: 10 }] }`).join('\n')}
 channels:
-${DIALECTS.flatMap((dialect) => [
-  `  - { name: first-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [one], tier: 1, models: [over-${dialect}], timeouts: { first_event_ms: ${PATIENCE_MS}, idle_ms: ${PATIENCE_MS} } }`,
+${PROTOCOLS.flatMap((dialect) => [
+  `  - { name: first-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [one], tier: 1, models: [over-${dialect}], timeouts: { first_event_ms: ${TIMEOUT_MS}, idle_ms: ${TIMEOUT_MS} } }`,
   `  - { name: second-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [two], tier: 2, models: [over-${dialect}], headers: { x-second: "yes" } }`,
 ]).join('\n')}
 `;

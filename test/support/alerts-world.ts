@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { AlertPost } from '../../src/keys/alerts/alert-post.js';
 import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/keys/alerts/index.js';
 import { AlertPreferences } from '../../src/keys/alerts/alert-preferences.js';
-import { type AlertSettings, USUAL_ALERTS } from '../../src/keys/alerts/alert-settings.js';
+import { type AlertSettings, DEFAULT_ALERTS } from '../../src/keys/alerts/alert-settings.js';
 import { AuditModule } from '../../src/platform/audit/index.js';
 import { Config, ConfigModule } from '../../src/platform/config/index.js';
 import { DatabaseModule } from '../../src/platform/database/index.js';
@@ -103,7 +103,7 @@ export class AlertsWorld {
 
   /** Has Ann's account warned at these thresholds, and else as usual. */
   async set(settings: Partial<AlertSettings>): Promise<void> {
-    await this.get(AlertPreferences).save(this.accountId, { ...USUAL_ALERTS, ...settings });
+    await this.get(AlertPreferences).save(this.accountId, { ...DEFAULT_ALERTS, ...settings });
   }
 
   /** Adds to the balance, or takes from it. */

@@ -2,7 +2,7 @@
 
 import type { DialectClient } from '../conformance/dialect-client.js';
 import type { RelayApp, StoredCall, TestCaller } from './relay-app.js';
-import type { Dialect, JsonObject } from './scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 
 /** One row of the table: how each shape words a situation, and what the usage log calls it. */
 export interface Situation {
@@ -122,7 +122,7 @@ interface ExpectedError {
 
 /** Checks an error answer against the table, and everything that holds for all of them. Gives its message, without the id. */
 export async function expectError(
-  dialect: Dialect,
+  dialect: ProtocolEndpoint,
   response: Response,
   situation: Situation,
   expected: ExpectedError = {},

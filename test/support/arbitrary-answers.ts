@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import {
   type Annotation,
-  type AnswerPart,
+  type ResponsePart,
   type CallEvent,
   type CallResult,
   eventsOf,
@@ -40,7 +40,7 @@ const annotation: fc.Arbitrary<Annotation> = fc.record({
   title: anyText,
 });
 
-const textPart: fc.Arbitrary<AnswerPart> = fc
+const textPart: fc.Arbitrary<ResponsePart> = fc
   .tuple(anyText, fc.array(annotation, { maxLength: 2 }))
   .map(([text, annotations]) => ({ kind: 'text', text, ...(annotations.length > 0 && { annotations }) }));
 
@@ -99,7 +99,7 @@ export function anyAnswer(traits: AnswerTraits): fc.Arbitrary<CallResult> {
 }
 
 interface Said {
-  readonly parts: readonly AnswerPart[];
+  readonly parts: readonly ResponsePart[];
   readonly wish: StopReason;
   readonly sequence: string;
   readonly usage: TokenUsage;

@@ -8,7 +8,7 @@ import { prose, tokensIn } from './prose.js';
 import {
   chatBody,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   errorAnswer,
   eventsIn,
@@ -131,7 +131,7 @@ export interface VendorBooks {
 }
 
 /** Answers one request. */
-export function vendorScript(dialect: Dialect, order: VendorOrder, { onServed, onBill }: VendorBooks): Script {
+export function vendorScript(dialect: ProtocolEndpoint, order: VendorOrder, { onServed, onBill }: VendorBooks): Script {
   return (request) => {
     const served = serve(dialect, request.json, { ...order, output: tokensSaid(order) });
     onServed(served.output);
@@ -150,7 +150,7 @@ function tokensSaid({ ending, output }: Pick<VendorOrder, 'ending' | 'output'>):
   return ending === 'cut' || ending === 'left' ? Math.ceil(output / 2 / PIECE) * PIECE : output;
 }
 
-function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn, ending }: VendorOrder): Served {
+function serve(dialect: ProtocolEndpoint, body: JsonObject, { output: wanted, turn, ending }: VendorOrder): Served {
   const asked = modelIn(String(body['model']));
   const prompt = promptIn(body);
   const alternative = alternativeIn(dialect, body);
@@ -193,7 +193,7 @@ function priceOf(model: string): ListPrice {
   return price;
 }
 
-function alternativeIn(dialect: Dialect, body: JsonObject): string | undefined {
+function alternativeIn(dialect: ProtocolEndpoint, body: JsonObject): string | undefined {
   const named = dialect === 'messages' ? body['fallbacks'] : body['models'];
   const [first, second] = Array.isArray(named) ? (named as unknown[]) : [];
   if (dialect === 'messages') return first === undefined ? undefined : modelIn(String((first as JsonObject)['model']));
@@ -212,7 +212,7 @@ function imagesIn({ tools, max_tool_calls: most = Infinity }: JsonObject): numbe
 }
 
 /** @param isLong they write as much as they may */
-function passesIn(dialect: Dialect, body: JsonObject, input: number, isLong: boolean): readonly VendorPass[] {
+function passesIn(dialect: ProtocolEndpoint, body: JsonObject, input: number, isLong: boolean): readonly VendorPass[] {
   const outputOf = ({ output, maxOutput }: typeof ADVICE): number => (isLong ? maxOutput : output);
   if (dialect !== 'messages') return [];
   const management = body['context_management'] as { edits?: JsonObject[] } | null | undefined;
@@ -253,7 +253,7 @@ function textsIn({ messages, input, system, instructions }: JsonObject): string[
 
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
 
-function scriptOf(dialect: Dialect, ending: VendorEnding, served: Served, stream: boolean): Script {
+function scriptOf(dialect: ProtocolEndpoint, ending: VendorEnding, served: Served, stream: boolean): Script {
   if (ending === 'refused') return errorAnswer(dialect, 400);
   if (ending === 'left early') return [hang()];
   const text = inPieces(prose(served.output));

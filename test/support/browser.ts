@@ -9,7 +9,7 @@ import type { PageVisitor } from './page-visitor.js';
 export const WIDE = { width: 1280, height: 900 };
 export const NARROW = { width: 390, height: 844 };
 /** The narrowest that must do. */
-const LEAST = { width: 360, height: 740 };
+const MIN = { width: 360, height: 740 };
 
 /** A folder for pictures of what is looked at under a name, when somebody wants to see it too. */
 const SHOTS = process.env['SHOTS'];
@@ -107,7 +107,7 @@ const coveredNames = (page: Page): Promise<string[]> =>
   );
 
 /** From the narrowest window that must do to the widest that is usual. */
-const WIDTHS = [LEAST.width, NARROW.width, 768, 1024, WIDE.width, 1920];
+const WIDTHS = [MIN.width, NARROW.width, 768, 1024, WIDE.width, 1920];
 
 /**
  * Looks at the page as it stands: accessible in windows of three sizes and in both themes, in no window wider than that.
@@ -116,7 +116,7 @@ const WIDTHS = [LEAST.width, NARROW.width, 768, 1024, WIDE.width, 1920];
  */
 export async function expectFine({ page, complaints }: Window, name?: string): Promise<void> {
   const before = page.viewportSize() ?? WIDE;
-  for (const [size, viewport] of Object.entries({ wide: WIDE, narrow: NARROW, least: LEAST }))
+  for (const [size, viewport] of Object.entries({ wide: WIDE, narrow: NARROW, least: MIN }))
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

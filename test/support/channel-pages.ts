@@ -1,6 +1,6 @@
 /** A relay with an operator before its pages of channels. */
 
-import { CatalogExport, ChannelDesk, type ChannelRecord } from '../../src/catalog/channels/index.js';
+import { CatalogExport, ChannelChanges, type ChannelRecord } from '../../src/catalog/channels/index.js';
 import { operatorVisit } from './operator-visit.js';
 import type { PageVisitor, Visited } from './page-visitor.js';
 import { RelayApp } from './relay-app.js';
@@ -61,7 +61,7 @@ export function useChannelPages(): ChannelPages {
   beforeEach(() => relay.upstream.reset());
 
   const named = async (name: string): Promise<ChannelRecord> => {
-    const channel = (await relay.get(ChannelDesk).all()).find((one) => one.name === name);
+    const channel = (await relay.get(ChannelChanges).all()).find((one) => one.name === name);
     if (channel === undefined) throw new Error(`There is no channel ${name}.`);
     return channel;
   };

@@ -1,7 +1,7 @@
 /** What the decoder of Chat Completions upstreams makes of a stream, for its specs. */
 
 import type {
-  AnswerPart,
+  ResponsePart,
   CallContent,
   CallEvent,
   CallResult,
@@ -23,8 +23,8 @@ export const eventsOf = (stream: string, { content, target }: Setting = {}): Cal
   decoded(upstream.decodeStream(aContent(content), aTarget(target)), stream);
 export const answerOf = (stream: string, setting?: Setting): CallResult => resultOf(eventsOf(stream, setting));
 /** What is said in a stream that has yet to end. */
-export const partsOf = (stream: string, setting?: Setting): readonly AnswerPart[] =>
+export const partsOf = (stream: string, setting?: Setting): readonly ResponsePart[] =>
   answerOf(`${stream}${finish('stop')}${DONE}`, setting).parts;
 /** Texts as they are; a call as `id name(arguments)`. */
-export const saidIn = (parts: readonly AnswerPart[]): string[] =>
+export const saidIn = (parts: readonly ResponsePart[]): string[] =>
   parts.map((part) => (part.kind === 'tool-call' ? `${part.id} ${part.name}(${part.arguments})` : part.text));

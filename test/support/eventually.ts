@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long real processes may take on a slow machine with other things to do. */
-export const PATIENCE_MS = 60_000;
+export const TIMEOUT_MS = 60_000;
 
 /** Repeats an expectation until it holds, and gives what it returned; fails with its last complaint after `withinMs`. */
 export async function eventually<Result>(

@@ -1,7 +1,7 @@
 /** How the stream of a call that fails has to end, in each dialect (protocols' rule of errors within streams). */
 
 import { plain, type Situation } from './api-errors.js';
-import type { Dialect, JsonObject } from './scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 import type { ReadEvent } from './stream-text.js';
 
 export interface FailedStream {
@@ -20,7 +20,11 @@ export function failureIn(events: readonly ReadEvent[]): number {
 }
 
 /** The words of the one error at the end, without the request's id; no clean end of whatever dialect is near it. */
-export function expectFailedEnding(dialect: Dialect, { id, sent, ending }: FailedStream, situation: Situation): string {
+export function expectFailedEnding(
+  dialect: ProtocolEndpoint,
+  { id, sent, ending }: FailedStream,
+  situation: Situation,
+): string {
   if (dialect === 'responses') return expectFailedResponse({ id, sent, ending }, situation);
   expect(ending).toHaveLength(1);
   const [{ event, data } = { event: '', data: '' }] = ending;

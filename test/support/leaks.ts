@@ -6,11 +6,11 @@
 import type { CallerOptions } from './relay-app.js';
 import { prose, tokensIn } from './prose.js';
 import {
-  answerIn,
+  responseIn,
   bytes,
   chatBody,
   destroy,
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   endlessStream,
   errorAnswer,
@@ -46,7 +46,7 @@ const SMALLEST = '0.005';
 export type Leaving = 'asked' | 'headers' | 'opening' | 'words' | 'report' | 'thought';
 
 interface Scene {
-  readonly dialect: Dialect;
+  readonly dialect: ProtocolEndpoint;
   readonly streamed: boolean;
   /** Resolves when the client has read as much as it will get. */
   readonly read: Promise<void>;
@@ -78,10 +78,10 @@ const BEYOND_LIMIT: Count = ({ json }) => {
 
 type Play = (scene: Scene) => Script;
 
-const answer: Play = ({ dialect }) => answerIn(dialect, finished());
+const answer: Play = ({ dialect }) => responseIn(dialect, finished());
 const silence: Play = () => hang();
 const refusal: Play = ({ dialect }) => errorAnswer(dialect, 503);
-const more: Play = ({ dialect }) => answerIn(dialect, finished(3 * ANSWER_TOKENS));
+const more: Play = ({ dialect }) => responseIn(dialect, finished(3 * ANSWER_TOKENS));
 const endless: Play = ({ dialect }) => endlessStream(dialect, { text: prose(8).join(''), gapMs: 1 });
 const unreported: Play = ({ dialect, streamed }) =>
   streamed
@@ -120,7 +120,7 @@ export interface LeakRow {
   readonly ending: string;
   readonly kinds: readonly Kind[];
   /** All unless given. */
-  readonly dialects?: readonly Dialect[];
+  readonly dialects?: readonly ProtocolEndpoint[];
   /** `two` has a second channel; `thinker` shows nothing of what it thinks. `m` unless given. */
   readonly model?: 'two' | 'thinker';
   readonly caller?: CallerOptions & { readonly dailyBudget?: bigint };
@@ -199,7 +199,7 @@ const finished = (tokens = ANSWER_TOKENS) => ({
 });
 
 /** The events of an answer up to the one with so many tokens. */
-function eventsUntil(dialect: Dialect, tokens: number): ScriptedEvent[] {
+function eventsUntil(dialect: ProtocolEndpoint, tokens: number): ScriptedEvent[] {
   const events = eventsIn(dialect, finished());
   let seen = 0;
   const last = events.findIndex(({ data }) => (seen += tokensIn(JSON.stringify(data))) >= tokens);
@@ -207,7 +207,7 @@ function eventsUntil(dialect: Dialect, tokens: number): ScriptedEvent[] {
 }
 
 /** An unstreamed answer, cut behind so many tokens. */
-function wholeUntil(dialect: Dialect, tokens: number): string {
+function wholeUntil(dialect: ProtocolEndpoint, tokens: number): string {
   const body = JSON.stringify(BODIES[dialect](finished()));
   const begun = prose(tokens).join('');
   return body.slice(0, body.indexOf(begun) + begun.length);

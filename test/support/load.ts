@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aRequest, DIALECTS, PATHS } from './dialects.js';
-import { eventually, PATIENCE_MS } from './eventually.js';
+import { aRequest, PROTOCOLS, PATHS } from './protocols.js';
+import { eventually, TIMEOUT_MS } from './eventually.js';
 import type { RecordedRequest } from './scripted-request.js';
-import { answerIn, delay, type Dialect, pacedStream, type Script } from './scripted-upstream.js';
+import { responseIn, delay, type ProtocolEndpoint, pacedStream, type Script } from './scripted-upstream.js';
 
 /** What ends a stream that is whole. */
-const TERMINATOR: Readonly<Record<Dialect, RegExp>> = {
+const TERMINATOR: Readonly<Record<ProtocolEndpoint, RegExp>> = {
   'chat-completions': /data: \[DONE\]\n\n$/,
   messages: /event: message_stop\n.*\n\n$/,
   responses: /event: response\.completed\n.*\n\n(?:data: \[DONE\]\n\n)?$/,
@@ -15,7 +15,7 @@ const TERMINATOR: Readonly<Record<Dialect, RegExp>> = {
 export const unhurried = ({ dialect = 'chat-completions', json }: RecordedRequest): Script =>
   (json as { stream?: boolean }).stream === true
     ? pacedStream(dialect, { text: ['Hello ', 'there'] }, 5)
-    : [delay(20), answerIn(dialect)];
+    : [delay(20), responseIn(dialect)];
 
 /**
  * Clients that call without a pause, whatever happens to the server: every dialect, streamed and not. The id of each
@@ -36,7 +36,7 @@ export class Load {
   }
 
   /** Resolves when so many further answers have been seen to their end. */
-  async untilMore(count: number, withinMs = PATIENCE_MS): Promise<void> {
+  async untilMore(count: number, withinMs = TIMEOUT_MS): Promise<void> {
     const enough = this.complete.length + count;
     await eventually(() => {
       if (this.complete.length < enough) throw new Error(`Only ${this.complete.length} of ${enough} answers came.`);
@@ -50,14 +50,14 @@ export class Load {
 
   private async callOn(first: number): Promise<void> {
     for (let number = first; this.running; number += 1) {
-      const id = await this.call(DIALECTS[number % DIALECTS.length] ?? 'responses', number % 2 === 0);
+      const id = await this.call(PROTOCOLS[number % PROTOCOLS.length] ?? 'responses', number % 2 === 0);
       if (id === undefined) await sleep(20);
       else this.complete.push(id);
     }
   }
 
   /** The call's id if its answer was whole. */
-  private async call(dialect: Dialect, stream: boolean): Promise<string | undefined> {
+  private async call(dialect: ProtocolEndpoint, stream: boolean): Promise<string | undefined> {
     try {
       const response = await fetch(`${this.address()}${PATHS[dialect]}`, {
         method: 'POST',

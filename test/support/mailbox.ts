@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
-import { eventually, PATIENCE_MS } from './eventually.js';
+import { eventually, TIMEOUT_MS } from './eventually.js';
 
 /** What came over the wire: the envelope as the server was told it, and the message as it was read. */
 export interface ReceivedMail {
@@ -60,7 +60,7 @@ export class Mailbox {
       if (latest === undefined || mails.length < count)
         throw new Error(`${mails.length} mails to ${address} instead of ${count}`);
       return latest;
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
   }
 
   private async arrived({ envelope }: SMTPServerSession, raw: Buffer, done: () => void): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the specs of requests of Messages clients are built from: requests, what is read of them, what is warned of. */
 
-import { Losses, type CallContent, type Part } from '../../src/protocols/contract/index.js';
+import { TranslationWarnings, type CallContent, type Part } from '../../src/protocols/contract/index.js';
 import { MessagesProtocol } from '../../src/protocols/messages/messages.protocol.js';
 import { contentOf } from './translations.js';
 
@@ -15,7 +15,7 @@ export const said = (...content: unknown[]): readonly Part[] =>
 
 /** What the client is warned of, as in the header; undefined where nothing is lost. */
 export function warned(members: object): string | undefined {
-  const losses = new Losses(false);
+  const losses = new TranslationWarnings(false);
   contentOf(protocol, { ...EMPTY, ...members }, losses);
   return losses.header;
 }

@@ -2,16 +2,16 @@
 
 import { REPORTED, type VendorEnding } from './vendor-reports.js';
 import { prose } from './prose.js';
-import { DIALECTS } from './dialects.js';
-import type { Dialect, JsonObject } from './scripted-upstream.js';
+import { PROTOCOLS } from './protocols.js';
+import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 import type { SeededRandom } from './seeded-random.js';
 
 /** What a client sends beside its prompt. */
 export interface MoneyMember {
   readonly name: string;
   /** The protocols whose clients can send it. */
-  readonly of: readonly Dialect[];
-  readonly body: (dialect: Dialect, upstream: Dialect) => JsonObject;
+  readonly of: readonly ProtocolEndpoint[];
+  readonly body: (dialect: ProtocolEndpoint, upstream: ProtocolEndpoint) => JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
   /** Ids of somebody else, other people's money, models that the key must not use: it must not go up as it is. */
   readonly isForbidden?: true;
@@ -24,10 +24,10 @@ export interface MoneyMember {
   readonly showsOutput?: true;
 }
 
-const ALL = DIALECTS;
-const MESSAGES: readonly Dialect[] = ['messages'];
-const OPENAI: readonly Dialect[] = ['chat-completions', 'responses'];
-const RESPONSES: readonly Dialect[] = ['responses'];
+const ALL = PROTOCOLS;
+const MESSAGES: readonly ProtocolEndpoint[] = ['messages'];
+const OPENAI: readonly ProtocolEndpoint[] = ['chat-completions', 'responses'];
+const RESPONSES: readonly ProtocolEndpoint[] = ['responses'];
 const SEARCH_FEES = 3 * 10_000_000;
 /** A compaction, and an answer of an advisor, can come to so much for the longest prompt. */
 const COMPACTION = 100_000_000;
@@ -37,7 +37,7 @@ const IMAGE = 520_000_000;
 
 const plain = (
   name: string,
-  of: readonly Dialect[],
+  of: readonly ProtocolEndpoint[],
   body: JsonObject,
   more: Partial<MoneyMember> = {},
 ): MoneyMember => ({
@@ -46,10 +46,10 @@ const plain = (
   body: () => body,
   ...more,
 });
-const forbidden = (name: string, of: readonly Dialect[], body: JsonObject): MoneyMember =>
+const forbidden = (name: string, of: readonly ProtocolEndpoint[], body: JsonObject): MoneyMember =>
   plain(name, of, body, { isForbidden: true });
 
-const model = (name: string, upstream: Dialect): string => `${name}-${upstream}`;
+const model = (name: string, upstream: ProtocolEndpoint): string => `${name}-${upstream}`;
 
 export const MONEY_MEMBERS: readonly MoneyMember[] = [
   plain('nothing', ALL, {}, { isCountable: true, showsOutput: true }),
@@ -154,8 +154,8 @@ type Budget = (typeof BUDGETS)[number];
 
 export interface MoneyCase {
   readonly id: number;
-  readonly client: Dialect;
-  readonly upstream: Dialect;
+  readonly client: ProtocolEndpoint;
+  readonly upstream: ProtocolEndpoint;
   readonly stream: boolean;
   readonly member: MoneyMember;
   readonly ending: VendorEnding;
@@ -194,7 +194,7 @@ function combinations(): Combination[] {
   const all: Combination[] = [];
   for (const member of MONEY_MEMBERS)
     for (const client of member.of)
-      for (const upstream of DIALECTS)
+      for (const upstream of PROTOCOLS)
         for (const stream of [true, false])
           for (const ending of endingsOf(member, stream))
             for (const budget of budgetsOf(member)) all.push({ member, client, upstream, stream, ending, budget });

@@ -1,9 +1,9 @@
 import type { ProtocolId } from '../../src/protocols/contract/index.js';
 import { type CatalogGroup, type CatalogModel, FREE_PRICING, type OfferedModel } from '../../src/catalog/index.js';
-import { dialectsOf } from '../../src/console/home/dialects.js';
+import { protocolEndpoints } from '../../src/console/home/protocol-endpoints.js';
 
 /** As the registry has them, in no order. */
-export const DIALECTS = dialectsOf([
+export const PROTOCOLS = protocolEndpoints([
   { id: 'messages', callPaths: ['/v1/messages'] },
   { id: 'chat-completions', callPaths: ['/v1/chat/completions'] },
   { id: 'responses', callPaths: ['/v1/responses'] },

@@ -1,10 +1,10 @@
 /** Every dialect of a client over every dialect of an upstream. */
 
 import { CLIENTS, VENDORS } from '../conformance/dialects/index.js';
-import { DIALECTS } from './dialects.js';
-import type { Dialect } from './scripted-steps.js';
+import { PROTOCOLS } from './protocols.js';
+import type { ProtocolEndpoint } from './scripted-steps.js';
 
-export interface Pair<Client extends string = Dialect, Upstream extends string = Dialect> {
+export interface Pair<Client extends string = ProtocolEndpoint, Upstream extends string = ProtocolEndpoint> {
   readonly client: Client;
   readonly upstream: Upstream;
   /** The model that only an upstream of that dialect serves. */
@@ -12,7 +12,7 @@ export interface Pair<Client extends string = Dialect, Upstream extends string =
 }
 
 /** The three by the three that can be both: what specs go through that try many things with each pair. */
-export const PAIRS: readonly Pair[] = pairsOf(DIALECTS, DIALECTS);
+export const PAIRS: readonly Pair[] = pairsOf(PROTOCOLS, PROTOCOLS);
 
 /** The pairs, each with its name, for `describe.each`. */
 export const NAMED_PAIRS = named(PAIRS);

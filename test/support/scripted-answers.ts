@@ -51,7 +51,8 @@ export const messagesAnswer = (options: AnswerOptions = {}): Script => answerOf(
 export const responsesAnswer = (options: ResponsesAnswerOptions = {}): Script => answerOf(responsesVendor, options);
 
 /** The ready-made answer of an upstream's dialect, for tests that run over all of them. */
-export const answerIn = (dialect: string, options: AnswerOptions = {}): Script => answerOf(vendorOf(dialect), options);
+export const responseIn = (dialect: string, options: AnswerOptions = {}): Script =>
+  answerOf(vendorOf(dialect), options);
 
 /** The same of a vendor that no list has: streamed or whole as options or request say. */
 export function answerOf(vendor: DialectVendor, options: AnswerOptions = {}): Script {

@@ -1,6 +1,6 @@
 /** What the upstream answers when a test has scripted nothing: `Hello`, 9 prompt tokens, 2 completion tokens. */
 
-import { answerIn, errorAnswer, jsonAnswer } from './scripted-answers.js';
+import { responseIn, errorAnswer, jsonAnswer } from './scripted-answers.js';
 import type { RecordedRequest } from './scripted-request.js';
 import type { JsonObject, Script } from './scripted-steps.js';
 
@@ -12,7 +12,7 @@ export function defaultAnswer(request: RecordedRequest): Script {
     return jsonAnswer(200, { object: 'response.input_tokens', input_tokens: 9 });
   }
   if (dialect === undefined || method !== 'POST') return errorAnswer(dialect ?? 'chat-completions', 404);
-  return isJson(request) ? answerIn(dialect) : errorAnswer(dialect, 400);
+  return isJson(request) ? responseIn(dialect) : errorAnswer(dialect, 400);
 }
 
 const MODELS: JsonObject = {

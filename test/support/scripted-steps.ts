@@ -7,7 +7,7 @@
 import type { RecordedRequest } from './scripted-request.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-export type Dialect = 'responses' | 'chat-completions' | 'messages';
+export type ProtocolEndpoint = 'responses' | 'chat-completions' | 'messages';
 export type Headers = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** A server-sent event before encoding; a string as `data` is sent as it is (`[DONE]`, or broken JSON). */

@@ -4,7 +4,7 @@ import { vendorOf } from '../conformance/dialects/index.js';
 import { jsonIn } from './scripted-bodies.js';
 import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
 import {
-  type Dialect,
+  type ProtocolEndpoint,
   end,
   type JsonObject,
   type Script,
@@ -38,11 +38,11 @@ const changed = (value: JsonObject, change: Change): JsonObject =>
   ) as JsonObject;
 
 /** An answer that says nothing of what was used. */
-export const answerWithoutUsage = (dialect: Dialect, options: AnswerOptions = {}): Script =>
+export const answerWithoutUsage = (dialect: ProtocolEndpoint, options: AnswerOptions = {}): Script =>
   variantOf(dialect, options, (value) => ({ ...value, usage: undefined }));
 
 /** A refusal in words, as each vendor gives one. */
-export function refusalAnswer(dialect: Dialect, text: string): Script {
+export function refusalAnswer(dialect: ProtocolEndpoint, text: string): Script {
   switch (dialect) {
     case 'responses':
       return variantOf(dialect, { text }, refusedItems);

@@ -5,7 +5,7 @@ import type { TestingModule, TestingModuleBuilder } from '@nestjs/testing';
 import { CatalogService } from '../../src/catalog/index.js';
 import { CatalogImport, ChannelsModule } from '../../src/catalog/channels/index.js';
 import { type Assignment } from '../../src/relay/routing/selection/assignment.js';
-import { type CallSelection, type Wanted } from '../../src/relay/routing/selection/call-selection.js';
+import { type CallSelection, type SelectionQuery } from '../../src/relay/routing/selection/call-selection.js';
 import { CheckCalls } from '../../src/relay/routing/health/check-calls.js';
 import { ChannelSelection } from '../../src/relay/routing/selection/channel-selection.js';
 import { HealthLimits } from '../../src/relay/routing/health/health-limits.js';
@@ -56,7 +56,7 @@ export interface SelectionWorld {
   readonly random: SeededRandom;
   /** Serves these channels. */
   readonly start: (channels: readonly Described[], limits?: Partial<HealthLimits>) => Promise<void>;
-  readonly aCall: (wanted?: Partial<Wanted>) => CallSelection;
+  readonly aCall: (wanted?: Partial<SelectionQuery>) => CallSelection;
   /** Undefined: there is nobody. */
   readonly drawn: (call: CallSelection) => Promise<Assignment | undefined>;
   /** One attempt of a call, and what comes of it; gives the name of the channel. */
@@ -131,7 +131,7 @@ export function useSelection(): SelectionWorld {
     await database.drop();
   });
 
-  const aCall = (wanted: Partial<Wanted> = {}): CallSelection =>
+  const aCall = (wanted: Partial<SelectionQuery> = {}): CallSelection =>
     program
       .get(ChannelSelection)
       .for({ group: 'default', model: 'm', protocol: 'responses', affinity: undefined, accountId: 'acc_1', ...wanted });

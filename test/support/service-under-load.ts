@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processIdentity } from '../../src/platform/database/index.js';
-import { eventually, PATIENCE_MS } from './eventually.js';
+import { eventually, TIMEOUT_MS } from './eventually.js';
 import { Load, unhurried } from './load.js';
 import { catalogFor } from './relay-app.js';
 import { ScriptedUpstream } from './scripted-upstream.js';
@@ -52,7 +52,7 @@ export class ServiceUnderLoad {
   }
 
   untilBusy(): Promise<void> {
-    return this.load.untilMore(MANY, PATIENCE_MS);
+    return this.load.untilMore(MANY, TIMEOUT_MS);
   }
 
   /** After the server was killed. */
@@ -65,8 +65,8 @@ export class ServiceUnderLoad {
     const { postgresPid } = this.service;
     kill(postgresPid);
     await untilGone(postgresPid);
-    await eventually(() => expect([postgresPid, Number.NaN]).not.toContainEqual(this.service.postgresPid), PATIENCE_MS);
-    await this.load.untilMore(1, PATIENCE_MS);
+    await eventually(() => expect([postgresPid, Number.NaN]).not.toContainEqual(this.service.postgresPid), TIMEOUT_MS);
+    await this.load.untilMore(1, TIMEOUT_MS);
   }
 
   /** The server answers again, nothing that a client saw to its end is missing or there twice, the money is right. */
@@ -111,7 +111,7 @@ export class ServiceUnderLoad {
 export const kill = (...pids: number[]): void => pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
 
 export const untilGone = (pid: number): Promise<void> =>
-  eventually(() => expect(processIdentity(pid)).toBeUndefined(), PATIENCE_MS);
+  eventually(() => expect(processIdentity(pid)).toBeUndefined(), TIMEOUT_MS);
 
 /** Every status that the export gives a call, by its id. */
 function statusesIn(csv: string): Map<string, string[]> {

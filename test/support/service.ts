@@ -6,7 +6,7 @@ import pg from 'pg';
 import { isServing, readPostmaster } from '../../src/platform/database/embedded/postmaster-file.js';
 import { readState } from '../../src/platform/database/embedded/state-file.js';
 import { commandLine } from '../../src/platform/database/process-identity.js';
-import { PATIENCE_MS } from './eventually.js';
+import { TIMEOUT_MS } from './eventually.js';
 import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
@@ -130,7 +130,7 @@ export class Service {
     }
   }
 
-  async untilPrinted(pattern: RegExp, withinMs = PATIENCE_MS): Promise<void> {
+  async untilPrinted(pattern: RegExp, withinMs = TIMEOUT_MS): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (!pattern.test(this.output)) {
       if (this.wrapper.exitCode !== null || performance.now() > deadline)

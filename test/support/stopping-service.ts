@@ -3,12 +3,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { plain } from './api-errors.js';
-import { aRequest, PATHS } from './dialects.js';
-import { eventually, PATIENCE_MS } from './eventually.js';
+import { aRequest, PATHS } from './protocols.js';
+import { eventually, TIMEOUT_MS } from './eventually.js';
 import { RawClient } from './raw-client.js';
 import { RelayApp, type TestCaller } from './relay-app.js';
 import {
-  type Dialect,
+  type ProtocolEndpoint,
   encodeEvents,
   eventsAround,
   eventsIn,
@@ -44,7 +44,7 @@ channels:
 
 /** One stream as its client sees it. */
 export interface Heard {
-  readonly dialect: Dialect;
+  readonly dialect: ProtocolEndpoint;
   readonly id: string;
   /** Opens with the first piece of text. */
   readonly begun: Promise<void>;
@@ -71,18 +71,18 @@ export class StoppingService {
     eventually(() => {
       if (this.service.wrapper.exitCode === null) throw new Error(`Still running:\n${this.service.output}`);
       return this.service.wrapper.exitCode;
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
   readonly untilDraining = (): Promise<void> =>
-    eventually(async () => expect((await fetch(`${this.service.address}/readyz`)).status).toBe(503), PATIENCE_MS);
+    eventually(async () => expect((await fetch(`${this.service.address}/readyz`)).status).toBe(503), TIMEOUT_MS);
   /** A second SIGTERM counts from a second after the first on. */
   readonly endGrace = (kill: () => void = () => this.service.wrapper.kill('SIGTERM')): Promise<void> =>
     eventually(() => {
       kill();
       expect(this.service.output).toContain('SIGTERM once more');
-    }, PATIENCE_MS);
-  readonly untilCutOff = (): Promise<void> => this.service.untilPrinted(/Cut off: \d+ requests/, PATIENCE_MS);
+    }, TIMEOUT_MS);
+  readonly untilCutOff = (): Promise<void> => this.service.untilPrinted(/Cut off: \d+ requests/, TIMEOUT_MS);
 
-  readonly post = (dialect: Dialect, overrides: JsonObject = {}): Promise<Response> => {
+  readonly post = (dialect: ProtocolEndpoint, overrides: JsonObject = {}): Promise<Response> => {
     return fetch(`${this.service.address}${PATHS[dialect]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.caller.key}` },
@@ -90,7 +90,7 @@ export class StoppingService {
     });
   };
 
-  readonly stream = async (dialect: Dialect): Promise<Heard> => {
+  readonly stream = async (dialect: ProtocolEndpoint): Promise<Heard> => {
     const response = await this.post(dialect, { stream: true });
     expect(response.status).toBe(200);
     const begun = gate();
@@ -131,7 +131,7 @@ export class StoppingService {
     ]);
   };
 
-  readonly expectRefused = async (dialect: Dialect, response: Response, message: string): Promise<void> => {
+  readonly expectRefused = async (dialect: ProtocolEndpoint, response: Response, message: string): Promise<void> => {
     const id = response.headers.get('x-request-id') ?? '';
     const text = await response.text();
     expect([response.status, text]).toEqual([dialect === 'messages' ? 529 : 503, expect.any(String)]);

@@ -7,7 +7,7 @@ import {
   type CallResult,
   EventGrammar,
   isTreeObject,
-  Losses,
+  TranslationWarnings,
   parseJsonTree,
   type OpaqueReasoning,
   type ProtocolAdapter,
@@ -64,7 +64,11 @@ export function treeOf(protocol: ProtocolAdapter, body: string | object): TreeOb
 }
 
 /** What a request asks for. */
-export function contentOf(protocol: ProtocolAdapter, body: string | object, losses = new Losses(false)): CallContent {
+export function contentOf(
+  protocol: ProtocolAdapter,
+  body: string | object,
+  losses = new TranslationWarnings(false),
+): CallContent {
   return protocol.parseRequest(treeOf(protocol, body), { call: aCall(protocol, body), losses, unseal });
 }
 
@@ -75,7 +79,7 @@ export function aRenderContext(protocol: ProtocolAdapter, body: object, prompt =
     call,
     request: treeOf(protocol, body),
     content: contentOf(protocol, body),
-    losses: new Losses(false),
+    losses: new TranslationWarnings(false),
     promptTokens,
     seal,
   };
@@ -94,7 +98,7 @@ export function built(
   upstream: UpstreamAdapter,
   { call, content }: Pick<BuildContext, 'call' | 'content'>,
   target: Partial<UpstreamTarget> = {},
-  losses = new Losses(false),
+  losses = new TranslationWarnings(false),
 ): Built {
   const request = upstream.buildRequest({ call, content, losses }, aTarget(target));
   const text = Buffer.concat(request.body.pieces()).toString();

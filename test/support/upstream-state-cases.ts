@@ -1,6 +1,6 @@
 import { streamIn } from './scripted-bodies.js';
 import {
-  type Dialect,
+  type ProtocolEndpoint,
   type JsonObject,
   jsonAnswer,
   messagesBody,
@@ -101,7 +101,7 @@ export function responseWith(items: readonly JsonObject[], more: JsonObject = {}
 /** State that an upstream creates: the request, the response, and a request that names the state. */
 export interface StateCase {
   readonly name: string;
-  readonly protocol: Dialect;
+  readonly protocol: ProtocolEndpoint;
   /** The request that has the state created, and its response. */
   readonly creating: JsonObject;
   readonly created: Script;

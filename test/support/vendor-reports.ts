@@ -1,6 +1,6 @@
 /** How a scripted vendor reports what it did: truly, or as some vendors do. */
 
-import type { Dialect, JsonObject } from './scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 
 /**
  * How the vendor's answer ends: with a report that is true, with one that is not, in the middle, or because the client has
@@ -44,7 +44,7 @@ export interface Reported {
   readonly written: number;
 }
 
-export function usageBeside(dialect: Dialect, reported: Reported): JsonObject {
+export function usageBeside(dialect: ProtocolEndpoint, reported: Reported): JsonObject {
   const { speed, geo, tier, searches, passes, model, prompt, output, written } = reported;
   if (dialect === 'messages')
     return {
@@ -82,7 +82,7 @@ const iteration = (type: string, model: string | undefined, input: number, outpu
 export const vendorName = (model: string): string => `${model}-2026`;
 
 export function answerBeside(
-  dialect: Dialect,
+  dialect: ProtocolEndpoint,
   { tier, model, searches, images }: Pick<Reported, 'tier' | 'model' | 'searches'> & { readonly images: number },
 ): JsonObject {
   const common = { model: vendorName(model) };

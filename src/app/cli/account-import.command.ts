@@ -25,7 +25,7 @@ async function importAccounts(file: string, { invite, json }: ImportOptions, wit
   const text = await readText(file);
   const { made, failed } = await withApp(async (app) => {
     const imports = app.get(AccountImport);
-    const accounts = await imports.run(text).catch((error: unknown) => Promise.reject(reportFaults(error, file)));
+    const accounts = await imports.run(text).catch((error: unknown) => Promise.reject(reportErrors(error, file)));
     return { made: accounts, failed: invite ? await imports.invite(accounts) : [] };
   });
   if (json) printJson({ accounts: made, invited: invite ? made.length - failed.length : 0, failed });
@@ -44,7 +44,7 @@ async function readText(file: string): Promise<string> {
 }
 
 /** Every fault has a line on stderr; what is thrown on is the last line. */
-function reportFaults(error: unknown, file: string): unknown {
+function reportErrors(error: unknown, file: string): unknown {
   if (!(error instanceof ImportRefused) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);
   return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was imported.`);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Account, AccountService, AccountStanding } from '../../auth/index.js';
+import { type Account, AccountService, AccountStatus } from '../../auth/index.js';
 import { renderLimits } from '../../platform/limits/index.js';
 import { Onboarding } from '../../keys/onboarding/index.js';
 import { formatUsd, type Nanos, Secret, ZERO } from '../../platform/shared/index.js';
@@ -84,7 +84,7 @@ function stateCommand(account: Command, verb: 'enable' | 'disable', description:
     .action(async ({ email, json }: StateOptions) => {
       await withApp(async (app) => {
         const { id } = await app.get(AccountService).get(email);
-        await app.get(AccountStanding)[verb](id);
+        await app.get(AccountStatus)[verb](id);
       });
       if (json) printJson({ email, state: `${verb}d` });
       else printLine(`${email} is ${verb}d`);

@@ -24,7 +24,9 @@ async function writeBackup(file: string): Promise<void> {
   const { tables, rows, bytes } = await withServer(({ config, server, signal }) =>
     backUp({ url: server.url, file, secretKey: config.secretKey, now: new Date(), signal }),
   );
-  printLine(`backup of ${tables} tables, ${inWords(rows)} rows, ${inWords(Math.ceil(bytes / KILOBYTE))} kB in ${file}`);
+  printLine(
+    `backup of ${tables} tables, ${summaryText(rows)} rows, ${summaryText(Math.ceil(bytes / KILOBYTE))} kB in ${file}`,
+  );
   note(
     'The backup does not contain SECRET_KEY (DATA_DIR/secret.key, or the variable); store it separately. Without it, channel credentials and the mail server password cannot be decrypted, mailed codes are void, and clients lose sealed reasoning.',
     `Not included: runtime state (${LEFT_OUT.join(', ')}, and in-memory counters). After a restore, users must sign in again, and open calls are closed without a charge.`,
@@ -41,7 +43,7 @@ async function readBackup(file: string): Promise<void> {
   });
   const rows = Object.values(trailer.rows).reduce((sum, count) => sum + count, 0);
   printLine(
-    `restored ${header.tables.length} tables, ${inWords(rows)} rows, as they were at ${header.made_at} under version ${header.version}`,
+    `restored ${header.tables.length} tables, ${summaryText(rows)} rows, as they were at ${header.made_at} under version ${header.version}`,
   );
   if (sameKey) note('SECRET_KEY matches the backup.');
   else
@@ -57,4 +59,4 @@ function note(...lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`${line}\n`);
 }
 
-const inWords = (count: number): string => count.toLocaleString('en');
+const summaryText = (count: number): string => count.toLocaleString('en');

@@ -41,7 +41,7 @@ async function apply(file: string, { prune, check, json }: ApplyOptions, withApp
     const changes = await app
       .get(CatalogImport)
       .apply(text, { fileName: file, prune: prune === true, protocols })
-      .catch((error: unknown) => Promise.reject(reportFaults(error, file)));
+      .catch((error: unknown) => Promise.reject(reportErrors(error, file)));
     if (!json) for (const line of changes.length > 0 ? changes : ['nothing changed']) printLine(line);
     const channels = check ? await checkChannels(app.get(ChannelProbe), json === true) : undefined;
     if (json) printJson({ changes, ...(channels && { channels }) });
@@ -81,7 +81,7 @@ async function readText(file: string): Promise<string> {
 }
 
 /** A file with several faults is told of in as many lines; what is thrown on is the last line. */
-function reportFaults(error: unknown, file: string): unknown {
+function reportErrors(error: unknown, file: string): unknown {
   if (!(error instanceof InvalidCatalog) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);
   return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was applied.`);

@@ -2,7 +2,7 @@ import { type FallbackModel, parsePricing } from '../../catalog/index.js';
 import { DEFAULT_TIMEOUTS, type FallbackChannel } from '../../catalog/channels/index.js';
 import { DEMO_MODEL } from './demo.routes.js';
 
-const DIALECTS = ['chat-completions', 'messages', 'responses'] as const;
+const DEMO_PROTOCOLS = ['chat-completions', 'messages', 'responses'] as const;
 
 /** The demo model costs a little, so that a first call shows what a real one will: held, charged, logged. */
 export const demoModel = (createdAt: number): FallbackModel => ({
@@ -27,7 +27,7 @@ export const demoModel = (createdAt: number): FallbackModel => ({
 
 /** One channel for each dialect, all to the same upstream on loopback. */
 export const demoChannels = (baseUrl: string): readonly FallbackChannel[] =>
-  DIALECTS.map((protocol) => ({
+  DEMO_PROTOCOLS.map((protocol) => ({
     id: `demo-${protocol}`,
     name: `demo-${protocol}`,
     protocol,

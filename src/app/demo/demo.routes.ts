@@ -3,17 +3,17 @@
 import type { IncomingMessage } from 'node:http';
 
 import { type JsonObject, maskKeys } from '../../platform/shared/index.js';
-import { chatCompletionsDialect } from './chat-completions.dialect.js';
-import type { DemoDialect } from './demo.dialect.js';
+import { chatCompletionsDemo } from './chat-completions.protocol.js';
+import type { DemoProtocol } from './demo.protocol.js';
 import { DemoRefusal } from './demo.refusal.js';
-import { countMessageTokens, messagesDialect } from './messages.dialect.js';
-import { responsesDialect } from './responses.dialect.js';
+import { countMessageTokens, messagesDemo } from './messages.protocol.js';
+import { responsesDemo } from './responses.protocol.js';
 
 /** The name under which the demo model lists itself; any other name is answered as well. */
 export const DEMO_MODEL = 'demo';
 
 /** What to do with a request, and the dialect in which its errors are worded. */
-export type Route = { readonly dialect: DemoDialect } & (
+export type Route = { readonly dialect: DemoProtocol } & (
   | { readonly type: 'generate' }
   | { readonly type: 'count'; count(body: JsonObject): JsonObject }
   | { readonly type: 'plain'; reply(): JsonObject }
@@ -21,11 +21,11 @@ export type Route = { readonly dialect: DemoDialect } & (
 );
 
 const ROUTES: Readonly<Record<string, Route>> = {
-  'POST /v1/responses': { type: 'generate', dialect: responsesDialect },
-  'POST /v1/chat/completions': { type: 'generate', dialect: chatCompletionsDialect },
-  'POST /v1/messages': { type: 'generate', dialect: messagesDialect },
-  'POST /v1/messages/count_tokens': { type: 'count', dialect: messagesDialect, count: countMessageTokens },
-  'GET /v1/models': { type: 'plain', dialect: responsesDialect, reply: listModels },
+  'POST /v1/responses': { type: 'generate', dialect: responsesDemo },
+  'POST /v1/chat/completions': { type: 'generate', dialect: chatCompletionsDemo },
+  'POST /v1/messages': { type: 'generate', dialect: messagesDemo },
+  'POST /v1/messages/count_tokens': { type: 'count', dialect: messagesDemo, count: countMessageTokens },
+  'GET /v1/models': { type: 'plain', dialect: responsesDemo, reply: listModels },
 };
 
 /** Never fails: an unknown path is a route too, whose answer is a 404. The query plays no part. */
@@ -34,7 +34,7 @@ export function findRoute(request: IncomingMessage): Route {
   const route = ROUTES[`${request.method} ${path}`];
   if (route !== undefined) return route;
   const refusal = new DemoRefusal(`The demo upstream has no ${request.method} ${maskKeys(path)}.`, { status: 404 });
-  return { type: 'unknown', dialect: speaksMessages(request, path) ? messagesDialect : responsesDialect, refusal };
+  return { type: 'unknown', dialect: speaksMessages(request, path) ? messagesDemo : responsesDemo, refusal };
 }
 
 function speaksMessages(request: IncomingMessage, path: string): boolean {

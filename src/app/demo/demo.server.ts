@@ -11,9 +11,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { JsonObject } from '../../platform/shared/index.js';
-import { answerQuestion } from './demo.answer.js';
+import { answerQuestion } from './demo.response.js';
 import { parseBody } from './demo.body.js';
-import type { DemoCall, DemoDialect, DemoStream } from './demo.dialect.js';
+import type { DemoCall, DemoProtocol, DemoStream } from './demo.protocol.js';
 import { DemoRefusal } from './demo.refusal.js';
 import { findRoute, type Route } from './demo.routes.js';
 
@@ -128,7 +128,7 @@ function asRefusal(error: unknown): DemoRefusal {
   return error instanceof DemoRefusal ? error : new DemoRefusal('The demo upstream failed.', { status: 500 });
 }
 
-function refuse(dialect: DemoDialect, refusal: DemoRefusal, response: ServerResponse, requestId: string): void {
+function refuse(dialect: DemoProtocol, refusal: DemoRefusal, response: ServerResponse, requestId: string): void {
   // The rest of the request may never have been read, so the connection cannot be used again.
   response.setHeader('connection', 'close');
   sendJson(response, refusal.status, dialect.renderRefusal(refusal, requestId));

@@ -1,7 +1,7 @@
 /** The response object of the Responses dialect: every key in every state, because strict clients check for all of them. */
 
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import type { DemoCall } from './demo.dialect.js';
+import type { DemoCall } from './demo.protocol.js';
 
 /** What differs between the states of one response. */
 interface ResponseState {

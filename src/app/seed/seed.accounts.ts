@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AccountService, AccountStanding } from '../../auth/index.js';
+import { AccountService, AccountStatus } from '../../auth/index.js';
 import { ApiKeyService } from '../../keys/index.js';
 import { Onboarding } from '../../keys/onboarding/index.js';
 import { parseUsd, Secret } from '../../platform/shared/index.js';
@@ -29,7 +29,7 @@ export class SeedAccounts {
   constructor(
     private readonly onboarding: Onboarding,
     private readonly accounts: AccountService,
-    private readonly standing: AccountStanding,
+    private readonly standing: AccountStatus,
     private readonly wallets: WalletService,
     private readonly keys: ApiKeyService,
   ) {}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Mail, Mailer } from '../../platform/mail/index.js';
 import type { MailedProof, Purpose } from '../verification/verification.js';
-import * as words from './mail-words.js';
+import * as words from './mail-text.js';
 import { MailWriter } from './mail-writer.js';
 
 /** Where the link of each kind of mail leads: a page that asks for a click. */

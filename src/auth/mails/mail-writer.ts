@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Mail, MailTemplates } from '../../platform/mail/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { BaseAddress } from '../../platform/config/index.js';
-import type { Wording } from './mail-words.js';
+import type { Wording } from './mail-text.js';
 
 /** A mail's own part: the link of its button, below our address, and its code. */
 export interface MailFilling {

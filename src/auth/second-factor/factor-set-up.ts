@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import type { Visitor } from '../visit.js';
-import { SECOND_FACTOR_ON } from '../mails/second-factor-words.js';
+import { SECOND_FACTOR_ON } from '../mails/second-factor-text.js';
 import { typedCode } from '../verification/verification.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { type QrCode, qrCode } from './qr-code.js';
@@ -12,7 +12,7 @@ import { SecondFactors } from './second-factors.service.js';
 import { newTotpSecret, totpAddress, totpStep } from './totp.js';
 
 /** What a page shows for an app to be told what to make codes from. */
-export interface ShownSecret {
+export interface SecretView {
   /** For the form that turns it on; opens in this session alone. */
   readonly sealed: string;
   /** In groups of four, for whoever types it. */
@@ -39,7 +39,7 @@ export class FactorSetUp {
   }
 
   /** @throws UnreadableSecret when another session began */
-  shown(visitor: Visitor, sealed: string): ShownSecret {
+  shown(visitor: Visitor, sealed: string): SecretView {
     const secret = this.secrets.openForSetUp(sealed, visitor);
     const address = totpAddress(secret, this.settings.current().site.name, visitor.email);
     const text = secret.reveal().replaceAll(/(.{4})(?=.)/g, '$1 ');

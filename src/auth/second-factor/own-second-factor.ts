@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Secret } from '../../platform/shared/index.js';
 import type { Visitor } from '../visit.js';
-import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-words.js';
+import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-text.js';
 import { SecurityLog } from '../security-log.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
 import { besideField } from '../throttle/throttle.js';

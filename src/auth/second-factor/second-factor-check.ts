@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock, networkOf, type Secret, UnreadableSecret } from '../../platform/shared/index.js';
-import { RECOVERY_CODE_USED } from '../mails/second-factor-words.js';
+import { RECOVERY_CODE_USED } from '../mails/second-factor-text.js';
 import { Throttle } from '../throttle/throttle.js';
 import { typedCode } from '../verification/verification.js';
 import { FactorSecrets } from './factor-secrets.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Mailer } from '../../platform/mail/index.js';
 import { AccountRepository } from '../account.repository.js';
-import type { Wording } from '../mails/mail-words.js';
+import type { Wording } from '../mails/mail-text.js';
 import { MailWriter } from '../mails/mail-writer.js';
 
 /** Tells an account's owner by mail what became of its second factor: whoever did it may be somebody else. The button leads to another password. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SECOND_FACTOR_REMOVED } from '../mails/second-factor-words.js';
+import { SECOND_FACTOR_REMOVED } from '../mails/second-factor-text.js';
 import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
 

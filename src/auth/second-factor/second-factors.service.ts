@@ -4,7 +4,7 @@ import { AuditLog } from '../../platform/audit/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { AccountGone } from '../account.errors.js';
 import { AccountRepository } from '../account.repository.js';
-import { accountObject } from '../account-words.js';
+import { accountObject } from '../account-text.js';
 import { SessionService } from '../sessions/session.service.js';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
 import { SecondFactorIsOff, SecondFactorIsOn } from './second-factor.errors.js';

@@ -6,19 +6,19 @@ import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
 import type { Visitor } from '../visit.js';
 import { browserName } from './browser-name.js';
-import { accountObject } from '../account-words.js';
+import { accountObject } from '../account-text.js';
 import { type EndedSession, type Moment, SessionRepository, type SessionRow } from './session.repository.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 30 * DAY_MS;
-const USUAL_MS = 12 * HOUR_MS;
+const DEFAULT_MS = 12 * HOUR_MS;
 /** How exactly it is known when a session was last seen. */
 const SEEN_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
 /** From where somebody visits. */
-export interface Whereabouts {
+export interface ClientAddress {
   readonly ip: string;
   readonly userAgent: string;
 }
@@ -54,10 +54,10 @@ export class SessionService {
    * @param kept for 30 days instead of 12 hours
    * @returns how long the browser is to keep its token, in seconds; undefined: until it is closed
    */
-  async start(accountId: string, token: string, kept: boolean, from: Whereabouts): Promise<number | undefined> {
+  async start(accountId: string, token: string, kept: boolean, from: ClientAddress): Promise<number | undefined> {
     const now = this.clock.now();
     await this.sessions.deleteOver(accountId, this.moment());
-    const lifetimeMs = kept ? KEPT_MS : USUAL_MS;
+    const lifetimeMs = kept ? KEPT_MS : DEFAULT_MS;
     await this.sessions.insert({
       id: newId('ses', now),
       tokenHash: hashOf(token),
@@ -72,7 +72,7 @@ export class SessionService {
   }
 
   /** Who is behind a token, and notes that they were seen. */
-  async find(token: string, from: Whereabouts): Promise<Visitor | undefined> {
+  async find(token: string, from: ClientAddress): Promise<Visitor | undefined> {
     const moment = this.moment();
     const row = await this.sessions.find(hashOf(token), moment);
     if (row === undefined) return undefined;
@@ -107,7 +107,7 @@ export class SessionService {
   /** Whether this browser was to stay signed in when it is closed. */
   async isKept(accountId: string, id: string): Promise<boolean> {
     const session = (await this.list(accountId)).find((one) => one.id === id);
-    return session !== undefined && session.expiresAt.getTime() - session.createdAt.getTime() > USUAL_MS * 2;
+    return session !== undefined && session.expiresAt.getTime() - session.createdAt.getTime() > DEFAULT_MS * 2;
   }
 
   /** Signs the browser out that has this token. */

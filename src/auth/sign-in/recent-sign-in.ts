@@ -54,13 +54,13 @@ export class RecentSignIn {
   async confirm(visitor: Visitor, password: string): Promise<void> {
     if (!this.needed(visitor)) return;
     if (password === '') throw new NotConfirmed('Enter your password: you signed in more than 15 minutes ago.');
-    await this.signIn.confirm(visitor, new Secret(password)).catch(asFault);
+    await this.signIn.confirm(visitor, new Secret(password)).catch(asFieldError);
     await this.sessions.confirm(visitor.sessionId);
     this.confirmed.add(visitor);
   }
 }
 
-function asFault(error: unknown): never {
+function asFieldError(error: unknown): never {
   if (error instanceof WrongPassword) throw new NotConfirmed(error.message);
   if (error instanceof TooManyTries) throw new NotConfirmed(error.message, error.retryAfterSeconds);
   throw error;

@@ -8,7 +8,7 @@ import type { CredentialReader } from './credential-reader.js';
 const REFERENCE_LENGTH = 12;
 const ENDING_LENGTH = 4;
 /** Of what is shorter even the ending would tell too much. */
-const LEAST_SECRET_LENGTH = 20;
+const MIN_SECRET_LENGTH = 20;
 
 /** What operators may know of a credential. */
 export interface CredentialNote {
@@ -53,7 +53,7 @@ function noteOf(credential: StoredCredential, id: string, reader: CredentialRead
   return {
     reference,
     unreadable: secret === undefined,
-    ...(secret !== undefined && secret.length >= LEAST_SECRET_LENGTH && { ending: secret.slice(-ENDING_LENGTH) }),
+    ...(secret !== undefined && secret.length >= MIN_SECRET_LENGTH && { ending: secret.slice(-ENDING_LENGTH) }),
     ...(credential.setAt !== undefined && { setAt: new Date(credential.setAt) }),
   };
 }

@@ -3,8 +3,8 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule, Offer } from '../index.js';
 import { MetricsModule } from '../../platform/metrics/index.js';
 import { CatalogExport } from './catalog-file/catalog-export.service.js';
-import { CatalogDesk } from './catalog-file/catalog-desk.js';
-import { ChannelDesk } from './catalog-file/channel-desk.js';
+import { CatalogChanges } from './catalog-file/catalog-changes.js';
+import { ChannelChanges } from './catalog-file/channel-changes.js';
 import { CatalogInventory } from './catalog-file/catalog-inventory.js';
 import { CatalogImport } from './catalog-file/catalog-import.service.js';
 import { ChannelDrafts } from './catalog-file/channel-drafts.js';
@@ -27,13 +27,21 @@ import { CredentialVault } from './credential-vault.js';
     ChannelDirectory,
     ChannelEditor,
     CatalogImport,
-    CatalogDesk,
+    CatalogChanges,
     CatalogInventory,
-    ChannelDesk,
+    ChannelChanges,
     ChannelDrafts,
     CatalogExport,
   ],
-  exports: [ChannelDirectory, CatalogImport, CatalogDesk, CatalogInventory, ChannelDesk, ChannelDrafts, CatalogExport],
+  exports: [
+    ChannelDirectory,
+    CatalogImport,
+    CatalogChanges,
+    CatalogInventory,
+    ChannelChanges,
+    ChannelDrafts,
+    CatalogExport,
+  ],
 })
 export class ChannelsModule {
   constructor(offer: Offer, directory: ChannelDirectory) {

@@ -24,7 +24,7 @@ export class CredentialStore {
   ): readonly StoredCredential[] {
     const sealed = before.filter((credential) => 'sealed' in credential);
     const kept = credentials.filter((credential) => credential === 'keep').length;
-    if (kept > 0 && kept !== sealed.length) throw new SecretNotKept(name, kept, sealed.length);
+    if (kept > 0 && kept !== sealed.length) throw new SecretNotStored(name, kept, sealed.length);
     const waiting = [...sealed];
     return credentials.flatMap((credential) => this.store(credential, id, sealed, waiting) ?? []);
   }
@@ -54,7 +54,7 @@ export class CredentialStore {
 }
 
 /** The catalog says `***`, but there is no such secret, or it is not plain which one. */
-export class SecretNotKept extends AppError {
+export class SecretNotStored extends AppError {
   constructor(channel: string, kept: number, stored: number) {
     const fault =
       stored === 0

@@ -1,11 +1,11 @@
 import { type Notifications, TOPICS } from '../../platform/database/index.js';
 
 /** How long servers have to say which variables they lack, in ms. */
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 /** Names in one question, so that it stays under what a notification can carry. */
 const NAMES_AT_ONCE = 50;
 
-interface Answer {
+interface EnvironmentReply {
   readonly missing: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export function answerEnvironmentQuestions(
 ): void {
   notifications.answer(
     TOPICS.environment,
-    (names) => ({ missing: missing(names as readonly string[]) }) satisfies Answer,
+    (names) => ({ missing: missing(names as readonly string[]) }) satisfies EnvironmentReply,
   );
 }
 
@@ -27,8 +27,8 @@ export async function missingOnServers(
 ): Promise<ReadonlySet<string>> {
   const missing = new Set<string>();
   for (let first = 0; first < names.length; first += NAMES_AT_ONCE) {
-    const answers = await notifications.ask(TOPICS.environment, names.slice(first, first + NAMES_AT_ONCE), PATIENCE_MS);
-    for (const answer of answers as readonly Answer[]) for (const name of answer.missing) missing.add(name);
+    const answers = await notifications.ask(TOPICS.environment, names.slice(first, first + NAMES_AT_ONCE), TIMEOUT_MS);
+    for (const answer of answers as readonly EnvironmentReply[]) for (const name of answer.missing) missing.add(name);
   }
   return missing;
 }

@@ -1,6 +1,6 @@
-import { type Fault, Numeral } from '../../catalog/channels/index.js';
+import { type EntryError, Numeral } from '../../catalog/channels/index.js';
 import { type Difference, differencesBetween, type FieldValue, Form, type FormBody } from '../web/index.js';
-import { faultSentence } from './fault-sentence.js';
+import { errorSentence } from './error-sentence.js';
 
 /** A form with dynamic fields, as typed, by name. Validated by the catalog file’s checks. */
 export type TypedForm = Form<Record<string, unknown>>;
@@ -57,13 +57,13 @@ export const linesOf = (pairs: Readonly<Record<string, string>>): string =>
  */
 export function refuseBy(
   form: TypedForm,
-  faults: readonly Fault[],
-  fieldOf: (fault: Fault) => string,
+  faults: readonly EntryError[],
+  fieldOf: (fault: EntryError) => string,
   labels: Readonly<Record<string, string>>,
 ): void {
   for (const fault of faults) {
     const field = fieldOf(fault);
-    form.refuse(field, faultSentence(labels[field] ?? 'This', fault.message));
+    form.refuse(field, errorSentence(labels[field] ?? 'This', fault.message));
   }
 }
 

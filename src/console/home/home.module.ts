@@ -12,7 +12,7 @@ import { HomeController } from './home.controller.js';
 import { HomePages } from './home.pages.js';
 import { PricingController } from './pricing/pricing.controller.js';
 import { PricingPages } from './pricing/pricing.pages.js';
-import { AnswerCounting } from './status/counted-answers.js';
+import { ResponseCounting } from './status/counted-responses.js';
 import { StatusController } from './status/status.controller.js';
 import { StatusPages } from './status/status.pages.js';
 import { TermsController } from './terms/terms.controller.js';
@@ -20,6 +20,6 @@ import { TermsController } from './terms/terms.controller.js';
 @Module({
   imports: [AccessModule, CatalogModule, KeysModule, RelayModule, SettingsModule, UsagePagesModule, WalletModule],
   controllers: [HomeController, DocsController, PricingController, StatusController, TermsController],
-  providers: [AnswerCounting, DashboardPages, HomePages, PricingPages, StatusPages],
+  providers: [ResponseCounting, DashboardPages, HomePages, PricingPages, StatusPages],
 })
 export class HomeModule {}

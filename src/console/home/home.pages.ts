@@ -6,7 +6,7 @@ import { Page, Redirect } from '../web/index.js';
 import { BaseAddress } from '../../platform/config/index.js';
 import { type Visitor } from '../../auth/index.js';
 import { DashboardPages } from './dashboard/dashboard.pages.js';
-import { dialectsOf } from './dialects.js';
+import { protocolEndpoints } from './protocol-endpoints.js';
 import { landingView } from './landing/landing.view.js';
 
 /** The page at the address itself: what is offered here, or how one's own things stand. */
@@ -25,7 +25,7 @@ export class HomePages {
     const data = landingView({
       group,
       models: group === undefined ? [] : this.offer.modelsOf(group.name),
-      dialects: dialectsOf(this.adapters.dialects),
+      dialects: protocolEndpoints(this.adapters.dialects),
       base: this.address.current(),
     });
     return new Page('home/landing', { title: 'One address for every model', width: 'wide', data });

@@ -3,4 +3,4 @@ export { badgeOf } from './key-facts.js';
 export { fullestOf, limitsOf } from './key-limits.js';
 export { KeyPagesModule } from './key-pages.module.js';
 export { KeyUsePages } from './key-use.pages.js';
-export { noticeWords } from './notice-words.js';
+export { noticeText } from './notice-text.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CatalogService, Offer } from '../../catalog/index.js';
-import { type Limits, ownElseUsual } from '../../platform/limits/index.js';
+import { type Limits, ownOrDefault } from '../../platform/limits/index.js';
 import type { Reachable } from '../web/index.js';
 import type { Visitor } from '../../auth/index.js';
 import type { OwnKey } from '../../keys/index.js';
@@ -29,7 +29,7 @@ export class KeyChoices {
 
   /** Limits that hold of a key. */
   limitsOf({ limits }: OwnKey): Limits {
-    return ownElseUsual(limits, this.usualLimits());
+    return ownOrDefault(limits, this.usualLimits());
   }
 
   groups(visitor: Visitor, key?: OwnKey): readonly Option[] {

@@ -56,13 +56,13 @@ export function paceText({ limits, networks }: Pick<OwnKey, 'limits' | 'networks
 }
 
 /** What holds where a limit is left empty, by the fields of the form; empty where nothing does. */
-export const usualHints = ({ requestsPerMinute, tokensPerMinute, concurrency }: Limits) => ({
-  callsPerMinute: usualHint(requestsPerMinute),
-  tokensPerMinute: usualHint(tokensPerMinute),
-  concurrency: usualHint(concurrency),
+export const defaultHints = ({ requestsPerMinute, tokensPerMinute, concurrency }: Limits) => ({
+  callsPerMinute: defaultHint(requestsPerMinute),
+  tokensPerMinute: defaultHint(tokensPerMinute),
+  concurrency: defaultHint(concurrency),
 });
 
-const usualHint = (limit: number | undefined): string =>
+const defaultHint = (limit: number | undefined): string =>
   limit === undefined ? '' : `Leave empty for the default of ${count(limit)}.`;
 
 interface Crumb {

@@ -7,7 +7,7 @@ import { type CreatedApiKey, KeyChangedMeanwhile, type OwnKey, OwnKeys } from '.
 import { KeyChoices } from './key-choices.js';
 import { differencesOf } from './key-conflict.js';
 import { expiryView } from './key-expiry.js';
-import { badgeOf, crumbsTo, limitsText, paceText, usualHints } from './key-facts.js';
+import { badgeOf, crumbsTo, limitsText, paceText, defaultHints } from './key-facts.js';
 import { KeyChangeForm, KeyForm, RaiseForm } from './key-form.js';
 import { limitsOf } from './key-limits.js';
 import { settingsOf, valuesOf } from './key-settings.view.js';
@@ -37,7 +37,7 @@ export class KeyFormPages {
         groups: this.choices.groups(visitor),
         groupsHint: this.choices.groupsHint(visitor),
         models: this.choices.models(visitor),
-        usual: usualHints(this.choices.usualLimits()),
+        usual: defaultHints(this.choices.usualLimits()),
         crumbs: crumbsTo('New'),
       },
     });
@@ -116,7 +116,7 @@ export class KeyFormPages {
       groups: this.choices.groups(visitor, key),
       groupsHint: this.choices.groupsHint(visitor),
       models: this.choices.models(visitor, key),
-      usual: usualHints(this.choices.usualLimits()),
+      usual: defaultHints(this.choices.usualLimits()),
       crumbs: crumbsTo('Edit', key),
     };
   }

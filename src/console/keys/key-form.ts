@@ -3,7 +3,7 @@ import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
 import { LARGEST_LIMIT } from '../../platform/limits/index.js';
 import { isDay, nanos } from '../../platform/shared/index.js';
 import { IsAmount, IsCount } from '../web/index.js';
-import { networksFault } from './typed-networks.js';
+import { networksError } from './typed-networks.js';
 
 const NO_LIMIT = 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for no limit.';
 const CENT = nanos(10_000_000n);
@@ -73,8 +73,8 @@ export class KeyForm {
   @ValidateBy({
     name: 'areNetworks',
     validator: {
-      validate: (value) => networksFault(value) === undefined,
-      defaultMessage: (of) => networksFault(of?.value) ?? '',
+      validate: (value) => networksError(value) === undefined,
+      defaultMessage: (of) => networksError(of?.value) ?? '',
     },
   })
   readonly networks: string = '';

@@ -3,7 +3,7 @@ import { quotaMeter } from '../web/index.js';
 import type { ApiKey } from '../../keys/index.js';
 
 /** One limit of a key with what is used of it, as `quota-meter` draws it. */
-export interface ShownLimit {
+export interface LimitView {
   readonly name: string;
   readonly used: Nanos;
   readonly quota: Nanos;
@@ -21,7 +21,7 @@ const BUDGETS = [
 ] as const;
 
 /** Every limit that the key has, the quota first. */
-export const limitsOf = ({ quota, used, held, budgets }: ApiKey): readonly ShownLimit[] => [
+export const limitsOf = ({ quota, used, held, budgets }: ApiKey): readonly LimitView[] => [
   ...(quota === undefined ? [] : [shownLimit('Quota', { limit: quota, used, held }, 'in all')]),
   ...BUDGETS.flatMap(([name, label, period]) => {
     const budget = budgets[name];
@@ -36,7 +36,7 @@ interface Limit {
   readonly resetsAt?: Date;
 }
 
-const shownLimit = (name: string, { limit, used, held, resetsAt }: Limit, period: string): ShownLimit => ({
+const shownLimit = (name: string, { limit, used, held, resetsAt }: Limit, period: string): LimitView => ({
   name,
   used,
   held,
@@ -47,5 +47,5 @@ const shownLimit = (name: string, { limit, used, held, resetsAt }: Limit, period
 });
 
 /** The limit that will be met first, as far as can be told: the fullest one. */
-export const fullestOf = (limits: readonly ShownLimit[]): ShownLimit | undefined =>
+export const fullestOf = (limits: readonly LimitView[]): LimitView | undefined =>
   limits.toSorted((one, other) => Number(other.meter.width) - Number(one.meter.width))[0];

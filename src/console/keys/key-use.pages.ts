@@ -6,7 +6,7 @@ import { filterOf, logAddress, usageQuery } from '../usage/index.js';
 import { Page, Redirect } from '../web/index.js';
 import { type Visitor } from '../../auth/index.js';
 import { type KeyNotice, KeyNotices, type OwnedKey, type OwnKey, OwnKeys } from '../../keys/index.js';
-import { noticeWords } from './notice-words.js';
+import { noticeText } from './notice-text.js';
 import { KeyChoices } from './key-choices.js';
 import { expiryView } from './key-expiry.js';
 import { badgeOf, crumbsTo } from './key-facts.js';
@@ -19,7 +19,7 @@ const RANGES = [
   { name: '7d', label: '7 days' },
   { name: '30d', label: '30 days' },
 ];
-const USUAL_RANGE = '7d';
+const DEFAULT_RANGE = '7d';
 
 /** Whose page it is. */
 interface Place {
@@ -73,7 +73,7 @@ export class KeyUsePages {
     { path, crumbs, log, own }: Place,
     { timeZone, range }: { readonly timeZone: string; readonly range: unknown },
   ): Promise<Page> {
-    const shown = RANGES.find(({ name }) => name === range)?.name ?? USUAL_RANGE;
+    const shown = RANGES.find(({ name }) => name === range)?.name ?? DEFAULT_RANGE;
     const report = await this.report(accountId, key.id, shown, timeZone);
     const notices = await this.notices.open(accountId, key.id);
     return new Page('keys/show', {
@@ -118,4 +118,4 @@ export class KeyUsePages {
   }
 }
 
-const noticeView = (notice: KeyNotice, timeZone: string) => ({ id: notice.id, ...noticeWords(notice, timeZone) });
+const noticeView = (notice: KeyNotice, timeZone: string) => ({ id: notice.id, ...noticeText(notice, timeZone) });

@@ -5,7 +5,7 @@ import { networksOf } from '../../keys/index.js';
 export const typedNetworks = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean);
 
 /** What is wrong with what was typed; undefined when nothing. */
-export function networksFault(value: unknown): string | undefined {
+export function networksError(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'Enter addresses and ranges, one per line.';
   try {
     networksOf(typedNetworks(value));

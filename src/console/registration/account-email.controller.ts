@@ -6,7 +6,7 @@ import { Clock, Secret } from '../../platform/shared/index.js';
 import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { AddressChange } from '../../keys/onboarding/index.js';
 import { CodeForm } from './code.form.js';
-import { asCodeFault, tellSentJustNow } from './verify.controller.js';
+import { asCodeError, tellSentJustNow } from './verify.controller.js';
 import { sentMail } from './verify.view.js';
 
 class EmailForm {
@@ -47,7 +47,7 @@ export class AccountEmailController {
   @Post('confirm')
   async confirm(@Body() body: FormBody, @CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
     const form = Form.read(CodeForm, body);
-    const confirmed = await form.attempt(({ code }) => this.change.confirm(visitor, code).catch(asCodeFault));
+    const confirmed = await form.attempt(({ code }) => this.change.confirm(visitor, code).catch(asCodeError));
     return confirmed ? new Redirect('/account', CONFIRMED) : this.page(visitor, { form, codeRefused: true });
   }
 

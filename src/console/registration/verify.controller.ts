@@ -33,7 +33,7 @@ export class VerifyController {
     const waiting = await this.proof.waiting(visit);
     if (!waiting) return new Redirect('/sign-in', GONE);
     const form = Form.read(CodeForm, body);
-    const confirmed = await form.attempt(({ code }) => this.proof.byCode(visit, code).catch(asCodeFault));
+    const confirmed = await form.attempt(({ code }) => this.proof.byCode(visit, code).catch(asCodeError));
     if (!confirmed) return this.page(waiting, form);
     await this.browser.begin(confirmed.accountId, false, visit, reply);
     return new Redirect('/', { tone: 'ok', title: 'Address confirmed', text: 'Your account is ready.' });
@@ -59,7 +59,7 @@ export class VerifyController {
 const GONE = { tone: 'warn', title: 'No pending verification', text: 'Sign in or register again.' } as const;
 
 /** What stands in the way of a right code is told beside it, too. */
-export function asCodeFault(error: unknown): never {
+export function asCodeError(error: unknown): never {
   if (!(error instanceof LinkRefused || error instanceof InvitationRefused)) throw error;
   throw new AppError('invalid_request', error.message, { param: 'code' });
 }

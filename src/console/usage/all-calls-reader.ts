@@ -11,7 +11,7 @@ import {
   unitFor,
   type UsageFilter,
   UsageLog,
-  UsageSumsReader,
+  UsageTotalsReader,
 } from '../../usage/index.js';
 import type { LogChoices } from './log-filters.view.js';
 import type { LogFigures } from './usage-logs.view.js';
@@ -45,7 +45,7 @@ export class AllCallsReader {
   constructor(
     private readonly reads: TimeLimitedReads,
     private readonly log: UsageLog,
-    private readonly sums: UsageSumsReader,
+    private readonly sums: UsageTotalsReader,
   ) {}
 
   /** @throws RangeTooLarge */

@@ -24,7 +24,7 @@ export function attemptSteps(
     tookMs: attempt.durationMs,
     rank: 'whole',
     tone: succeeded ? 'stream' : 'failed',
-    outcome: outcomeWords(attempt, asOperator),
+    outcome: outcomeText(attempt, asOperator),
     bad: !succeeded,
     ...(attempt.reason !== '' && { reason: attempt.reason }),
   };
@@ -94,7 +94,7 @@ const stillStep = (
   spent,
 });
 
-function outcomeWords(attempt: CallAttempt, asOperator: boolean): string {
+function outcomeText(attempt: CallAttempt, asOperator: boolean): string {
   const { outcome, upstreamStatus, channel, credential, upstreamModel } = attempt;
   const words = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
   if (!asOperator) return words;

@@ -1,9 +1,9 @@
-import { dialectNames } from '../web/index.js';
+import { protocolNames } from '../web/index.js';
 import { type LoggedCall, RESULT_LABELS, RESULT_TONES } from '../../usage/index.js';
-import { messageWithoutReason } from './error-words.js';
+import { messageWithoutReason } from './error-text.js';
 
 /** So much of an error's message stands in the list; all of it stands with the call. */
-const MOST_CHARACTERS = 60;
+const MAX_CHARACTERS = 60;
 
 /** A call as a row of the log. @param href opens the row, or closes it */
 export const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
@@ -12,7 +12,7 @@ export const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   isOpen,
   at: call.createdAt,
   model: call.model,
-  context: [call.group, call.key, dialectNames(call.protocol).short].filter((text) => text !== '').join(' · '),
+  context: [call.group, call.key, protocolNames(call.protocol).short].filter((text) => text !== '').join(' · '),
   prompt: call.promptTokens,
   completion: call.completionTokens,
   tokenParts: tokenParts(call),
@@ -34,4 +34,4 @@ function tokenParts({ cachedTokens, reasoningTokens }: LoggedCall): readonly { t
 }
 
 const shortened = (text: string): string =>
-  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1).trimEnd()}…` : text;
+  text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1).trimEnd()}…` : text;

@@ -2,7 +2,7 @@ import { exactUsd } from '../../platform/format/index.js';
 import type { CallAttempt, RecordedCall } from '../../usage/index.js';
 import { attemptSteps } from './attempt-steps.js';
 import { beginning } from './call-beginning.js';
-import { choosing, gapStep, LEAST_GAP_MS, type TimedStep } from './timed-step.js';
+import { choosing, gapStep, MIN_GAP_MS, type TimedStep } from './timed-step.js';
 
 /** Milliseconds from its arrival until a finished call was sent to be recorded: the end of its timeline. */
 export const endOf = ({ durationMs, settleWaitMs }: RecordedCall): number => (durationMs ?? 0) + (settleWaitMs ?? 0);
@@ -66,6 +66,6 @@ function ending(call: RecordedCall, attemptedMs: number | undefined): TimedStep[
 /** What was left to do when the upstream had done its part. What held the answer back there has a line of its own. */
 function finishing({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
   const all = Object.values(waits ?? {}).flatMap(({ spans }) => spans);
-  if (all.some(([atMs, tookMs]) => atMs + tookMs > fromMs + LEAST_GAP_MS)) return [];
+  if (all.some(([atMs, tookMs]) => atMs + tookMs > fromMs + MIN_GAP_MS)) return [];
   return gapStep('Finish the response', fromMs, toMs, { spent: 'finishing the response' });
 }

@@ -1,4 +1,4 @@
-import { dialectNames, shareBar, waterfall } from '../web/index.js';
+import { protocolNames, shareBar, waterfall } from '../web/index.js';
 import { exactUsd } from '../../platform/format/index.js';
 import {
   type CallAttempt,
@@ -10,7 +10,7 @@ import {
 import { findingOf } from './call-finding.js';
 import { callSteps, endOf } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';
-import { adviceFor, billingWords, messageWithoutReason } from './error-words.js';
+import { adviceFor, billingText, messageWithoutReason } from './error-text.js';
 import { logAddress, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
 
 /** What an opened row shows of its call. @param path of the log that it stands in */
@@ -19,14 +19,14 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
     id: call.id,
     href: `${path}/${call.id}`,
     formula: costFormula(call),
-    billing: billingWords(call),
+    billing: billingText(call),
     running: call.result === 'open',
     held: call.held,
     createdAt: call.createdAt,
     firstTokenMs: call.firstTokenMs,
     durationMs: call.durationMs,
     speed: speedOf(call),
-    group: groupWords(call),
+    group: describeGroup(call),
     key: key?.name,
     keyPage: keyPageOf(call, key),
     // Only its owner can do something about it.
@@ -35,7 +35,7 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
     reason: call.errorReason,
     message: messageWithoutReason(call),
     advice: adviceFor(call.errorReason),
-    attempts: attemptWords(attempts),
+    attempts: attemptText(attempts),
   };
 }
 
@@ -65,7 +65,7 @@ export function callPage(details: CallDetails, now: Date, { timeZone, operator, 
     completion: call.completionTokens,
     tokens: call.promptTokens === null ? null : call.promptTokens + (call.completionTokens ?? 0),
     cacheWritten: call.cacheWriteTokens,
-    protocol: `${dialectNames(call.protocol).fullName}, ${call.stream ? 'streamed' : 'not streamed'}`,
+    protocol: `${protocolNames(call.protocol).fullName}, ${call.stream ? 'streamed' : 'not streamed'}`,
     translatedTo: translatedTo(call),
     effort: call.effort,
     serviceTier: call.snapshot?.service_tier,
@@ -126,9 +126,9 @@ const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | u
 
 /** The dialect of the upstream, where it is not the client's. */
 const translatedTo = ({ protocol, upstreamProtocol }: RecordedCall): string | undefined =>
-  upstreamProtocol === '' || upstreamProtocol === protocol ? undefined : dialectNames(upstreamProtocol).fullName;
+  upstreamProtocol === '' || upstreamProtocol === protocol ? undefined : protocolNames(upstreamProtocol).fullName;
 
-const groupWords = ({ group, snapshot }: RecordedCall): string =>
+const describeGroup = ({ group, snapshot }: RecordedCall): string =>
   snapshot === null ? group : `${group}, ${multiplierText(snapshot.group_multiplier)}`;
 
 /** Tokens a second from the first one on. */
@@ -138,7 +138,7 @@ function speedOf({ completionTokens, firstTokenMs, durationMs }: RecordedCall): 
   return seconds >= 0.1 && completionTokens > 1 ? Math.round(completionTokens / seconds) : undefined;
 }
 
-function attemptWords(attempts: readonly CallAttempt[]): string {
+function attemptText(attempts: readonly CallAttempt[]): string {
   const failed = attempts.slice(0, -1).map(({ outcome }) => outcome.replaceAll('_', ' '));
   if (attempts.length < 2) return attempts.length === 0 ? 'None' : '1';
   return `${attempts.length}: before the last, ${failed.join(', ')}`;

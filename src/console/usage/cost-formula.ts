@@ -1,6 +1,6 @@
 import { parseUsd } from '../../platform/shared/index.js';
 import { times } from '../../platform/format/index.js';
-import type { CostLine, RecordedCall, ShownSnapshot } from '../../usage/index.js';
+import type { CostLine, RecordedCall, SnapshotView } from '../../usage/index.js';
 
 /** An amount with every digit that it has: `$0.03` and `3528`. */
 export interface ExactAmount {
@@ -111,7 +111,7 @@ interface Multiplier {
 }
 
 /** Those that change something. */
-const factorsOf = (call: PricedCall, snapshot: ShownSnapshot): readonly Multiplier[] =>
+const factorsOf = (call: PricedCall, snapshot: SnapshotView): readonly Multiplier[] =>
   [
     { label: `Service tier “${snapshot.service_tier ?? 'default'}”`, by: millionths(snapshot.service_tier_multiplier) },
     { label: `Speed “${snapshot.speed ?? 'standard'}”`, by: millionths(snapshot.speed_multiplier) },
@@ -129,7 +129,7 @@ const multiplied = (amount: bigint, factors: readonly Multiplier[]): bigint =>
   factors.reduce((product, { by }) => (product * by) / MILLION, amount);
 
 /** Each pass by the prices of its model: those of the call where the snapshot has none of its own. */
-function passesOf(call: PricedCall, snapshot: ShownSnapshot): readonly { formula: PassFormula; by: bigint }[] {
+function passesOf(call: PricedCall, snapshot: SnapshotView): readonly { formula: PassFormula; by: bigint }[] {
   const ordinals = new Set(call.lines.flatMap(({ pass = 0 }) => (pass > 0 ? [pass] : [])));
   return [...ordinals].map((ordinal) => {
     const lines = call.lines.filter(({ pass }) => pass === ordinal);

@@ -1,4 +1,4 @@
-import { CALL_RESULTS, RESULT_LABELS, UPSTREAM_ANSWERS } from '../../usage/index.js';
+import { CALL_RESULTS, RESULT_LABELS, UPSTREAM_RESPONSES } from '../../usage/index.js';
 import { AT_A_LOSS, CORRECTED, logAddress, type UsageQuery } from './usage-query.js';
 
 /** What a log can be narrowed to. */
@@ -50,7 +50,7 @@ export function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
     ['key', 'Key', keys.find(({ id }) => id === query.key)?.name ?? query.key],
     ['group', 'Group', query.group],
     ['channel', 'Channel', query.channel],
-    ['upstream', 'Upstream', labelIn(UPSTREAM_ANSWERS, query.upstream)],
+    ['upstream', 'Upstream', labelIn(UPSTREAM_RESPONSES, query.upstream)],
     ['result', 'Result', labelIn(OPERATORS_RESULTS, query.result)],
   ];
   return on
@@ -71,18 +71,18 @@ export function filters(query: UsageQuery, { models, groups, keys, channels }: L
     ),
     groups: choose('All groups', alike(groups), query.group),
     channels: channels && choose('All channels', alike(channels), query.channel),
-    upstreams: choose('Any answer', UPSTREAM_ANSWERS, query.upstream),
+    upstreams: choose('Any answer', UPSTREAM_RESPONSES, query.upstream),
     results: choose('Any result', channels ? OPERATORS_RESULTS : RESULTS, query.result),
     filtersOn: chips.filter(({ label }) => !TYPED.includes(label)).length,
     // A key is chosen from among one's own; of everybody's it comes with an address, and stays in it.
-    keep: kept(query, { ...CLEARED, ...(channels && { key: query.key }) }),
+    keep: keptFilters(query, { ...CLEARED, ...(channels && { key: query.key }) }),
     chips,
     clear: logAddress(query, CLEARED),
   };
 }
 
 /** Parts of the address that a form does not send itself. @param left what it sends, as nothing */
-export function kept(query: UsageQuery, left: Partial<UsageQuery>): { name: string; value: string }[] {
+export function keptFilters(query: UsageQuery, left: Partial<UsageQuery>): { name: string; value: string }[] {
   const search = new URL(logAddress(query, left), 'http://local').searchParams;
   return [...search].map(([name, value]) => ({ name, value }));
 }

@@ -10,8 +10,8 @@ import {
   unitFor,
   type UsageFilter,
   UsageLog,
-  type UsageSums,
-  UsageSumsReader,
+  type UsageTotals,
+  UsageTotalsReader,
   usedNames,
 } from '../../usage/index.js';
 
@@ -26,7 +26,7 @@ interface LogRequest {
 /** Everything that the page of the log shows, of one moment. */
 export interface LogReading {
   readonly page: LogPage;
-  readonly sums: UsageSums;
+  readonly sums: UsageTotals;
   readonly scale: ChartScale;
   readonly models: readonly string[];
   readonly groups: readonly string[];
@@ -46,7 +46,7 @@ export class LogReader {
   constructor(
     private readonly reads: TimeLimitedReads,
     private readonly log: UsageLog,
-    private readonly sums: UsageSumsReader,
+    private readonly sums: UsageTotalsReader,
   ) {}
 
   /** @throws RangeTooLarge */

@@ -9,14 +9,14 @@ import {
   TimeLimitedReads,
   type UsageFigures,
   UsageLog,
-  type UsageSums,
-  UsageSumsReader,
+  type UsageTotals,
+  UsageTotalsReader,
 } from '../../usage/index.js';
 
 /** How an account's calls stand, all of one moment. */
 export interface UsageOverview {
   /** By day where the reader is, the last one today, and by model: those that most was spent on, and the rest. */
-  readonly spend: UsageSums;
+  readonly spend: UsageTotals;
   /** Of the last 24 hours. */
   readonly lastDay: UsageFigures;
   /** Likewise; undefined where no stream came to a first token. */
@@ -49,7 +49,7 @@ export class UsageOverviewReader {
   constructor(
     private readonly reads: TimeLimitedReads,
     private readonly log: UsageLog,
-    private readonly sums: UsageSumsReader,
+    private readonly sums: UsageTotalsReader,
   ) {}
 
   /** @throws RangeTooLarge */

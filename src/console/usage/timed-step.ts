@@ -8,11 +8,11 @@ export interface TimedStep extends Step {
 }
 
 /** Each time is rounded for itself, so that a gap of less, in ms, may be none. */
-export const LEAST_GAP_MS = 2;
+export const MIN_GAP_MS = 2;
 
 /** One of ours between two moments of the call, unless that is no time. */
 export const gapStep = (name: string, fromMs: number, toMs: number, rest: Partial<TimedStep>): TimedStep[] =>
-  toMs - fromMs < LEAST_GAP_MS ? [] : [{ name, atMs: fromMs, tookMs: toMs - fromMs, tone: 'ours', ...rest }];
+  toMs - fromMs < MIN_GAP_MS ? [] : [{ name, atMs: fromMs, tookMs: toMs - fromMs, tone: 'ours', ...rest }];
 
 /** @param why it came to nothing; empty when it did not */
 export const choosing = (fromMs: number, toMs: number, why = ''): TimedStep[] =>

@@ -14,10 +14,10 @@ import {
   type Values,
 } from '../web/index.js';
 import { clockTime, compact, count, percent, shortDay, usd } from '../../platform/format/index.js';
-import type { ChartScale, ChartUnit, Latency, UsageBar, UsageSums } from '../../usage/index.js';
+import type { ChartScale, ChartUnit, Latency, UsageBar, UsageTotals } from '../../usage/index.js';
 
 interface ChartsInput {
-  readonly sums: UsageSums;
+  readonly sums: UsageTotals;
   readonly scale: ChartScale;
   /** Whether the last bar is still running. */
   readonly upToNow: boolean;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/shared/index.js';
-import { StoredAnswers } from '../../relay/stored-responses/index.js';
+import { StoredResponses } from '../../relay/stored-responses/index.js';
 import { Page, Redirect } from '../web/index.js';
 import { type Visitor } from '../../auth/index.js';
 import { type CallDetails, CallDetailsReader, CallNotFound, RangeTooLarge } from '../../usage/index.js';
@@ -20,7 +20,7 @@ export class UsageLogsPages {
     private readonly details: CallDetailsReader,
     private readonly places: LogPlaces,
     private readonly clock: Clock,
-    private readonly answers: StoredAnswers,
+    private readonly answers: StoredResponses,
   ) {}
 
   async list({ accountId, timeZone }: Visitor, parts: AddressParts): Promise<Page> {

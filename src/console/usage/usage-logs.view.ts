@@ -1,14 +1,14 @@
-import type { CallDetails, ChartScale, Division, LoggedCall, UsageSums } from '../../usage/index.js';
+import type { CallDetails, ChartScale, Division, LoggedCall, UsageTotals } from '../../usage/index.js';
 import { openedCall } from './call.view.js';
 import { callRow } from './call-row.view.js';
-import { chipsOf, CLEARED, filters, kept, type LogChoices } from './log-filters.view.js';
+import { chipsOf, CLEARED, filters, keptFilters, type LogChoices } from './log-filters.view.js';
 import type { LogEntry } from './log-places.js';
 import { usageCharts } from './usage-charts.view.js';
 import { DIVISIONS, logAddress, RANGES, type UsageQuery } from './usage-query.js';
 
 /** What the charts of a filter show. */
 export interface LogFigures {
-  readonly sums: UsageSums;
+  readonly sums: UsageTotals;
   readonly scale: ChartScale;
 }
 
@@ -60,7 +60,7 @@ export function logPage(input: LogInput) {
     custom: query.range === 'custom' && {
       from: query.from,
       to: query.to,
-      keep: kept(query, { range: '', from: '', to: '' }),
+      keep: keptFilters(query, { range: '', from: '', to: '' }),
     },
     // Nothing to choose from yet.
     fresh: !input.everUsed && chips.length === 0,

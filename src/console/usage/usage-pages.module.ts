@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { StoredAnswersModule } from '../../relay/stored-responses/index.js';
+import { StoredResponsesModule } from '../../relay/stored-responses/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { AccessModule } from '../access/index.js';
 import { AllCallsReader } from './all-calls-reader.js';
@@ -11,7 +11,7 @@ import { UsageLogsController } from './usage-logs.controller.js';
 import { UsageLogsPages } from './usage-logs.pages.js';
 
 @Module({
-  imports: [AccessModule, StoredAnswersModule, UsageModule],
+  imports: [AccessModule, StoredResponsesModule, UsageModule],
   controllers: [UsageLogsController],
   providers: [AllCallsReader, LogPlaces, LogReader, UsageCsv, UsageLogsPages, UsageOverviewReader],
   exports: [AllCallsReader, LogPlaces, UsageModule, UsageOverviewReader],

@@ -1,5 +1,5 @@
 import { addDays, dayOf, idTime, isDay, startOfDay } from '../../platform/shared/index.js';
-import { CALL_RESULTS, type CallResult, type Division, upstreamAnswer, type UsageFilter } from '../../usage/index.js';
+import { CALL_RESULTS, type CallResult, type Division, upstreamResponse, type UsageFilter } from '../../usage/index.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -10,7 +10,7 @@ export const RANGES: readonly { readonly name: string; readonly label: string; r
   { name: '7d', label: '7 days', ms: 7 * 24 * HOUR_MS },
   { name: '30d', label: '30 days', ms: 30 * 24 * HOUR_MS },
 ];
-const USUAL_RANGE = RANGES[1];
+const DEFAULT_RANGE = RANGES[1];
 
 /** The log of one's own calls, and the operators' of everybody's. */
 export type LogPath = '/usage-logs/common' | '/admin/calls';
@@ -53,10 +53,10 @@ export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
 export type AddressParts = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const SIZES = [25, 50, 100];
-const USUAL_SIZE = 50;
+const DEFAULT_SIZE = 50;
 /** Longer than anything that can be filtered by. */
-const MOST_CHARACTERS = 300;
-const MOST_DAYS = 366;
+const MAX_CHARACTERS = 300;
+const MAX_DAYS = 366;
 
 /** Reads an address. What is wrong in it is left out; of the range, that is said. */
 export function usageQuery(
@@ -65,7 +65,7 @@ export function usageQuery(
   timeZone: string,
   path: LogPath = '/usage-logs/common',
 ): UsageQuery {
-  const text = (name: string): string => textOf(parts[name]).trim().slice(0, MOST_CHARACTERS);
+  const text = (name: string): string => textOf(parts[name]).trim().slice(0, MAX_CHARACTERS);
   const forOperators = (name: string): string => (path === '/admin/calls' ? text(name) : '');
   const size = Number(text('size'));
   return {
@@ -78,9 +78,9 @@ export function usageQuery(
     result: resultIn(text('result'), path),
     user: forOperators('user'),
     channel: forOperators('channel'),
-    upstream: upstreamAnswer(forOperators('upstream')) === undefined ? '' : text('upstream'),
+    upstream: upstreamResponse(forOperators('upstream')) === undefined ? '' : text('upstream'),
     by: DIVISIONS[path].find((division) => division === text('by')) ?? '',
-    size: SIZES.includes(size) ? size : USUAL_SIZE,
+    size: SIZES.includes(size) ? size : DEFAULT_SIZE,
   };
 }
 
@@ -101,14 +101,14 @@ function rangeOf(
 ): Pick<UsageQuery, 'range' | 'from' | 'to' | 'problem'> {
   const today = dayOf(now, timeZone);
   if (text('range') !== 'custom') {
-    const known = RANGES.find(({ name }) => name === text('range')) ?? USUAL_RANGE;
+    const known = RANGES.find(({ name }) => name === text('range')) ?? DEFAULT_RANGE;
     return { range: known?.name ?? '', from: '', to: '', problem: '' };
   }
   const [from, to] = [text('from') || today, text('to') || today];
   const wrong = (problem: string) => ({ range: 'custom', from: today, to: today, problem });
   if (!isDay(from) || !isDay(to)) return wrong('Enter dates in the form 2026-11-20.');
   if (from > to) return wrong('Enter a start date that is not after the end date.');
-  if (addDays(from, MOST_DAYS) <= to) return wrong('Enter a range of at most 366 days.');
+  if (addDays(from, MAX_DAYS) <= to) return wrong('Enter a range of at most 366 days.');
   return { range: 'custom', from, to, problem: '' };
 }
 
@@ -131,7 +131,7 @@ export function filterOf<AccountId extends string | undefined>(
     ...(query.group !== '' && { group: query.group }),
     ...resultFilter(query.result),
     ...(query.channel !== '' && { channel: query.channel }),
-    ...(query.upstream !== '' && { upstream: upstreamAnswer(query.upstream) }),
+    ...(query.upstream !== '' && { upstream: upstreamResponse(query.upstream) }),
   };
 }
 
@@ -164,7 +164,7 @@ export function logAddress(
 ): string {
   const { problem: _, path, ...said } = { ...query, ...changes };
   const custom = said.range === 'custom';
-  const usual: Readonly<Record<string, unknown>> = { range: USUAL_RANGE?.name, size: USUAL_SIZE };
+  const usual: Readonly<Record<string, unknown>> = { range: DEFAULT_RANGE?.name, size: DEFAULT_SIZE };
   const parts = Object.entries(said).filter(
     ([name, value]) => value !== '' && value !== usual[name] && (custom || (name !== 'from' && name !== 'to')),
   );

@@ -1,7 +1,7 @@
 import { IsString } from 'class-validator';
 import { type Nanos, ZERO } from '../../platform/shared/index.js';
 import { type FormBody, typedAmount } from '../web/index.js';
-import { isPayable, payableWords, type PaymentOffer } from '../../wallet/index.js';
+import { isPayable, payableText, type PaymentOffer } from '../../wallet/index.js';
 
 const CHOOSE = 'Choose or enter an amount.';
 /** Not sent by our form as it is now. */
@@ -23,17 +23,17 @@ export const amountIn = ({ amount, other }: PaymentForm): Nanos => typedAmount(i
  * By field, what to enter there instead. A choice counts for nothing beside another amount that can be paid; beside one
  * that cannot, both are told of at once, since that may be emptied as well as mended.
  */
-export function faultsOf(
+export function paymentErrors(
   { amount = '', other = '' }: FormBody,
   offer: PaymentOffer,
 ): readonly (readonly [field: keyof PaymentForm, message: string])[] {
-  if (isEmpty(other)) return isEmpty(amount) ? [['amount', CHOOSE]] : choiceFaults(amount, offer);
+  if (isEmpty(other)) return isEmpty(amount) ? [['amount', CHOOSE]] : choiceErrors(amount, offer);
   const typed = amountOf(other);
   if (typed !== undefined && isPayable(typed, offer)) return [];
-  return [...(isEmpty(amount) ? [] : choiceFaults(amount, offer)), ['other', payableWords(offer)]];
+  return [...(isEmpty(amount) ? [] : choiceErrors(amount, offer)), ['other', payableText(offer)]];
 }
 
-function choiceFaults(choice: Sent, { amounts }: PaymentOffer): readonly (readonly ['amount', string])[] {
+function choiceErrors(choice: Sent, { amounts }: PaymentOffer): readonly (readonly ['amount', string])[] {
   const chosen = amountOf(choice);
   return chosen !== undefined && amounts.includes(chosen) ? [] : [['amount', NOT_OFFERED]];
 }

@@ -1,13 +1,13 @@
 import { usd } from '../../platform/format/index.js';
 import { payableAt, type TopUpOrder, type TopUpState } from '../../wallet/index.js';
 
-interface PaymentWords {
+interface PaymentLabels {
   readonly badge: { readonly tone: string; readonly label: string };
   readonly title: string;
   readonly text: string;
 }
 
-const BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>> = {
+const BADGES: Readonly<Record<TopUpState, PaymentLabels['badge']>> = {
   created: { tone: '', label: 'Not begun' },
   pending: { tone: 'warn', label: 'Not paid yet' },
   paid: { tone: 'ok', label: 'Paid' },
@@ -19,10 +19,10 @@ const BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>> = {
 };
 
 /** Of what somebody has paid, and the provider or a bank has not told yet. */
-const BEING_CONFIRMED: PaymentWords['badge'] = { tone: 'warn', label: 'Being confirmed' };
+const BEING_CONFIRMED: PaymentLabels['badge'] = { tone: 'warn', label: 'Being confirmed' };
 
 /** How a payment stands, in a list. */
-export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'>): PaymentWords['badge'] =>
+export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'>): PaymentLabels['badge'] =>
   state === 'pending' && payment !== null ? BEING_CONFIRMED : BADGES[state];
 
 /** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
@@ -33,7 +33,7 @@ export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' 
 }
 
 /** How an order stands, on one line. */
-export const paymentWords = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
+export const paymentLabels = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
   [`${badgeOf(order).label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
@@ -57,14 +57,14 @@ export function paymentPage(order: TopUpOrder, from: unknown, now: Date) {
   };
 }
 
-function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentWords {
+function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentLabels {
   const badge = badgeOf(order);
   const amount = usd(order.amount);
   switch (order.state) {
     case 'created':
       return { badge, title: `${amount} not begun`, text: `${whyNotPaid(order)} You can start a new payment.` };
     case 'pending':
-      return openWords(order, from, isPayable);
+      return openText(order, from, isPayable);
     case 'paid':
       return { badge, title: `${amount} added`, text: 'It is available immediately. Stripe has emailed the receipt.' };
     case 'failed':
@@ -73,13 +73,13 @@ function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentW
     case 'partly_refunded':
     case 'refunded':
     case 'disputed':
-      return { badge, ...takenWords(order) };
+      return { badge, ...takenText(order) };
     default:
       return order.state satisfies never;
   }
 }
 
-function openWords(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentWords {
+function openText(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentLabels {
   const badge = badgeOf(order);
   const amount = usd(order.amount);
   if (order.payment !== null)
@@ -109,7 +109,7 @@ function openWords(order: TopUpOrder, from: unknown, isPayable: boolean): Paymen
   };
 }
 
-function takenWords({ takenBack, amount, state }: TopUpOrder): Omit<PaymentWords, 'badge'> {
+function takenText({ takenBack, amount, state }: TopUpOrder): Omit<PaymentLabels, 'badge'> {
   const part = takenBack < amount ? ` of ${usd(amount)}` : '';
   const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was refunded.';
   return {

@@ -2,14 +2,14 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../access/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../web/index.js';
 import { type Visitor } from '../../auth/index.js';
-import { Paying } from './paying.js';
+import { CheckoutPage } from './checkout-page.js';
 import { PaymentPages } from './payment.pages.js';
 
 @SignedIn()
 @Controller('wallet/payments')
 export class PaymentsController {
   constructor(
-    private readonly paying: Paying,
+    private readonly paying: CheckoutPage,
     private readonly pages: PaymentPages,
   ) {}
 

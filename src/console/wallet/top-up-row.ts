@@ -29,7 +29,7 @@ export function topUpRow(topUp: TopUp, now: Date) {
     after: exactAmount(topUp.balanceAfter),
     // Of a code it says which one, which the source says already.
     reason: topUp.reason.replace(/^Redemption code /, ''),
-    debt: debtWords(topUp.paidDebt),
+    debt: debtText(topUp.paidDebt),
   };
 }
 
@@ -48,11 +48,11 @@ function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
     reason: '',
     why: whyNotPaid(order),
     payAt: payableAt(order, now),
-    debt: debtWords(topUp.paidDebt),
+    debt: debtText(topUp.paidDebt),
   };
 }
 
-function debtWords(paidDebt: Nanos): string {
+function debtText(paidDebt: Nanos): string {
   if (paidDebt > 0n) return `${exactUsd(paidDebt)} applied to debt`;
   return paidDebt < 0n ? `${exactUsd(-paidDebt)} added to debt` : '';
 }

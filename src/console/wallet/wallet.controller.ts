@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { SignedIn } from '../access/index.js';
 import { CurrentVisit, CurrentVisitor, type FormBody, type Page, type Redirect, sendCsv } from '../web/index.js';
 import { type Visit, type Visitor } from '../../auth/index.js';
-import { Redeeming } from './redeeming.js';
+import { RedeemPage } from './redeem-page.js';
 import { WalletCsv } from './wallet-csv.js';
 import { type WalletEntry, WalletPages } from './wallet.pages.js';
 
@@ -12,7 +12,7 @@ import { type WalletEntry, WalletPages } from './wallet.pages.js';
 export class WalletController {
   constructor(
     private readonly pages: WalletPages,
-    private readonly redeeming: Redeeming,
+    private readonly redeeming: RedeemPage,
     private readonly csv: WalletCsv,
   ) {}
 

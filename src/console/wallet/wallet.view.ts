@@ -44,7 +44,7 @@ export interface WalletInput {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Further ahead nobody can tell. */
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 
 /** What the page of the wallet shows. */
 export function walletPage(input: WalletInput) {
@@ -81,14 +81,14 @@ function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput
   const lasting = lastingBalance(wallet.balance, pace, allowance, now);
   const daysLeft = pace === undefined || pace === 0n ? undefined : Number((lasting * 10n) / pace) / 10;
   const emptyAt =
-    daysLeft === undefined || daysLeft > MOST_DAYS ? undefined : new Date(now.getTime() + daysLeft * DAY_MS);
+    daysLeft === undefined || daysLeft > MAX_DAYS ? undefined : new Date(now.getTime() + daysLeft * DAY_MS);
   const finding =
     `Balance over time. ${usd(wallet.balance)} now` +
     (emptyAt ? `; at the average of the last 14 days, used up on ${shortDay(emptyAt, timeZone)}.` : '.');
   const showsChart = history.length > 1;
   return {
     emptyAt: wallet.balance > 0n ? emptyAt : undefined,
-    lasting: daysLeft !== undefined && daysLeft > MOST_DAYS,
+    lasting: daysLeft !== undefined && daysLeft > MAX_DAYS,
     pace: pace !== undefined && pace > 0n ? pace : undefined,
     forecast: showsChart
       ? balanceForecast({

@@ -4,7 +4,7 @@
 export { CurrentVisit, CurrentVisitor, rememberVisit, visitIn } from './current-visit.js';
 export { sendCsv } from './csv.js';
 export { Cursors } from './cursors.js';
-export { dialectNames } from './dialect-names.js';
+export { protocolNames } from './protocol-names.js';
 export { Detour } from './detour.js';
 export { type Difference, differencesBetween, type FieldValue } from './differences.js';
 export { ErrorPages } from './error-pages.js';

@@ -12,7 +12,7 @@ const SWITCHES = {
 export type NoticeKind = keyof typeof SWITCHES;
 
 /** What the mail says: plain text, in whole sentences. */
-export interface NoticeWords {
+export interface AccountNoticeText {
   /** One line. */
   readonly subject: string;
   readonly heading: string;
@@ -30,7 +30,7 @@ export interface AccountNotice {
   readonly keyId: string;
   /** Which of several of its kind and key it is, for ever: the network, the hour. */
   readonly occasion: string;
-  readonly words: NoticeWords;
+  readonly words: AccountNoticeText;
 }
 
 /** One that is switched off is noted all the same: it is not mailed when it is switched on later. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MailWriter } from '../../auth/index.js';
 import type { Mail } from '../../platform/mail/index.js';
 import type { DueAlert } from './alert.js';
-import { wordsOf } from './alert-words.js';
+import { wordsOf } from './alert-text.js';
 
 const FOOT = 'You receive this email because of your alert settings.';
 const MANAGE = { label: 'Manage alerts', path: '/account/alerts' } as const;

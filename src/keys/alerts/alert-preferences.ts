@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { nanos } from '../../platform/shared/index.js';
-import { type AlertSettings, USUAL_ALERTS } from './alert-settings.js';
+import { type AlertSettings, DEFAULT_ALERTS } from './alert-settings.js';
 
 const COLUMNS = `
   wallet_below AS "walletBelow", quota_percent AS "quotaPercent", quota_used_up AS "quotaUsedUp",
@@ -28,7 +28,7 @@ export class AlertPreferences {
   /** What it has saved, else what is usual. */
   async of(accountId: string, manager: EntityManager = this.dataSource.manager): Promise<AlertSettings> {
     const [row] = await manager.query<Row[]>(FIND, [accountId]);
-    return row === undefined ? USUAL_ALERTS : { ...row, walletBelow: nanos(BigInt(row.walletBelow)) };
+    return row === undefined ? DEFAULT_ALERTS : { ...row, walletBelow: nanos(BigInt(row.walletBelow)) };
   }
 
   async save(accountId: string, settings: AlertSettings): Promise<void> {

@@ -21,7 +21,7 @@ export interface AlertSettings {
  * What a low balance is differs a thousandfold between accounts, and one that was never funded has none at all: so there
  * is no threshold for it, and the page suggests one from what is spent.
  */
-export const USUAL_ALERTS: AlertSettings = {
+export const DEFAULT_ALERTS: AlertSettings = {
   walletBelow: ZERO,
   quotaPercent: 80,
   quotaUsedUp: true,

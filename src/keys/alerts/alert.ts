@@ -1,4 +1,4 @@
-import type { NoticeKind, NoticeWords } from './account-notices.js';
+import type { NoticeKind, AccountNoticeText } from './account-notices.js';
 
 /** Amounts are nano-dollars as text, times as in ISO 8601. */
 interface FactsByKind {
@@ -27,7 +27,7 @@ export type AlertContent =
   | {
       readonly [Kind in keyof FactsByKind]: { readonly kind: Kind; readonly facts: FactsByKind[Kind] };
     }[keyof FactsByKind]
-  | { readonly kind: NoticeKind; readonly facts: { readonly words: NoticeWords } };
+  | { readonly kind: NoticeKind; readonly facts: { readonly words: AccountNoticeText } };
 
 export type AlertKind = AlertContent['kind'];
 

@@ -14,7 +14,7 @@ import { AlertTimings } from './alert-timings.js';
 import { AlertWatch } from './alert-watch.js';
 import { Crossings } from './crossings.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
-import { ThresholdLooks } from './threshold-looks.repository.js';
+import { ThresholdScans } from './threshold-scans.repository.js';
 import { ThresholdWatch } from './threshold-watch.js';
 
 @Module({
@@ -24,7 +24,7 @@ import { ThresholdWatch } from './threshold-watch.js';
     AlertBook,
     AlertTimings,
     AlertMails,
-    ThresholdLooks,
+    ThresholdScans,
     Crossings,
     ThresholdWatch,
     AlertPost,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { thresholdsOf } from './alert-preferences.js';
-import { USUAL_ALERTS } from './alert-settings.js';
+import { DEFAULT_ALERTS } from './alert-settings.js';
 
 /**
  * Every threshold of the accounts $7 against how things stand. $1 to $6: what holds for accounts that have saved nothing
@@ -101,6 +101,6 @@ const NOTE = `
 export class Crossings {
   /** Compares these accounts with their thresholds: what is crossed from now on is due, what is over leaves nothing. */
   async note(accountIds: readonly string[], manager: EntityManager): Promise<void> {
-    await manager.query(NOTE, [...thresholdsOf(USUAL_ALERTS), accountIds]);
+    await manager.query(NOTE, [...thresholdsOf(DEFAULT_ALERTS), accountIds]);
   }
 }

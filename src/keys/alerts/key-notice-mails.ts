@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type KeyNotice, KeyNotices } from '../index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { dateTime, usd, zoneName } from '../../platform/format/index.js';
-import { AccountNotices, type NoticeWords } from './account-notices.js';
+import { AccountNotices, type AccountNoticeText } from './account-notices.js';
 
 /** What is older is not mailed any more: as long as a mail is tried. */
 const FRESH_MS = 24 * 60 * 60_000;
@@ -32,7 +32,7 @@ export class KeyNoticeMails {
   }
 }
 
-function wordsOf(notice: KeyNotice): NoticeWords {
+function wordsOf(notice: KeyNotice): AccountNoticeText {
   const title = titleOf(notice);
   const at = `${dateTime(notice.at, notice.timeZone)} ${zoneName(notice.at, notice.timeZone)}`;
   return {

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
 import { AlertTimings } from './alert-timings.js';
 import { Crossings } from './crossings.js';
-import { type LookProgress, ThresholdLooks } from './threshold-looks.repository.js';
+import { type ScanProgress, ThresholdScans } from './threshold-scans.repository.js';
 
 /** So many accounts are compared with their thresholds by one statement. */
 const BATCH = 1_000;
@@ -26,7 +26,7 @@ const REST_TIMES = 10;
 export class ThresholdWatch {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly looks: ThresholdLooks,
+    private readonly looks: ThresholdScans,
     private readonly crossings: Crossings,
     private readonly timings: AlertTimings,
   ) {}
@@ -44,7 +44,7 @@ export class ThresholdWatch {
     return waitMs ?? this.timings.lookEveryMs;
   }
 
-  private async lookFrom(progress: LookProgress, manager: EntityManager, stopped?: AbortSignal): Promise<number> {
+  private async lookFrom(progress: ScanProgress, manager: EntityManager, stopped?: AbortSignal): Promise<number> {
     await this.looks.limitStatements(manager);
     const moved = await this.looks.moved(new Date(progress.movedUntil.getTime() - OVERLAP_MS), manager);
     const changed = await this.looks.takeChanged(manager);

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { AlertBook } from '../alerts/index.js';
-import { AccountStanding } from '../../auth/index.js';
+import { AccountStatus } from '../../auth/index.js';
 import { ApiKeyService, KeyNotices } from '../index.js';
-import { WalletEnd } from '../../wallet/index.js';
+import { WalletClosure } from '../../wallet/index.js';
 
 /** The end of everything that an account was made with. */
 @Injectable()
 export class AccountDeletion {
   constructor(
-    private readonly standing: AccountStanding,
-    private readonly wallets: WalletEnd,
+    private readonly standing: AccountStatus,
+    private readonly wallets: WalletClosure,
     private readonly keys: ApiKeyService,
     private readonly notices: KeyNotices,
     private readonly alerts: AlertBook,

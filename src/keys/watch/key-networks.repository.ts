@@ -11,7 +11,7 @@ export interface AddressUse {
 }
 
 /** How far calls have been looked at. */
-export interface Looked {
+export interface ScannedKey {
   /** One by one. */
   readonly until: Date;
   /** As sums, from where and to where these are new. */
@@ -60,18 +60,18 @@ const ADD = `
 @Injectable()
 export class KeyNetworks {
   /** Of one moment, to be handed on to the two that follow. */
-  async looked(manager: EntityManager): Promise<Looked> {
-    const [looked] = await manager.query<Looked[]>(LOOKED);
+  async looked(manager: EntityManager): Promise<ScannedKey> {
+    const [looked] = await manager.query<ScannedKey[]>(LOOKED);
     if (looked === undefined) throw new Error('The tables key_watch and key_use_sums must have one row each.');
     return looked;
   }
 
   /** From where keys were used since then. @param since of calls that are looked at one by one */
-  uses(since: Date, { sumsFrom, sumsTo }: Looked, manager: EntityManager): Promise<readonly AddressUse[]> {
+  uses(since: Date, { sumsFrom, sumsTo }: ScannedKey, manager: EntityManager): Promise<readonly AddressUse[]> {
     return manager.query<AddressUse[]>(USES, [since.toISOString(), sumsFrom, sumsTo]);
   }
 
-  async lookedUntil(time: Date, { sumsTo }: Looked, manager: EntityManager): Promise<void> {
+  async lookedUntil(time: Date, { sumsTo }: ScannedKey, manager: EntityManager): Promise<void> {
     await manager.query('UPDATE key_watch SET watched_until = $1, learnt_until = $2', [time.toISOString(), sumsTo]);
   }
 

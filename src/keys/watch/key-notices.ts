@@ -7,7 +7,7 @@ import type { KeyNotice, NewKeyNotice } from './key-notice.js';
 /** So long a notice stands, should nobody acknowledge it. */
 const SHOWN_DAYS = 30;
 /** So many are shown of an account. */
-const MOST = 20;
+const MAX = 20;
 
 interface Row {
   readonly id: string;
@@ -33,7 +33,7 @@ const SELECT = `
 const OPEN = `
   ${SELECT} WHERE n.account_id = $1 AND ($2::text IS NULL OR n.key_id = $2) AND n.acknowledged_at IS NULL
      AND k.state = 'enabled' AND n.created_at > now() - interval '${SHOWN_DAYS} days'
-   ORDER BY n.at DESC, n.id DESC LIMIT ${MOST}`;
+   ORDER BY n.at DESC, n.id DESC LIMIT ${MAX}`;
 
 const SINCE = `${SELECT} WHERE n.created_at >= $1 AND k.state = 'enabled' ORDER BY n.created_at, n.id`;
 
@@ -45,7 +45,7 @@ const ACKNOWLEDGE = `
   UPDATE key_notices SET acknowledged_at = now()
    WHERE id = $1 AND account_id = $2 AND key_id = $3 AND acknowledged_at IS NULL`;
 
-const VOLUME_TOLD = `
+const VOLUME_NOTIFIED = `
   SELECT DISTINCT key_id AS id FROM key_notices
    WHERE key_id = ANY ($1) AND kind = 'unusual-volume' AND created_at > now() - interval '1 day'`;
 
@@ -91,7 +91,7 @@ export class KeyNotices {
 
   /** Of these keys, those whose owner was told of a volume within a day. */
   async toldOfVolume(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlySet<string>> {
-    const rows = await manager.query<{ id: string }[]>(VOLUME_TOLD, [keyIds]);
+    const rows = await manager.query<{ id: string }[]>(VOLUME_NOTIFIED, [keyIds]);
     return new Set(rows.map(({ id }) => id));
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { monotonicMs, reasonOf, RecurringWork } from '../../platform/shared/index.js';
-import { KeyUseSums } from '../../usage/index.js';
+import { KeyUseRollups } from '../../usage/index.js';
 import { KeyWatchTimings } from './key-watch-timings.js';
 import { NetworkWatch } from './network-watch.js';
 import { VolumeWatch } from './volume-watch.js';
@@ -23,7 +23,7 @@ export class KeyWatch implements OnModuleDestroy {
   private volumesMs = -Infinity;
 
   constructor(
-    private readonly sums: KeyUseSums,
+    private readonly sums: KeyUseRollups,
     private readonly networks: NetworkWatch,
     private readonly volumes: VolumeWatch,
     private readonly timings: KeyWatchTimings,

@@ -1,5 +1,5 @@
 import { networkOfAddress } from './network-of-address.js';
-import { type KnownKey, MOST_NETWORKS, newNetworks, type NetworkUse } from './new-networks.js';
+import { type KnownKey, MAX_NETWORKS, newNetworks, type NetworkUse } from './new-networks.js';
 
 const DAY_MS = 86_400_000;
 const NOW = new Date('2026-11-20T12:00:00Z');
@@ -52,9 +52,9 @@ describe('a network that a key was not used from before', () => {
   });
 
   it('is neither told of nor remembered when the key has so many already that another one says nothing', () => {
-    expect(learnt([aUse()], aKey({ networks: MOST_NETWORKS }))).toEqual([]);
+    expect(learnt([aUse()], aKey({ networks: MAX_NETWORKS }))).toEqual([]);
     const two = [aUse({ network: 'b' }), aUse({ network: 'a', firstAt: daysAgo(0.5) })];
-    expect(learnt(two, aKey({ networks: MOST_NETWORKS - 1 }))).toEqual(['a!']);
+    expect(learnt(two, aKey({ networks: MAX_NETWORKS - 1 }))).toEqual(['a!']);
   });
 });
 

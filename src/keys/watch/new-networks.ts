@@ -3,11 +3,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** So long after its first use a key is used from wherever its owner sets it up. */
 export const LEARNING_DAYS = 3;
 /** A key of so many networks travels, or serves many people: another one says nothing, and is not remembered. */
-export const MOST_NETWORKS = 20;
+export const MAX_NETWORKS = 20;
 /** A network is forgotten when the key has not been used from it for so long. */
 export const REMEMBERED_DAYS = 90;
 /** What is found later, as after an upgrade, is learnt without a word. */
-const TOLD_WITHIN_MS = DAY_MS;
+const NOTICE_INTERVAL_MS = DAY_MS;
 
 /** Calls of a key from one network. */
 export interface NetworkUse {
@@ -42,11 +42,11 @@ interface Learnt {
 export function newNetworks(uses: readonly NetworkUse[], known: KnownKey, now: Date): readonly Learnt[] {
   const ordered = uses.toSorted((one, other) => one.firstAt.getTime() - other.firstAt.getTime());
   const begin = Math.min(known.since?.getTime() ?? Infinity, ordered[0]?.firstAt.getTime() ?? Infinity);
-  return ordered.slice(0, Math.max(0, MOST_NETWORKS - known.networks)).map((use) => ({
+  return ordered.slice(0, Math.max(0, MAX_NETWORKS - known.networks)).map((use) => ({
     use,
     told:
       known.watched &&
       use.firstAt.getTime() - begin >= LEARNING_DAYS * DAY_MS &&
-      now.getTime() - use.firstAt.getTime() <= TOLD_WITHIN_MS,
+      now.getTime() - use.firstAt.getTime() <= NOTICE_INTERVAL_MS,
   }));
 }

@@ -1,11 +1,11 @@
 import { nanos, parseUsd, ZERO } from '../../platform/shared/index.js';
-import { type Spending, unusualOver } from './unusual-volume.js';
+import { type Spending, unusualThreshold } from './unusual-volume.js';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * 86_400_000);
 const usd = (text: string) => parseUsd(text);
 const over = (lastHour: bigint, hours: readonly string[], since: Spending['since'] = daysAgo(10)) =>
-  unusualOver({ lastHour: nanos(lastHour), hours: hours.map(usd), since }, NOW);
+  unusualThreshold({ lastHour: nanos(lastHour), hours: hours.map(usd), since }, NOW);
 
 describe('an hour of a key', () => {
   it('is unusual from the first nano-dollar on above five times the largest hour before', () => {
@@ -26,16 +26,16 @@ describe('an hour of a key', () => {
   it('is not told of before the key has been used for three days', () => {
     expect(over(usd('100'), ['1'], daysAgo(2.999))).toBeUndefined();
     expect(over(usd('100'), ['1'], daysAgo(3))).toBe(usd('1'));
-    expect(unusualOver({ lastHour: usd('100'), hours: [], since: undefined }, NOW)).toBeUndefined();
+    expect(unusualThreshold({ lastHour: usd('100'), hours: [], since: undefined }, NOW)).toBeUndefined();
   });
 
   it('is exact with amounts that numbers are not', () => {
     const largest = 9_007_199_254_740_993n;
     expect(
-      unusualOver({ lastHour: nanos(5n * largest), hours: [nanos(largest)], since: daysAgo(9) }, NOW),
+      unusualThreshold({ lastHour: nanos(5n * largest), hours: [nanos(largest)], since: daysAgo(9) }, NOW),
     ).toBeUndefined();
-    expect(unusualOver({ lastHour: nanos(5n * largest + 1n), hours: [nanos(largest)], since: daysAgo(9) }, NOW)).toBe(
-      largest,
-    );
+    expect(
+      unusualThreshold({ lastHour: nanos(5n * largest + 1n), hours: [nanos(largest)], since: daysAgo(9) }, NOW),
+    ).toBe(largest);
   });
 });

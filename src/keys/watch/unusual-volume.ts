@@ -4,11 +4,11 @@ import { LEARNING_DAYS } from './new-networks.js';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Less in an hour is nothing to be called away for, however many times the usual it is. */
-export const LEAST_UNUSUAL = nanos(5_000_000_000n);
+export const MIN_UNUSUAL = nanos(5_000_000_000n);
 /** Busy days are two or three times as busy as others. What runs away, or is somebody else's, seldom stops there. */
-const TIMES_THE_USUAL = 5n;
+const UNUSUAL_FACTOR = 5n;
 /** So far back is looked for the largest hour: two of each day of the week. */
-export const USUAL_DAYS = 14;
+export const DEFAULT_DAYS = 14;
 
 /** What a key has spent. */
 export interface Spending {
@@ -21,8 +21,8 @@ export interface Spending {
 }
 
 /** The largest hour before, where the last one is far above it; undefined where it is not, or where nobody can tell yet. */
-export function unusualOver({ lastHour, hours, since }: Spending, now: Date): Nanos | undefined {
+export function unusualThreshold({ lastHour, hours, since }: Spending, now: Date): Nanos | undefined {
   if (since === undefined || now.getTime() - since.getTime() < LEARNING_DAYS * DAY_MS) return undefined;
   const usual = hours.reduce((largest, hour) => (hour > largest ? hour : largest), ZERO);
-  return lastHour >= LEAST_UNUSUAL && lastHour > TIMES_THE_USUAL * usual ? usual : undefined;
+  return lastHour >= MIN_UNUSUAL && lastHour > UNUSUAL_FACTOR * usual ? usual : undefined;
 }

@@ -4,7 +4,7 @@ import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.j
 import { Clock, nanos, type Nanos } from '../../platform/shared/index.js';
 import { KeyUsesReader, type Query } from '../../usage/index.js';
 import { KeyNotices } from './key-notices.js';
-import { LEAST_UNUSUAL, unusualOver, USUAL_DAYS } from './unusual-volume.js';
+import { MIN_UNUSUAL, unusualThreshold, DEFAULT_DAYS } from './unusual-volume.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -41,7 +41,7 @@ export class VolumeWatch {
       const now = this.clock.date();
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const times = [hourAgo.toISOString(), now.toISOString()];
-      const spenders = await manager.query<Spender[]>(SPENDERS, [...times, LEAST_UNUSUAL.toString()]);
+      const spenders = await manager.query<Spender[]>(SPENDERS, [...times, MIN_UNUSUAL.toString()]);
       const told = await this.notices.toldOfVolume(
         spenders.map(({ id }) => id),
         manager,
@@ -54,7 +54,7 @@ export class VolumeWatch {
     const { id: keyId, accountId, since } = spender;
     const spent = nanos(BigInt(spender.spent));
     const hours = await this.hoursBefore({ accountId, id: keyId }, now, manager);
-    const usual = unusualOver({ lastHour: spent, hours, since: since ?? undefined }, now);
+    const usual = unusualThreshold({ lastHour: spent, hours, since: since ?? undefined }, now);
     if (usual === undefined) return;
     const occasion = now.toISOString();
     await this.notices.add({ kind: 'unusual-volume', accountId, keyId, occasion, at: now, spent, usual }, manager);
@@ -67,6 +67,6 @@ export class VolumeWatch {
   ): Promise<readonly Nanos[]> {
     const query: Query = (sql, values = []) => manager.query(sql, [...values]);
     const to = new Date(now.getTime() - HOUR_MS);
-    return this.uses.costsByHour(query, key, { from: new Date(to.getTime() - USUAL_DAYS * DAY_MS), to });
+    return this.uses.costsByHour(query, key, { from: new Date(to.getTime() - DEFAULT_DAYS * DAY_MS), to });
   }
 }

@@ -7,7 +7,7 @@ import { withRole } from './connection-url.js';
 import { DatabaseUnusable } from './database.errors.js';
 
 /** How long a start waits for a database that comes up beside it, in ms. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const RETRY_MS = 250;
 
 /** The oldest PostgreSQL that the migrations are written for. */
@@ -22,7 +22,7 @@ const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN',
  * @throws DatabaseUnusable naming the fault
  */
 export async function checkServer(url: string, processes: number, log: (line: string) => void): Promise<void> {
-  const first = await connectWithPatience(url, log);
+  const first = await connectWithRetries(url, log);
   try {
     await checkVersion(first);
     await checkSessions(first, url);
@@ -34,8 +34,8 @@ export async function checkServer(url: string, processes: number, log: (line: st
   }
 }
 
-async function connectWithPatience(url: string, log: (line: string) => void): Promise<pg.Client> {
-  const deadline = monotonicMs() + PATIENCE_MS;
+async function connectWithRetries(url: string, log: (line: string) => void): Promise<pg.Client> {
+  const deadline = monotonicMs() + TIMEOUT_MS;
   for (let attempt = 1; ; attempt++) {
     try {
       return await connect(url);

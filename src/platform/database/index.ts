@@ -10,7 +10,7 @@ export { DatabaseModule } from './database.module.js';
 export { fillEmptyDatabase, MIGRATION_NAMES } from './empty-database.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
 export { isDatabaseOutage, isOutage } from './outage.js';
-export { KeptCopy } from './kept-copy.js';
+export { ReconnectingCopy } from './reconnecting-copy.js';
 export type { KeptSession, SessionClient } from './kept-session.js';
 export { longSession } from './long-session.js';
 export { migrate } from './migrate.js';

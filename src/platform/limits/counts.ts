@@ -23,7 +23,7 @@ export interface Taking {
 }
 
 /** State of a count after a decision. */
-export interface CountStanding {
+export interface CountStatus {
   /** In the window that ends now, rounded up. */
   readonly used: number;
   /** Until the count is back to zero without further calls. */
@@ -43,7 +43,7 @@ export interface Decision {
   /** The limit with the longest wait; undefined if granted. */
   readonly refusal: Refusal | undefined;
   /** One per count, in order. */
-  readonly standings: readonly CountStanding[];
+  readonly standings: readonly CountStatus[];
 }
 
 /** Adjusts a count once the actual usage is known. */

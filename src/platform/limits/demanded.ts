@@ -1,6 +1,6 @@
-import type { LimitStanding, LimitStandings } from './limit-standings.js';
+import type { LimitStatus, LimitStatuses } from './limit-status.js';
 import type { Correction, Counted, Decision, Place, Refusal, Taking } from './counts.js';
-import type { Exceeded } from './rate-limited.js';
+import type { ExceededLimit } from './rate-limited.js';
 import type { Demand, LimitKind, Subject } from './subject.js';
 
 const MINUTE_MS = 60_000;
@@ -39,7 +39,7 @@ export class Demanded {
   }
 
   /** What kept the call from being admitted. */
-  exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): Exceeded {
+  exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): ExceededLimit {
     const { which } = refusal;
     const asked = this.counts[which] ?? this.places[which - this.counts.length];
     if (asked === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
@@ -54,8 +54,8 @@ export class Demanded {
   }
 
   /** The tightest limit of each kind: where least is left. */
-  standings({ standings }: Decision, nowMs: number): LimitStandings {
-    const found: { requests?: LimitStanding; tokens?: LimitStanding } = {};
+  standings({ standings }: Decision, nowMs: number): LimitStatuses {
+    const found: { requests?: LimitStatus; tokens?: LimitStatus } = {};
     this.counts.forEach(({ limit, allowed }, index) => {
       const standing = standings[index];
       if (limit === 'concurrency' || standing === undefined) return;

@@ -10,10 +10,10 @@ export {
   type Limits,
   type LimitsChange,
   NO_LIMITS,
-  NO_USUAL_LIMITS,
-  ownElseUsual,
-  USUALLY_LIMITED,
-  type UsualLimits,
+  NO_DEFAULT_LIMITS,
+  ownOrDefault,
+  DEFAULT_LIMITED,
+  type DefaultLimits,
 } from './limits.js';
 export { CallCounts } from './call-counts.js';
 export { LimitsModule } from './limits.module.js';
@@ -21,4 +21,4 @@ export { RateLimited } from './rate-limited.js';
 export { type Permit, RateLimiter } from './rate-limiter.js';
 export { serveLimits } from './serve-limits.js';
 export { type Demand, isUnlimited, type Subject } from './subject.js';
-export { type LimitStanding, type LimitStandings } from './limit-standings.js';
+export { type LimitStatus, type LimitStatuses } from './limit-status.js';

@@ -1,7 +1,7 @@
 import { LimitNotPossible } from './limit.errors.js';
 import { limitColumns, limitsIn } from './limit-columns.js';
 import { describeLimits, renderLimits } from './limit-names.js';
-import { changedLimits, NO_LIMITS, ownElseUsual } from './limits.js';
+import { changedLimits, NO_LIMITS, ownOrDefault } from './limits.js';
 
 describe('limits', () => {
   it('are described without unset limits', () => {
@@ -43,11 +43,11 @@ describe('limits', () => {
 
   it('hold one by one: those of its own, else the usual ones', () => {
     const usual = { requestsPerMinute: 60, concurrency: 4 };
-    expect(ownElseUsual({ concurrency: 8, tokensPerMinute: 10 }, usual)).toEqual({
+    expect(ownOrDefault({ concurrency: 8, tokensPerMinute: 10 }, usual)).toEqual({
       requestsPerMinute: 60,
       tokensPerMinute: 10,
       concurrency: 8,
     });
-    expect(ownElseUsual(NO_LIMITS, usual)).toBe(usual);
+    expect(ownOrDefault(NO_LIMITS, usual)).toBe(usual);
   });
 });

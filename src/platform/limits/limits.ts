@@ -25,12 +25,12 @@ export const LIMITED = ['key', 'account', 'group', 'address'] as const;
 export type Limited = (typeof LIMITED)[number];
 
 /** Those of them that have usual limits; each group has its own. */
-export const USUALLY_LIMITED = ['key', 'account', 'address'] as const satisfies readonly Limited[];
+export const DEFAULT_LIMITED = ['key', 'account', 'address'] as const satisfies readonly Limited[];
 
 /** Default limits per kind; each limit is overridden separately. */
-export type UsualLimits = Readonly<Record<(typeof USUALLY_LIMITED)[number], Limits>>;
+export type DefaultLimits = Readonly<Record<(typeof DEFAULT_LIMITED)[number], Limits>>;
 
-export const NO_USUAL_LIMITS: UsualLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };
+export const NO_DEFAULT_LIMITS: DefaultLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };
 
 /** What holds of two sets of limits: each one's own, else the usual one. */
-export const ownElseUsual = (own: Limits, usual: Limits): Limits => (own === NO_LIMITS ? usual : { ...usual, ...own });
+export const ownOrDefault = (own: Limits, usual: Limits): Limits => (own === NO_LIMITS ? usual : { ...usual, ...own });

@@ -1,6 +1,6 @@
-import { type Exceeded, RateLimited } from './rate-limited.js';
+import { type ExceededLimit, RateLimited } from './rate-limited.js';
 
-const exceeded = (overrides: Partial<Exceeded>): Exceeded => ({
+const exceeded = (overrides: Partial<ExceededLimit>): ExceededLimit => ({
   subject: { kind: 'key', name: 'laptop' },
   limit: 'requests',
   allowed: 60,
@@ -8,7 +8,7 @@ const exceeded = (overrides: Partial<Exceeded>): Exceeded => ({
   needed: 1,
   ...overrides,
 });
-const errorOf = (overrides: Partial<Exceeded>, waitMs: number | undefined = 2100): RateLimited =>
+const errorOf = (overrides: Partial<ExceededLimit>, waitMs: number | undefined = 2100): RateLimited =>
   new RateLimited(exceeded(overrides), waitMs, {});
 
 describe('RateLimited', () => {

@@ -1,4 +1,4 @@
-import type { LimitStandings } from './limit-standings.js';
+import type { LimitStatuses } from './limit-status.js';
 import { AppError } from '../shared/index.js';
 import type { Refusal } from './counts.js';
 import type { LimitKind, Subject } from './subject.js';
@@ -6,7 +6,7 @@ import type { LimitKind, Subject } from './subject.js';
 /** Longer waits are capped: the client retries and gets a new estimate. */
 const MAX_WAIT_SECONDS = 60;
 
-export interface Exceeded {
+export interface ExceededLimit {
   readonly subject: Pick<Subject, 'kind' | 'name'>;
   readonly limit: LimitKind;
   readonly allowed: number;
@@ -18,10 +18,10 @@ export interface Exceeded {
 /** Names the limit, its subject and the wait. Some clients parse the wait from this message. */
 export class RateLimited extends AppError {
   constructor(
-    exceeded: Exceeded,
+    exceeded: ExceededLimit,
     waitMs: Refusal['waitMs'],
     /** For the headers. */
-    readonly standings: LimitStandings,
+    readonly standings: LimitStatuses,
   ) {
     const seconds = Math.min(Math.max(1, Math.ceil((waitMs ?? Infinity) / 1000)), MAX_WAIT_SECONDS);
     const advice =
@@ -33,7 +33,7 @@ export class RateLimited extends AppError {
   }
 }
 
-function ruleOf({ subject, limit, allowed, used, needed }: Exceeded): string {
+function ruleOf({ subject, limit, allowed, used, needed }: ExceededLimit): string {
   const who = ownerOf(subject);
   switch (limit) {
     case 'requests':
@@ -47,7 +47,7 @@ function ruleOf({ subject, limit, allowed, used, needed }: Exceeded): string {
   }
 }
 
-function ownerOf({ kind, name }: Exceeded['subject']): string {
+function ownerOf({ kind, name }: ExceededLimit['subject']): string {
   switch (kind) {
     case 'key':
       return `the key “${name}”`;

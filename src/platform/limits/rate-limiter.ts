@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import type { LimitStandings } from './limit-standings.js';
+import type { LimitStatuses } from './limit-status.js';
 import { Metrics } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
 import { CallCounts } from './call-counts.js';
@@ -15,7 +15,7 @@ export class Permit {
   private ended = false;
 
   constructor(
-    readonly standings: LimitStandings,
+    readonly standings: LimitStatuses,
     private readonly demanded: Demanded,
     private readonly decision: Decision,
     private readonly by: Counts,

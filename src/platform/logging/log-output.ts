@@ -5,7 +5,7 @@ import { monotonicMs } from '../shared/index.js';
 const FLUSH_AT = 8 * 1024;
 const FLUSH_MS = 100;
 /** What a reader that does not read may leave unwritten, in characters; lines beyond it are counted and dropped. */
-const MAX_KEPT = 4 * 1024 * 1024;
+const MAX_BUFFERED = 4 * 1024 * 1024;
 const RETRY_MS = 20;
 
 /**
@@ -31,7 +31,7 @@ export class LogOutput {
 
   write(line: string): void {
     if (this.isGone) return;
-    if (this.lines.length > MAX_KEPT) {
+    if (this.lines.length > MAX_BUFFERED) {
       this.dropped += 1;
       return;
     }

@@ -6,7 +6,7 @@ import { MailRetries } from './mail-retries.js';
 import { type Delivery, MailTransport } from './mail-transport.js';
 
 /** More mails at once are told as failed: a server that is away for long must not fill the memory. */
-const MOST_UNDER_WAY = 1000;
+const MAX_CONCURRENT = 1000;
 /** How long a process that ends waits for mail that is being handed over. */
 const FAREWELL_MS = 10_000;
 
@@ -34,7 +34,7 @@ export class Mailer implements BeforeApplicationShutdown {
   /** Sends it in the background, several times if need be; a failure stands in the log, without what it was about. */
   send(mail: Mail): void {
     checkMail(mail);
-    if (this.underWay.size >= MOST_UNDER_WAY)
+    if (this.underWay.size >= MAX_CONCURRENT)
       return this.logger.error('Email dropped: too many messages are waiting for the server.');
     const sending = this.persist(mail).finally(() => this.underWay.delete(sending));
     this.underWay.add(sending);

@@ -46,7 +46,7 @@ export interface CurrentSettings {
 }
 
 /** What opens the secrets that are stored. */
-interface Openers {
+interface Decryptors {
   readonly password: MailPassword;
   readonly payment: PaymentSecrets;
 }
@@ -54,7 +54,7 @@ interface Openers {
 export const currentSettings = (
   sections: Sections,
   config: Config,
-  { password, payment }: Openers,
+  { password, payment }: Decryptors,
 ): CurrentSettings => ({
   site: siteSettings(sections, config),
   signUp: signUpSettings(sections, config),

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../config/index.js';
-import { KeptCopy, Notifications, TOPICS } from '../database/index.js';
+import { ReconnectingCopy, Notifications, TOPICS } from '../database/index.js';
 import { type CurrentSettings, currentSettings } from './current-settings.js';
 import { MailPassword } from './mail-password.js';
 import { PaymentSecrets } from './payment-secrets.js';
@@ -11,7 +11,7 @@ import { SettingsRepository, type StoredSection } from './settings.repository.js
 @Injectable()
 export class Settings implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Settings');
-  private readonly copy: KeptCopy<CurrentSettings>;
+  private readonly copy: ReconnectingCopy<CurrentSettings>;
   private settings: CurrentSettings;
 
   constructor(
@@ -22,7 +22,7 @@ export class Settings implements OnModuleInit, OnModuleDestroy {
     notifications: Notifications,
   ) {
     this.settings = this.settingsOf([]);
-    this.copy = new KeptCopy(notifications, {
+    this.copy = new ReconnectingCopy(notifications, {
       topic: TOPICS.settings,
       read: async () => this.settingsOf(await repository.all()),
       use: (settings) => (this.settings = settings),

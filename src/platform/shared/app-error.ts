@@ -28,7 +28,7 @@ export type ErrorKind =
   | 'context_canceled';
 
 /** What is said of a field that is wrong; a dialect renders it as `code`. */
-export type FieldFault =
+export type FieldErrorCode =
   'invalid_value' | 'unsupported_parameter' | 'missing_required_parameter' | 'previous_response_not_found';
 
 /** What an error carries beside its message; each dialect shows what it has a place for. */
@@ -36,7 +36,7 @@ export interface ErrorDetails {
   /** Path of the request field at fault, as the client wrote it: `messages[0].content`. */
   readonly param?: string;
   /** Only with `invalid_request`; `invalid_value` when absent. */
-  readonly fault?: FieldFault;
+  readonly fault?: FieldErrorCode;
   /** Stored in place of the message, which may quote the request: set for errors in an upstream's own words. */
   readonly record?: string;
   /** When a retry may succeed, in whole seconds. Sent as `Retry-After`, at most 60. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from './error-text.js';
 
-interface Turns {
+interface RecurringTurns {
   /**
    * One run, which ends early when aborted.
    * @returns how many ms later the next one begins
@@ -20,7 +20,7 @@ export class RecurringWork {
   /** What was reported, and still lasts. */
   private trouble: string | undefined;
 
-  constructor(private readonly turns: Turns) {}
+  constructor(private readonly turns: RecurringTurns) {}
 
   /** Does not wait for the work to start. */
   start(): void {

@@ -9,7 +9,7 @@ export interface Question {
 }
 
 /** `failed` when whoever was asked knows no answer. */
-export interface Answer {
+export interface WorkerReply {
   readonly type: 'answer';
   readonly id: number;
   readonly payload?: unknown;
@@ -19,14 +19,14 @@ export interface Answer {
 export const isQuestion = (message: unknown): message is Question =>
   isJsonObject(message) && message['type'] === 'question' && typeof message['topic'] === 'string';
 
-export const isAnswer = (message: unknown): message is Answer =>
+export const isWorkerReply = (message: unknown): message is WorkerReply =>
   isJsonObject(message) && message['type'] === 'answer' && typeof message['id'] === 'number';
 
 /** Never rejects: an answerer that fails, or that there is not, is told to whoever asked. */
 export async function replyTo(
   { id, topic, payload }: Question,
   answerer: ((payload: unknown) => unknown) | undefined,
-): Promise<Answer> {
+): Promise<WorkerReply> {
   if (answerer === undefined) return { type: 'answer', id, failed: `No handler for "${topic}".` };
   try {
     return { type: 'answer', id, payload: await answerer(payload) };

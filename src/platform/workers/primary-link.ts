@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import cluster from 'node:cluster';
-import { type Answer, isAnswer, isQuestion, type Question, replyTo } from './messages.js';
+import { type WorkerReply, isWorkerReply, isQuestion, type Question, replyTo } from './messages.js';
 
 interface Waiting {
   readonly resolve: (payload: unknown) => void;
@@ -57,7 +57,7 @@ export class PrimaryLink implements OnApplicationShutdown {
   }
 
   private readonly listen = (message: unknown): void => {
-    if (isAnswer(message)) this.settle(message.id, (asked) => conclude(asked, message));
+    if (isWorkerReply(message)) this.settle(message.id, (asked) => conclude(asked, message));
     else if (isQuestion(message)) void this.reply(message);
   };
 
@@ -77,7 +77,7 @@ export class PrimaryLink implements OnApplicationShutdown {
   }
 }
 
-function conclude({ resolve, reject }: Waiting, { payload, failed }: Answer): void {
+function conclude({ resolve, reject }: Waiting, { payload, failed }: WorkerReply): void {
   if (failed === undefined) resolve(payload);
   else reject(new Error(failed));
 }

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { within } from '../shared/index.js';
-import { isAnswer, isQuestion, type Question, replyTo } from './messages.js';
+import { isWorkerReply, isQuestion, type Question, replyTo } from './messages.js';
 
 /** @param worker the number of who asks, of its own for each process that was started */
 type Answerer = (payload: unknown, worker: number) => unknown;
@@ -16,7 +16,7 @@ export class WorkerLinks {
   constructor() {
     cluster.on('message', (worker, message: unknown) => {
       if (isQuestion(message)) void this.reply(worker, message);
-      else if (isAnswer(message)) this.waiting.get(message.id)?.(message.payload);
+      else if (isWorkerReply(message)) this.waiting.get(message.id)?.(message.payload);
     });
     cluster.on('exit', ({ id }) => this.goneListeners.forEach((listener) => listener(id)));
   }

@@ -10,7 +10,7 @@ import {
 } from '../../../test/support/chat-completions-builds.js';
 import { aContent, built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import { type CallContent, Losses, RawJson } from '../contract/index.js';
+import { type CallContent, TranslationWarnings, RawJson } from '../contract/index.js';
 
 const tool = (name: string, more: object = {}): CallContent['tools'][number] => ({
   name,
@@ -94,7 +94,8 @@ describe('Chat Completions requests from content', () => {
     expect(fixed.body).toMatchObject({ seed: 7 });
     expect(fixed.body).not.toHaveProperty('temperature');
     expect(fixed.warnings).toBe('unsupported_parameter:temperature');
-    const strict = (): unknown => built(upstream, { call, content: aContent({ sampling }) }, {}, new Losses(true));
+    const strict = (): unknown =>
+      built(upstream, { call, content: aContent({ sampling }) }, {}, new TranslationWarnings(true));
     expect(refusalOf(strict).details).toEqual({ param: 'logprobs', fault: 'unsupported_parameter' });
   });
 

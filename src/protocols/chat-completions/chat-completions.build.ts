@@ -1,9 +1,9 @@
 import {
   type BuildContext,
   type CallContent,
-  formatInWords,
+  describeFormat,
   jsonHeaders,
-  type Losses,
+  type TranslationWarnings,
   pairResults,
   plainUser,
   SplicedBody,
@@ -11,7 +11,7 @@ import {
   type TreeObject,
   type UpstreamRequest,
   type UpstreamTarget,
-  USUAL_SERVICE_TIERS,
+  DEFAULT_SERVICE_TIERS,
   writeJson,
 } from '../contract/index.js';
 import { buildFormat } from './chat-completions.built-format.js';
@@ -34,7 +34,12 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
   const paired = { ...content, turns: pairResults(content.turns, losses) };
   const body: TreeObject = {
     model: target.model,
-    messages: buildMessages(withFormatInWords(paired, flags, losses), { flags, names, losses, family: target.family }),
+    messages: buildMessages(withDescribedFormat(paired, flags, losses), {
+      flags,
+      names,
+      losses,
+      family: target.family,
+    }),
     ...buildTools(content, { flags, names, losses }),
     ...buildLimit(content, { flags, losses, target }),
     ...buildSampling(content.sampling, flags, losses),
@@ -45,7 +50,7 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
     user: content.endUser === undefined ? undefined : plainUser(content.endUser),
     ...(flags.cacheKey && { prompt_cache_key: content.cacheKey }),
     // The usual one is named nowhere: servers that know no other would refuse the name.
-    service_tier: USUAL_SERVICE_TIERS.includes(content.serviceTier ?? 'auto') ? undefined : content.serviceTier,
+    service_tier: DEFAULT_SERVICE_TIERS.includes(content.serviceTier ?? 'auto') ? undefined : content.serviceTier,
     ...(stream && { stream, ...(flags.includeUsage && { stream_options: { include_usage: true } }) }),
   };
   return {
@@ -58,8 +63,12 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
 }
 
 /** What a schema would have demanded is said in words to a model that knows none. */
-function withFormatInWords(content: CallContent, { structuredOutput }: ChatFlags, losses: Losses): CallContent {
-  const words = structuredOutput ? undefined : formatInWords(content.format);
+function withDescribedFormat(
+  content: CallContent,
+  { structuredOutput }: ChatFlags,
+  losses: TranslationWarnings,
+): CallContent {
+  const words = structuredOutput ? undefined : describeFormat(content.format);
   if (words === undefined) return content;
   losses.warn('in_words', 'response_format');
   return { ...content, lead: [...content.lead, { kind: 'text', text: words }] };
@@ -67,7 +76,7 @@ function withFormatInWords(content: CallContent, { structuredOutput }: ChatFlags
 
 interface LimitContext {
   readonly flags: ChatFlags;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
   readonly target: UpstreamTarget;
 }
 

@@ -1,7 +1,7 @@
 import { conforming, type JsonTree, type OutputFormat } from '../contract/index.js';
 import { type ChatFlags, TOOL_NAME } from './chat-completions.flags.js';
 
-const USUAL_NAME = 'output';
+const DEFAULT_NAME = 'output';
 
 /** The format of the answer; undefined for text, and where it can only be asked for in words. */
 export function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | undefined {
@@ -12,7 +12,7 @@ export function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | 
     case 'json':
       return { type: 'json_object' };
     case 'schema': {
-      const { name = USUAL_NAME, description, schema, strict } = format;
+      const { name = DEFAULT_NAME, description, schema, strict } = format;
       const strictness = flags.strictSchema ? strict : undefined;
       const json_schema = { name: conforming(name, TOOL_NAME), description, schema, strict: strictness };
       return { type: 'json_schema', json_schema };

@@ -4,7 +4,7 @@ import {
   type FilePart,
   type ImagePart,
   type JsonTree,
-  type Losses,
+  type TranslationWarnings,
   type Part,
   reminder,
   textOfFile,
@@ -23,7 +23,7 @@ import type { ChatFlags } from './chat-completions.flags.js';
 interface MessageContext {
   readonly flags: ChatFlags;
   readonly names: ToolNames;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
   /** Whose reasoning the upstream reads. */
   readonly family: string;
 }

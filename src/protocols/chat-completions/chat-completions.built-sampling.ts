@@ -1,16 +1,16 @@
 import {
   type Effort,
-  type Losses,
+  type TranslationWarnings,
   nearestEffort,
-  type ReasoningWish,
+  type ReasoningRequest,
   type Sampling,
   type TreeObject,
-  wishedEffort,
+  requestedEffort,
 } from '../contract/index.js';
 import type { ChatFlags } from './chat-completions.flags.js';
 
 /** What asks for nothing. */
-const USUAL: Readonly<Record<string, number>> = {
+const DEFAULT: Readonly<Record<string, number>> = {
   temperature: 1,
   top_p: 1,
   presence_penalty: 0,
@@ -18,7 +18,7 @@ const USUAL: Readonly<Record<string, number>> = {
 };
 
 /** How tokens are chosen. What the upstream does not know is dropped, by name. */
-export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Losses): TreeObject {
+export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: TranslationWarnings): TreeObject {
   const { topLogprobs, topK, seed, logitBias } = sampling;
   // No answer of another dialect has room for them as they come.
   if (topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
@@ -31,15 +31,19 @@ export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Loss
   };
   if (flags.samplingFixed) {
     for (const [name, value] of Object.entries(chosen)) {
-      if (value !== undefined && value !== USUAL[name]) losses.warn('unsupported_parameter', name);
+      if (value !== undefined && value !== DEFAULT[name]) losses.warn('unsupported_parameter', name);
     }
   }
   return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };
 }
 
 /** The effort by the nearest name that the upstream knows. */
-export function buildEffort(wish: ReasoningWish, { efforts }: ChatFlags, losses: Losses): Effort | undefined {
-  const wished = wishedEffort(wish);
+export function buildEffort(
+  wish: ReasoningRequest,
+  { efforts }: ChatFlags,
+  losses: TranslationWarnings,
+): Effort | undefined {
+  const wished = requestedEffort(wish);
   if (wished === undefined) return undefined;
   const effort = nearestEffort(wished, efforts);
   // A model that never thinks is not asked not to.

@@ -6,7 +6,7 @@ import {
   FREEFORM_SCHEMA,
   type JsonTree,
   type KnownTool,
-  type Losses,
+  type TranslationWarnings,
   objectSchema,
   runTools,
   type Tool,
@@ -19,7 +19,7 @@ import type { ChatFlags } from './chat-completions.flags.js';
 interface ToolContext {
   readonly flags: ChatFlags;
   readonly names: ToolNames;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
 }
 
 /** The tools and how they may be called. Without tools nothing is said of calling them. */

@@ -2,7 +2,7 @@ import { aCall, aTarget } from '../../../test/support/calls.js';
 import { call, calls, delta, DONE, finish } from '../../../test/support/chat-completions-chunks.js';
 import { answerOf, eventsOf, partsOf, saidIn, upstream } from '../../../test/support/chat-completions-streams.js';
 import { aContent, built } from '../../../test/support/translations.js';
-import { type AnswerPart, SseSplitter } from '../contract/index.js';
+import { type ResponsePart, SseSplitter } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
 const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
@@ -10,7 +10,7 @@ const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
 const more = (index: number, text: string): string =>
   `{"index":${index},"function":{"arguments":${JSON.stringify(text)}}}`;
 
-const toolCall = (id: string, name: string, text: string): AnswerPart & { readonly kind: 'tool-call' } => ({
+const toolCall = (id: string, name: string, text: string): ResponsePart & { readonly kind: 'tool-call' } => ({
   kind: 'tool-call',
   id,
   name,

@@ -10,7 +10,7 @@ import {
   upstream,
 } from '../../../test/support/chat-completions-streams.js';
 import { aContent } from '../../../test/support/translations.js';
-import type { AnswerPart, CallResult } from '../contract/index.js';
+import type { ResponsePart, CallResult } from '../contract/index.js';
 
 describe('streams of Chat Completions upstreams', () => {
   it('become events as they come (case 31)', () => {
@@ -129,7 +129,7 @@ describe('streams of Chat Completions upstreams', () => {
 });
 
 describe('thoughts of Chat Completions upstreams', () => {
-  const thought = (text: string): AnswerPart => ({
+  const thought = (text: string): ResponsePart => ({
     kind: 'reasoning',
     text,
     opaque: { kind: 'text', family: 'f', data: '', text },

@@ -38,9 +38,9 @@ export interface ChatFlags {
   toolId(id: string): string;
 }
 
-const USUAL_STOPS = 4;
+const DEFAULT_STOPS = 4;
 /** Of models that think, where nobody says more. */
-const USUAL_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
+const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
 export const chatFlags = (flags: Flags): ChatFlags => ({
   limitName: limitName(flags),
@@ -59,7 +59,7 @@ export const chatFlags = (flags: Flags): ChatFlags => ({
   structuredOutput: flags['structuredOutput'] !== false,
   includeUsage: flags['includeUsage'] !== false,
   emptyToolResult: flags['emptyToolResultText'] === true ? '(no output)' : '',
-  stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : USUAL_STOPS,
+  stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : DEFAULT_STOPS,
   replayedReasoning: replayedReasoning(flags),
   efforts: efforts(flags),
   thinkTagSplit: flags['thinkTagSplit'] === true,
@@ -79,7 +79,7 @@ function replayedReasoning(flags: Flags): ChatFlags['replayedReasoning'] {
 function efforts(flags: Flags): readonly Effort[] {
   const said = flags['efforts'];
   if (Array.isArray(said)) return said.filter((effort) => typeof effort === 'string');
-  return flags['reasoning'] === true ? USUAL_EFFORTS : [];
+  return flags['reasoning'] === true ? DEFAULT_EFFORTS : [];
 }
 
 /** Of tools, and of schemas. */

@@ -8,7 +8,7 @@ import {
   outputOf,
   parseData,
   PASSED,
-  readAnswerFields,
+  readResponseFields,
   renderSse,
   servedByIn,
   splice,
@@ -156,6 +156,6 @@ function throwIfError(chunk: JsonObject, event: SseEvent): void {
 /** The same chunk with nothing but the value of its usage changed to null. */
 function withoutUsage(event: SseEvent): Uint8Array {
   const data = Buffer.from(event.data);
-  const edited = splice(data, [readAnswerFields(data, USAGE).assign('usage', 'null')]);
+  const edited = splice(data, [readResponseFields(data, USAGE).assign('usage', 'null')]);
   return renderSse(event.name, Buffer.from(edited).toString('utf8'));
 }

@@ -20,10 +20,10 @@ import {
   type TreeObject,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { type LimitStandings } from '../../platform/limits/index.js';
+import { type LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import { streamFailure } from './chat-completions.answer-members.js';
-import { renderChatResponse } from './chat-completions.answer.js';
+import { streamFailure } from './chat-completions.response-members.js';
+import { renderChatResponse } from './chat-completions.response.js';
 import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './chat-completions.head.js';
 import { ChatRenderer } from './chat-completions.renderer.js';
 import { parseChatRequest, RAW_MEMBERS } from './chat-completions.request.js';
@@ -66,7 +66,7 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
     return renderOpenAiError(error, requestId);
   }
 
-  renderLimits(standings: LimitStandings): Record<string, string> {
+  renderLimits(standings: LimitStatuses): Record<string, string> {
     return renderOpenAiLimits(standings);
   }
 

@@ -1,7 +1,7 @@
 import { expectChatStream } from '../../../test/conformance/dialects/chat-completions/grammar.js';
 import { readData, readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked } from '../../../test/support/translations.js';
-import { type AnswerPart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
+import { type ResponsePart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
@@ -11,14 +11,14 @@ const LEGACY = { functions: [{ name: 'f' }] };
 const ASKED = { stream_options: { include_usage: true } };
 const P = '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"alias",';
 
-const anAnswer = (parts: readonly AnswerPart[], stop: StopReason = 'end'): CallResult => ({
+const anAnswer = (parts: readonly ResponsePart[], stop: StopReason = 'end'): CallResult => ({
   parts,
   stop,
   sequence: undefined,
   usage: { ...NO_TOKENS, input: 9, cacheRead: 4, cacheWrite: 1, cacheWrite1h: 1, output: 2, reasoning: 1 },
 });
-const text = (said: string): AnswerPart => ({ kind: 'text', text: said });
-const call = (id: string, written = '{}'): AnswerPart => ({ kind: 'tool-call', id, name: 'f', arguments: written });
+const text = (said: string): ResponsePart => ({ kind: 'text', text: said });
+const call = (id: string, written = '{}'): ResponsePart => ({ kind: 'tool-call', id, name: 'f', arguments: written });
 
 function streamed(answer: CallResult, body: object = {}): string {
   const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true, ...body }));
@@ -87,7 +87,7 @@ describe('streams for Chat Completions clients', () => {
   });
 
   it('have calls of freeform tools in their own form (case 62)', () => {
-    const freeform: AnswerPart = { kind: 'tool-call', id: 'x', name: 'exec', arguments: 'ls', isFreeform: true };
+    const freeform: ResponsePart = { kind: 'tool-call', id: 'x', name: 'exec', arguments: 'ls', isFreeform: true };
     expect(deltas(streamed(anAnswer([freeform], 'tool_calls'))).slice(1, 3)).toEqual([
       { tool_calls: [{ index: 0, id: 'x', type: 'custom', custom: { name: 'exec', input: '' } }] },
       { tool_calls: [{ index: 0, custom: { input: 'ls' } }] },

@@ -11,7 +11,7 @@ import {
   type TreeObject,
 } from '../contract/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import { annotationOf, answerHead, finishReason, streamFailure } from './chat-completions.answer-members.js';
+import { annotationOf, responseHead, finishReason, streamFailure } from './chat-completions.response-members.js';
 import { isLegacy } from './chat-completions.requested-tools.js';
 import { renderUsage } from './chat-completions.usage.js';
 
@@ -39,7 +39,7 @@ export class ChatRenderer implements StreamRenderer {
     const { call, request } = context;
     this.wantsUsage = wantsUsage(request);
     this.isLegacy = isLegacy(request);
-    this.head = answerHead(call, 'chat.completion.chunk');
+    this.head = responseHead(call, 'chat.completion.chunk');
     this.opening = `${JSON.stringify(this.head).slice(0, -1)},"choices":[{"index":0,"delta":{`;
     this.closing = this.closingWith(null);
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
-import { type CallContent, Losses, type Part } from '../contract/index.js';
+import { type CallContent, TranslationWarnings, type Part } from '../contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
@@ -59,7 +59,7 @@ describe('Chat Completions requests as content', () => {
         { type: 'text', text: 'b' },
       ],
     };
-    const losses = new Losses(false);
+    const losses = new TranslationWarnings(false);
     const { turns } = contentOf(protocol, { model: 'm', messages: [HELLO, shown] }, losses);
     expect(turns[1]).toEqual({ role: 'assistant', parts: [text('b')] });
     expect(losses.header).toBe('unsupported_content:messages[1].content');

@@ -7,7 +7,7 @@ import {
   type OutputFormat,
   type ParseContext,
   type Sampling,
-  stopTexts,
+  stopSequences,
   type TreeObject,
   TreeReader,
 } from '../contract/index.js';
@@ -66,7 +66,7 @@ function readOutputLimit(reader: TreeReader): number | undefined {
 
 function readStop(reader: TreeReader): readonly string[] {
   const stop = reader.value('stop');
-  return stopTexts(typeof stop === 'string' ? [stop] : reader.strings('stop'), 'stop');
+  return stopSequences(typeof stop === 'string' ? [stop] : reader.strings('stop'), 'stop');
 }
 
 function readSampling(reader: TreeReader): Sampling {

@@ -1,6 +1,6 @@
 import {
   ConversationBuilder,
-  type Losses,
+  type TranslationWarnings,
   notTranslatable,
   type Part,
   type ToolCallPart,
@@ -9,7 +9,7 @@ import {
 import { readContent } from './chat-completions.content-parts.js';
 
 /** The conversation of a request. @throws AppError invalid_request naming the member at fault */
-export function readConversation(messages: readonly TreeReader[], losses: Losses): ConversationBuilder {
+export function readConversation(messages: readonly TreeReader[], losses: TranslationWarnings): ConversationBuilder {
   const reader = new MessageReader(losses);
   for (const message of messages) reader.read(message);
   return reader.conversation;
@@ -24,7 +24,7 @@ class MessageReader {
   private readonly legacyIds = new Map<string, string>();
   private legacyCalls = 0;
 
-  constructor(private readonly losses: Losses) {}
+  constructor(private readonly losses: TranslationWarnings) {}
 
   read(message: TreeReader): void {
     switch (message.word('role')) {

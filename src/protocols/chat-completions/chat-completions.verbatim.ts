@@ -5,7 +5,7 @@ import {
   type JsonEdit,
   jsonInterests,
   latin1,
-  readAnswerFields,
+  readResponseFields,
   servedByIn,
   SplicedBody,
   type StreamMeter,
@@ -40,7 +40,7 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const fields = readAnswerFields(body, ANSWER);
+    const fields = readResponseFields(body, ANSWER);
     const searched = head.fields.has(WEB_SEARCH) && cites(latin1(body));
     const usage = chatUsageBeside(fields.object('usage'), {
       serviceTier: fields.value('service_tier'),

@@ -12,7 +12,7 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 export type Effort = (typeof EFFORTS)[number] | (string & {});
 
 /** Names by which dialects ask for the service that everybody gets, or leave it to the upstream: never dearer by themselves. */
-export const USUAL_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];
+export const DEFAULT_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];
 
 /** What a prompt leans on that lies with the upstream or elsewhere: its size cannot be told by the body. */
 export interface OutsideContent {

@@ -3,17 +3,17 @@ import {
   isJsonObject,
   type ErrorDetails,
   type ErrorKind,
-  type FieldFault,
+  type FieldErrorCode,
 } from '../../platform/shared/index.js';
 import { MAX_RETRY_AFTER_SECONDS } from './error-headers.js';
-import { recordOfFault } from './fault-record.js';
+import { errorRecord } from './error-record.js';
 import { scrub } from './scrub.js';
 import { objectIn } from './token-counts.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 import { UpstreamRefusal } from './upstream-refusal.js';
 
 /** What an upstream's error body says, in whichever of the usual shapes. Empty when it says nothing of use. */
-interface UpstreamFault {
+interface UpstreamErrorDetail {
   readonly message?: string;
   readonly type?: string;
   readonly code?: string;
@@ -35,7 +35,7 @@ const TOO_LONG =
   /context_length_exceeded|maximum context length|prompt is too long|context window|too many (?:input )?tokens/i;
 const WRONG_ADDRESS = /^not found$|invalid url|unknown (?:url|route|path)|cannot post /i;
 
-const FAULTS: Readonly<Record<string, FieldFault>> = {
+const ERROR_KINDS: Readonly<Record<string, FieldErrorCode>> = {
   unsupported_parameter: 'unsupported_parameter',
   unknown_parameter: 'unsupported_parameter',
   missing_required_parameter: 'missing_required_parameter',
@@ -77,7 +77,7 @@ const MAX_REST_SECONDS = 86_400;
  * @param body the answer, parsed when it was JSON, else as text
  */
 export function classifyUpstream(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-  const fault = readFault(body);
+  const fault = readError(body);
   const said = `${fault.type ?? ''} ${fault.code ?? ''} ${fault.message ?? ''}`;
   if (isOutOfMoney(status, fault)) return outOfMoney(status);
   if (isBadCredential(status, fault)) return badCredential(status);
@@ -94,17 +94,17 @@ export function classifyUpstream(status: number, headers: UpstreamHeaders, body:
  * @param body the error, with or without the object around it
  */
 export function classifyInnerError(body: unknown): AppError {
-  const fault = readFault(body);
+  const fault = readError(body);
   return classifyUpstream(STATUSES[fault.code ?? ''] ?? STATUSES[fault.type ?? ''] ?? 500, {}, body);
 }
 
 /** Reads `{error: {message, type, code, param}}`, `{error: "…"}`, `{message}`, `{detail}` and the error alone. */
-function readFault(body: unknown): UpstreamFault {
+function readError(body: unknown): UpstreamErrorDetail {
   if (!isJsonObject(body)) return {};
   const error = body['error'] ?? body;
   if (typeof error === 'string') return { message: error };
   if (!isJsonObject(error)) return {};
-  const fault: { -readonly [Key in keyof UpstreamFault]: string } = {};
+  const fault: { -readonly [Key in keyof UpstreamErrorDetail]: string } = {};
   const message = error['message'] ?? error['detail'];
   if (typeof message === 'string') fault.message = message;
   if (isWord(error['type'])) fault.type = error['type'];
@@ -136,7 +136,7 @@ function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknown
   return failed('upstream_error', message, { upstreamStatus, ...what });
 }
 
-function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamFault): AppError {
+function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamErrorDetail): AppError {
   if (TOO_LARGE_FOR_LIMIT.test(fault.message ?? '')) {
     const words = "The request exceeds the upstream's rate limit by itself. Shorten it or lower the output limit.";
     return failed('rate_limit_exceeded', words, { upstreamStatus, ofRequest: true, shouldRetry: false });
@@ -147,7 +147,7 @@ function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, fault: Up
   return failed('rate_limit_exceeded', message, { upstreamStatus, retryAfterSeconds });
 }
 
-function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamFault): AppError {
+function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamErrorDetail): AppError {
   const retryAfterSeconds = readRetryAfter(headers);
   const details = { upstreamStatus, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   if (upstreamStatus === 408 || upstreamStatus === 504 || upstreamStatus === 524) {
@@ -158,16 +158,16 @@ function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: Upst
   }
   const reason = fault.message === undefined ? '' : scrub(fault.message);
   if (reason === '') return failed('upstream_error', 'The upstream failed.', details);
-  const record = recordOfFault('The upstream failed', upstreamStatus, fault);
+  const record = errorRecord('The upstream failed', upstreamStatus, fault);
   return failed('upstream_error', `The upstream failed: ${reason}`, { ...details, record });
 }
 
-function isOutOfMoney(status: number, { type = '', code = '', message = '' }: UpstreamFault): boolean {
+function isOutOfMoney(status: number, { type = '', code = '', message = '' }: UpstreamErrorDetail): boolean {
   if (status === 429) return BILLING.test(`${type} ${code} ${message}`);
   return status === 402 || (status === 400 && (BILLING.test(`${type} ${code}`) || NO_MONEY.test(message)));
 }
 
-function isBadCredential(status: number, { type, code, message = '' }: UpstreamFault): boolean {
+function isBadCredential(status: number, { type, code, message = '' }: UpstreamErrorDetail): boolean {
   if (status === 400) return [type, code].includes('invalid_api_key') || BAD_KEY.test(message);
   return status === 401 || (status === 403 && !BAD_CONTENT.test(message));
 }
@@ -176,31 +176,31 @@ function isBadCredential(status: number, { type, code, message = '' }: UpstreamF
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 /** A channel that points to a wrong place: another one may still serve the call. */
-const isWrongAddress = (status: number, { message }: UpstreamFault): boolean =>
+const isWrongAddress = (status: number, { message }: UpstreamErrorDetail): boolean =>
   status === 405 || (status === 404 && (message === undefined || WRONG_ADDRESS.test(message)));
 
 /** A channel that names a wrong model: another one may still serve the call, and this one may serve other models. */
-function isUnknownModel(status: number, fault: UpstreamFault): boolean {
+function isUnknownModel(status: number, fault: UpstreamErrorDetail): boolean {
   const message = fault.message ?? '';
   // So words Messages a model that it does not know; with another status the model's name is malformed.
   if (status === 404 && message.startsWith('model: ')) return true;
   return (status === 404 || status === 400) && (fault.code === 'model_not_found' || UNKNOWN_MODEL.test(message));
 }
 
-function refused(status: number, fault: UpstreamFault, said: string): AppError {
+function refused(status: number, fault: UpstreamErrorDetail, said: string): AppError {
   const message = fault.message === undefined ? '' : scrub(fault.message);
   const details: ErrorDetails = {
     upstreamStatus: status,
-    record: recordOfFault('The upstream rejected the request', status, fault),
+    record: errorRecord('The upstream rejected the request', status, fault),
     ...(fault.param !== undefined && { param: fault.param }),
-    ...faultDetail(fault.code),
+    ...errorDetail(fault.code),
   };
   const words = message === '' ? 'The upstream rejected the request without a reason.' : message;
   return new UpstreamRefusal(refusalKind(status, said), words, details, fault.code);
 }
 
-function faultDetail(code: string | undefined): Pick<ErrorDetails, 'fault'> {
-  const fault = code === undefined ? undefined : FAULTS[code];
+function errorDetail(code: string | undefined): Pick<ErrorDetails, 'fault'> {
+  const fault = code === undefined ? undefined : ERROR_KINDS[code];
   return fault === undefined ? {} : { fault };
 }
 

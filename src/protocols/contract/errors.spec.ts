@@ -1,7 +1,7 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { cpuMs, STEPS_MS } from '../../../test/support/timing.js';
 import { AppError, type ErrorDetails, type ErrorKind } from '../../platform/shared/index.js';
-import { readAnswerFields } from './answer-fields.js';
+import { readResponseFields } from './response-fields.js';
 import { classifyInnerError, classifyUpstream } from './classify-upstream.js';
 import { errorHeaders, messageWithId } from './error-headers.js';
 import { jsonInterests } from './json-interests.js';
@@ -198,7 +198,7 @@ describe('what an upstream refusal means', () => {
 
 describe('answers in disguise (case 22)', () => {
   const interests = jsonInterests('usage', 'error');
-  const read = (json: string): unknown => readAnswerFields(Buffer.from(json), interests).value('usage');
+  const read = (json: string): unknown => readResponseFields(Buffer.from(json), interests).value('usage');
 
   it('reads an answer whose error is null or false', () => {
     expect(read('{"error":null,"usage":{"a":1}}')).toEqual({ a: 1 });

@@ -2,8 +2,14 @@
 // translated through (translation/), and the tools that adapters are built with: JSON read and edited in place,
 // server-sent events, errors, lists of models.
 // Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
-export { readAnswerFields } from './answer-fields.js';
-export type { AnswerStorage, GivenAnswer, KeptAnswer, KeptAnswers, NamedAnswers } from './answer-storage.js';
+export { readResponseFields } from './response-fields.js';
+export type {
+  ResponseStorage,
+  RenderedResponse,
+  StoredResponseText,
+  ResolvedResponses,
+  NamedResponses,
+} from './response-storage.js';
 export {
   type Call,
   type CallAffinity,
@@ -16,11 +22,11 @@ export {
   type OutsideContent,
   type TokenUsage,
   type UsagePass,
-  USUAL_SERVICE_TIERS,
+  DEFAULT_SERVICE_TIERS,
 } from './call.js';
 export type { BodySize, CallBody, PromptSample } from './call-body.js';
 export { likelyTokensIn } from './token-estimate.js';
-export { USUAL_IMAGE_TOKENS } from './media-tokens.js';
+export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
 export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
 export {
@@ -90,7 +96,7 @@ export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';
 export { textPieces } from './text-pieces.js';
-export type { AnswerPlaces, PromptPlaces, TextPlaces } from './text-places.js';
+export type { ResponsePlaces, PromptPlaces, TextPlaces } from './text-places.js';
 export {
   addUsage,
   cacheWrites,
@@ -119,4 +125,4 @@ export type {
 export type { UpstreamRequest } from './upstream-request.js';
 export * from './translation/index.js';
 export { UpstreamRefusal } from './upstream-refusal.js';
-export { USUAL_STATUSES } from './usual-statuses.js';
+export { DEFAULT_STATUSES } from './default-statuses.js';

@@ -1,4 +1,4 @@
-import { AppError, isJsonObject, type FieldFault, type JsonObject } from '../../platform/shared/index.js';
+import { AppError, isJsonObject, type FieldErrorCode, type JsonObject } from '../../platform/shared/index.js';
 import { CLOSE_BRACE, isWhiteSpace } from './bytes.js';
 import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
@@ -212,7 +212,7 @@ export class JsonFields {
     return this.refusal(path, 'missing_required_parameter', 'required');
   }
 
-  refusal(path: string, fault: FieldFault, reason: string): AppError {
+  refusal(path: string, fault: FieldErrorCode, reason: string): AppError {
     return new AppError('invalid_request', `${path}: ${reason}.`, { param: path, fault });
   }
 

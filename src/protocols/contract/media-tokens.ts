@@ -12,7 +12,7 @@ export interface MediaTokens {
 /** Of the models that look closest. */
 const MAX_IMAGE_TOKENS = 4800;
 /** What most models make of an image at most. */
-export const USUAL_IMAGE_TOKENS = 1600;
+export const DEFAULT_IMAGE_TOKENS = 1600;
 const PIXELS_PER_TOKEN = 750;
 /** Some vendors bill squares of 512 pixels, begun ones as whole ones, and something for the image itself. */
 const SQUARE_PIXELS = 512;
@@ -46,13 +46,13 @@ const bytesOf = (base64: Buffer): number => Math.ceil((base64.length * 3) / 4);
 /** By its pixels, where its header says how many there are. */
 export function tokensOfImage(base64: Buffer): MediaTokens {
   const pixels = pixelsOf(base64);
-  if (pixels === undefined) return { maxTokens: MAX_IMAGE_TOKENS, likelyTokens: USUAL_IMAGE_TOKENS };
+  if (pixels === undefined) return { maxTokens: MAX_IMAGE_TOKENS, likelyTokens: DEFAULT_IMAGE_TOKENS };
   const { width, height } = pixels;
   const squares = Math.ceil(width / SQUARE_PIXELS) * Math.ceil(height / SQUARE_PIXELS);
   const byPixels = Math.ceil((width * height) / PIXELS_PER_TOKEN);
   return {
     maxTokens: Math.min(MAX_IMAGE_TOKENS, Math.max(byPixels, TOKENS_PER_SQUARE * (squares + 1))),
-    likelyTokens: Math.min(USUAL_IMAGE_TOKENS, Math.max(1, byPixels)),
+    likelyTokens: Math.min(DEFAULT_IMAGE_TOKENS, Math.max(1, byPixels)),
   };
 }
 

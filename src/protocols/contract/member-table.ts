@@ -1,4 +1,4 @@
-import { AppError, type FieldFault, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { AppError, type FieldErrorCode, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import type { JsonFields } from './json-fields.js';
 import { doubledMember, type JsonInterest, jsonInterests } from './json-interests.js';
 import type { JsonElement, JsonField } from './json-members.js';
@@ -222,7 +222,7 @@ export class MemberReader {
     if (beta !== undefined)
       throw new AppError('invalid_request', `${header}: ${beta} is not accepted; remove it.`, {
         param: header,
-        fault: 'unsupported_parameter' satisfies FieldFault,
+        fault: 'unsupported_parameter' satisfies FieldErrorCode,
       });
     const unknown = betas.filter((name) => name !== '' && !known.has(name)).slice(0, MAX_UNKNOWN_BETAS);
     demands.unknown.push(...unknown.map((name) => `${header}=${name.slice(0, 64)}`));

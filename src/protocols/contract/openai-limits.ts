@@ -1,14 +1,14 @@
-import type { LimitStanding, LimitStandings } from '../../platform/limits/index.js';
+import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';
 
 const MINUTE_S = 60;
 
 /** How much is left of our limits, as Responses and Chat Completions say it in headers. */
-export const renderOpenAiLimits = ({ requests, tokens }: LimitStandings): Record<string, string> => ({
+export const renderOpenAiLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
   ...headersOf('requests', requests),
   ...headersOf('tokens', tokens),
 });
 
-function headersOf(what: string, standing: LimitStanding | undefined): Record<string, string> {
+function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
   if (standing === undefined) return {};
   return {
     [`x-ratelimit-limit-${what}`]: String(standing.limit),

@@ -18,7 +18,7 @@ const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
 
 /** Words with a mark each. */
-class MarkedWords {
+class MarkedText {
   /** By the bytes that they take in a document, quotes included, where nothing is escaped: all differ in them. */
   private readonly byLength: (Buffer | undefined)[] = [];
   private readonly marks: ReadonlyMap<string, number>;
@@ -47,9 +47,9 @@ class MarkedWords {
 }
 
 /** What the `type` of an object says. */
-export const TYPE_MARKS = new MarkedWords({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
+export const TYPE_MARKS = new MarkedText({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
 /** What the name of a member says that is a string. */
-export const NAME_MARKS = new MarkedWords({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
+export const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
 
 /** Whether the marks of all objects of a body say that its prompt leans on more. */
 export const leansOutside = (marks: number): boolean =>

@@ -1,9 +1,9 @@
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import type { AnswerStorage } from './answer-storage.js';
+import type { ResponseStorage } from './response-storage.js';
 import type { Call } from './call.js';
 import type { ProtocolId } from './protocol-id.js';
 import type { HeadReader } from './head-reader.js';
-import type { LimitStandings } from '../../platform/limits/index.js';
+import type { LimitStatuses } from '../../platform/limits/index.js';
 import type { PromptQuestion } from './prompt-question.js';
 import type { RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
@@ -69,10 +69,10 @@ export interface ProtocolAdapter {
   /** True when streams state the prompt's tokens at their start, so that these are counted while the upstream is asked. */
   readonly startsWithPromptTokens?: boolean;
   /** There when clients of this dialect can have answers kept. */
-  readonly storage?: AnswerStorage;
+  readonly storage?: ResponseStorage;
   renderError(error: AppError, requestId: string): RenderedError;
   /** Headers that say how much is left of our own limits; none where there are none. */
-  renderLimits(standings: LimitStandings): Readonly<Record<string, string>>;
+  renderLimits(standings: LimitStatuses): Readonly<Record<string, string>>;
   /** The bytes that end a stream which failed after it began: never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;
   /** What keeps an idle stream alive; `begun` when an event of the answer has been written. */

@@ -13,7 +13,7 @@ export interface PromptPlaces {
 }
 
 /** Of an answer: what the model wrote. */
-export interface AnswerPlaces {
+export interface ResponsePlaces {
   /** The members at the top of a whole answer that are the model's. */
   readonly within: readonly string[];
   /** Members at any depth, those included, whose strings it wrote. */
@@ -22,5 +22,5 @@ export interface AnswerPlaces {
 
 export interface TextPlaces {
   readonly prompt: PromptPlaces;
-  readonly answer: AnswerPlaces;
+  readonly answer: ResponsePlaces;
 }

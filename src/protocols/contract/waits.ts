@@ -15,7 +15,7 @@ export interface WaitRecord {
 export type WaitRecords = Readonly<Partial<Record<WaitReason, WaitRecord>>>;
 
 /** A slow client stops and goes on thousands of times: of more than this, those that lie closest together become one. */
-const MOST_SPANS = 20;
+const MAX_SPANS = 20;
 
 /** What the answer of one call stood still for, while it runs. Costs nothing before there is something. */
 export class Waits {
@@ -60,7 +60,7 @@ class Spans {
     this.ms += atMs - this.sinceMs;
     this.bounds.push(this.sinceMs, atMs);
     this.sinceMs = undefined;
-    if (this.bounds.length > 2 * MOST_SPANS) this.joinClosest();
+    if (this.bounds.length > 2 * MAX_SPANS) this.joinClosest();
   }
 
   record(endMs: number): WaitRecord {

@@ -24,7 +24,7 @@ function outputLimitOf({ content: { outputLimit }, target, losses }: RequestBuil
 }
 
 /** What asks for nothing. */
-const USUAL: Readonly<Record<string, number>> = {
+const DEFAULT: Readonly<Record<string, number>> = {
   temperature: 1,
   top_p: 1,
   presence_penalty: 0,
@@ -37,7 +37,7 @@ const SEED_BITS = 32;
 function buildSampling({ content: { sampling }, flags, losses }: RequestBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const drop = (name: string, value: number | undefined): void => {
-    if (value !== undefined && value !== USUAL[name]) losses.warn('unsupported_parameter', name);
+    if (value !== undefined && value !== DEFAULT[name]) losses.warn('unsupported_parameter', name);
   };
   if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
   // No answer of another dialect has room for them as they come.

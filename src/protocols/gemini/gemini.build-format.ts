@@ -1,4 +1,4 @@
-import { formatInWords, type TreeObject } from '../contract/index.js';
+import { describeFormat, type TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 
 /** How the form of an answer is asked for: by members of `generationConfig`, in words, or not at all. */
@@ -15,7 +15,7 @@ export function buildFormat({ content, flags, losses }: RequestBuild): FormatReq
   const isAlone = tools.length + hostedTools.length === 0;
   if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !isAlone)) {
     losses.warn('in_words', 'response_format');
-    return { words: formatInWords(format) };
+    return { words: describeFormat(format) };
   }
   return { config: format.kind === 'json' ? JSON_ANSWER : { ...JSON_ANSWER, responseJsonSchema: format.schema } };
 }

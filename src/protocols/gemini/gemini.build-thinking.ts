@@ -1,4 +1,4 @@
-import { nearestEffort, wishedEffort, type Effort, type TreeObject } from '../contract/index.js';
+import { nearestEffort, requestedEffort, type Effort, type TreeObject } from '../contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 
@@ -13,8 +13,8 @@ const BUDGETS: ReadonlyMap<Effort, number> = new Map([
   ['high', 24_576],
 ]);
 /** What every model with budgets takes. */
-const LEAST_BUDGET = 512;
-const MOST_BUDGET = 24_576;
+const MIN_BUDGET = 512;
+const MAX_BUDGET = 24_576;
 
 /**
  * How a model is to think: `thinkingConfig`; undefined leaves it to the model.
@@ -23,7 +23,7 @@ const MOST_BUDGET = 24_576;
  */
 export function planThinking(build: RequestBuild, limit: number): TreeObject | undefined {
   const { content, flags, losses } = build;
-  const wished = wishedEffort(content.reasoning);
+  const wished = requestedEffort(content.reasoning);
   if (flags.thinkingMode === 'none') {
     const isMissed = content.reasoning.thinking === 'on' || (wished !== undefined && wished !== 'none');
     if (isMissed) losses.warn('thinking_off', EFFORT);
@@ -41,7 +41,7 @@ export function planThinking(build: RequestBuild, limit: number): TreeObject | u
 function rested({ flags, losses }: RequestBuild): TreeObject | undefined {
   if (flags.canRest) return { thinkingBudget: 0 };
   losses.warn('thinking_on', EFFORT);
-  if (flags.thinkingMode === 'budget') return { thinkingBudget: LEAST_BUDGET };
+  if (flags.thinkingMode === 'budget') return { thinkingBudget: MIN_BUDGET };
   const least = nearestEffort('minimal', flags.efforts);
   return least === undefined ? undefined : { thinkingLevel: least.toUpperCase() };
 }
@@ -59,21 +59,21 @@ function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObjec
   if (flags.thinkingMode === 'level') return { thinkingLevel: effort.toUpperCase() };
   // What the client has not measured itself leaves half of the limit to the answer.
   const most = Math.floor(limit / 2);
-  return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MOST_BUDGET, most), limit) };
+  return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MAX_BUDGET, most), limit) };
 }
 
 /** A budget that the client names: as much as the model takes, and never all that it may write. */
 function ownBudget(build: RequestBuild, budget: number, limit: number): number {
-  const fitting = Math.min(Math.max(budget, LEAST_BUDGET), MOST_BUDGET, limit - 1);
+  const fitting = Math.min(Math.max(budget, MIN_BUDGET), MAX_BUDGET, limit - 1);
   if (fitting < budget) build.losses.warn('clamped', EFFORT);
   return affordable(build, fitting, limit);
 }
 
 /** The budget, if there is room for any. */
 function affordable({ flags, losses, target }: RequestBuild, budget: number, limit: number): number {
-  if (budget >= LEAST_BUDGET) return budget;
+  if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
-  if (!flags.canRest) return LEAST_BUDGET;
+  if (!flags.canRest) return MIN_BUDGET;
   losses.warn('thinking_off', EFFORT);
   return 0;
 }

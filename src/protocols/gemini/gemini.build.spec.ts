@@ -3,7 +3,7 @@ import { aContent, type Built, built } from '../../../test/support/translations.
 import {
   type Call,
   type CallContent,
-  Losses,
+  TranslationWarnings,
   type Part,
   RawJson,
   type Tool,
@@ -19,14 +19,14 @@ const call = {} as Call;
 const build = (
   content: Partial<CallContent>,
   target: Partial<UpstreamTarget> = {},
-  losses = new Losses(false),
+  losses = new TranslationWarnings(false),
 ): Built => built(upstream, { call, content: aContent(content) }, { stream: false, ...target }, losses);
 const withFlags = (content: Partial<CallContent>, flags: UpstreamTarget['flags']): Built => build(content, { flags });
 const refused = (content: Partial<CallContent>, flags: UpstreamTarget['flags'] = {}): unknown =>
   refusalOf(() => withFlags(content, flags)).details;
 const placeOf = (target: Partial<UpstreamTarget>): string => {
   const { path, query } = upstream.buildRequest(
-    { call, content: aContent(), losses: new Losses(false) },
+    { call, content: aContent(), losses: new TranslationWarnings(false) },
     aTarget(target),
   );
   return `${path}?${query}`;
@@ -249,7 +249,7 @@ describe('Gemini requests from content', () => {
   });
 
   it('are refused rather than lose anything where the key is strict', () => {
-    const strict = new Losses(true);
+    const strict = new TranslationWarnings(true);
     const content = { tools: [tool('f')], parallelTools: false };
     expect(refusalOf(() => build(content, {}, strict)).details).toMatchObject({ param: 'parallel_tool_calls' });
   });

@@ -2,7 +2,7 @@ import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, decoded, resultOf } from '../../../test/support/translations.js';
 import {
   NO_TOKENS,
-  type AnswerPart,
+  type ResponsePart,
   type CallContent,
   type CallEvent,
   type CallResult,
@@ -21,7 +21,7 @@ const ended = (reason: string, ...parts: readonly string[]): string =>
     `${candidate(parts, `,"finishReason":"${reason}"`)},"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"totalTokenCount":11}`,
   );
 const text = (words: string, signature?: string): string => `{"text":${JSON.stringify(words)}${signed(signature)}}`;
-const thought = (words: string): string => `{"text":${JSON.stringify(words)},"thought":true}`;
+const reasoningBlock = (words: string): string => `{"text":${JSON.stringify(words)},"thought":true}`;
 const call = (name: string, args: string, { id, signature }: { id?: string; signature?: string } = {}): string =>
   `{"functionCall":{${id === undefined ? '' : `"id":"${id}",`}"name":"${name}","args":${args}}${signed(signature)}}`;
 const signed = (signature: string | undefined): string =>
@@ -30,18 +30,18 @@ const signed = (signature: string | undefined): string =>
 const eventsOf = (stream: string, content: Partial<CallContent> = {}): CallEvent[] =>
   decoded(upstream.decodeStream(aContent(content), aTarget()), stream);
 const answerOf = (stream: string, content?: Partial<CallContent>): CallResult => resultOf(eventsOf(stream, content));
-const partsOf = (stream: string, content?: Partial<CallContent>): readonly AnswerPart[] =>
+const partsOf = (stream: string, content?: Partial<CallContent>): readonly ResponsePart[] =>
   answerOf(stream, content).parts;
 const wholeOf = (members: string, content: Partial<CallContent> = {}): CallResult =>
   upstream.decodeResponse(`{${members}}`, aContent(content), aTarget());
 
-const reasoning = (words: string, data?: string): AnswerPart => ({
+const reasoning = (words: string, data?: string): ResponsePart => ({
   kind: 'reasoning',
   text: words,
   ...(data !== undefined && { opaque: { kind: 'encrypted', family: 'f', data, text: '' } }),
 });
-const words = (told: string): AnswerPart => ({ kind: 'text', text: told });
-const toolCall = (id: string, name: string, args: string): AnswerPart => ({
+const words = (told: string): ResponsePart => ({ kind: 'text', text: told });
+const toolCall = (id: string, name: string, args: string): ResponsePart => ({
   kind: 'tool-call',
   id,
   name,
@@ -90,7 +90,8 @@ describe('streams of Gemini upstreams', () => {
   });
 
   it('tell thoughts and texts apart', () => {
-    const stream = said(thought('Let me ')) + said(thought('see.'), text('It is')) + ended('STOP', text(' so.'));
+    const stream =
+      said(reasoningBlock('Let me ')) + said(reasoningBlock('see.'), text('It is')) + ended('STOP', text(' so.'));
     expect(partsOf(stream)).toEqual([reasoning('Let me see.'), words('It is so.')]);
   });
 
@@ -137,7 +138,7 @@ describe('streams of Gemini upstreams', () => {
   describe('with signatures', () => {
     it('put that of a call in front of it, under the thoughts that led to it', () => {
       const stream =
-        said(thought('Ask.')) +
+        said(reasoningBlock('Ask.')) +
         ended('STOP', call('f', '{}', { id: 'a', signature: 'S' }), call('g', '{}', { id: 'b' }));
       expect(partsOf(stream)).toEqual([reasoning('Ask.', 'S'), toolCall('a', 'f', '{}'), toolCall('b', 'g', '{}')]);
     });
@@ -162,7 +163,7 @@ describe('streams of Gemini upstreams', () => {
     });
 
     it('put that of a text in front of it when it begins it', () => {
-      expect(partsOf(said(thought('Hm.')) + ended('STOP', text('Yes.', 'S')))).toEqual([
+      expect(partsOf(said(reasoningBlock('Hm.')) + ended('STOP', text('Yes.', 'S')))).toEqual([
         reasoning('Hm.', 'S'),
         words('Yes.'),
       ]);
@@ -256,7 +257,7 @@ describe('streams of Gemini upstreams', () => {
     });
 
     it('name it of the text that comes, when they found it while they thought', () => {
-      const found = event(candidate([thought('Hm.')], GROUNDING.replace('"finishReason":"STOP",', '')));
+      const found = event(candidate([reasoningBlock('Hm.')], GROUNDING.replace('"finishReason":"STOP",', '')));
       expect(partsOf(found + ended('STOP', text('So it is.')))).toEqual([reasoning('Hm.'), CITED]);
     });
   });
@@ -264,7 +265,7 @@ describe('streams of Gemini upstreams', () => {
 
 describe('whole answers of Gemini upstreams', () => {
   it('are read like the pieces of a stream', () => {
-    const parts = [thought('Hm.'), text('I ask.'), call('f', '{"n":1.0}', { id: 'a', signature: 'S' })];
+    const parts = [reasoningBlock('Hm.'), text('I ask.'), call('f', '{"n":1.0}', { id: 'a', signature: 'S' })];
     const members = `${candidate(parts, ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2}`;
     expect(wholeOf(members)).toEqual({
       parts: [reasoning('Hm.'), words('I ask.'), reasoning('', 'S'), toolCall('a', 'f', '{"n":1.0}')],

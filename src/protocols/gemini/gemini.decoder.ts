@@ -11,14 +11,14 @@ import {
   type UpstreamTarget,
 } from '../contract/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { AnswerReader } from './gemini.answer-reader.js';
+import { GeminiResponseReader } from './gemini.response-reader.js';
 
 /** Reads the events of one answer: each is a whole response, and the stream ends by closing. */
 export class GeminiDecoder implements StreamDecoder {
-  readonly #answer: AnswerReader;
+  readonly #answer: GeminiResponseReader;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.#answer = new AnswerReader(content, target);
+    this.#answer = new GeminiResponseReader(content, target);
   }
 
   next(event: SseEvent): readonly CallEvent[] {
@@ -43,7 +43,7 @@ export function decodeGeminiResponse(body: string, content: CallContent, target:
     throw new AppError('upstream_error', message, { failover: true });
   }
   const collector = new ResultCollector();
-  for (const event of new AnswerReader(content, target).whole(response)) collector.next(event);
+  for (const event of new GeminiResponseReader(content, target).whole(response)) collector.next(event);
   return collector.result;
 }
 

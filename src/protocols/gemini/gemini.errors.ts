@@ -25,7 +25,7 @@ export function classifyGeminiError(status: number, headers: UpstreamHeaders, bo
   const delay = retryDelayOf(error);
   const told =
     delay !== undefined && headers['retry-after'] === undefined ? { ...headers, 'retry-after': delay } : headers;
-  return classifyUpstream(status, told, { error: inUsualWords(status, error) });
+  return classifyUpstream(status, told, { error: standardMessage(status, error) });
 }
 
 /** The same for an error within an answer of status 200. */
@@ -49,7 +49,7 @@ const UNKNOWN_MODEL = /^models\/\S+ is not found/i;
 const TOO_LONG = /input token count.{0,40}(?:exceeds the maximum|only supports up to)/is;
 
 /** The error with the code that other vendors have for it: Google's own are too few to tell them apart. */
-function inUsualWords(status: number, error: JsonObject): JsonObject {
+function standardMessage(status: number, error: JsonObject): JsonObject {
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const reasons = detailsOf(error).map(({ reason }) => (typeof reason === 'string' ? reason : ''));
   // The same words are said of a plan that is used up and of a minute that is: these details, of the minute alone.

@@ -21,7 +21,7 @@ const STOPS: ReadonlyMap<string, StopReason> = new Map([
  * What the model wrote could not be read as an answer, and is not there. These are failures and no ends: whoever got an
  * end would take an answer without its call for the last word, while asked again the model mostly does better.
  */
-const FAULTS: readonly string[] = [
+const REFUSED_FINISHES: readonly string[] = [
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
   'TOO_MANY_TOOL_CALLS',
@@ -41,7 +41,7 @@ export const finishIn = (finishReason: unknown): string | undefined =>
  * @throws AppError upstream_error when there is no answer
  */
 export function stopReason(finish: string, hasCalls: boolean): StopReason {
-  if (FAULTS.includes(finish)) {
+  if (REFUSED_FINISHES.includes(finish)) {
     const message = `The upstream model produced an invalid response (${finish}).`;
     throw new AppError('upstream_error', message, { failover: true });
   }

@@ -26,10 +26,10 @@ export interface GeminiFlags {
   readonly emptyResult: string;
 }
 
-const MOST_STOPS = 5;
-const USUAL_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
+const MAX_STOPS = 5;
+const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 /** Of models with budgets all but the largest can do without. */
-const USUAL_EFFORTS_BY_BUDGET: readonly Effort[] = ['none', ...USUAL_EFFORTS];
+const DEFAULT_EFFORTS_BY_BUDGET: readonly Effort[] = ['none', ...DEFAULT_EFFORTS];
 
 /** The flags of a target; what is not said is what any model of this dialect takes. */
 export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
@@ -41,7 +41,7 @@ export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
     canRest: thinkingMode === 'budget' && efforts.includes('none'),
     takesSampling: flags['samplingFixed'] !== true,
     takesPenalties: flags['samplingFixed'] !== true && flags['penalties'] === true,
-    stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : MOST_STOPS,
+    stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : MAX_STOPS,
     takesFormats: formatsOf(flags['structuredOutput']),
     takesPrefill: flags['prefill'] !== false,
     takesUrls: flags['imageUrl'] !== false,
@@ -62,7 +62,7 @@ function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['fla
 
 function effortsOf({ efforts }: UpstreamTarget['flags'], mode: ThinkingMode): readonly Effort[] {
   if (Array.isArray(efforts)) return efforts.filter((effort) => typeof effort === 'string');
-  return mode === 'budget' ? USUAL_EFFORTS_BY_BUDGET : USUAL_EFFORTS;
+  return mode === 'budget' ? DEFAULT_EFFORTS_BY_BUDGET : DEFAULT_EFFORTS;
 }
 
 function formatsOf(flag: unknown): GeminiFlags['takesFormats'] {

@@ -1,12 +1,12 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { aContent, type Built, built } from '../../../test/support/translations.js';
-import type { Call, ReasoningWish, UpstreamTarget } from '../contract/index.js';
+import type { Call, ReasoningRequest, UpstreamTarget } from '../contract/index.js';
 import { GeminiUpstream } from './gemini.upstream.js';
 
 const upstream = new GeminiUpstream();
 
 const build = (
-  reasoning: Partial<ReasoningWish>,
+  reasoning: Partial<ReasoningRequest>,
   flags: UpstreamTarget['flags'],
   { outputLimit, affordable }: { readonly outputLimit?: number; readonly affordable?: number } = {},
 ): Built => {
@@ -67,7 +67,7 @@ describe('thinking of Gemini models', () => {
     expect(planOf({ thinking: 'on', budget: 16_000 }, LEVEL)).toEqual({ thinkingLevel: 'MEDIUM' });
   });
 
-  it.each<[Partial<ReasoningWish>]>([[{ effort: 'none' }], [{ thinking: 'off' }]])(
+  it.each<[Partial<ReasoningRequest>]>([[{ effort: 'none' }], [{ thinking: 'off' }]])(
     'is as little as the model can where it is not wanted: %j',
     (wish) => {
       expect(planOf(wish, BUDGET)).toEqual({ thinkingBudget: 0 });

@@ -2,7 +2,7 @@ import { countIn, irregularIn, objectIn, withParts, type IrregularTotals, type T
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 /** As the vendor calls the service that everybody gets. No other one is asked for here, so that none may be charged for. */
-const USUAL_TIER = 'standard';
+const DEFAULT_TIER = 'standard';
 
 /**
  * The tokens of a `usageMetadata`; undefined when it says nothing. The prompt includes what was cached, and gets what the
@@ -26,7 +26,7 @@ export function usageIn(reported: JsonObject): TokenUsage | undefined {
     reasoning,
     ...mediaCounts(reported),
     ...irregular(reported, answer + reasoning > 0),
-    serviceTier: USUAL_TIER,
+    serviceTier: DEFAULT_TIER,
   });
 }
 

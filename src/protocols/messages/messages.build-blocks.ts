@@ -18,7 +18,7 @@ import { ToolIds } from './messages.tool-ids.js';
 const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
 /** Texts without words are refused. */
-const hasWords = (text: string): boolean => text.trim() !== '';
+const hasText = (text: string): boolean => text.trim() !== '';
 
 /** Whether the part is a thought that this model has to get back. */
 export const isReplayable = (part: Part, family: string): part is ReasoningPart =>
@@ -40,16 +40,16 @@ export class BlockWriter {
   private write(part: Part, role: Turn['role']): readonly TreeObject[] {
     switch (part.kind) {
       case 'text':
-        return hasWords(part.text) ? [{ type: 'text', text: part.text, ...this.build.marks.on(part) }] : [];
+        return hasText(part.text) ? [{ type: 'text', text: part.text, ...this.build.marks.on(part) }] : [];
       case 'refusal':
-        return hasWords(part.text) ? [{ type: 'text', text: part.text }] : [];
+        return hasText(part.text) ? [{ type: 'text', text: part.text }] : [];
       case 'image':
       case 'file':
         return role === 'assistant' ? this.drop() : [this.shown(part)];
       case 'audio':
         throw notTranslatable('messages', 'contain audio, which this model does not accept');
       case 'reasoning':
-        return isReplayable(part, this.build.target.family) ? [thought(part)] : [];
+        return isReplayable(part, this.build.target.family) ? [reasoningBlock(part)] : [];
       case 'tool-call':
         return [this.call(part)];
       case 'tool-result':
@@ -110,7 +110,7 @@ export class BlockWriter {
   }
 }
 
-function thought({ opaque }: ReasoningPart): TreeObject {
+function reasoningBlock({ opaque }: ReasoningPart): TreeObject {
   if (opaque?.kind === 'redacted') return { type: 'redacted_thinking', data: opaque.data };
   return { type: 'thinking', thinking: opaque?.text, signature: opaque?.data };
 }

@@ -1,5 +1,5 @@
 import {
-  formatInWords,
+  describeFormat,
   parseJsonTree,
   RawJson,
   writeJson,
@@ -35,7 +35,7 @@ export function buildFormat({ content, flags, losses }: RequestBuild): FormatReq
 }
 
 function wordsOf(format: OutputFormat): FormatRequest {
-  const words = formatInWords(format);
+  const words = describeFormat(format);
   return words === undefined ? {} : { words };
 }
 

@@ -1,8 +1,8 @@
-import type { Losses, Sampling, TreeObject } from '../contract/index.js';
+import type { TranslationWarnings, Sampling, TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 
 /** The range of `top_p` that may stand beside thinking. */
-const LEAST_TOP_P_WITH_THINKING = 0.95;
+const MIN_TOP_P_WITH_THINKING = 0.95;
 
 /** How tokens are chosen, as far as the model lets clients say it. Only what would have changed something is named. */
 export function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boolean): TreeObject {
@@ -13,7 +13,7 @@ export function buildSampling({ content, flags, losses }: RequestBuild, isThinki
   const keepsTemperature = flags.takesSampling && (!isThinking || clamped === 1);
   const keepsTopP =
     flags.takesSampling &&
-    (!isThinking || (topP ?? 1) >= LEAST_TOP_P_WITH_THINKING) &&
+    (!isThinking || (topP ?? 1) >= MIN_TOP_P_WITH_THINKING) &&
     !(flags.takesOneSampler && temperature !== undefined);
   const keepsTopK = flags.takesSampling && !isThinking;
   if (!keepsTemperature && clamped !== 1) losses.warn('unsupported_parameter', 'temperature');
@@ -27,7 +27,7 @@ export function buildSampling({ content, flags, losses }: RequestBuild, isThinki
 }
 
 /** What this dialect has no word for. A seed is no promise anywhere, so nobody misses it. */
-function warnOfOthers(sampling: Sampling, losses: Losses): void {
+function warnOfOthers(sampling: Sampling, losses: TranslationWarnings): void {
   if ((sampling.presencePenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'presence_penalty');
   if ((sampling.frequencyPenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'frequency_penalty');
   if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');

@@ -1,6 +1,6 @@
-import { nearestEffort, type Effort, type ReasoningWish, type TreeObject } from '../contract/index.js';
+import { nearestEffort, type Effort, type ReasoningRequest, type TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
-import { lacksThoughts } from './messages.build-turns.js';
+import { lacksReasoning } from './messages.build-turns.js';
 import { unaffordableThinking } from './messages.errors.js';
 
 /** How a model is to think. */
@@ -11,7 +11,7 @@ interface ThinkingPlan {
 }
 
 /** What a client says of thinking; `open`: nothing, and so it is the model's to choose. */
-export function thinkingWish({ effort, thinking }: ReasoningWish): 'on' | 'off' | 'open' {
+export function requestedThinking({ effort, thinking }: ReasoningRequest): 'on' | 'off' | 'open' {
   if (thinking === 'off' || effort === 'none') return 'off';
   return effort !== undefined || thinking === 'on' ? 'on' : 'open';
 }
@@ -28,7 +28,7 @@ const DISABLED = { type: 'disabled' };
 export function planThinking(build: RequestBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
   const { content, losses, flags } = build;
   const { thinkingMode: mode } = flags;
-  const wish = thinkingWish(content.reasoning);
+  const wish = requestedThinking(content.reasoning);
   if (wish === 'open') return { isOn: mode === 'always' };
   if (wish === 'off') {
     if (mode === 'always') losses.warn('thinking_on', EFFORT);
@@ -67,7 +67,7 @@ function planBudget({ content, target, losses }: RequestBuild, maxTokens: number
   if (target.outputLimit !== undefined && target.outputLimit <= thinks) {
     throw unaffordableThinking(target.outputLimit, EFFORT, thinks);
   }
-  if (maxTokens <= thinks || lacksThoughts(content.turns, target.family)) {
+  if (maxTokens <= thinks || lacksReasoning(content.turns, target.family)) {
     losses.warn('thinking_off', EFFORT);
     return { thinking: DISABLED, isOn: false };
   }

@@ -6,7 +6,7 @@ import {
   objectSchema,
   runTools,
   withoutRootCombinators,
-  type Losses,
+  type TranslationWarnings,
   type NameRule,
   type Tool,
   type TreeObject,
@@ -28,7 +28,7 @@ const writeTool = (tool: Tool, { names, flags, marks, losses }: RequestBuild): T
 });
 
 /** What a tool does and takes, and in words what its schema cannot say here. */
-function describe(tool: Tool, losses: Losses): TreeObject {
+function describe(tool: Tool, losses: TranslationWarnings): TreeObject {
   if (tool.freeform !== undefined) {
     if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
     return { description: describeFreeform(tool), input_schema: FREEFORM_SCHEMA };

@@ -79,7 +79,7 @@ function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlag
  * Whether the model is in the middle of calling tools and its thoughts are not there: with a budget it must not think on
  * then.
  */
-export function lacksThoughts(turns: readonly Turn[], family: string): boolean {
+export function lacksReasoning(turns: readonly Turn[], family: string): boolean {
   const [caller, answer] = turns.filter(({ role }) => role !== 'system').slice(-2);
   const isLoop = answer?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
   return isLoop && caller?.parts.some((part) => isReplayable(part, family)) !== true;

@@ -2,7 +2,7 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { aTool, block, build, call, flagged, toolCall, upstream } from '../../../test/support/messages-builds.js';
 import { aContent, built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import { Losses, RawJson, type CallContent, type Part } from '../contract/index.js';
+import { TranslationWarnings, RawJson, type CallContent, type Part } from '../contract/index.js';
 
 describe('requests to Messages upstreams of other dialects', () => {
   it('have nothing but what they must have', () => {
@@ -103,7 +103,7 @@ describe('requests to Messages upstreams of other dialects', () => {
 
   it('are refused by a strict key rather than changed (case 119)', () => {
     const content = aContent({ sampling: { temperature: 2 } });
-    const error = refusalOf(() => built(upstream, { call, content }, {}, new Losses(true)));
+    const error = refusalOf(() => built(upstream, { call, content }, {}, new TranslationWarnings(true)));
     expect(error).toMatchObject({ kind: 'invalid_request', details: { param: 'temperature' } });
   });
 

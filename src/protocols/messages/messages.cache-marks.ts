@@ -1,6 +1,6 @@
 import type { CacheMark, CallContent, TreeObject } from '../contract/index.js';
 
-const MOST_MARKS = 4;
+const MAX_MARKS = 4;
 /** Other dialects have other times. */
 const LIFETIMES: readonly unknown[] = ['5m', '1h'];
 
@@ -9,7 +9,7 @@ export class CacheMarks {
   private surplus: number;
 
   constructor(content: CallContent) {
-    this.surplus = countMarks(content) - MOST_MARKS;
+    this.surplus = countMarks(content) - MAX_MARKS;
   }
 
   /** The member that marks a block, if its part is marked. Asked once for each part, in the order of the prompt. */

@@ -1,6 +1,6 @@
 import { commonEdits, countIn, headReader, type PromptQuestion, SplicedBody } from '../contract/index.js';
 import { INTERESTS, MEMBERS, MESSAGES } from './messages.head.js';
-import { surroundingsOf } from './messages.surroundings.js';
+import { requestContext } from './messages.request-context.js';
 
 /** It is asked with the body of a call, but for `max_tokens`, and answered with `{"input_tokens":N}`. */
 export const MESSAGES_QUESTION: PromptQuestion = {
@@ -16,7 +16,7 @@ export const MESSAGES_QUESTION: PromptQuestion = {
     }),
   requestFor: (call, model) => ({
     path: '/messages/count_tokens',
-    ...surroundingsOf(call),
+    ...requestContext(call),
     body: new SplicedBody(call.body, commonEdits(call, { model })),
   }),
   isAnswer: (body) => countIn(body, 'input_tokens') !== undefined,

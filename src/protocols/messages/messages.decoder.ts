@@ -7,7 +7,7 @@ import {
   parseData,
   parseJsonTree,
   passUnlessError,
-  readAnswerFields,
+  readResponseFields,
   ResultCollector,
   unreadableEvent,
   type CallContent,
@@ -18,7 +18,7 @@ import {
   type UpstreamTarget,
 } from '../contract/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { AnswerReader } from './messages.answer-reader.js';
+import { MessagesResponseReader } from './messages.response-reader.js';
 import { answerOf } from './messages.respond-tool.js';
 
 const ANSWER = jsonInterests('usage', 'error');
@@ -29,12 +29,12 @@ const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:st
 
 /** Reads the events of one answer. */
 export class MessagesDecoder implements StreamDecoder {
-  readonly #answer: AnswerReader;
+  readonly #answer: MessagesResponseReader;
   readonly #told: (event: CallEvent) => CallEvent;
   #isOver = false;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.#answer = new AnswerReader(content, target);
+    this.#answer = new MessagesResponseReader(content, target);
     this.#told = answerOf(content, target);
   }
 
@@ -80,7 +80,7 @@ export class MessagesDecoder implements StreamDecoder {
 
 /** A whole answer, read as the stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
 export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-  readAnswerFields(Buffer.from(body), ANSWER);
+  readResponseFields(Buffer.from(body), ANSWER);
   const message = readTree(body);
   const blocks = message['content'];
   if (!Array.isArray(blocks) && typeof message['stop_reason'] !== 'string') {
@@ -88,7 +88,7 @@ export function decodeMessagesResponse(body: string, content: CallContent, targe
       failover: true,
     });
   }
-  const answer = new AnswerReader(content, target);
+  const answer = new MessagesResponseReader(content, target);
   const collector = new ResultCollector();
   const told = answerOf(content, target);
   const tell = (events: readonly CallEvent[]): void => events.forEach((event) => collector.next(told(event)));

@@ -1,5 +1,5 @@
 import type { UpstreamTarget } from '../contract/index.js';
-import { knowsSampling, USUAL_VERSION } from './messages.version.js';
+import { knowsSampling, DEFAULT_VERSION } from './messages.version.js';
 
 /** How a model is told to think: by a budget of tokens; by an effort; by an effort, and it always does; not at all. */
 type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
@@ -24,13 +24,13 @@ export interface MessagesFlags {
   /** What stands in a result that is empty; nothing where that is allowed. */
   readonly emptyResult: string;
 }
-const USUAL_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
-const USUAL_WEB_SEARCH = 'web_search_20250305';
+const DEFAULT_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
+const DEFAULT_WEB_SEARCH = 'web_search_20250305';
 const NO_OUTPUT = '(no output)';
 
 /** The flags of a target; what is not said is what any server of this dialect takes. */
 export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
-  const version = textOf(flags['anthropicVersion']) ?? USUAL_VERSION;
+  const version = textOf(flags['anthropicVersion']) ?? DEFAULT_VERSION;
   const { efforts, hostedWebSearch, emptyToolResultText } = flags;
   return {
     version,
@@ -38,13 +38,13 @@ export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
     takesOneSampler: flags['oneSampler'] === true,
     thinkingMode: thinkingModeOf(flags),
     // No effort is no word of this dialect's, but a switch.
-    efforts: Array.isArray(efforts) ? efforts.filter((effort) => effort !== 'none') : USUAL_EFFORTS,
+    efforts: Array.isArray(efforts) ? efforts.filter((effort) => effort !== 'none') : DEFAULT_EFFORTS,
     takesSystemTurns: flags['midSystem'] === 'native',
     takesFormats: flags['structuredOutput'] !== false,
     takesStrictTools: flags['strictSchema'] !== false,
     takesPrefill: flags['prefill'] !== false,
     takesImageUrls: flags['imageUrl'] !== false,
-    webSearch: hostedWebSearch === true ? USUAL_WEB_SEARCH : textOf(hostedWebSearch),
+    webSearch: hostedWebSearch === true ? DEFAULT_WEB_SEARCH : textOf(hostedWebSearch),
     caches: flags['autoCacheControl'] !== false,
     emptyResult: emptyToolResultText === true ? NO_OUTPUT : (textOf(emptyToolResultText) ?? ''),
   };

@@ -1,12 +1,12 @@
-import type { LimitStanding, LimitStandings } from '../../platform/limits/index.js';
+import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';
 
 /** How much is left of our limits, as Messages says it in headers. */
-export const renderMessagesLimits = ({ requests, tokens }: LimitStandings): Record<string, string> => ({
+export const renderMessagesLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
   ...headersOf('requests', requests),
   ...headersOf('tokens', tokens),
 });
 
-function headersOf(what: string, standing: LimitStanding | undefined): Record<string, string> {
+function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
   if (standing === undefined) return {};
   return {
     [`anthropic-ratelimit-${what}-limit`]: String(standing.limit),

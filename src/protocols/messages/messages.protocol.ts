@@ -19,9 +19,9 @@ import {
   type TreeObject,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { type LimitStandings } from '../../platform/limits/index.js';
+import { type LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import { renderMessagesResponse } from './messages.answer.js';
+import { renderMessagesResponse } from './messages.response.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
 import { FORWARDED_HEADERS, MESSAGES, messagesHeadReader } from './messages.head.js';
 import { MESSAGES_QUESTION } from './messages.count.js';
@@ -75,7 +75,7 @@ export class MessagesProtocol implements ProtocolAdapter {
     return renderMessagesError(error, requestId);
   }
 
-  renderLimits(standings: LimitStandings): Record<string, string> {
+  renderLimits(standings: LimitStatuses): Record<string, string> {
     return renderMessagesLimits(standings);
   }
 

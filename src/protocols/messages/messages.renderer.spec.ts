@@ -4,7 +4,7 @@ import { readEvents } from '../../../test/support/stream-text.js';
 import {
   eventsOf,
   NO_TOKENS,
-  type AnswerPart,
+  type ResponsePart,
   type CallEvent,
   type CallResult,
   type OpaqueReasoning,
@@ -33,7 +33,7 @@ function streamed(answer: Partial<CallResult>, members?: object): JsonObject[] {
   return events.map(({ data }) => JSON.parse(data) as JsonObject);
 }
 
-const blocksOf = (parts: readonly AnswerPart[], members?: object): JsonObject[] =>
+const blocksOf = (parts: readonly ResponsePart[], members?: object): JsonObject[] =>
   streamed({ parts }, members).slice(1, -2);
 
 const whole = (answer: Partial<CallResult>, members: object = SHOWN): JsonObject => {
@@ -43,8 +43,8 @@ const whole = (answer: Partial<CallResult>, members: object = SHOWN): JsonObject
   ) as JsonObject;
 };
 
-const call = (json: string, id = 'call_1'): AnswerPart => ({ kind: 'tool-call', id, name: 'get', arguments: json });
-const thought = (text: string, opaque?: OpaqueReasoning): AnswerPart => ({
+const call = (json: string, id = 'call_1'): ResponsePart => ({ kind: 'tool-call', id, name: 'get', arguments: json });
+const reasoningBlock = (text: string, opaque?: OpaqueReasoning): ResponsePart => ({
   kind: 'reasoning',
   text,
   ...(opaque && { opaque }),
@@ -116,7 +116,7 @@ describe('streams to Messages clients', () => {
       { kind: 'text', text: '' },
       call('{}', 'a'),
       { kind: 'refusal', text: '' },
-      thought(''),
+      reasoningBlock(''),
       { kind: 'text', text: 'x' },
     ] as const;
     expect(blocksOf(parts)).toEqual([
@@ -177,7 +177,11 @@ describe('streams to Messages clients', () => {
   });
 
   it('show thoughts with their seal, to clients that asked for them (cases 80, 82 and 86)', () => {
-    const parts = [thought('Let me see', opaque('encrypted')), thought('', opaque('text')), thought('Unsealed')];
+    const parts = [
+      reasoningBlock('Let me see', opaque('encrypted')),
+      reasoningBlock('', opaque('text')),
+      reasoningBlock('Unsealed'),
+    ];
     expect(blocksOf(parts)).toEqual([
       began(0, { type: 'thinking', thinking: '', signature: '' }),
       delta(0, 'thinking_delta', 'thinking', 'Let me see'),
@@ -203,11 +207,11 @@ describe('streams to Messages clients', () => {
 
   it('have redacted thoughts in a block of their own (case 81)', () => {
     const data = sealOf('redacted');
-    expect(blocksOf([thought('', opaque('redacted'))])).toEqual([
+    expect(blocksOf([reasoningBlock('', opaque('redacted'))])).toEqual([
       began(0, { type: 'redacted_thinking', data }),
       ended(0),
     ]);
-    expect(whole({ parts: [thought('', opaque('redacted'))] })['content']).toEqual([
+    expect(whole({ parts: [reasoningBlock('', opaque('redacted'))] })['content']).toEqual([
       { type: 'redacted_thinking', data },
     ]);
   });
@@ -229,7 +233,7 @@ describe('streams to Messages clients', () => {
   it.each<StopReason>(['refusal', 'content_filter'])(
     'refuse in words and by their reason: %s (cases 41 and 42)',
     (stop) => {
-      const parts: AnswerPart[] = [{ kind: 'refusal', text: 'I may not.' }];
+      const parts: ResponsePart[] = [{ kind: 'refusal', text: 'I may not.' }];
       const ending = { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: null } };
       expect(streamed({ parts, stop })[2]).toEqual(delta(0, 'text_delta', 'text', 'I may not.'));
       expect(streamed({ parts, stop }).at(-2)?.['delta']).toMatchObject(ending);
@@ -278,8 +282,8 @@ describe('streams to Messages clients', () => {
 
 describe('whole answers to Messages clients', () => {
   it('are messages', () => {
-    const parts: AnswerPart[] = [
-      thought('Let me see', opaque('signature')),
+    const parts: ResponsePart[] = [
+      reasoningBlock('Let me see', opaque('signature')),
       { kind: 'text', text: 'Hi', annotations: [{ url: 'https://e.example', title: 'E' }] },
       { kind: 'text', text: '' },
       call('{"a": 1}'),
@@ -304,7 +308,7 @@ describe('whole answers to Messages clients', () => {
   });
 
   it('show thoughts only to clients that asked for them (cases 82 and 88)', () => {
-    const parts = [thought('Let me see', opaque('signature')), thought('Unsealed'), thought('')];
+    const parts = [reasoningBlock('Let me see', opaque('signature')), reasoningBlock('Unsealed'), reasoningBlock('')];
     expect(whole({ parts }, {})['content']).toEqual([]);
     expect(whole({ parts }, SEALED)['content']).toEqual([
       { type: 'thinking', thinking: '', signature: sealOf('signature') },

@@ -1,5 +1,5 @@
 import {
-  answerId,
+  newResponseId,
   NO_TOKENS,
   sseText,
   writeJson,
@@ -84,7 +84,7 @@ export class MessagesRenderer implements StreamRenderer {
   #message(): string {
     const { call } = this.context;
     const usage = wireUsage({ ...NO_TOKENS, input: this.context.promptTokens() });
-    const message = wireMessage(answerId(call, 'msg_'), call.head.model, [], NO_ENDING, usage);
+    const message = wireMessage(newResponseId(call, 'msg_'), call.head.model, [], NO_ENDING, usage);
     return eventText({ type: 'message_start', message });
   }
 

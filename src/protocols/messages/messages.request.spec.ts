@@ -1,14 +1,18 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { EMPTY, HELLO, image, protocol, read, said, text, warned } from '../../../test/support/messages-requests.js';
 import { contentOf, treeOf } from '../../../test/support/translations.js';
-import { Losses, type CallContent } from '../contract/index.js';
+import { TranslationWarnings, type CallContent } from '../contract/index.js';
 import type { AppError } from '../../platform/shared/index.js';
 
 const refused = (members: object): AppError => refusalOf(() => read(members));
 const readIn = (version: string, members: object): CallContent => {
   const body = { ...EMPTY, ...members };
   const call = aCall(protocol, body, { headers: { 'anthropic-version': version } });
-  return protocol.parseRequest(treeOf(protocol, body), { call, losses: new Losses(false), unseal: () => undefined });
+  return protocol.parseRequest(treeOf(protocol, body), {
+    call,
+    losses: new TranslationWarnings(false),
+    unseal: () => undefined,
+  });
 };
 
 const EPHEMERAL = { type: 'ephemeral', ttl: '1h' };

@@ -2,12 +2,12 @@ import {
   ConversationBuilder,
   malformed,
   notTranslatable,
-  stopTexts,
+  stopSequences,
   TreeReader,
   type CallContent,
   type OutputFormat,
   type ParseContext,
-  type ReasoningWish,
+  type ReasoningRequest,
   type Sampling,
   type TextPart,
   type TreeObject,
@@ -38,7 +38,7 @@ export function parseMessagesRequest(request: TreeObject, context: ParseContext)
     turns,
     ...readTools(fields),
     outputLimit: context.call.head.outputLimit,
-    stop: stopTexts(fields.strings('stop_sequences'), 'stop_sequences'),
+    stop: stopSequences(fields.strings('stop_sequences'), 'stop_sequences'),
     sampling: readSampling(fields),
     reasoning: readReasoning(fields, context),
     format: readFormat(fields),
@@ -102,7 +102,7 @@ const readSampling = (fields: TreeReader): Sampling => ({
   topK: fields.number('top_k'),
 });
 
-function readReasoning(fields: TreeReader, { call }: ParseContext): ReasoningWish {
+function readReasoning(fields: TreeReader, { call }: ParseContext): ReasoningRequest {
   const thinking = fields.child('thinking');
   const type = thinking?.word('type');
   if (type === 'disabled') return { effort: 'none', thinking: 'off', show: 'none' };

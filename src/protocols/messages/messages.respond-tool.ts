@@ -5,7 +5,7 @@ import {
   type TreeObject,
   type UpstreamTarget,
 } from '../contract/index.js';
-import { thinkingWish } from './messages.build-thinking.js';
+import { requestedThinking } from './messages.build-thinking.js';
 import { messagesFlags, type MessagesFlags } from './messages.flags.js';
 
 // Where a model cannot be bound to a schema for its answer, it is made to call a tool of that schema: what it writes as
@@ -18,7 +18,7 @@ export const FORCED_RESPOND: TreeObject = { type: 'tool', name: RESPOND };
 export function respondsByTool({ format, tools, hostedTools, reasoning }: CallContent, flags: MessagesFlags): boolean {
   if (flags.takesFormats || format.kind !== 'schema' || tools.length + hostedTools.length > 0) return false;
   const mode = flags.thinkingMode;
-  if (mode === 'always' || (mode !== 'none' && thinkingWish(reasoning) === 'on')) return false;
+  if (mode === 'always' || (mode !== 'none' && requestedThinking(reasoning) === 'on')) return false;
   return format.schema.value['type'] === 'object' && withoutRootCombinators(format.schema) === undefined;
 }
 

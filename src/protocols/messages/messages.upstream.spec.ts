@@ -5,7 +5,7 @@ import { MessagesUpstream } from './messages.upstream.js';
 
 const protocol = new MessagesProtocol();
 const upstream = new MessagesUpstream();
-const LEAST = '{"model":"m","max_tokens":100,"messages":[]}';
+const MIN = '{"model":"m","max_tokens":100,"messages":[]}';
 
 const send = (json: string, options: CallOptions = {}, overrides: Partial<UpstreamTarget> = {}): UpstreamRequest =>
   upstream.verbatim.rewriteRequest(aCall(protocol, json, options), aTarget(overrides));
@@ -30,7 +30,7 @@ describe('requests to Messages upstreams', () => {
     [{ 'vendor-version': '2026-10-21', 'anthropic-version': '2023-06-01' }, '2023-06-01'],
     [{}, '2023-06-01'],
   ])('names the version of %j (case 4)', (headers, version) => {
-    expect(send(LEAST, { headers }).headers).toEqual({
+    expect(send(MIN, { headers }).headers).toEqual({
       'content-type': 'application/json',
       accept: 'application/json',
       'anthropic-version': version,
@@ -39,7 +39,7 @@ describe('requests to Messages upstreams', () => {
 
   it('sends beta features on, and nothing else of the client (case 4)', () => {
     const headers = { 'anthropic-beta': 'a-2026,b-2026', 'x-api-key': 'sk-client', 'x-app': 'cli' };
-    const sent = send(LEAST.replace('}', ',"stream":true}'), { headers, query: 'beta=true&key=sk-client' });
+    const sent = send(MIN.replace('}', ',"stream":true}'), { headers, query: 'beta=true&key=sk-client' });
     expect(sent).toMatchObject({ path: '/messages', query: 'beta=true' });
     expect(sent.headers).toEqual({
       'content-type': 'application/json',
@@ -47,12 +47,12 @@ describe('requests to Messages upstreams', () => {
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'a-2026,b-2026',
     });
-    expect(send(LEAST, { query: 'beta=false' }).query).toBe('');
+    expect(send(MIN, { query: 'beta=false' }).query).toBe('');
   });
 
   it('lowers the output limit to what can be paid, and never raises it', () => {
-    expect(rewritten(LEAST, { outputLimit: 20 })).toBe('{"model":"m","max_tokens":20,"messages":[]}');
-    expect(rewritten(LEAST, { outputLimit: 200 })).toBe(LEAST);
+    expect(rewritten(MIN, { outputLimit: 20 })).toBe('{"model":"m","max_tokens":20,"messages":[]}');
+    expect(rewritten(MIN, { outputLimit: 200 })).toBe(MIN);
   });
 
   it('refuses a call whose thinking would use up what can be paid', () => {
@@ -64,7 +64,7 @@ describe('requests to Messages upstreams', () => {
 });
 
 describe('whole answers of Messages upstreams', () => {
-  const signals = (json: string): unknown => upstream.verbatim.meterResponse(aCall(protocol, LEAST), Buffer.from(json));
+  const signals = (json: string): unknown => upstream.verbatim.meterResponse(aCall(protocol, MIN), Buffer.from(json));
 
   it('are read for usage', () => {
     const json =

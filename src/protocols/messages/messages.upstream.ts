@@ -20,7 +20,7 @@ import { buildMessagesRequest } from './messages.build.js';
 import { decodeMessagesResponse, MessagesDecoder } from './messages.decoder.js';
 import { MESSAGES } from './messages.head.js';
 import { MessagesVerbatim } from './messages.verbatim.js';
-import { USUAL_VERSION } from './messages.version.js';
+import { DEFAULT_VERSION } from './messages.version.js';
 
 /** Anthropic's Messages, as its servers speak it. */
 @Injectable()
@@ -32,7 +32,7 @@ export class MessagesUpstream implements UpstreamAdapter {
   readonly verbatim = new MessagesVerbatim();
   readonly modelListing = modelListing({
     query: 'limit=1000',
-    headers: { 'anthropic-version': USUAL_VERSION },
+    headers: { 'anthropic-version': DEFAULT_VERSION },
     list: 'data',
     nameOf: idOf,
   });
@@ -51,7 +51,7 @@ export class MessagesUpstream implements UpstreamAdapter {
 
   smallestRequest(model: string): UpstreamRequest {
     const body = { model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] };
-    return smallestRequest('/messages', body, { 'anthropic-version': USUAL_VERSION });
+    return smallestRequest('/messages', body, { 'anthropic-version': DEFAULT_VERSION });
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

@@ -5,7 +5,7 @@ import {
   createdIn,
   type JsonEdit,
   jsonInterests,
-  readAnswerFields,
+  readResponseFields,
   SplicedBody,
   type StreamMeter,
   type UpstreamRequest,
@@ -17,7 +17,7 @@ import { unaffordableThinking } from './messages.errors.js';
 import { THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';
 import { stateOfMessage } from './messages.state.js';
-import { surroundingsOf } from './messages.surroundings.js';
+import { requestContext } from './messages.request-context.js';
 import { MessagesUsage } from './messages.usage.js';
 
 const ANSWER = jsonInterests('usage', 'error');
@@ -27,7 +27,7 @@ export class MessagesVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     return {
       path: '/messages',
-      ...surroundingsOf(call),
+      ...requestContext(call),
       body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
     };
   }
@@ -37,7 +37,7 @@ export class MessagesVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const usage = new MessagesUsage().merge(readAnswerFields(body, ANSWER).object('usage'));
+    const usage = new MessagesUsage().merge(readResponseFields(body, ANSWER).object('usage'));
     const created = createdIn(head, body, (message) => stateOfMessage(head, message));
     return [...usageSignals(usage, body, TEXTS), ...created];
   }

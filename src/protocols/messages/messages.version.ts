@@ -15,4 +15,4 @@ export const knowsSampling = (version: string | undefined): boolean =>
   version === undefined || version < WITHOUT_SAMPLING;
 
 /** What upstreams are spoken to in when the client names none. */
-export const USUAL_VERSION = '2023-06-01';
+export const DEFAULT_VERSION = '2023-06-01';

@@ -1,7 +1,7 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { aContent, built, type Built } from '../../../test/support/translations.js';
 import {
-  Losses,
+  TranslationWarnings,
   RawJson,
   type CallContent,
   type Part,
@@ -16,8 +16,11 @@ import { ResponsesUpstream } from './responses.upstream.js';
 const upstream = new ResponsesUpstream();
 const call = aCall(new ResponsesProtocol(), { model: 'alias', input: 'Hi' });
 
-const build = (content: Partial<CallContent>, target: Partial<UpstreamTarget> = {}, losses?: Losses): Built =>
-  built(upstream, { call, content: aContent(content) }, target, losses);
+const build = (
+  content: Partial<CallContent>,
+  target: Partial<UpstreamTarget> = {},
+  losses?: TranslationWarnings,
+): Built => built(upstream, { call, content: aContent(content) }, target, losses);
 const inputOf = (turns: readonly Turn[], target: Partial<UpstreamTarget> = {}): unknown =>
   build({ turns }, target).body['input'];
 const ENCRYPTED = ['reasoning.encrypted_content'];
@@ -309,7 +312,7 @@ describe('the settings of a request to a Responses upstream', () => {
       'unsupported_parameter:top_k,unsupported_parameter:logprobs,unsupported_parameter:presence_penalty',
     );
     expect(build({ sampling: { presencePenalty: 0, frequencyPenalty: 0 } }).warnings).toBeUndefined();
-    expect(refusalOf(() => build({ sampling }, {}, new Losses(true))).details.param).toBe('top_k');
+    expect(refusalOf(() => build({ sampling }, {}, new TranslationWarnings(true))).details.param).toBe('top_k');
   });
 
   it('leave sampling to a model whose sampling is fixed', () => {

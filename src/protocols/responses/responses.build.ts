@@ -5,11 +5,11 @@ import {
   plainUser,
   SplicedBody,
   ToolNames,
-  wishedEffort,
+  requestedEffort,
   writeJson,
   type BuildContext,
   type CallContent,
-  type Losses,
+  type TranslationWarnings,
   type OutputFormat,
   type TreeObject,
   type Turn,
@@ -26,7 +26,7 @@ export function buildRequest(context: BuildContext, target: UpstreamTarget): Ups
   const { content, losses } = context;
   const flags = responsesFlags(target);
   const names = new ToolNames(content.tools, NAME_RULE);
-  warnOfLosses(content, losses);
+  addWarnings(content, losses);
   const body: TreeObject = {
     model: target.model,
     ...buildConversation(context, { family: target.family, flags, names }),
@@ -50,7 +50,7 @@ export function buildRequest(context: BuildContext, target: UpstreamTarget): Ups
 }
 
 /** What this dialect has no word for. Stop texts are looked for in the answer. */
-function warnOfLosses({ sampling }: CallContent, losses: Losses): void {
+function addWarnings({ sampling }: CallContent, losses: TranslationWarnings): void {
   const lost = {
     top_k: sampling.topK,
     logit_bias: sampling.logitBias,
@@ -91,7 +91,7 @@ function buildSampling({ content: { sampling }, losses }: BuildContext, flags: R
 }
 
 function buildReasoning({ content: { reasoning }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
-  const wished = wishedEffort(reasoning);
+  const wished = requestedEffort(reasoning);
   if (!flags.reasons) {
     if (wished !== undefined && wished !== 'none') losses.warn('unsupported_parameter', 'reasoning_effort');
     return {};

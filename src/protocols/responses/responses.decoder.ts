@@ -16,7 +16,7 @@ import {
   type UpstreamTarget,
 } from '../contract/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { AnswerItems } from './responses.answer-items.js';
+import { ResponseItems } from './responses.response-items.js';
 import { countTools, type ToolUses } from './responses.tools.js';
 import { usageIn } from './responses.usage.js';
 
@@ -28,14 +28,14 @@ const REASONS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
 
 /** Reads the events of one response. */
 export class ResponsesDecoder implements StreamDecoder {
-  private readonly items: AnswerItems;
+  private readonly items: ResponseItems;
   private hasBegun = false;
   private isOver = false;
   /** Counted on the way, for servers whose terminal event has no output. */
   private toolUses: ToolUses | undefined;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.items = new AnswerItems(content, target.family);
+    this.items = new ResponseItems(content, target.family);
   }
 
   next(event: SseEvent): readonly CallEvent[] {

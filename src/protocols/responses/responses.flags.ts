@@ -21,7 +21,7 @@ export interface ResponsesFlags {
 }
 
 /** Of models that think, where nobody says more. */
-const USUAL_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
+const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
 /** The flags of a target; what is not said is what the vendor's own servers do. */
 export function responsesFlags({ flags }: UpstreamTarget): ResponsesFlags {
@@ -36,7 +36,7 @@ export function responsesFlags({ flags }: UpstreamTarget): ResponsesFlags {
     takesSampling: flags['samplingFixed'] !== true,
     reasons: reasoning !== false && flags['thinkingMode'] !== 'none',
     summarizes: flags['reasoningSummary'] !== false,
-    efforts: Array.isArray(efforts) ? efforts.filter((effort) => typeof effort === 'string') : USUAL_EFFORTS,
+    efforts: Array.isArray(efforts) ? efforts.filter((effort) => typeof effort === 'string') : DEFAULT_EFFORTS,
     emptyResult: flags['emptyToolResultText'] === true ? '(no output)' : '',
   };
 }

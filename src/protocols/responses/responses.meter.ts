@@ -10,7 +10,7 @@ import {
   parseData,
   PASSED,
   passUnlessError,
-  readAnswerFields,
+  readResponseFields,
   stateSignals,
   truncated,
   unreadableEvent,
@@ -113,7 +113,7 @@ export class ResponsesMeter implements StreamMeter {
 
   #usage(event: SseEvent): CallSignal[] {
     const { data } = event;
-    const fields = readAnswerFields(Buffer.from(data), TERMINAL);
+    const fields = readResponseFields(Buffer.from(data), TERMINAL);
     const usage = usageOf(
       this.#head,
       fields,

@@ -1,5 +1,5 @@
 import {
-  answerId,
+  newResponseId,
   isTreeObject,
   writeJson,
   type Call,
@@ -46,7 +46,7 @@ export class ResponseObject {
   }
 }
 
-export const responseId = (call: Call): string => answerId(call, 'resp_');
+export const responseId = (call: Call): string => newResponseId(call, 'resp_');
 
 /** Who answers, and what the client set, as it is repeated in the answer. */
 function lastingMembers(call: Call, request: TreeObject): TreeObject {

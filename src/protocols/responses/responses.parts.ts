@@ -5,7 +5,7 @@ import {
   type CacheMark,
   type FilePart,
   type ImagePart,
-  type Losses,
+  type TranslationWarnings,
   type Part,
   type RefusalPart,
   type Source,
@@ -38,7 +38,7 @@ export function readContent(item: TreeReader, name: string): readonly ContentPar
 }
 
 /** What can stand in an assistant's message; the rest is lost. */
-export function assistantParts(item: TreeReader, losses: Losses): readonly Part[] {
+export function assistantParts(item: TreeReader, losses: TranslationWarnings): readonly Part[] {
   return readContent(item, 'content').filter((part) => {
     const isSaid = part.kind === 'text' || part.kind === 'refusal';
     if (!isSaid) losses.warn('unsupported_content', item.pathOf('content'));

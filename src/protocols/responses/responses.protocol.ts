@@ -21,7 +21,7 @@ import {
   type TreeObject,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { type LimitStandings } from '../../platform/limits/index.js';
+import { type LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { renderFailure } from './responses.failure.js';
 import { FORWARDED_HEADERS, responsesHeadReader, RESPONSES } from './responses.head.js';
@@ -70,7 +70,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
     return renderOpenAiError(error, requestId);
   }
 
-  renderLimits(standings: LimitStandings): Record<string, string> {
+  renderLimits(standings: LimitStatuses): Record<string, string> {
     return renderOpenAiLimits(standings);
   }
 

@@ -8,8 +8,8 @@ import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked, contentOf, treeOf } from '../../../test/support/translations.js';
 import {
   eventsOf,
-  Losses,
-  type AnswerPart,
+  TranslationWarnings,
+  type ResponsePart,
   type CallEvent,
   type CallResult,
   type OpaqueReasoning,
@@ -20,9 +20,10 @@ import { ResponsesProtocol } from './responses.protocol.js';
 const protocol = new ResponsesProtocol();
 const least = { model: 'm', input: 'Hi', stream: true };
 const USAGE = { input: 9, cacheRead: 4, cacheWrite: 1, cacheWrite1h: 2, output: 7, reasoning: 3 };
+const HI: ResponsePart = { kind: 'text', text: 'Hi' };
 const OPAQUE: OpaqueReasoning = { kind: 'signature', family: 'f', data: 'sig', text: 'Compare both.' };
 
-const answer = (parts: readonly AnswerPart[], overrides: Partial<CallResult> = {}): CallEvent[] =>
+const answer = (parts: readonly ResponsePart[], overrides: Partial<CallResult> = {}): CallEvent[] =>
   checked([...eventsOf({ parts, stop: 'end', usage: USAGE, ...overrides })]);
 
 /** What each event of a whole stream carries, without the marker at its end. */
@@ -54,7 +55,7 @@ const lines = (events: readonly JsonObject[]): unknown[] =>
     ...[delta ?? text ?? input ?? (item as JsonObject | undefined)?.['type']].filter((value) => value !== undefined),
   ]);
 
-const toolCall = (id: string, overrides: object = {}): AnswerPart => ({
+const toolCall = (id: string, overrides: object = {}): ResponsePart => ({
   kind: 'tool-call',
   id,
   name: 'get_weather',
@@ -172,7 +173,7 @@ describe('a streamed response', () => {
   });
 
   it('tells texts and refusals in a row as one message, and those behind a call as another (case 47)', () => {
-    const parts: AnswerPart[] = [
+    const parts: ResponsePart[] = [
       { kind: 'text', text: 'One' },
       { kind: 'refusal', text: 'No.' },
       toolCall('c1'),
@@ -213,7 +214,7 @@ describe('a streamed response', () => {
 
   it('has nothing of an empty text behind another', () => {
     const annotations = [{ url: 'https://example.com', title: 'Example' }];
-    const parts: AnswerPart[] = [{ kind: 'text', text: 'Hi' }, toolCall('c1'), { kind: 'text', text: '', annotations }];
+    const parts: ResponsePart[] = [HI, toolCall('c1'), { kind: 'text', text: '', annotations }];
     expect(ended(answer(parts))['output']).toMatchObject([{ type: 'message' }, { type: 'function_call' }]);
   });
 
@@ -248,7 +249,7 @@ describe('a streamed response', () => {
 });
 
 describe('reasoning in a streamed response', () => {
-  const parts: AnswerPart[] = [
+  const parts: ResponsePart[] = [
     { kind: 'reasoning', text: 'Compare both.', opaque: OPAQUE },
     { kind: 'text', text: '42' },
   ];
@@ -379,12 +380,19 @@ describe('a response object', () => {
     const call = aCall(protocol, body);
     const request = treeOf(protocol, body);
     const content = contentOf(protocol, body);
-    const context = { call, request, content, losses: new Losses(false), promptTokens: () => 1, seal: () => '' };
+    const context = {
+      call,
+      request,
+      content,
+      losses: new TranslationWarnings(false),
+      promptTokens: () => 1,
+      seal: () => '',
+    };
     expect(protocol.renderResponse({ parts: [], stop: 'end', usage: USAGE }, context)).toContain(schema);
   });
 
   it('is the whole answer of a client that does not stream', () => {
-    const parts: AnswerPart[] = [{ kind: 'text', text: 'Hello' }, toolCall('c1')];
+    const parts: ResponsePart[] = [{ kind: 'text', text: 'Hello' }, toolCall('c1')];
     const streamed = ended(answer(parts, { stop: 'tool_calls' }));
     expect(whole({ parts, stop: 'tool_calls', usage: USAGE })).toEqual(streamed);
   });

@@ -3,7 +3,7 @@ import {
   itemId,
   NO_TOKENS,
   sseText,
-  type AnswerPart,
+  type ResponsePart,
   type CallEvent,
   type CallResult,
   type PartStart,
@@ -138,7 +138,7 @@ export class ResponsesRenderer implements StreamRenderer {
     }
   }
 
-  #endPart(part: AnswerPart): void {
+  #endPart(part: ResponsePart): void {
     if (part.kind === 'reasoning') this.#endReasoning(part);
     else if (part.kind === 'tool-call') this.#call?.endPart(part);
     else if (this.#isTold) this.#message(part.kind).endPart(part);

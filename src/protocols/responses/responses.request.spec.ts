@@ -1,10 +1,10 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
-import { Losses, type CallContent, type OpaqueReasoning } from '../contract/index.js';
+import { TranslationWarnings, type CallContent, type OpaqueReasoning } from '../contract/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 
 const protocol = new ResponsesProtocol();
-const read = (body: object, losses?: Losses): CallContent =>
+const read = (body: object, losses?: TranslationWarnings): CallContent =>
   contentOf(protocol, { model: 'm', input: 'Hi', ...body }, losses);
 const readInput = (...input: readonly unknown[]): CallContent => read({ input });
 const refused = (body: object): unknown => refusalOf(() => read(body)).details;
@@ -117,7 +117,7 @@ describe('the conversation of a Responses request', () => {
   });
 
   it('loses what an assistant cannot say, and names it (case 77)', () => {
-    const losses = new Losses(false);
+    const losses = new TranslationWarnings(false);
     const content = [
       { type: 'output_text', text: 'See' },
       { type: 'input_image', image_url: 'https://example.com/a' },
@@ -301,7 +301,7 @@ describe('the settings of a Responses request', () => {
   });
 
   it('that change what is said are a loss', () => {
-    const losses = new Losses(false);
+    const losses = new TranslationWarnings(false);
     read({ truncation: 'auto' }, losses);
     expect(losses.header).toBe('unsupported_parameter:truncation');
   });

@@ -8,7 +8,7 @@ import {
   type CallContent,
   type OutputFormat,
   type ParseContext,
-  type ReasoningWish,
+  type ReasoningRequest,
   type Sampling,
   type TreeObject,
 } from '../contract/index.js';
@@ -79,7 +79,7 @@ function readSampling(request: TreeReader): Sampling {
   };
 }
 
-function readReasoning(request: TreeReader): ReasoningWish {
+function readReasoning(request: TreeReader): ReasoningRequest {
   const reasoning = request.child('reasoning');
   const isReadable = reasoning?.has('summary') === true || reasoning?.has('generate_summary') === true;
   return {

@@ -1,8 +1,8 @@
 import { isTreeObject, type JsonTree, type TreeObject } from '../contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
 
-const USUAL_ITEMS = 20;
-const MOST_ITEMS = 100;
+const DEFAULT_ITEMS = 20;
+const MAX_ITEMS = 100;
 
 /** One page of what a response was an answer to, newest first unless the query says otherwise. */
 export function inputItems(answerId: string, input: readonly JsonTree[], query: URLSearchParams): TreeObject {
@@ -46,9 +46,9 @@ function orderOf(query: URLSearchParams): string {
 
 function limitOf(query: URLSearchParams): number {
   const text = query.get('limit');
-  if (text === null) return USUAL_ITEMS;
+  if (text === null) return DEFAULT_ITEMS;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MOST_ITEMS) throw invalid('limit', `must be an integer from 1 to ${MOST_ITEMS}`);
+  if (limit < 1 || limit > MAX_ITEMS) throw invalid('limit', `must be an integer from 1 to ${MAX_ITEMS}`);
   return limit;
 }
 

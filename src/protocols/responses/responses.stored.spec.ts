@@ -1,4 +1,4 @@
-import type { KeptAnswer, TreeObject } from '../contract/index.js';
+import type { StoredResponseText, TreeObject } from '../contract/index.js';
 import { RESPONSES_STORAGE as storage } from './responses.stored.js';
 
 const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
@@ -11,12 +11,12 @@ const said = (id: string, text: string) => ({
 });
 const reference = (id: string) => ({ type: 'item_reference', id });
 
-const EARLIER: KeptAnswer = {
+const EARLIER: StoredResponseText = {
   input: [user('Hello')],
   response: { id: 'resp_1', object: 'response', output: [said('msg_1', 'Hi'), said('msg_2', 'How are you?')] },
 };
-const NOTHING = { answer: undefined, ofItems: new Map<string, KeptAnswer>() };
-const kept = {
+const NOTHING = { answer: undefined, ofItems: new Map<string, StoredResponseText>() };
+const keptFilters = {
   answer: EARLIER,
   ofItems: new Map([
     ['msg_1', EARLIER],
@@ -46,7 +46,7 @@ describe('what a Responses request names', () => {
 describe('a Responses request that names what is kept (case 78)', () => {
   it('continues a response: what was said before it, the answer, then its own input', () => {
     const request: TreeObject = { model: 'm', previous_response_id: 'resp_1', input: 'Fine.', store: true };
-    expect(storage.expand(request, kept)).toEqual({
+    expect(storage.expand(request, keptFilters)).toEqual({
       model: 'm',
       store: true,
       input: [user('Hello'), said('msg_1', 'Hi'), said('msg_2', 'How are you?'), user('Fine.')],
@@ -54,12 +54,12 @@ describe('a Responses request that names what is kept (case 78)', () => {
   });
 
   it('continues a response without any input of its own', () => {
-    expect(storage.inputOf(storage.expand({ previous_response_id: 'resp_1' }, kept))).toHaveLength(3);
+    expect(storage.inputOf(storage.expand({ previous_response_id: 'resp_1' }, keptFilters))).toHaveLength(3);
   });
 
   it('has items in the place of their references', () => {
     const input = [user('a'), reference('msg_2'), user('b'), { id: 'msg_1' }];
-    const { ofItems } = kept;
+    const { ofItems } = keptFilters;
     expect(storage.expand({ model: 'm', input }, { answer: undefined, ofItems })).toEqual({
       model: 'm',
       input: [user('a'), said('msg_2', 'How are you?'), user('b'), said('msg_1', 'Hi')],
@@ -85,7 +85,7 @@ describe('a Responses request that names what is kept (case 78)', () => {
   });
 
   it('is refused one item twice', () => {
-    expect(() => storage.expand({ input: [reference('msg_1'), reference('msg_1')] }, kept)).toThrow(
+    expect(() => storage.expand({ input: [reference('msg_1'), reference('msg_1')] }, keptFilters)).toThrow(
       expect.objectContaining({ details: { param: 'input[1].id', fault: 'invalid_value' } }),
     );
   });

@@ -2,12 +2,12 @@ import {
   isTreeObject,
   parseData,
   SseSplitter,
-  type AnswerStorage,
-  type GivenAnswer,
+  type ResponseStorage,
+  type RenderedResponse,
   type JsonTree,
-  type KeptAnswer,
-  type KeptAnswers,
-  type NamedAnswers,
+  type StoredResponseText,
+  type ResolvedResponses,
+  type NamedResponses,
   type TreeObject,
 } from '../contract/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
@@ -18,9 +18,9 @@ const ANSWERS: ReadonlySet<unknown> = new Set(['response.completed', 'response.i
 const OPENING_BRACE = 0x7b;
 
 /** How clients of this dialect name what was said before: a response that they continue, or items one by one. */
-export const RESPONSES_STORAGE: AnswerStorage = { idOf: responseId, named, expand, inputOf, answerIn };
+export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, named, expand, inputOf, answerIn: responseIn };
 
-function named(request: TreeObject): NamedAnswers {
+function named(request: TreeObject): NamedResponses {
   const previous = request[PREVIOUS_RESPONSE];
   return {
     answerId: typeof previous === 'string' ? previous : undefined,
@@ -32,7 +32,7 @@ function named(request: TreeObject): NamedAnswers {
  * The earlier input, what was answered to it, then the request's own input, with the items in place of their references.
  * @throws AppError invalid_request naming the response or the item that is not kept, or an item that is named twice
  */
-function expand(request: TreeObject, { answer, ofItems }: KeptAnswers): TreeObject {
+function expand(request: TreeObject, { answer, ofItems }: ResolvedResponses): TreeObject {
   const { [PREVIOUS_RESPONSE]: previous, ...others } = request;
   if (typeof previous === 'string' && answer === undefined)
     throw notKept(`The response "${previous}"`, PREVIOUS_RESPONSE);
@@ -55,7 +55,7 @@ function inputOf({ input }: TreeObject): readonly JsonTree[] {
   return Array.isArray(input) ? (input as readonly JsonTree[]) : [];
 }
 
-function answerIn(last: Uint8Array): GivenAnswer | undefined {
+function responseIn(last: Uint8Array): RenderedResponse | undefined {
   const response = last[0] === OPENING_BRACE ? parsed(last) : streamed(last);
   if (response === undefined || typeof response['id'] !== 'string' || !Array.isArray(response['output']))
     return undefined;
@@ -92,10 +92,10 @@ function referenceIn(item: JsonTree): string | undefined {
   return isReference ? item['id'] : undefined;
 }
 
-const outputOf = ({ response: { output } }: KeptAnswer): readonly JsonTree[] =>
+const outputOf = ({ response: { output } }: StoredResponseText): readonly JsonTree[] =>
   Array.isArray(output) ? (output as readonly JsonTree[]) : [];
 
-const itemOf = (answer: KeptAnswer | undefined, id: string): JsonTree | undefined =>
+const itemOf = (answer: StoredResponseText | undefined, id: string): JsonTree | undefined =>
   answer && outputOf(answer).find((item) => isTreeObject(item) && item['id'] === id);
 
 function fail(error: AppError): never {

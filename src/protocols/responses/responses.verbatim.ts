@@ -8,7 +8,7 @@ import {
   jsonInterests,
   latin1,
   MemberFinder,
-  readAnswerFields,
+  readResponseFields,
   SplicedBody,
   type StreamMeter,
   type UpstreamRequest,
@@ -47,7 +47,7 @@ export class ResponsesVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const fields = readAnswerFields(body, ANSWER);
+    const fields = readResponseFields(body, ANSWER);
     if (fields.value('status') === 'failed') throw classifyInnerError({});
     const usage = usageOf(head, fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return [...usageSignals(usage, body, TEXTS), ...createdIn(head, body, stateOfResponse)];

@@ -1,5 +1,5 @@
 import type { TextPlaces } from '../contract/index.js';
-import { answerCount } from './count-request.handler.js';
+import { replyCount } from './count-request.handler.js';
 
 const places: TextPlaces = {
   prompt: { conversation: ['messages'], definitions: [], silent: ['role'], whole: [] },
@@ -11,26 +11,26 @@ const prompt = bytes({ messages: [{ role: 'user', content: 'hello' }] });
 describe('answerCount', () => {
   it('counts a whole answer where the model wrote, and nothing beside it', () => {
     const answer = bytes({ name: 'hello', choices: [{ message: { content: 'hello hello', name: 'hello' } }] });
-    expect(answerCount({ prompt, answer, places })).toEqual({ prompt: 8, output: 3 });
+    expect(replyCount({ prompt, answer, places })).toEqual({ prompt: 8, output: 3 });
   });
 
   it('counts an answer that stands in several members at its top, of which one may be the text itself', () => {
     const answer = bytes({ content: 'hello', calls: [{ name: 'hello' }], note: 'hello' });
     const several = { ...places, answer: { within: ['content', 'calls'], texts: ['content', 'name'] } };
-    expect(answerCount({ prompt, answer, places: several })).toMatchObject({ output: 2 });
+    expect(replyCount({ prompt, answer, places: several })).toMatchObject({ output: 2 });
   });
 
   it('counts texts that were kept of a stream each by itself', () => {
-    expect(answerCount({ prompt, answer: ['hello', 'hello'], places })).toEqual({ prompt: 8, output: 2 });
+    expect(replyCount({ prompt, answer: ['hello', 'hello'], places })).toEqual({ prompt: 8, output: 2 });
   });
 
   it('reads what lies within a larger piece of memory', () => {
     const memory = Buffer.concat([Buffer.from('xxx'), prompt, Buffer.from('yyy')]);
     const part = memory.subarray(3, 3 + prompt.length);
-    expect(answerCount({ prompt: part, answer: [], places })).toEqual({ prompt: 8, output: 0 });
+    expect(replyCount({ prompt: part, answer: [], places })).toEqual({ prompt: 8, output: 0 });
   });
 
   it('says of what it cannot read nothing but the kind of fault', () => {
-    expect(answerCount({ prompt: Buffer.from('{"a": secret}'), answer: [], places })).toEqual({ fault: 'SyntaxError' });
+    expect(replyCount({ prompt: Buffer.from('{"a": secret}'), answer: [], places })).toEqual({ fault: 'SyntaxError' });
   });
 });

@@ -1,11 +1,11 @@
-import { type AnswerPlaces, textPieces } from '../contract/index.js';
+import { type ResponsePlaces, textPieces } from '../contract/index.js';
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import type { CountReply, CountRequest } from './count-request.js';
 import { tokensIn } from './count-tokens.js';
 import { pieceTokens, promptTokens } from './prompt-tokens.js';
 
 /** What the thread does with a request. Never throws. */
-export function answerCount({ prompt, answer, places }: CountRequest): CountReply {
+export function replyCount({ prompt, answer, places }: CountRequest): CountReply {
   try {
     return {
       prompt: promptCount(prompt, places),
@@ -26,7 +26,7 @@ function promptCount(prompt: CountRequest['prompt'], places: CountRequest['place
 
 const tokensInAll = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + tokensIn(text), 0);
 
-function answerTexts(answer: CountRequest['answer'], { within, texts }: AnswerPlaces): readonly string[] {
+function answerTexts(answer: CountRequest['answer'], { within, texts }: ResponsePlaces): readonly string[] {
   if (!(answer instanceof Uint8Array)) return answer;
   const whole = parsed(answer);
   const written = Object.fromEntries(within.map((name) => [name, whole[name]]));

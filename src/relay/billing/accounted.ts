@@ -4,12 +4,12 @@ import { AppError } from '../../platform/shared/index.js';
 import type { Ticket } from './ticket.js';
 
 /** How long the end of an answer still waits for its settlement when the process is about to end, in ms. */
-const LAST_PATIENCE_MS = 1500;
+const LAST_TIMEOUT_MS = 1500;
 /** How often a model that shows nothing is asked after: what it thinks meanwhile must be paid for too. */
 const SILENCE_MS = 1000;
 
 /** What the engine shares with the accounting of a call. */
-interface Reins {
+interface AccountingContext {
   /** Ends the call before its time. */
   readonly interruption: Interruption;
   /** Held while more money is asked for. */
@@ -23,7 +23,7 @@ interface Reins {
  * waits until it is, or ends the answer. One operator, written by hand, because only one of these ends may happen to a
  * call, and because every operator is a cost of every call.
  */
-export function accounted(ticket: Ticket, { interruption, flow }: Reins): MonoTypeOperatorFunction<Frame> {
+export function accounted(ticket: Ticket, { interruption, flow }: AccountingContext): MonoTypeOperatorFunction<Frame> {
   return (frames) =>
     new Observable((out) => {
       const accounting = new Accounting(ticket, flow, out, () => subscription.unsubscribe());
@@ -140,7 +140,7 @@ class Accounting {
 
   /** @returns whether the call fails by it now, not settled yet and not still being admitted: whoever admits it looks */
   interrupt(error: AppError): boolean {
-    if (this.state === 'settling') this.patience = setTimeout(() => this.ticket.giveUp(), LAST_PATIENCE_MS);
+    if (this.state === 'settling') this.patience = setTimeout(() => this.ticket.giveUp(), LAST_TIMEOUT_MS);
     if (this.state !== 'open' || this.ticket.admission === undefined) return false;
     this.cutOff(error);
     return true;

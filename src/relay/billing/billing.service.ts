@@ -24,12 +24,12 @@ import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
 import { affordableOutput, creditLine, promptByCount } from './hold.js';
 import { InFlight } from './in-flight.js';
-import { KnownAnswers } from './known-answers.js';
+import { ConversationTokenCache } from './conversation-token-cache.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
 import { ThisProcess } from './sweeper/this-process.js';
 import {
   type Admission,
-  type BillingDesk,
+  type BillingPort,
   type CallTimes,
   type CountablePrompt,
   type Planner,
@@ -42,18 +42,18 @@ const COUNT_MARGIN = 1.1;
 /** A prompt seldom has fewer tokens than 1/8 of its bound: calls that could not pay even that are refused uncounted. */
 const MIN_COUNTED_SHARE = 8n;
 /** How long a failure waits to be in the log before it is told, in ms. */
-const FAILURE_PATIENCE_MS = 1500;
+const FAILURE_TIMEOUT_MS = 1500;
 
 /** Opens a ticket for each call; admits and settles tickets in batches. */
 @Injectable()
-export class BillingService implements BillingDesk, OnModuleDestroy {
+export class BillingService implements BillingPort, OnModuleDestroy {
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
   private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
   private readonly admitting = new InFlight();
   /** Counts that settlements wait for. */
   private readonly counting = new InFlight();
   private readonly line = new AdmissionLine((request) => this.place(request));
-  private readonly answers = new KnownAnswers();
+  private readonly answers = new ConversationTokenCache();
   private notSettled = 0;
 
   constructor(
@@ -112,7 +112,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
     await this.recorder
-      .record(row, { error, patienceMs: FAILURE_PATIENCE_MS, trace: refused.trace })
+      .record(row, { error, patienceMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
       .catch(() => undefined);
   }
 
@@ -145,7 +145,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
       if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
       else
         await this.recorder
-          .record(row, { error: ending.error, patienceMs: FAILURE_PATIENCE_MS, trace })
+          .record(row, { error: ending.error, patienceMs: FAILURE_TIMEOUT_MS, trace })
           .catch(() => undefined);
     } finally {
       if (ticket.admission !== undefined) this.line.wake(row.account_id, row.key_id);
@@ -161,7 +161,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
     const { trace } = ticket.call;
     if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
-    else await this.recorder.record(row, { patienceMs: FAILURE_PATIENCE_MS, trace }).catch(() => undefined);
+    else await this.recorder.record(row, { patienceMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
   }
 
   private async untilAdmitted(ticket: Ticket, plan: Planner): Promise<Admission> {

@@ -1,4 +1,4 @@
-import { type BodySize, type CallHead, type TokenUsage, USUAL_IMAGE_TOKENS } from '../../protocols/contract/index.js';
+import { type BodySize, type CallHead, type TokenUsage, DEFAULT_IMAGE_TOKENS } from '../../protocols/contract/index.js';
 import type { CatalogModel } from '../../catalog/index.js';
 import type { CreditLine } from './credit.js';
 import { type PriceTerms, costWithOutput, outputTokensFor } from './price.js';
@@ -8,9 +8,9 @@ const MAX_IMAGE_TOKENS = 4800;
 /** A stream holds this much output to begin with. */
 const STREAM_SLICE = 1024;
 /** An unstreamed call without a limit holds at least this much output, if the money is there. */
-const USUAL_ANSWER = 4096;
+const DEFAULT_OUTPUT = 4096;
 /** Fewer output tokens than this are no answer. */
-const LEAST_ANSWER = 16;
+const MIN_OUTPUT = 16;
 
 /** What is asked of a wallet for one call, in nanos; what they mean stands with the function `admit_calls`. */
 export interface HoldRequest {
@@ -56,7 +56,7 @@ export const likelyPromptTokens = (size: BodySize, contextWindow: number): numbe
 /** Prompt tokens by a count of the words: what is no text comes on top, and no model reads more than it can. */
 export function countedPromptTokens(size: BodySize, contextWindow: number, words: number): number {
   const encoded = (size.media ?? []).reduce((sum, { likelyTokens }) => sum + likelyTokens, 0);
-  return Math.min(contextWindow, words + encoded + imagesElsewhere(size) * USUAL_IMAGE_TOKENS);
+  return Math.min(contextWindow, words + encoded + imagesElsewhere(size) * DEFAULT_IMAGE_TOKENS);
 }
 
 /** The prompt of a call by a count of the words in its body. */
@@ -86,14 +86,14 @@ export function holdFor(
   const bound = outputBound(head, model);
   const ofTokens = costWithOutput(terms, heldPrompt);
   const costWith = (output: number): bigint => ofTokens(output) + reserve;
-  const minimum = costWith(Math.min(bound, LEAST_ANSWER * head.answers));
+  const minimum = costWith(Math.min(bound, MIN_OUTPUT * head.answers));
   const prompt = costWith(0);
   if (head.stream) {
     const slice = costWith(Math.min(bound, STREAM_SLICE * head.answers));
     return { prompt, minimum, base: slice, ceiling: slice };
   }
   const ceiling = costWith(bound);
-  const base = head.outputLimit === undefined ? costWith(Math.min(bound, USUAL_ANSWER * head.answers)) : ceiling;
+  const base = head.outputLimit === undefined ? costWith(Math.min(bound, DEFAULT_OUTPUT * head.answers)) : ceiling;
   return { prompt, minimum, base, ceiling };
 }
 

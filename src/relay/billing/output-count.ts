@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../protocols/contract/index.js';
 
 /** Characters of a response that are kept for a count; what comes behind them is estimated by that count. */
-const MAX_KEPT_CHARACTERS = 256 * 1024;
+const MAX_COUNTED_CHARACTERS = 256 * 1024;
 /** Pieces are put together so often: each by itself would keep alive the event that it was cut from. */
 const MAX_LOOSE_CHARACTERS = 4096;
 
@@ -23,7 +23,7 @@ export class OutputCount {
   private estimated = 0;
   private thought = 0;
   /** What was estimated and can be counted; undefined as long as there is nothing. */
-  private text: KeptText | undefined;
+  private text: CountedText | undefined;
   /** All of a response that was not streamed. */
   private whole: Uint8Array | undefined;
   /** Grows with each report, which leaves nothing to be counted of what came before. */
@@ -67,7 +67,7 @@ export class OutputCount {
    */
   estimate(units: number, text?: string, lane = 0): void {
     this.estimated += units;
-    if (this.keepsText && text !== undefined) (this.text ??= new KeptText(lane)).add(text, units, lane);
+    if (this.keepsText && text !== undefined) (this.text ??= new CountedText(lane)).add(text, units, lane);
   }
 
   /** A response came whole: a count of it replaces everything that is known of the output. */
@@ -130,7 +130,7 @@ export class OutputCount {
 }
 
 /** Text as it comes, in little memory. */
-class KeptText {
+class CountedText {
   /** Tokens that it was estimated at, and those of what came when there was no room for it. */
   units = 0;
   passed = 0;
@@ -145,7 +145,7 @@ class KeptText {
 
   add(text: string, units: number, lane: number): void {
     if (text === '') return;
-    if (this.characters >= MAX_KEPT_CHARACTERS) {
+    if (this.characters >= MAX_COUNTED_CHARACTERS) {
       this.passed += units;
       return;
     }

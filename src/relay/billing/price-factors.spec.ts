@@ -2,7 +2,7 @@ import { type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contr
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../../catalog/index.js';
 import { AppError, parseUsd } from '../../platform/shared/index.js';
 import { promptToHold } from './hold.js';
-import { KnownAnswers } from './known-answers.js';
+import { ConversationTokenCache } from './conversation-token-cache.js';
 import { costOf, costTerms, outputTokensFor, type PriceTerms } from './price.js';
 import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
 
@@ -209,7 +209,7 @@ describe('the prompt that is held for', () => {
 
 describe('answers that a call may continue', () => {
   it('are known by account and id, with all the tokens of their conversation', () => {
-    const known = new KnownAnswers();
+    const known = new ConversationTokenCache();
     known.note('acc_1', usage({ input: 900, output: 100, answerId: 'resp_1' }));
     known.note('acc_1', usage({ input: 900, output: 100 }));
     expect(known.tokensOf('acc_1', 'resp_1')).toBe(1000);
@@ -218,7 +218,7 @@ describe('answers that a call may continue', () => {
   });
 
   it('are forgotten when ten thousand newer ones have come, so that memory has an end', () => {
-    const known = new KnownAnswers();
+    const known = new ConversationTokenCache();
     for (let index = 0; index <= 10_000; index += 1)
       known.note('acc_1', usage({ input: index, answerId: `resp_${index}` }));
     expect(known.tokensOf('acc_1', 'resp_0')).toBeUndefined();

@@ -12,7 +12,7 @@ import { parseUsd } from '../../platform/shared/index.js';
 import type { CallRow } from './call-row.js';
 import { finishedRow } from './finished-row.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
-import { type BillingDesk, Ticket } from './ticket.js';
+import { type BillingPort, Ticket } from './ticket.js';
 import { usageBounds } from './usage-check.js';
 
 // Rows made by the program, and their cost worked out again from nothing but what stands on them, by fractions of
@@ -183,7 +183,7 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
   // What the row says of a usage is asked here, not whether the usage can be true.
   const all = { prompt: Infinity, completion: Infinity, completionShown: undefined, maxToolUses: () => Infinity };
   const bounds = { ...usageBounds(call.head, plan), ...all };
-  const desk: BillingDesk = {
+  const desk: BillingPort = {
     admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined, bounds, credit: undefined }),
     count: () => Promise.resolve(undefined),
     settle: () => Promise.resolve(),

@@ -4,7 +4,7 @@ import {
   type ProtocolId,
   type RequestDemands,
   type TokenUsage,
-  USUAL_SERVICE_TIERS,
+  DEFAULT_SERVICE_TIERS,
 } from '../../protocols/contract/index.js';
 import type { CatalogModel, Pricing } from '../../catalog/index.js';
 import { AppError } from '../../platform/shared/index.js';
@@ -25,9 +25,9 @@ export interface Service {
   readonly geo: ServiceTier;
 }
 
-const USUAL: ServiceTier = { name: '', multiplier: 1_000_000n };
-const USUAL_SPEEDS: readonly string[] = ['standard'];
-const USUAL_GEOS: readonly string[] = ['global'];
+const DEFAULT: ServiceTier = { name: '', multiplier: 1_000_000n };
+const DEFAULT_SPEEDS: readonly string[] = ['standard'];
+const DEFAULT_GEOS: readonly string[] = ['global'];
 /** The hosted tool whose tokens may be priced in place of its uses. */
 export const IMAGE_TOOL = 'image_generation';
 
@@ -44,7 +44,7 @@ export function requirePrices(head: CallHead, models: readonly CatalogModel[]): 
 }
 
 function requirePricedTier({ serviceTier }: CallHead, { name, pricing }: CatalogModel): void {
-  if (serviceTier === undefined || USUAL_SERVICE_TIERS.includes(serviceTier)) return;
+  if (serviceTier === undefined || DEFAULT_SERVICE_TIERS.includes(serviceTier)) return;
   if (pricing.serviceTiers.has(serviceTier)) return;
   const offered = ['auto', 'default', ...pricing.serviceTiers.keys()].join(', ');
   throw unpriced(
@@ -55,13 +55,13 @@ function requirePricedTier({ serviceTier }: CallHead, { name, pricing }: Catalog
 
 function requirePricedDemands(demands: RequestDemands, { name, pricing }: CatalogModel): void {
   const { speed, geo } = demands;
-  if (speed !== undefined && !USUAL_SPEEDS.includes(speed) && !pricing.speeds.has(speed)) {
-    const offered = [...USUAL_SPEEDS, ...pricing.speeds.keys()].join(', ');
+  if (speed !== undefined && !DEFAULT_SPEEDS.includes(speed) && !pricing.speeds.has(speed)) {
+    const offered = [...DEFAULT_SPEEDS, ...pricing.speeds.keys()].join(', ');
     const message = `the model "${name}" is not offered at speed ${quoted(speed)}. Use one of ${offered}, or omit it.`;
     throw unpriced('speed', message);
   }
-  if (geo !== undefined && !USUAL_GEOS.includes(geo) && !pricing.geos.has(geo)) {
-    const offered = [...USUAL_GEOS, ...pricing.geos.keys()].join(', ');
+  if (geo !== undefined && !DEFAULT_GEOS.includes(geo) && !pricing.geos.has(geo)) {
+    const offered = [...DEFAULT_GEOS, ...pricing.geos.keys()].join(', ');
     const message = `the model "${name}" is not offered in region ${quoted(geo)}. Use one of ${offered}, or omit it.`;
     throw unpriced('inference_geo', message);
   }
@@ -163,9 +163,9 @@ export const serviceReported = (
 });
 
 function toHold({ asked, isOpen }: Choice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
-  if (multipliers.size === 0) return USUAL;
+  if (multipliers.size === 0) return DEFAULT;
   if (!isOpen) return named(asked, multipliers);
-  let dearest = USUAL;
+  let dearest = DEFAULT;
   for (const [name, multiplier] of multipliers) if (multiplier > dearest.multiplier) dearest = { name, multiplier };
   return dearest;
 }
@@ -175,7 +175,7 @@ function toCharge(
   reported: string | undefined,
   multipliers: ReadonlyMap<string, bigint>,
 ): ServiceTier {
-  if (multipliers.size === 0) return USUAL;
+  if (multipliers.size === 0) return DEFAULT;
   const demanded = named(asked, multipliers);
   if (reported === undefined) return demanded;
   const given = named(reported, multipliers);
@@ -184,5 +184,5 @@ function toCharge(
 
 function named(name: string | undefined, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
   const multiplier = name === undefined ? undefined : multipliers.get(name);
-  return name === undefined || multiplier === undefined ? USUAL : { name, multiplier };
+  return name === undefined || multiplier === undefined ? DEFAULT : { name, multiplier };
 }

@@ -12,11 +12,11 @@ import { unrecordedRow } from './unrecorded-row.js';
 
 const RETRY_MS = 250;
 /** How long the end of an answer waits for a database that has gone. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** How long a process that wants to end goes on trying. */
 const LAST_TRIES_MS = 5000;
 /** With so many calls waiting, no more are admitted. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /**
  * A call that waits. Its row may be exchanged until a statement takes it along; one that was sent before, and commits when
@@ -70,7 +70,7 @@ export class SettlementQueue {
 
   /** Whether so much waits to be settled that no call should be begun. */
   get full(): boolean {
-    return this.calls.size >= MOST_WAITING;
+    return this.calls.size >= MAX_WAITING;
   }
 
   /**
@@ -79,7 +79,7 @@ export class SettlementQueue {
    * and is settled later, a success then as what its client was told of it. At once, when the call was put aside, or is a
    * refusal that a full queue has no room for
    */
-  async settle(row: CallRow, patienceMs = PATIENCE_MS): Promise<bigint | undefined> {
+  async settle(row: CallRow, patienceMs = TIMEOUT_MS): Promise<bigint | undefined> {
     // A refusal whose admission was not answered may have a hold to release.
     if (this.full && row.status === 'refused' && !row.opened)
       throw new SettlementUnavailable(new Error('too many calls are waiting'));

@@ -51,7 +51,7 @@ export type CountablePrompt = Buffer | PromptSample;
  * What a ticket needs done: by the billing service, in batches with all other calls. Named here so that a ticket does not
  * know the service that makes it.
  */
-export interface BillingDesk {
+export interface BillingPort {
   admit(ticket: Ticket, plan: Planner): Promise<Admission>;
   /** Tokens of the prompt and of what was said; undefined when they cannot be counted in time. */
   count(
@@ -99,7 +99,7 @@ export class Ticket {
   constructor(
     readonly call: Call,
     readonly caller: Caller,
-    private readonly desk: BillingDesk,
+    private readonly desk: BillingPort,
     times: CallTimes,
     /** Where the words of its prompt stand. */
     readonly places?: TextPlaces,

@@ -1,7 +1,7 @@
 // Which channel a call asks: their health, cooldowns and load, and the choice among those that remain.
 export { RoutingModule } from './routing.module.js';
 export { type Affinity, affinityOf } from './selection/weighted-draw.js';
-export { CallSelection, type Maker } from './selection/call-selection.js';
+export { CallSelection, type ResponseOrigin } from './selection/call-selection.js';
 export { Assignment } from './selection/assignment.js';
 export { ChannelSelection, type ModelOutlook } from './selection/channel-selection.js';
 export { type Prospect } from './selection/outlook.js';
@@ -9,6 +9,6 @@ export { NoChannel } from './selection/shortage.js';
 export { Random } from './random.js';
 export { CheckCalls, type CheckTarget } from './health/check-calls.js';
 export { ChannelHealth } from './health/channel-health.js';
-export { type Rest } from './health/rest.js';
+export { type Cooldown } from './health/cooldown.js';
 export { type Excluded, type Exclusion } from './selection/exclusion.js';
-export { type Hindered } from './selection/standing.js';
+export { type UnavailableChannel } from './selection/channel-status.js';

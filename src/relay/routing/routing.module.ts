@@ -5,8 +5,8 @@ import { ChannelGauge } from './health/channel-gauge.js';
 import { ChannelHealth } from './health/channel-health.js';
 import { CheckCalls } from './health/check-calls.js';
 import { HealthLimits } from './health/health-limits.js';
-import { RestRepository } from './health/rest.repository.js';
-import { SharedRests } from './health/shared-rests.js';
+import { CooldownRepository } from './health/cooldown.repository.js';
+import { SharedCooldowns } from './health/shared-cooldowns.js';
 import { Random } from './random.js';
 import { ChannelLoad } from './selection/channel-load.js';
 import { ChannelSelection } from './selection/channel-selection.js';
@@ -16,8 +16,8 @@ import { ChannelSelection } from './selection/channel-selection.js';
   providers: [
     Random,
     HealthLimits,
-    RestRepository,
-    SharedRests,
+    CooldownRepository,
+    SharedCooldowns,
     CheckCalls,
     ChannelHealth,
     ChannelGauge,

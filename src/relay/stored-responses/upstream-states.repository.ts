@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ScopedId } from '../../protocols/contract/index.js';
-import type { StateMaker } from './stored-answer.js';
+import type { StateMaker } from './stored-response.js';
 
 /** Created state as its row has it. */
 interface StateRow extends StateMaker {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { CreatedState, ScopedId } from '../../protocols/contract/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import type { StateMaker } from './stored-answer.js';
-import { StoredAnswerLimits } from './stored-answer-limits.js';
+import type { StateMaker } from './stored-response.js';
+import { StoredResponseLimits } from './stored-response-limits.js';
 import { type StateUse, UpstreamStatesRepository } from './upstream-states.repository.js';
 
 /** How many times this process records state before the number of an account's is looked at. */
@@ -15,7 +15,7 @@ export class UpstreamStates {
 
   constructor(
     private readonly rows: UpstreamStatesRepository,
-    private readonly limits: StoredAnswerLimits,
+    private readonly limits: StoredResponseLimits,
     private readonly clock: Clock,
   ) {}
 

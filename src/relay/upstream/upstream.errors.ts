@@ -1,7 +1,7 @@
 import { AppError, type ErrorKind } from '../../platform/shared/index.js';
 
 /** By the code of the HTTP client. */
-const FAULTS: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
+const CONNECTION_ERRORS: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
   UND_ERR_CONNECT_TIMEOUT: ['timeout', 'Connecting to the upstream timed out.'],
   UND_ERR_HEADERS_TIMEOUT: ['timeout', 'The upstream did not start to respond in time.'],
   UND_ERR_BODY_TIMEOUT: ['timeout', 'The upstream stopped in the middle of its response.'],
@@ -14,6 +14,6 @@ const ANY_OTHER = ['upstream_error', 'The connection to the upstream failed.'] a
  */
 export function connectionError(error: Error & { readonly code?: unknown }): AppError {
   if (error instanceof AppError) return error;
-  const [kind, message] = FAULTS[String(error.code)] ?? ANY_OTHER;
+  const [kind, message] = CONNECTION_ERRORS[String(error.code)] ?? ANY_OTHER;
   return new AppError(kind, message, { failover: true }, { cause: error });
 }

@@ -13,7 +13,7 @@ export interface CostLine {
 }
 
 /** Of the prices that a call was admitted under, what is shown beside the lines. Multipliers as decimals. */
-export interface ShownSnapshot {
+export interface SnapshotView {
   readonly price_version?: string;
   /** Ascending; the first begins at 0. */
   readonly tiers?: readonly { readonly from_prompt_tokens: number }[];
@@ -28,7 +28,7 @@ export interface ShownSnapshot {
   /** The model that served the call, where it is not the one that was asked for. */
   readonly served_by?: string;
   /** Of the other models that passes are priced by. */
-  readonly models?: Readonly<Record<string, ShownSnapshot>>;
+  readonly models?: Readonly<Record<string, SnapshotView>>;
 }
 
 /** A report of usage that was not charged as it was. A total is null where it was left out, else what was written. */
@@ -70,7 +70,7 @@ export interface RecordedCall {
   readonly upstreamReport: UpstreamReport | null;
   /** None where nothing was priced. */
   readonly lines: readonly CostLine[];
-  readonly snapshot: ShownSnapshot | null;
+  readonly snapshot: SnapshotView | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number | null;
   readonly attempts: number | null;

@@ -4,13 +4,13 @@ import { missingCalls } from '../retention/missing-calls.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../sums/usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
-import { type UsageBar, type UsageSums, UsageSumsReader } from '../sums/usage-sums.js';
+import { type UsageBar, type UsageTotals, UsageTotalsReader } from '../sums/usage-totals.js';
 
 /** What a key was used for, all of one moment: what the log shows of the same filter comes to the same. */
 export interface KeyReport {
   readonly scale: ChartScale;
   /** By model. */
-  readonly sums: UsageSums;
+  readonly sums: UsageTotals;
   /** Each hour with calls. */
   readonly hours: readonly UsageBar[];
   readonly addresses: KeyUses;
@@ -23,14 +23,14 @@ export interface KeyReport {
 export type KeyFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
 
 /** So many addresses, and models, have rows of their own. */
-const MOST_ROWS = 50;
+const MAX_ROWS = 50;
 
 /** What the page of a key shows of its calls. */
 @Injectable()
 export class KeyReportReader {
   constructor(
     private readonly reads: TimeLimitedReads,
-    private readonly sums: UsageSumsReader,
+    private readonly sums: UsageTotalsReader,
     private readonly uses: KeyUsesReader,
   ) {}
 
@@ -48,8 +48,8 @@ export class KeyReportReader {
       scale,
       sums,
       hours: bars,
-      addresses: await this.uses.by(query, 'address', key, filter, MOST_ROWS),
-      models: await this.uses.by(query, 'model', key, filter, MOST_ROWS),
+      addresses: await this.uses.by(query, 'address', key, filter, MAX_ROWS),
+      models: await this.uses.by(query, 'model', key, filter, MAX_ROWS),
       missing: await missingCalls(query, filter.from),
     };
   }

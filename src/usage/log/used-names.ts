@@ -10,12 +10,12 @@ export interface UsedNames {
 }
 
 /** So many of each are given. */
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 /**
  * So many are looked up: the names of models that are not there are what clients have made up, in whatever number. Of an
  * account with more, some are missing.
  */
-const MOST_LOOKED_UP = 2000;
+const MAX_LOOKUPS = 2000;
 
 /** What `usage_slots_by_name` has: its own words, without which it is not used. */
 const NAMED = `s.account_id <> '' AND s.level IN ('model', 'group', 'few')`;
@@ -43,7 +43,7 @@ function namesSql(account: string, from: string, to: string): string {
   const fromCalls = (bounds: string): string =>
     `SELECT c.model, c.group_name FROM calls c WHERE c.account_id = ${account} AND ${bounds}`;
   const list = (kind: keyof UsedNames, column: string): string =>
-    `(SELECT DISTINCT '${kind}' AS kind, ${column} AS name FROM used WHERE ${column} <> '' ORDER BY 2 LIMIT ${MOST_NAMES})`;
+    `(SELECT DISTINCT '${kind}' AS kind, ${column} AS name FROM used WHERE ${column} <> '' ORDER BY 2 LIMIT ${MAX_NAMES})`;
   return `
     WITH RECURSIVE ${wholeSlots(from, to)}, names AS (
       (${next('1', '')}
@@ -51,7 +51,7 @@ function namesSql(account: string, from: string, to: string): string {
        UNION ALL
       SELECT n.* FROM names m CROSS JOIN LATERAL (
         ${next('m.count + 1', ' AND (s.level, s.model, s.group_name) > (m.level, m.model, m.group_name)')}) n
-       WHERE m.count < ${MOST_LOOKED_UP}
+       WHERE m.count < ${MAX_LOOKUPS}
     ), used AS (
       SELECT n.model, n.group_name FROM names n CROSS JOIN slots CROSS JOIN LATERAL (
         -- A limit, so that this is asked of each name by itself.

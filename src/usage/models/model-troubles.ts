@@ -15,8 +15,8 @@ export interface ModelTrouble {
 }
 
 /** Fewer are an accident. */
-const LEAST = 3;
-const MOST = 3;
+const MIN = 3;
+const MAX = 3;
 /** Further back nobody looks: it would take long, and what so many later calls did not meet is over. */
 const LOOKED_AT = 2000;
 
@@ -35,8 +35,8 @@ const TROUBLES = `
          (array_agg(r.result ORDER BY r.created_at DESC))[1] AS result
     FROM recent r LEFT JOIN answered a USING (model)
    WHERE ${hasFailed('r.result')} AND r.model <> '' AND (a.at IS NULL OR r.created_at > a.at)
-   GROUP BY 1, 2 HAVING count(*) >= ${LEAST}
-   ORDER BY 3 DESC, 1, 2 LIMIT ${MOST}`;
+   GROUP BY 1, 2 HAVING count(*) >= ${MIN}
+   ORDER BY 3 DESC, 1, 2 LIMIT ${MAX}`;
 
 /** The models that have failed again and again since they last answered, at most three; those that fail most in front. */
 export const modelTroubles = (query: Query, accountId: string, since: Date): Promise<ModelTrouble[]> =>

@@ -1,4 +1,4 @@
-import { monthOf, oldestKept, startOf } from './month.js';
+import { monthOf, oldestStoredMonth, startOf } from './month.js';
 
 describe('a month', () => {
   it('is that of UTC, and sorts by time', () => {
@@ -15,6 +15,6 @@ describe('a month', () => {
     ['2026-11-23T10:00:00Z', 12, '2025_11'],
     ['2027-03-31T10:00:00Z', 13, '2026_02'],
   ])('is kept, at %s with %d months, from %s on', (now, months, oldest) => {
-    expect(oldestKept(new Date(now), months)).toBe(oldest);
+    expect(oldestStoredMonth(new Date(now), months)).toBe(oldest);
   });
 });

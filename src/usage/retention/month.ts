@@ -10,4 +10,4 @@ export function startOf(month: Month, later = 0): Date {
 }
 
 /** The oldest month that is kept, when so many whole ones are kept beside that of this moment. */
-export const oldestKept = (now: Date, months: number): Month => monthOf(startOf(monthOf(now), -months));
+export const oldestStoredMonth = (now: Date, months: number): Month => monthOf(startOf(monthOf(now), -months));

@@ -5,7 +5,7 @@ import { Clock, reasonOf, RecurringWork } from '../../platform/shared/index.js';
 import { calendarDate } from '../../platform/format/index.js';
 import { DroppedMonths } from './dropped-months.repository.js';
 import { missingCalls } from './missing-calls.js';
-import { type Month, oldestKept, startOf } from './month.js';
+import { type Month, oldestStoredMonth, startOf } from './month.js';
 import { TimeLimitedReads } from '../time-limited-reads.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -48,7 +48,7 @@ export class CallRetention implements OnModuleDestroy {
   /** From when on calls are kept, as the settings are now; undefined: all are. */
   keptFrom(): Date | undefined {
     const { callsMonths } = this.settings.current().retention;
-    return callsMonths === undefined ? undefined : startOf(oldestKept(this.clock.date(), callsMonths));
+    return callsMonths === undefined ? undefined : startOf(oldestStoredMonth(this.clock.date(), callsMonths));
   }
 
   /** What is said where calls from this time on are asked for and some of them are not kept; undefined: all are. */
@@ -60,7 +60,7 @@ export class CallRetention implements OnModuleDestroy {
   async apply(stopped?: AbortSignal): Promise<void> {
     const { callsMonths } = this.settings.current().retention;
     if (callsMonths === undefined) return;
-    const kept = oldestKept(this.clock.date(), callsMonths);
+    const kept = oldestStoredMonth(this.clock.date(), callsMonths);
     for (const month of (await this.months.months()).filter((each) => each < kept)) {
       if (stopped?.aborted === true) return;
       if (await this.months.hasUnfinished(month)) {

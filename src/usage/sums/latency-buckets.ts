@@ -5,7 +5,7 @@
  */
 const PER_DOUBLING = 10;
 /** The last bucket ends here; longer times are counted in it. */
-const MOST_MS = 2 ** 22 - 1;
+const MAX_MS = 2 ** 22 - 1;
 /** A histogram is one number to the database, with so many decimal digits for each bucket. */
 const DIGITS = 12;
 
@@ -20,7 +20,7 @@ export interface Percentiles {
 
 /** @param ms whole milliseconds; none counts as one */
 export function bucketOf(ms: number): number {
-  const held = Math.min(Math.max(ms, 1), MOST_MS);
+  const held = Math.min(Math.max(ms, 1), MAX_MS);
   const doubling = 31 - Math.clz32(held);
   return PER_DOUBLING * (doubling - 1) + ((PER_DOUBLING * held) >> doubling);
 }

@@ -48,8 +48,8 @@ const FIGURES = ['calls', 'failed', 'retried', 'cost', 'known', 'upstream_cost',
 
 type Row = Readonly<Record<(typeof FIGURES)[number], string | null>> & { readonly bar: Date };
 
-const MOST_ACCOUNTS = 5;
-const MOST_MODELS = 1000;
+const MAX_ACCOUNTS = 5;
+const MAX_MODELS = 1000;
 
 /** From the sums of all accounts together, with the calls that are not summed up yet. */
 export async function readTraffic(query: Query, span: Span, scale: ChartScale): Promise<Traffic> {
@@ -70,8 +70,8 @@ export async function readTraffic(query: Query, span: Span, scale: ChartScale): 
       calls: Number(calls ?? 0),
       failed: Number(failed ?? 0),
     })),
-    models: await largest(query, span, 'model', MOST_MODELS),
-    accounts: await largest(query, span, 'account', MOST_ACCOUNTS),
+    models: await largest(query, span, 'model', MAX_MODELS),
+    accounts: await largest(query, span, 'account', MAX_ACCOUNTS),
   };
 }
 

@@ -3,14 +3,14 @@ import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, type Nanos, newId, reasonOf } from '../../platform/shared/index.js';
 import { WalletNotFound } from '../wallet.errors.js';
 import { BaseAddress } from '../../platform/config/index.js';
-import { isPayable, offerIn, payableWords } from './payment-offer.js';
+import { isPayable, offerIn, payableText } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
 import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';
 import { CURRENCY, NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
 import { type ClosedOrder, TopUpRepository } from './top-up.repository.js';
 
 /** Nobody needs more at a time. One that is too old to be paid does not count, though nobody may have told so. */
-const MOST_UNPAID = 20;
+const MAX_UNPAID = 20;
 
 /** Who pays. */
 interface Payer {
@@ -57,7 +57,7 @@ export class CheckoutService {
     const offer = offerIn(this.settings.current().payment);
     if (offer === undefined)
       throw new PaymentsUnavailable('Payments are currently unavailable. Contact an administrator.');
-    if (!isPayable(amount, offer)) throw new AmountNotPayable(payableWords(offer));
+    if (!isPayable(amount, offer)) throw new AmountNotPayable(payableText(offer));
     const id = await this.order(payer.accountId, amount);
     try {
       const { reference, address } = await this.open(id, payer, amount);
@@ -98,7 +98,7 @@ export class CheckoutService {
     await this.topUps.transaction(async (manager) => {
       if (!(await this.topUps.lockAccount(accountId, manager))) throw new WalletNotFound(accountId);
       const unpaid = await this.topUps.unpaidSince(accountId, new Date(at.getTime() - PAYABLE_MS), manager);
-      if (unpaid >= MOST_UNPAID) throw new TooManyUnpaid();
+      if (unpaid >= MAX_UNPAID) throw new TooManyUnpaid();
       await this.topUps.insert(id, accountId, amount, at, manager);
     });
     return id;

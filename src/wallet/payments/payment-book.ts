@@ -7,7 +7,7 @@ import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
 import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
 import { PaymentProblems } from './payment-problems.js';
 import { type Reversal, stateAfter, takenBack } from './reversals.js';
-import { ToldRepository } from './told.repository.js';
+import { WebhookEvents } from './webhook-events.repository.js';
 import { TopUpRepository } from './top-up.repository.js';
 import type { TopUpOrder } from './top-up.js';
 
@@ -20,7 +20,7 @@ import type { TopUpOrder } from './top-up.js';
 export class PaymentBook {
   constructor(
     private readonly topUps: TopUpRepository,
-    private readonly told: ToldRepository,
+    private readonly told: WebhookEvents,
     private readonly wallets: WalletService,
     private readonly problems: PaymentProblems,
     private readonly clock: Clock,

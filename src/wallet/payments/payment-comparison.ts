@@ -4,7 +4,7 @@ import { WalletService } from '../wallet.service.js';
 import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import { PaymentProblems } from './payment-problems.js';
-import { ToldRepository } from './told.repository.js';
+import { WebhookEvents } from './webhook-events.repository.js';
 import { nameOf, type TopUpOrder } from './top-up.js';
 import { TopUpRepository } from './top-up.repository.js';
 
@@ -24,7 +24,7 @@ export interface Finding {
 export class PaymentComparison {
   constructor(
     private readonly topUps: TopUpRepository,
-    private readonly told: ToldRepository,
+    private readonly told: WebhookEvents,
     private readonly wallets: WalletService,
     private readonly problems: PaymentProblems,
   ) {}

@@ -18,5 +18,5 @@ export const isPayable = (amount: Nanos, { amounts, smallest, largest }: Payment
   amounts.includes(amount) || (isWholeCents(amount) && amount >= smallest && amount <= largest);
 
 /** What to enter instead of an amount that cannot be paid: all of it, whichever part is not met. */
-export const payableWords = ({ smallest, largest }: PaymentOffer): string =>
+export const payableText = ({ smallest, largest }: PaymentOffer): string =>
   `Enter an amount from ${usd(smallest)} to ${usd(largest)}.`;

@@ -5,7 +5,7 @@ import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js
 /** A cent in nano-dollars: Stripe counts in the smallest unit of a currency. */
 const CENT = 10_000_000n;
 /** What Stripe says to people is shown on our pages, and it can say much. */
-const MOST_REASON = 300;
+const MAX_REASON_LENGTH = 300;
 
 /** Where Stripe tells of what happens. */
 export const WEBHOOK_PATH = '/webhooks/stripe';
@@ -94,7 +94,7 @@ function declineFact({ metadata, last_payment_error }: Stripe.PaymentIntent): Pa
   const topUpId = metadata[TOP_UP_ID];
   if (topUpId === undefined) return undefined;
   const reason = last_payment_error?.message ?? 'The payment failed.';
-  return { kind: 'decline', topUpId, reason: reason.slice(0, MOST_REASON) };
+  return { kind: 'decline', topUpId, reason: reason.slice(0, MAX_REASON_LENGTH) };
 }
 
 /** All refunds of a charge together. */

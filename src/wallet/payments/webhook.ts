@@ -5,7 +5,7 @@ import { AppError, Clock, readSmallBody } from '../../platform/shared/index.js';
 import { PaymentBook } from './payment-book.js';
 import { StripeApi } from './stripe-api.js';
 import { factOf } from './stripe.wire.js';
-import { ToldRepository } from './told.repository.js';
+import { WebhookEvents } from './webhook-events.repository.js';
 
 /** Far more than any event has. */
 const LIMITS = { what: 'event', maxBytes: 256 * 1024, withinMs: 10_000 } as const;
@@ -18,7 +18,7 @@ const LIMITS = { what: 'event', maxBytes: 256 * 1024, withinMs: 10_000 } as cons
 export class Webhook {
   constructor(
     private readonly stripe: StripeApi,
-    private readonly told: ToldRepository,
+    private readonly told: WebhookEvents,
     private readonly book: PaymentBook,
     private readonly clock: Clock,
   ) {}

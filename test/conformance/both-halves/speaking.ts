@@ -6,7 +6,7 @@ import {
   type CallEvent,
   type CallResult,
   EventGrammar,
-  Losses,
+  TranslationWarnings,
   malformed,
   parseJsonTree,
   type ProtocolAdapter,
@@ -31,14 +31,17 @@ export const target = ({ flags }: DialectUnderTest, stream = true): UpstreamTarg
 
 /** Parses a request as the engine does. @param open what the relay knows as closed by itself */
 export function parse({ protocol }: DialectUnderTest, body: string, open = unseal): CallContent {
-  const parseContext = { call: callOf(protocol, body), losses: new Losses(false), unseal: open };
+  const parseContext = { call: callOf(protocol, body), losses: new TranslationWarnings(false), unseal: open };
   return protocol.parseRequest(treeOf(body, protocol.rawMembers), parseContext);
 }
 
 /** The body of the request that asks an upstream of the dialect for this. */
 export function build(dialect: DialectUnderTest, content: CallContent): string {
   const { call } = context(dialect, false);
-  const { body } = dialect.upstream.buildRequest({ call, content, losses: new Losses(false) }, target(dialect, false));
+  const { body } = dialect.upstream.buildRequest(
+    { call, content, losses: new TranslationWarnings(false) },
+    target(dialect, false),
+  );
   return Buffer.concat(body.pieces()).toString();
 }
 
@@ -49,7 +52,7 @@ export function context(dialect: DialectUnderTest, stream: boolean): RenderConte
     call: callOf(dialect.protocol, body),
     request,
     content: parse(dialect, body),
-    losses: new Losses(false),
+    losses: new TranslationWarnings(false),
     promptTokens: () => 9,
     seal,
   };

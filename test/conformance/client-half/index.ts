@@ -6,7 +6,7 @@ import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { heads } from './heads.js';
 import { reasoning } from './reasoning.js';
-import { surroundings } from './surroundings.js';
+import { templateContext } from './surroundings.js';
 import { transcripts } from './transcripts.js';
 import { words } from './words.js';
 
@@ -17,7 +17,7 @@ export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => (
   ...asking(half),
   ...reasoning(half),
   ...errors(half),
-  ...surroundings(half),
+  ...templateContext(half),
   ...words(half),
 });
 

@@ -7,7 +7,7 @@ import {
   type CallResult,
   eventsOf,
   isTreeObject,
-  Losses,
+  TranslationWarnings,
   malformed,
   parseJsonTree,
   type RenderContext,
@@ -44,7 +44,7 @@ export function contextOf(half: ClientHalf, body: string): RenderContext {
   const { protocol, client } = half;
   const call = aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT, path: client.path });
   const request = treeOf(half, body);
-  const losses = new Losses(false);
+  const losses = new TranslationWarnings(false);
   const content = protocol.parseRequest(request, { call, losses, unseal });
   return { call, request, content, losses, promptTokens: () => 9, seal };
 }

@@ -1,4 +1,4 @@
-import type { LimitStanding } from '../../../src/platform/limits/index.js';
+import type { LimitStatus } from '../../../src/platform/limits/index.js';
 import { aRequestLine, listedModels } from '../../support/calls.js';
 import { withoutKeepAlives } from '../../support/stream-text.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -8,7 +8,7 @@ import type { ClientHalf } from './half.js';
 import { answerSaying, WAYS, bodyOf } from './speaking.js';
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');
-const standing = (limit: number, remaining: number): LimitStanding => ({
+const standing = (limit: number, remaining: number): LimitStatus => ({
   limit,
   remaining,
   resetMs: 90_000,
@@ -18,7 +18,7 @@ const standing = (limit: number, remaining: number): LimitStanding => ({
 type Surroundings = Extract<ClientAbility, 'limits in headers' | 'lists of models' | 'keep-alive'>;
 
 /** What clients of the dialect get beside answers. */
-export const surroundings = (half: ClientHalf): Abilities<Surroundings> => ({
+export const templateContext = (half: ClientHalf): Abilities<Surroundings> => ({
   'limits in headers': { checks: limits(half) },
   'lists of models': { checks: models(half) },
   'keep-alive': { checks: [keepAlive(half)] },

@@ -3,11 +3,11 @@ import {
   type BuildContext,
   type CallContent,
   describeFreeform,
-  formatInWords,
+  describeFormat,
   FREEFORM_SCHEMA,
   jsonHeaders,
   type JsonTree,
-  type Losses,
+  type TranslationWarnings,
   objectSchema,
   pairResults,
   runTools,
@@ -20,7 +20,7 @@ import {
   writeJson,
 } from '../../../src/protocols/contract/index.js';
 import { buildLines } from './telegraph.lines.js';
-import { warnOfUnsaid } from './telegraph.losses.js';
+import { warnOfUnsaid } from './telegraph.warnings.js';
 
 /** Relative to the channel's `base_url`. The path may contain the model; `query` is separate. */
 export const PATH = '/telegrams';
@@ -63,8 +63,8 @@ export function buildTelegram({ content, losses }: BuildContext, target: Upstrea
 }
 
 /** Telegraph cannot constrain responses to JSON, so the prompt asks for it. */
-function formatLine({ format }: CallContent, losses: Losses): readonly TreeObject[] {
-  const words = formatInWords(format);
+function formatLine({ format }: CallContent, losses: TranslationWarnings): readonly TreeObject[] {
+  const words = describeFormat(format);
   if (words === undefined) return [];
   losses.warn('in_words', 'response_format');
   return [{ from: 'system', text: words }];
@@ -74,20 +74,24 @@ function formatLine({ format }: CallContent, losses: Losses): readonly TreeObjec
  * The lowest of the client's limit, what the wallet or key quota can pay, and what the model can write. Without the
  * first two, the member is omitted; if the vendor requires one, send `target.maxOutputTokens`.
  */
-function limitOf({ outputLimit }: CallContent, target: UpstreamTarget, losses: Losses): number | undefined {
+function limitOf(
+  { outputLimit }: CallContent,
+  target: UpstreamTarget,
+  losses: TranslationWarnings,
+): number | undefined {
   if ((outputLimit ?? 0) > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
   const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
 }
 
-function buildTools(content: CallContent, names: ToolNames, losses: Losses): TreeObject {
+function buildTools(content: CallContent, names: ToolNames, losses: TranslationWarnings): TreeObject {
   // No hosted tools: each gets a warning, and the request is refused if no other tool is left.
   runTools(content, () => false, losses);
   const tools = allowedTools(content).map((tool) => buildTool(tool, names, losses));
   return tools.length === 0 ? {} : { tools, use: useOf(content, names) };
 }
 
-function buildTool(tool: Tool, names: ToolNames, losses: Losses): TreeObject {
+function buildTool(tool: Tool, names: ToolNames, losses: TranslationWarnings): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   if (tool.freeform === undefined) return { name, about: tool.description, schema: objectSchema(tool.schema) };
   // A freeform tool takes any text. Here it becomes a tool with one string argument.

@@ -2,18 +2,18 @@ import {
   errorHeaders,
   messageWithId,
   type RenderedError,
-  USUAL_STATUSES,
+  DEFAULT_STATUSES,
 } from '../../../src/protocols/contract/index.js';
 import type { AppError } from '../../../src/platform/shared/index.js';
 
 /**
- * Renders an HTTP error. `USUAL_STATUSES` has a status for every kind: keep it if the vendor documents no other. If
+ * Renders an HTTP error. `DEFAULT_STATUSES` has a status for every kind: keep it if the vendor documents no other. If
  * errors have a `type` or `code`, add a `Record<ErrorKind, …>`, so that a new kind does not compile until it has one.
  * If clients recognize an error by its message, such as a prompt that is too long, start the message with that text.
  * `errorHeaders` adds `retry-after`, `x-should-retry` and `www-authenticate`.
  */
 export function renderTelegraphError(error: AppError, requestId: string): RenderedError {
-  const status = USUAL_STATUSES[error.kind];
+  const status = DEFAULT_STATUSES[error.kind];
   return { status, headers: errorHeaders(error, status), body: wireError(error, requestId) };
 }
 
@@ -25,7 +25,7 @@ interface WireError {
 /** The body of an HTTP error, and the event that ends a failed stream. */
 export const wireError = (error: AppError, requestId: string): WireError => ({
   error: {
-    status: USUAL_STATUSES[error.kind],
+    status: DEFAULT_STATUSES[error.kind],
     message: messageWithId(error.message, requestId),
     param: error.details.param ?? null,
   },

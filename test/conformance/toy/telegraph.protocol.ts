@@ -19,9 +19,9 @@ import {
   type TreeObject,
 } from '../../../src/protocols/contract/index.js';
 import { Protocol } from '../../../src/protocols/decorators/index.js';
-import { type LimitStandings } from '../../../src/platform/limits/index.js';
+import { type LimitStatuses } from '../../../src/platform/limits/index.js';
 import type { AppError, JsonObject } from '../../../src/platform/shared/index.js';
-import { failureText, renderTelegram, TelegraphRenderer } from './telegraph.answer.js';
+import { failureText, renderTelegram, TelegraphRenderer } from './telegraph.response.js';
 import { renderTelegraphError } from './telegraph.errors.js';
 import { telegraphHeadReader } from './telegraph.head.js';
 import { parseTelegram, RAW_MEMBERS } from './telegraph.request.js';
@@ -80,7 +80,7 @@ export class TelegraphProtocol implements ProtocolAdapter {
   }
 
   /** Headers with the remaining rate limits; OpenAI's unless the protocol has its own. */
-  renderLimits(standings: LimitStandings): Record<string, string> {
+  renderLimits(standings: LimitStatuses): Record<string, string> {
     return renderOpenAiLimits(standings);
   }
 

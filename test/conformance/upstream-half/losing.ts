@@ -46,7 +46,7 @@ const SHOWN: Readonly<Record<string, readonly [mark: string, part: Part]>> = {
 };
 
 /** What everybody gets who asks for nothing, and what only adorns. */
-const USUAL: Partial<CallContent> = {
+const DEFAULT: Partial<CallContent> = {
   sampling: { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, seed: 7 },
   verbosity: 'low',
   serviceTier: 'auto',
@@ -82,7 +82,7 @@ export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
       {
         name: 'nothing is told as lost where nothing is asked for but what is usual',
         run() {
-          expect(outcome(half, contentAsking(HELLO, USUAL)).lost).toBe('');
+          expect(outcome(half, contentAsking(HELLO, DEFAULT)).lost).toBe('');
         },
       },
     ],

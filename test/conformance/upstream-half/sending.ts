@@ -4,7 +4,7 @@ import {
   type Call,
   type CallContent,
   jsonInterests,
-  Losses,
+  TranslationWarnings,
   readJsonFields,
   type UpstreamRequest,
   type UpstreamTarget,
@@ -35,7 +35,7 @@ export const targetOf = ({ vendor }: UpstreamHalf, more: Partial<UpstreamTarget>
 /** Builds the request for a content. */
 export function send(half: UpstreamHalf, content: CallContent, more: Partial<UpstreamTarget> = {}): Sent {
   const target = targetOf(half, more);
-  const losses = new Losses(false);
+  const losses = new TranslationWarnings(false);
   const request = half.upstream.buildRequest({ call: callFor(target.stream), content, losses }, target);
   return { ...sentAs(request), warnings: losses.header };
 }

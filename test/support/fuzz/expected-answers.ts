@@ -1,6 +1,6 @@
 /** What every answer to a request that nobody means has in common. */
 
-import type { Dialect, JsonObject } from '../scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from '../scripted-upstream.js';
 import type { FuzzedRequest } from './fuzzed-requests.js';
 import { MEMBERS } from './spoiled-bodies.js';
 
@@ -38,7 +38,7 @@ export function expectWorded(request: FuzzedRequest, { response, text }: Heard):
   if (response.status === 400 && dialect === request.shape) expectNamed(dialect, body['error'] as JsonObject, request);
 }
 
-function expectError(dialect: Dialect, body: JsonObject, status: number): void {
+function expectError(dialect: ProtocolEndpoint, body: JsonObject, status: number): void {
   const { error } = body as { readonly error: JsonObject };
   expect(error['message']).toMatch(REQUEST_ID);
   expect(error['type']).toEqual(expect.any(String));
@@ -54,7 +54,7 @@ function expectError(dialect: Dialect, body: JsonObject, status: number): void {
 const NOT_OF_A_FIELD = /^The (?:request body|Idempotency-Key) /;
 
 /** A body that is an object of JSON is only refused for one of its fields, which is named. */
-function expectNamed(dialect: Dialect, error: JsonObject, { body, headers }: FuzzedRequest): void {
+function expectNamed(dialect: ProtocolEndpoint, error: JsonObject, { body, headers }: FuzzedRequest): void {
   const message = String(error['message']);
   if (NOT_OF_A_FIELD.test(message) || !isObject(body) || headers.includes('content-encoding')) return;
   const names = MEMBERS[dialect].filter((name) => new RegExp(String.raw`\b${name}\b`).test(message));

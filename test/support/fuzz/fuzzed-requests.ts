@@ -1,13 +1,13 @@
 /** Requests that nobody means, to every address there is. */
 
 import fc from 'fast-check';
-import { DIALECTS, PATHS } from '../dialects.js';
-import type { Dialect } from '../scripted-upstream.js';
+import { PROTOCOLS, PATHS } from '../protocols.js';
+import type { ProtocolEndpoint } from '../scripted-upstream.js';
 import { oddEscaped, oddHeaders } from './odd-values.js';
 import { spoiledBodies } from './spoiled-bodies.js';
 
 /** What an answer must look like: an error of a dialect, one of whichever, or a page. */
-export type Shape = Dialect | 'any dialect' | 'page';
+export type Shape = ProtocolEndpoint | 'any dialect' | 'page';
 
 export interface FuzzedRequest {
   readonly method: string;
@@ -51,8 +51,8 @@ const joined = (...parts: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string>
   fc.tuple(...parts).map((texts) => texts.join(''));
 
 /** Calls of every dialect over every upstream, and questions about prompts. */
-const calls = DIALECTS.flatMap((dialect) =>
-  ['m', ...DIALECTS.map((upstream) => `over-${upstream}`)].map((model) =>
+const calls = PROTOCOLS.flatMap((dialect) =>
+  ['m', ...PROTOCOLS.map((upstream) => `over-${upstream}`)].map((model) =>
     fuzzed({ path: fc.constant(PATHS[dialect]), body: spoiledBodies(dialect, { model }), shape: dialect }),
   ),
 );

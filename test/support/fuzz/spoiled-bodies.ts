@@ -1,9 +1,9 @@
 /** Good requests with something odd in any place of theirs, or damaged, as bytes. */
 
 import fc from 'fast-check';
-import { aRequest } from '../dialects.js';
+import { aRequest } from '../protocols.js';
 import { PIXEL } from '../pairs-relay.js';
-import type { Dialect, JsonObject } from '../scripted-upstream.js';
+import type { ProtocolEndpoint, JsonObject } from '../scripted-upstream.js';
 import { oddJson } from './odd-values.js';
 
 const IMAGE = `data:image/png;base64,${PIXEL}`;
@@ -15,7 +15,7 @@ const SCHEMA = {
 };
 
 /** As much as possible of what a dialect interprets. */
-const RICH: Readonly<Record<Dialect, JsonObject>> = {
+const RICH: Readonly<Record<ProtocolEndpoint, JsonObject>> = {
   'chat-completions': {
     messages: [
       { role: 'system', content: 'Be brief.' },
@@ -137,7 +137,7 @@ const namesIn = (value: unknown): string[] => {
 };
 
 /** The name of every member that a dialect interprets, wherever it stands. */
-export const MEMBERS: Readonly<Record<Dialect, readonly string[]>> = {
+export const MEMBERS: Readonly<Record<ProtocolEndpoint, readonly string[]>> = {
   'chat-completions': namesIn({ model: '', ...RICH['chat-completions'] }),
   messages: namesIn({ model: '', ...RICH.messages }),
   responses: namesIn({ model: '', ...RICH.responses }),
@@ -186,7 +186,7 @@ function write(value: unknown, path: Path, edit: Edit, odd: string): string {
 }
 
 /** @param more what stands in every request of the target, its model foremost */
-export function spoiledBodies(dialect: Dialect, more: JsonObject): fc.Arbitrary<Buffer> {
+export function spoiledBodies(dialect: ProtocolEndpoint, more: JsonObject): fc.Arbitrary<Buffer> {
   const spoiled = fc.oneof(
     spoil({ ...aRequest(dialect), ...more, stream: false }),
     spoil({ ...RICH[dialect], ...more, stream: false }),

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { type Fault, InvalidCatalog } from './invalid-catalog.js';
+import { type EntryError, InvalidCatalog } from './invalid-catalog.js';
 import { Numeral, textOf } from './numeral.js';
 
 /** What `***` is to YAML when it stands there without quotes: a reference to an anchor named `**`. */
@@ -36,7 +36,7 @@ export class CatalogDocument {
   }
 
   /** The error that tells all of these faults, each with its line, from the top of the file down. */
-  refusal(faults: readonly Fault[]): InvalidCatalog {
+  refusal(faults: readonly EntryError[]): InvalidCatalog {
     const placed = faults.map((fault) => ({ ...fault, line: this.lineOf(fault.path) ?? 0 }));
     return new InvalidCatalog(
       placed

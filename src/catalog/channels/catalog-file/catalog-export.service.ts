@@ -5,7 +5,7 @@ import { AppError } from '../../../platform/shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import type { ChannelEntity, StoredCredential } from '../channel.entity.js';
 import { CredentialVault } from '../credential-vault.js';
-import { channelEntry, groupEntry, modelEntry, usualLimitsEntry } from './entries-from-definitions.js';
+import { channelEntry, groupEntry, modelEntry, defaultLimitsEntry } from './entries-from-definitions.js';
 import { renderCatalog } from './render-catalog.js';
 
 interface ExportedCatalog {
@@ -30,7 +30,7 @@ export class CatalogExport {
       const stored = await this.channels.stored(manager);
       return [await this.catalog.definitions(manager, stored), stored] as const;
     });
-    const limits = usualLimitsEntry(definitions.usualLimits);
+    const limits = defaultLimitsEntry(definitions.usualLimits);
     const usualLimits = Object.keys(limits).length > 0 ? { limits } : {};
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
       renderCatalog({

@@ -2,7 +2,7 @@ import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import { ChannelEntry } from './channel.dto.js';
 import { Mapping, Mappings, Optional } from './fields.js';
-import { GroupEntry, UsualLimitsEntry } from './group.dto.js';
+import { GroupEntry, DefaultLimitsEntry } from './group.dto.js';
 import { ModelEntry } from './model.dto.js';
 
 /** The catalog file as it is written: names and defaults are those of its documentation. Decimals stay text. */
@@ -28,6 +28,6 @@ export class CatalogFileDto {
   @Optional()
   @Mapping()
   @ValidateNested()
-  @Type(() => UsualLimitsEntry)
-  readonly limits?: UsualLimitsEntry | null;
+  @Type(() => DefaultLimitsEntry)
+  readonly limits?: DefaultLimitsEntry | null;
 }

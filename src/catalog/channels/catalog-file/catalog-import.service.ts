@@ -11,23 +11,23 @@ import {
   channelFrom,
   groupFrom,
   modelFrom,
-  type UsualAuth,
-  usualLimitsFrom,
+  type DefaultAuth,
+  defaultLimitsFrom,
   variableOf,
 } from './definitions-from-entries.js';
-import type { Fault } from './invalid-catalog.js';
+import type { EntryError } from './invalid-catalog.js';
 import { readCatalogFile } from './read-catalog-file.js';
-import { referenceFaults } from './references.js';
+import { referenceErrors } from './references.js';
 
 interface Application {
   /** Switch off what is not named. */
   readonly prune: boolean;
   /** What a channel's protocol may be, and what its auth is when it is not said. */
-  readonly protocols: UsualAuth;
+  readonly protocols: DefaultAuth;
   /** What the operator gave as the reason, for the record. */
   readonly reason?: string | undefined;
   /** Makes the error that tells of faults. */
-  readonly refusal: (faults: readonly Fault[]) => AppError;
+  readonly refusal: (faults: readonly EntryError[]) => AppError;
   /** Asked first, while nobody else can change anything: what it throws undoes everything. */
   readonly unless?: (manager: EntityManager) => Promise<void>;
   /** Stores the channels in another way than by their names. */
@@ -64,7 +64,7 @@ export class CatalogImport {
     return this.catalog.change(async (manager) => {
       await unless?.(manager);
       const stored = prune ? undefined : await this.catalog.names(manager);
-      const faults = referenceFaults(entries, { stored, protocols });
+      const faults = referenceErrors(entries, { stored, protocols });
       if (faults.length > 0) throw refusal(faults);
       return this.replace(entries, application, manager);
     }, reason);
@@ -80,7 +80,7 @@ export class CatalogImport {
       ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
       ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager, reason)),
       ...(await (putChannels?.(definitions, manager) ?? this.channels.replace(definitions, prune, manager))),
-      ...(await this.catalog.replaceUsualLimits(usualLimitsFrom(limits ?? {}), prune, manager)),
+      ...(await this.catalog.replaceUsualLimits(defaultLimitsFrom(limits ?? {}), prune, manager)),
     ];
   }
 
@@ -93,7 +93,7 @@ export class CatalogImport {
       }),
     );
     const missing = await missingOnServers(this.notifications, [...new Set(uses.map(({ variable }) => variable))]);
-    const faults = uses.flatMap(({ variable, name, path }): Fault[] =>
+    const faults = uses.flatMap(({ variable, name, path }): EntryError[] =>
       missing.has(variable)
         ? [{ path, message: `of ${name} name ${variable}, which is not set in the running server's environment` }]
         : [],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CatalogEditor, type GroupDefinition, type KnownModel, type Subject } from '../../index.js';
-import type { Limits, UsualLimits } from '../../../platform/limits/index.js';
+import type { Limits, DefaultLimits } from '../../../platform/limits/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 
@@ -52,7 +52,7 @@ export class CatalogInventory {
   }
 
   /** What holds for whoever of a kind has no limits of their own. */
-  usualLimits(kind: keyof UsualLimits): Promise<{ readonly limits: Limits; readonly revision: string }> {
+  usualLimits(kind: keyof DefaultLimits): Promise<{ readonly limits: Limits; readonly revision: string }> {
     return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       const limits = (await this.catalog.usualLimits(manager))[kind];
       const revision = await this.catalog.revisionOf({ kind: 'limits', name: kind, id: kind }, manager);

@@ -6,11 +6,11 @@ import { familyOf } from '../channel-family.js';
 import { ChannelEditor } from '../channel.editor.js';
 import type { Channel, ChannelCredential } from '../channel.js';
 import { CredentialReader } from '../credential-reader.js';
-import { RefusedEntries } from './catalog-desk.js';
-import { channelFrom, type UsualAuth } from './definitions-from-entries.js';
+import { RefusedEntries } from './catalog-changes.js';
+import { channelFrom, type DefaultAuth } from './definitions-from-entries.js';
 import { definedCredentials, type EditedChannel, entryOf } from './edited-channel.js';
 import { readEntries } from './read-catalog-file.js';
-import { referenceFaults } from './references.js';
+import { referenceErrors } from './references.js';
 
 const DRAFT = 'draft';
 /** What does not matter to one who only wants to know whether an upstream answers. */
@@ -26,7 +26,7 @@ export class ChannelDrafts {
   ) {}
 
   /** Nothing is stored. @throws RefusedEntries where what it takes to reach the upstream is wrong */
-  async draft(edited: EditedChannel, protocols: UsualAuth): Promise<Channel> {
+  async draft(edited: EditedChannel, protocols: DefaultAuth): Promise<Channel> {
     const id = edited.id ?? DRAFT;
     const stored =
       edited.id === undefined ? [] : (await this.channels.find(edited.id, this.dataSource.manager)).credentials;
@@ -35,7 +35,7 @@ export class ChannelDrafts {
     const formFaults = faults.filter(({ path }) => !BESIDE_THE_POINT.test(path));
     if (entry === undefined || formFaults.length > 0) throw new RefusedEntries(formFaults);
     const none = { groups: new Set<string>(), models: new Set<string>() };
-    const more = referenceFaults({ channels: [{ ...entry, models: {} }] }, { stored: none, protocols });
+    const more = referenceErrors({ channels: [{ ...entry, models: {} }] }, { stored: none, protocols });
     const otherFaults = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
     if (otherFaults.length > 0) throw new RefusedEntries(otherFaults);
     const definition = channelFrom({ ...entry, costs: null }, protocols);

@@ -89,7 +89,7 @@ const isUpstreamName = (value: unknown): boolean =>
   typeof value === 'string' && value !== '' && value.length <= 200 && !/\p{Cc}/u.test(value);
 
 export const Query = (): PropertyDecorator =>
-  Field('isQuery', (value) => faultIn(value, (name, text) => name !== '' && typeof text === 'string'), texts);
+  Field('isQuery', (value) => errorIn(value, (name, text) => name !== '' && typeof text === 'string'), texts);
 
 export const Headers = (): PropertyDecorator =>
   Field(
@@ -101,7 +101,7 @@ export const Headers = (): PropertyDecorator =>
       if (reserved !== undefined) return `must not set ${reserved}: the relay sets it`;
       const twice = names.find((name, index) => names.indexOf(name) !== index);
       if (twice !== undefined) return `must not set ${twice} twice`;
-      return faultIn(
+      return errorIn(
         value,
         (name, text) => HEADER_NAME.test(name) && typeof text === 'string' && HEADER_VALUE.test(text),
       );
@@ -110,11 +110,11 @@ export const Headers = (): PropertyDecorator =>
   );
 
 /** Whatever the adapters understand: their names are not known here, only their form. Numbers become `number`. */
-export const FlagMap = (): PropertyDecorator => Field('areFlags', flagFault, flagValues);
+export const FlagMap = (): PropertyDecorator => Field('areFlags', flagError, flagValues);
 
 /** The same, or a list of names and of mappings from a name to its value: `[vision, thinkingMode: budget]`. */
 export const FlagList = (): PropertyDecorator =>
-  Field('areFlags', flagFault, (value) => {
+  Field('areFlags', flagError, (value) => {
     if (!Array.isArray(value)) return flagValues(value);
     if (!value.every((entry) => typeof entry === 'string' || isMapping(entry))) return value;
     const pairs = value.flatMap((entry): [string, unknown][] =>
@@ -131,7 +131,7 @@ function flagValues(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, flag]) => [name, convert(flag)]));
 }
 
-const flagFault: Check = (value) => {
+const flagError: Check = (value) => {
   if (!isMapping(value)) return 'must be a list of names or a mapping from names to values';
   const odd = Object.entries(value).find(([name, flag]) => !FLAG_NAME.test(name) || !isFlagValue(flag));
   return odd && `must be true, false, an integer, a string or a list of strings per name; ${odd[0]} is not`;
@@ -144,7 +144,7 @@ const isFlagValue = (flag: unknown): boolean =>
 const texts = (value: unknown): unknown =>
   isMapping(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, textOf(text)])) : value;
 
-function faultIn(value: unknown, isGood: (name: string, text: unknown) => boolean): string | undefined {
+function errorIn(value: unknown, isGood: (name: string, text: unknown) => boolean): string | undefined {
   if (!isMapping(value)) return 'must be a mapping from names to strings';
   const odd = Object.entries(value).find(([name, text]) => !isGood(name, text));
   return odd && `must be a mapping from names to strings; ${odd[0]} is not`;

@@ -2,7 +2,7 @@ import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import { channelFrom } from './definitions-from-entries.js';
 import { channelEntry } from './entries-from-definitions.js';
-import { referenceFaults } from './references.js';
+import { referenceErrors } from './references.js';
 import { renderCatalog } from './render-catalog.js';
 
 const FILE = `channels:
@@ -107,7 +107,7 @@ describe('what the catalog file says of the costs of a channel', () => {
     expect(faultsOf(`${start}    costs: 0.6\n`)[0]).toMatch(/channels\[0\]\.costs must be a mapping/);
     const strange = entriesIn(FILE.replace('share: 0.60', 'other: 0.60'));
     const names = { groups: new Set<string>(), models: new Set(['share', 'flat', 'tiers', 'bare.1', 'other']) };
-    expect(referenceFaults(strange, { stored: names, protocols: new Map([['responses', 'none']]) })).toEqual([
+    expect(referenceErrors(strange, { stored: names, protocols: new Map([['responses', 'none']]) })).toEqual([
       { path: 'channels[0].costs.other', message: "is not one of the channel's models" },
     ]);
   });

@@ -12,7 +12,7 @@ import {
   Optional,
 } from './fields.js';
 import { IMAGE_GENERATION_CLASSES, REQUIRED_IMAGE_CLASSES } from '../../index.js';
-import { isImageClass, isTool, PRICE_DIGITS, TierEntry, tierFault } from './model.dto.js';
+import { isImageClass, isTool, PRICE_DIGITS, TierEntry, tierError } from './model.dto.js';
 import { textOf } from './numeral.js';
 
 /** What an upstream charges: a tier of prices such as a model has. The fees stand in the only tier, or in the first. */
@@ -38,7 +38,7 @@ const SHARE = new RegExp(`^\\d{1,6}(\\.\\d{1,${MULTIPLIER_DIGITS}})?$`);
 /** `{ model: 0.6 }`, `{ model: { input: …, output: … } }` or a list of such tiers. */
 export const Costs = (): PropertyDecorator =>
   applyDecorators(
-    Field('areCosts', costsFault, (_, written) => costEntries(written)),
+    Field('areCosts', costsError, (_, written) => costEntries(written)),
     ValidateNested({ each: true }),
   );
 
@@ -52,23 +52,23 @@ function costEntry(cost: unknown): unknown {
   return Array.isArray(cost) ? cost.map(costEntry) : textOf(cost);
 }
 
-const costsFault: Check = (value) => {
+const costsError: Check = (value) => {
   if (!(value instanceof Map)) return 'must be a mapping from model names to upstream costs';
   for (const [model, cost] of value as ReadonlyMap<string, unknown>) {
-    const fault = isName(model) ? costFault(cost) : 'is not a model name';
+    const fault = isName(model) ? costError(cost) : 'is not a model name';
     if (fault !== undefined) return `must have an upstream cost per model; ${JSON.stringify(model)} ${fault}`;
   }
   return undefined;
 };
 
-function costFault(cost: unknown): string | undefined {
-  if (cost instanceof CostEntry) return tierFault([cost]);
+function costError(cost: unknown): string | undefined {
+  if (cost instanceof CostEntry) return tierError([cost]);
   if (typeof cost === 'string') return SHARE.test(cost) ? undefined : NO_COST;
   if (!Array.isArray(cost) || !cost.every((tier) => tier instanceof CostEntry)) return NO_COST;
   const late = cost
     .slice(1)
     .some((tier) => [tier.request_fee, tier.tool_fees, tier.image_generation].some((fee) => fee !== undefined));
-  return late ? 'must have fees in the first tier' : tierFault(cost);
+  return late ? 'must have fees in the first tier' : tierError(cost);
 }
 
 const NO_COST = `must be prices, a list of tiers, or a fraction of the model's price with at most ${MULTIPLIER_DIGITS} decimal places`;

@@ -4,22 +4,22 @@ import {
   type ModelDefinition,
   type PricingDefinition,
   type TierDefinition,
-  USUAL_HIDDEN_TOKENS_PER_SECOND,
+  DEFAULT_HIDDEN_TOKENS_PER_SECOND,
 } from '../../index.js';
-import { type Limits, limitsIn, USUALLY_LIMITED, type UsualLimits } from '../../../platform/limits/index.js';
+import { type Limits, limitsIn, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
 import { formatUsd, parseUsd, Secret } from '../../../platform/shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm } from '../channel.js';
 import type { CostDefinition } from '../costs/channel-costs.js';
 import type { ChannelEntry } from './channel.dto.js';
 import type { CostEntry } from './cost.dto.js';
-import type { GroupEntry, LimitsEntry, UsualLimitsEntry } from './group.dto.js';
+import type { GroupEntry, LimitsEntry, DefaultLimitsEntry } from './group.dto.js';
 import type { ModelEntry, PricesEntry, TierEntry } from './model.dto.js';
 
 // What an entry of the file means: a field that is left out has its documented default.
 
 /** The ids of the upstream adapters, and where an upstream of each usually looks for the credential. */
-export type UsualAuth = ReadonlyMap<string, AuthForm>;
+export type DefaultAuth = ReadonlyMap<string, AuthForm>;
 
 /** `0.80` as `0.8`: however a number was written, it is stored in one form. */
 const canonical = (decimal: string | null | undefined, otherwise: string): string =>
@@ -43,9 +43,9 @@ const limitsFrom = (entry: LimitsEntry): Limits =>
   });
 
 /** Of those kinds alone that the file names. */
-export const usualLimitsFrom = (entry: UsualLimitsEntry): Readonly<Partial<UsualLimits>> =>
+export const defaultLimitsFrom = (entry: DefaultLimitsEntry): Readonly<Partial<DefaultLimits>> =>
   Object.fromEntries(
-    USUALLY_LIMITED.flatMap((subject) => (entry[subject] ? [[subject, limitsFrom(entry[subject])] as const] : [])),
+    DEFAULT_LIMITED.flatMap((subject) => (entry[subject] ? [[subject, limitsFrom(entry[subject])] as const] : [])),
   );
 
 export const modelFrom = (entry: ModelEntry): ModelDefinition => ({
@@ -56,7 +56,7 @@ export const modelFrom = (entry: ModelEntry): ModelDefinition => ({
   maxOutputTokens: entry.max_output_tokens,
   groups: [...new Set(entry.groups ?? [DEFAULT_GROUP])],
   capabilities: entry.capabilities ?? {},
-  hiddenTokensPerSecond: entry.hidden_tokens_per_second ?? USUAL_HIDDEN_TOKENS_PER_SECOND,
+  hiddenTokensPerSecond: entry.hidden_tokens_per_second ?? DEFAULT_HIDDEN_TOKENS_PER_SECOND,
   enabled: entry.enabled ?? true,
   pricing: pricingFrom(entry),
   validFrom: entry.valid_from ?? undefined,
@@ -89,7 +89,7 @@ function tierFrom({ from_prompt_tokens, ...prices }: TierEntry): TierDefinition 
   };
 }
 
-export const channelFrom = (entry: ChannelEntry, protocols: UsualAuth): ChannelDefinition => ({
+export const channelFrom = (entry: ChannelEntry, protocols: DefaultAuth): ChannelDefinition => ({
   name: entry.name,
   protocol: entry.protocol,
   baseUrl: entry.base_url.replace(/\/+$/, ''),
@@ -135,7 +135,7 @@ function withoutFees(entry: CostEntry): TierEntry {
 }
 
 /** A protocol that nobody speaks has an error of its own: here it counts as one with a bearer token. */
-export const authOf = ({ auth, protocol }: ChannelEntry, protocols: UsualAuth): AuthForm =>
+export const authOf = ({ auth, protocol }: ChannelEntry, protocols: DefaultAuth): AuthForm =>
   auth ?? protocols.get(protocol) ?? 'bearer';
 
 /** The variable that a credential names, without `env:`. */

@@ -3,9 +3,9 @@ import {
   type GroupDefinition,
   type ModelDefinition,
   type PricingDefinition,
-  USUAL_HIDDEN_TOKENS_PER_SECOND,
+  DEFAULT_HIDDEN_TOKENS_PER_SECOND,
 } from '../../index.js';
-import { type Limits, renderLimits, USUALLY_LIMITED, type UsualLimits } from '../../../platform/limits/index.js';
+import { type Limits, renderLimits, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
 import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import type { StoredChannel } from '../channel.repository.js';
@@ -35,8 +35,8 @@ export const groupEntry = ({
 });
 
 /** Only of those kinds that have any. */
-export const usualLimitsEntry = (usual: UsualLimits): Entry =>
-  Object.assign({}, ...USUALLY_LIMITED.map((subject) => given(subject, limitsEntry(usual[subject])))) as Entry;
+export const defaultLimitsEntry = (usual: DefaultLimits): Entry =>
+  Object.assign({}, ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(usual[subject])))) as Entry;
 
 const limitsEntry = (limits: Limits): Entry =>
   Object.fromEntries(Object.entries(renderLimits(limits)).filter(([, limit]) => limit !== null));
@@ -49,7 +49,7 @@ export const modelEntry = (model: ModelDefinition): Entry => ({
   max_output_tokens: model.maxOutputTokens,
   groups: model.groups,
   ...given('capabilities', capabilities(model.capabilities)),
-  ...(model.hiddenTokensPerSecond === USUAL_HIDDEN_TOKENS_PER_SECOND
+  ...(model.hiddenTokensPerSecond === DEFAULT_HIDDEN_TOKENS_PER_SECOND
     ? {}
     : { hidden_tokens_per_second: model.hiddenTokensPerSecond }),
   ...(model.enabled ? {} : { enabled: false }),

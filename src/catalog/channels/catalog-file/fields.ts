@@ -106,7 +106,7 @@ export function DecimalsByName(
 }
 
 /** Whole numbers by names of a certain kind, which `plural` calls them. */
-export function WholesByName(
+export function IntegersByName(
   plural: string,
   isOne: (name: string) => boolean,
   min: number,

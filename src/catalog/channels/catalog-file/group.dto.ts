@@ -31,7 +31,7 @@ export class LimitsEntry {
 }
 
 /** What each has that has none of its own. */
-export class UsualLimitsEntry {
+export class DefaultLimitsEntry {
   @Optional()
   @Mapping()
   @ValidateNested()

@@ -1,7 +1,7 @@
 import { AppError } from '../../../platform/shared/index.js';
 
 /** What is wrong in a catalog file, and where: `channels[0].base_url`. */
-export interface Fault {
+export interface EntryError {
   /** Empty when it concerns the whole file. */
   readonly path: string;
   readonly message: string;

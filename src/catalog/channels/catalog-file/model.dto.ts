@@ -1,6 +1,6 @@
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
-import { EFFORTS, USUAL_SERVICE_TIERS } from '../../../protocols/contract/index.js';
+import { EFFORTS, DEFAULT_SERVICE_TIERS } from '../../../protocols/contract/index.js';
 import { type Flags, IMAGE_GENERATION_CLASSES, REQUIRED_IMAGE_CLASSES } from '../../index.js';
 import { FlagList } from './channel-fields.js';
 import {
@@ -17,7 +17,7 @@ import {
   TrueOrFalse,
   UnlessItSays,
   Whole,
-  WholesByName,
+  IntegersByName,
 } from './fields.js';
 
 export const PRICE_DIGITS = 9;
@@ -32,7 +32,7 @@ export const isTool = (name: string): boolean => WORD.test(name);
 const isSpeed = (name: string): boolean => WORD.test(name) && name !== 'standard';
 const isGeo = (name: string): boolean => WORD.test(name) && name !== 'global';
 export const isImageClass = (name: string): boolean => (IMAGE_GENERATION_CLASSES as readonly string[]).includes(name);
-const isServiceTier = (name: string): boolean => WORD.test(name) && !USUAL_SERVICE_TIERS.includes(name);
+const isServiceTier = (name: string): boolean => WORD.test(name) && !DEFAULT_SERVICE_TIERS.includes(name);
 
 /** Dollars per one million tokens. */
 export class TierEntry {
@@ -86,7 +86,7 @@ export class PricesEntry {
   readonly effort_multipliers?: Readonly<Record<string, string>> | null;
 
   @Optional()
-  @DecimalsByName(`service tiers other than ${USUAL_SERVICE_TIERS.join(', ')}`, isServiceTier, MULTIPLIER_DIGITS, 6)
+  @DecimalsByName(`service tiers other than ${DEFAULT_SERVICE_TIERS.join(', ')}`, isServiceTier, MULTIPLIER_DIGITS, 6)
   readonly service_tiers?: Readonly<Record<string, string>> | null;
 
   @Optional()
@@ -102,7 +102,7 @@ export class PricesEntry {
   readonly tool_fees?: Readonly<Record<string, string>> | null;
 
   @Optional()
-  @WholesByName('tools', isTool, 1, MAX_TOOL_USES)
+  @IntegersByName('tools', isTool, 1, MAX_TOOL_USES)
   readonly tool_max_uses?: Readonly<Record<string, number>> | null;
 
   @Optional()
@@ -114,7 +114,7 @@ export class PricesEntry {
   readonly request_fee?: string | null;
 
   @UnlessItSays('free')
-  @Mappings(tierFault)
+  @Mappings(tierError)
   @ValidateNested({ each: true })
   @Type(() => TierEntry)
   readonly prices: readonly TierEntry[] | 'free';
@@ -167,14 +167,14 @@ export class ModelEntry extends PricesEntry {
 
   /** Ordered by time, all later than `valid_from`. */
   @Optional()
-  @Mappings(upcomingFault)
+  @Mappings(upcomingError)
   @ValidateNested({ each: true })
   @Type(() => UpcomingEntry)
   readonly upcoming?: readonly UpcomingEntry[] | null;
 }
 
 /** Each later than the one before; what is no time has a fault of its own. */
-function upcomingFault(upcoming: unknown): string | undefined {
+function upcomingError(upcoming: unknown): string | undefined {
   const times = (upcoming as readonly UpcomingEntry[]).map(({ valid_from }) => Number(valid_from));
   return times.every((time, index) => !(time <= (times[index - 1] ?? -Infinity)))
     ? undefined
@@ -182,7 +182,7 @@ function upcomingFault(upcoming: unknown): string | undefined {
 }
 
 /** Tiers in ascending order, the first from 0. */
-export function tierFault(tiers: unknown): string | undefined {
+export function tierError(tiers: unknown): string | undefined {
   const starts = (tiers as readonly TierEntry[]).map((tier) => tier.from_prompt_tokens ?? 0);
   if (starts.length === 0) return 'must have at least one tier, or be "free"';
   if (starts[0] !== 0) return 'must start with a tier of from_prompt_tokens 0';

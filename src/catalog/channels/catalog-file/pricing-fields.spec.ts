@@ -1,7 +1,7 @@
 import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
 import { groupEntry, modelEntry } from './entries-from-definitions.js';
 import { groupFrom, modelFrom } from './definitions-from-entries.js';
-import { referenceFaults } from './references.js';
+import { referenceErrors } from './references.js';
 import { renderCatalog } from './render-catalog.js';
 
 const FILE = `groups:
@@ -107,7 +107,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
   });
 
   it('refer only to models that there are', () => {
-    const faults = referenceFaults(entriesIn(FILE.replace('models: { m:', 'models: { other:')), {
+    const faults = referenceErrors(entriesIn(FILE.replace('models: { m:', 'models: { other:')), {
       stored: undefined,
       protocols: new Map(),
     });

@@ -1,7 +1,7 @@
 import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
 import type { ChannelDefinition } from '../channel-definition.js';
 import type { ChannelEntry } from './channel.dto.js';
-import { channelFrom, groupFrom, modelFrom, usualLimitsFrom } from './definitions-from-entries.js';
+import { channelFrom, groupFrom, modelFrom, defaultLimitsFrom } from './definitions-from-entries.js';
 
 const USUAL_AUTH = new Map([
   ['chat-completions', 'bearer'],
@@ -78,7 +78,7 @@ describe('readCatalogFile', () => {
       enabled: true,
       limits: { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 20 },
     });
-    expect(usualLimitsFrom(file.limits ?? {})).toEqual({
+    expect(defaultLimitsFrom(file.limits ?? {})).toEqual({
       key: { requestsPerMinute: 60 },
       address: { concurrency: 10 },
     });
@@ -236,7 +236,11 @@ channels:
     ['a negative price', priced('{ input: -1, output: 1 }'), 'models[0].prices[0].input must be a plain decimal of 0'],
     ['infinity', priced('{ input: .inf, output: 1 }'), 'models[0].prices[0].input'],
     ['a price without output', priced('{ input: 1 }'), 'models[0].prices[0].output is missing'],
-    ['an unknown class of tokens', priced('{ input: 1, output: 1, vidéo: 1 }'), 'prices[0].vidéo is not a catalog field'],
+    [
+      'an unknown class of tokens',
+      priced('{ input: 1, output: 1, vidéo: 1 }'),
+      'prices[0].vidéo is not a catalog field',
+    ],
     ['no prices', model(''), 'models[0].prices is missing'],
     ['empty prices', model('prices: []'), 'models[0].prices must have at least one tier, or be "free"'],
     ['other words for prices', model('prices: none'), 'models[0].prices must be a list'],
@@ -300,7 +304,11 @@ channels:
     ['a limit that is not of anybody', 'limits: { concurrency: 5 }', 'limits.concurrency is not a catalog field'],
     ['limits that are no mapping', 'limits: { address: 5 }', 'limits.address must be a mapping'],
     ['a negative weight', channel('weight: -1'), 'weight must be an integer from 0'],
-    ['a model whose name has a blank', channel('').replace('[m]', '[a b]'), 'models must have model names without spaces'],
+    [
+      'a model whose name has a blank',
+      channel('').replace('[m]', '[a b]'),
+      'models must have model names without spaces',
+    ],
     [
       'a model without upstream name',
       channel('').replace('[m]', '{ m: }'),

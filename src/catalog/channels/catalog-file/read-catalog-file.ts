@@ -3,13 +3,13 @@ import { type ValidationError, validateSync } from 'class-validator';
 import { CatalogDocument } from './catalog-document.js';
 import { CatalogFileDto } from './catalog-file.dto.js';
 import { isMapping } from './fields.js';
-import type { Fault, InvalidCatalog } from './invalid-catalog.js';
+import type { EntryError, InvalidCatalog } from './invalid-catalog.js';
 
 /** A catalog file whose every entry has the right form; whether its names fit together is not known yet. */
 export interface CatalogFile {
   readonly entries: CatalogFileDto;
   /** The error that tells of further faults with their lines in this file. */
-  readonly refusal: (faults: readonly Fault[]) => InvalidCatalog;
+  readonly refusal: (faults: readonly EntryError[]) => InvalidCatalog;
 }
 
 /**
@@ -26,15 +26,18 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
 }
 
 /** What a file says, however it was written: numbers in it are `Numeral`s. Entries with faults must not be used. */
-export function readEntries(content: object): { readonly entries: CatalogFileDto; readonly faults: readonly Fault[] } {
+export function readEntries(content: object): {
+  readonly entries: CatalogFileDto;
+  readonly faults: readonly EntryError[];
+} {
   const entries = plainToInstance(CatalogFileDto, content);
   const errors = validateSync(entries, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
-  return { entries, faults: errors.flatMap((error) => faultsOf(error, '')) };
+  return { entries, faults: errors.flatMap((error) => validationErrors(error, '')) };
 }
 
-function faultsOf({ property, constraints, children }: ValidationError, parent: string): Fault[] {
+function validationErrors({ property, constraints, children }: ValidationError, parent: string): EntryError[] {
   const path = /^\d+$/.test(property) ? `${parent}[${property}]` : parent === '' ? property : `${parent}.${property}`;
-  const inner = children?.flatMap((child) => faultsOf(child, path)) ?? [];
+  const inner = children?.flatMap((child) => validationErrors(child, path)) ?? [];
   const message = constraints && messageOf(constraints);
   return message === undefined ? inner : [{ path, message }, ...inner];
 }

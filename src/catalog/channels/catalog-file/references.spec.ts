@@ -1,6 +1,6 @@
 import type { CatalogNames } from '../../index.js';
 import { readCatalogFile } from './read-catalog-file.js';
-import { referenceFaults } from './references.js';
+import { referenceErrors } from './references.js';
 
 const PROTOCOLS = new Map([
   ['responses', 'bearer'],
@@ -9,7 +9,7 @@ const PROTOCOLS = new Map([
 const nothing: CatalogNames = { groups: new Set(), models: new Set() };
 
 const faultsOf = (text: string, stored = nothing): string[] =>
-  referenceFaults(readCatalogFile(text, 'f').entries, { stored, protocols: PROTOCOLS }).map(
+  referenceErrors(readCatalogFile(text, 'f').entries, { stored, protocols: PROTOCOLS }).map(
     ({ path, message }) => `${path} ${message}`,
   );
 
@@ -34,7 +34,7 @@ describe('referenceFaults', () => {
 
   it('accepts nothing that is stored when that is about to be disabled', () => {
     const { entries } = readCatalogFile(`{ channels: [${channel('models: [m], credentials: [a]')}] }`, 'f');
-    expect(referenceFaults(entries, { stored: undefined, protocols: PROTOCOLS })).toEqual([
+    expect(referenceErrors(entries, { stored: undefined, protocols: PROTOCOLS })).toEqual([
       { path: 'channels[0].models', message: 'refers to the model "m", which is not in this file' },
     ]);
   });

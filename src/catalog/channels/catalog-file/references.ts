@@ -1,16 +1,16 @@
 import { type CatalogNames, DEFAULT_GROUP } from '../../index.js';
 import type { CatalogFileDto } from './catalog-file.dto.js';
 import type { ChannelEntry } from './channel.dto.js';
-import { authOf, type UsualAuth } from './definitions-from-entries.js';
+import { authOf, type DefaultAuth } from './definitions-from-entries.js';
 import type { GroupEntry } from './group.dto.js';
-import type { Fault } from './invalid-catalog.js';
+import type { EntryError } from './invalid-catalog.js';
 import type { ModelEntry } from './model.dto.js';
 
 /** What names in the file may refer to beside the file itself. */
-interface Surroundings {
+interface ReferenceContext {
   /** Undefined when what is stored is about to be switched off: then only the file counts. */
   readonly stored: CatalogNames | undefined;
-  readonly protocols: UsualAuth;
+  readonly protocols: DefaultAuth;
 }
 
 /** Names that may be referred to, and what is said of any other. */
@@ -24,7 +24,7 @@ interface Named {
 }
 
 /** Whether the names in a file fit together, with each other and with what there is. */
-export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Surroundings): readonly Fault[] {
+export function referenceErrors(file: CatalogFileDto, { stored, protocols }: ReferenceContext): readonly EntryError[] {
   const otherwise = stored === undefined ? 'not in this file' : 'neither in this file nor stored';
   const groups = { names: new Set([DEFAULT_GROUP, ...(stored?.groups ?? []), ...namesOf(file.groups)]), otherwise };
   const models = { names: new Set([...(stored?.models ?? []), ...namesOf(file.models)]), otherwise };
@@ -41,15 +41,15 @@ export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Sur
       ...unknownModels(`channels[${index}]`, channel.models, models),
       ...unservedCosts(`channels[${index}]`, channel),
       ...unknownProtocol(`channels[${index}]`, channel, protocols),
-      ...credentialFaults(`channels[${index}]`, channel, protocols),
-      ...headerFaults(`channels[${index}]`, channel, protocols),
+      ...credentialErrors(`channels[${index}]`, channel, protocols),
+      ...headerErrors(`channels[${index}]`, channel, protocols),
     ]),
   ];
 }
 
 const namesOf = (entries: readonly Named[] | null | undefined): string[] => entries?.map(({ name }) => name) ?? [];
 
-function repeated(kind: string, entries: readonly Named[] | null | undefined): Fault[] {
+function repeated(kind: string, entries: readonly Named[] | null | undefined): EntryError[] {
   const names = namesOf(entries);
   return names.flatMap((name, index) => {
     const first = names.indexOf(name);
@@ -59,41 +59,41 @@ function repeated(kind: string, entries: readonly Named[] | null | undefined): F
   });
 }
 
-const unknownGroups = (path: string, groups: readonly string[] | null | undefined, known: Known): Fault[] =>
+const unknownGroups = (path: string, groups: readonly string[] | null | undefined, known: Known): EntryError[] =>
   (groups ?? []).flatMap((name, index) =>
     known.names.has(name)
       ? []
       : [{ path: `${path}.groups[${index}]`, message: `refers to the group "${name}", which is ${known.otherwise}` }],
   );
 
-const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, known: Known): Fault[] =>
+const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, known: Known): EntryError[] =>
   Object.keys(models).flatMap((name) =>
     known.names.has(name)
       ? []
       : [{ path: `${path}.models`, message: `refers to the model "${name}", which is ${known.otherwise}` }],
   );
 
-const switchedOffDefault = (path: string, { name, enabled }: GroupEntry): Fault[] =>
+const switchedOffDefault = (path: string, { name, enabled }: GroupEntry): EntryError[] =>
   name === DEFAULT_GROUP && enabled === false
     ? [{ path: `${path}.enabled`, message: `must not be false: calls without another group are billed under ${name}` }]
     : [];
 
-const earlyPrices = (path: string, { valid_from, upcoming }: ModelEntry): Fault[] => {
+const earlyPrices = (path: string, { valid_from, upcoming }: ModelEntry): EntryError[] => {
   const [first] = upcoming ?? [];
   return valid_from && first && first.valid_from <= valid_from
     ? [{ path: `${path}.upcoming[0].valid_from`, message: 'must be later than valid_from of the model' }]
     : [];
 };
 
-const unservedCosts = (path: string, { models, costs }: ChannelEntry): Fault[] =>
+const unservedCosts = (path: string, { models, costs }: ChannelEntry): EntryError[] =>
   [...(costs?.keys() ?? [])].flatMap((name) =>
     name in models ? [] : [{ path: `${path}.costs.${name}`, message: "is not one of the channel's models" }],
   );
 
-const unknownProtocol = (path: string, { protocol }: ChannelEntry, known: UsualAuth): Fault[] =>
+const unknownProtocol = (path: string, { protocol }: ChannelEntry, known: DefaultAuth): EntryError[] =>
   known.has(protocol) ? [] : [{ path: `${path}.protocol`, message: `must be one of ${[...known.keys()].join(', ')}` }];
 
-function credentialFaults(path: string, channel: ChannelEntry, protocols: UsualAuth): Fault[] {
+function credentialErrors(path: string, channel: ChannelEntry, protocols: DefaultAuth): EntryError[] {
   const none = (channel.credentials ?? []).length === 0;
   if ((authOf(channel, protocols) === 'none') === none) return [];
   return none
@@ -102,7 +102,7 @@ function credentialFaults(path: string, channel: ChannelEntry, protocols: UsualA
 }
 
 /** The credential would take the header's place without a word. */
-function headerFaults(path: string, channel: ChannelEntry, protocols: UsualAuth): Fault[] {
+function headerErrors(path: string, channel: ChannelEntry, protocols: DefaultAuth): EntryError[] {
   const auth = authOf(channel, protocols);
   const isTaken = Object.keys(channel.headers ?? {}).some((name) => name.toLowerCase() === auth);
   return isTaken ? [{ path: `${path}.headers`, message: `must not set ${auth}: it carries the credential` }] : [];

@@ -1,5 +1,5 @@
 import { type Flash, type Form, Page, Redirect } from '../../web/index.js';
-import { type ShownSecret, type Visitor } from '../../../auth/index.js';
+import { type SecretView, type Visitor } from '../../../auth/index.js';
 
 const TITLE = 'Second factor';
 /** Where its state stands. */
@@ -23,7 +23,7 @@ export const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: 
   });
 
 /** The QR code, and the first code. */
-export const setUpPage = (visitor: Visitor, form: Form<object>, shown: ShownSecret): Page =>
+export const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Page =>
   new Page('account/second-factor-set-up', {
     title: 'Set up your app',
     ...frameOf(visitor),

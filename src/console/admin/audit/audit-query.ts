@@ -17,14 +17,14 @@ export interface AuditQuery {
 }
 
 const PATH = '/admin/audit';
-const MOST_CHARACTERS = 300;
+const MAX_CHARACTERS = 300;
 
 /** Parses query parameters. Invalid ones are ignored; invalid days are reported in `problem`. */
 export function auditQuery(parts: AddressParts): AuditQuery {
   const text = (name: string): string => {
     const part = parts[name];
     // PostgreSQL texts cannot contain NUL.
-    return (typeof part === 'string' ? part : '').replaceAll('\0', '').trim().slice(0, MOST_CHARACTERS);
+    return (typeof part === 'string' ? part : '').replaceAll('\0', '').trim().slice(0, MAX_CHARACTERS);
   };
   return {
     who: text('who'),

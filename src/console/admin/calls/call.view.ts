@@ -40,14 +40,14 @@ function tried(attempt: CallAttempt) {
     upstreamStatus,
     upstreamRequestId: attempt.upstreamRequestId,
     cost: attempt.upstreamCost,
-    badge: { tone: succeeded ? 'ok' : 'bad', label: succeeded ? 'Completed' : inWords(outcome) },
+    badge: { tone: succeeded ? 'ok' : 'bad', label: succeeded ? 'Completed' : marginSentence(outcome) },
     reason,
     firstTokenMs: attempt.firstTokenMs,
     durationMs,
   };
 }
 
-function inWords(outcome: string): string {
+function marginSentence(outcome: string): string {
   const words = outcome.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

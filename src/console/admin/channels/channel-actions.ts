@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { RefusedEntries } from '../../../catalog/channels/index.js';
 import { Form, type FormBody, type Page } from '../../web/index.js';
-import { refuse } from './channel-faults.js';
+import { refuse } from './channel-errors.js';
 import { ChannelForm } from './channel-form.js';
 import { ChannelFormPages } from './channel-form.pages.js';
 import { type CheckView, ChannelQuestions, type OfferedNames } from './channel-questions.js';

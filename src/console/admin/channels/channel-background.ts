@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { recordedChanges } from '../../../platform/audit/index.js';
-import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
 import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
 import { percent } from '../../../platform/format/index.js';
 
@@ -18,7 +18,7 @@ const READ_LIMIT_MS = 1000;
 @Injectable()
 export class ChannelBackground {
   constructor(
-    private readonly desk: ChannelDesk,
+    private readonly desk: ChannelChanges,
     private readonly reads: TimeLimitedReads,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
-import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
 import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { ChannelFiguresReader } from './channel-figures.js';
 
@@ -23,7 +23,7 @@ interface Found {
 @Injectable()
 export class ChannelDeletePages {
   constructor(
-    private readonly desk: ChannelDesk,
+    private readonly desk: ChannelChanges,
     private readonly figures: ChannelFiguresReader,
     private readonly recent: RecentSignIn,
   ) {}

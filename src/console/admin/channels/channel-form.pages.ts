@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { RecentSignIn, type Visitor } from '../../../auth/index.js';
-import { ChangedMeanwhile, ChannelDesk, type ChannelRecord, RefusedEntries } from '../../../catalog/channels/index.js';
+import {
+  ChangedMeanwhile,
+  ChannelChanges,
+  type ChannelRecord,
+  RefusedEntries,
+} from '../../../catalog/channels/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
 import { type Flash, Form, type FormBody, type Page, Redirect } from '../../web/index.js';
 import { differencesOf } from './channel-conflict.js';
-import { refuse } from './channel-faults.js';
+import { refuse } from './channel-errors.js';
 import { ChannelForm } from './channel-form.js';
 import { editedFrom, newValues, valuesOf } from './channel-values.js';
 import { ChannelView } from './channel-view.js';
@@ -17,7 +22,7 @@ const FIRST_PROTOCOL = 'chat-completions';
 @Injectable()
 export class ChannelFormPages {
   constructor(
-    private readonly desk: ChannelDesk,
+    private readonly desk: ChannelChanges,
     private readonly adapters: AdapterRegistry,
     private readonly recent: RecentSignIn,
     private readonly view: ChannelView,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index.js';
-import { dialectNames, Page } from '../../web/index.js';
+import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { protocolNames, Page } from '../../web/index.js';
 import { percent } from '../../../platform/format/index.js';
 import { filterOptions, type ListQuery, textIn } from '../list-address.js';
 import { ChannelFiguresReader, type ChannelRows } from './channel-figures.js';
@@ -22,7 +22,7 @@ interface Found {
 @Injectable()
 export class ChannelListPages {
   constructor(
-    private readonly desk: ChannelDesk,
+    private readonly desk: ChannelChanges,
     private readonly states: ChannelStates,
     private readonly figures: ChannelFiguresReader,
   ) {}
@@ -41,7 +41,7 @@ export class ChannelListPages {
         tooSlow: attempts === undefined,
         text: filter.text,
         protocols: filterOptions(
-          [['', 'Any protocol'], ...protocols.map((id) => [id, dialectNames(id).name] as const)],
+          [['', 'Any protocol'], ...protocols.map((id) => [id, protocolNames(id).name] as const)],
           filter.protocol,
         ),
         states: filterOptions([['', 'Any state'], ...Object.entries(STATE_LABELS)], filter.state),
@@ -59,7 +59,7 @@ export class ChannelListPages {
     return {
       id,
       name,
-      protocol: dialectNames(protocol).name,
+      protocol: protocolNames(protocol).name,
       state,
       models: Object.keys(models).length,
       routing: `${tier} · ${weight}`,

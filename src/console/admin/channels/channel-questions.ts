@@ -5,7 +5,7 @@ import { AppError, Clock } from '../../../platform/shared/index.js';
 import { count } from '../../../platform/format/index.js';
 
 /** Limit of upstream models offered on a page. */
-const MOST_MODELS = 500;
+const MAX_MODELS = 500;
 
 /** The view of an upstream check. */
 export interface CheckView {
@@ -44,7 +44,7 @@ export class ChannelQuestions {
     const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
     try {
       const names = await this.questions.models(channel);
-      return { names: names.filter((name) => !known.includes(name)).slice(0, MOST_MODELS), all: names.length };
+      return { names: names.filter((name) => !known.includes(name)).slice(0, MAX_MODELS), all: names.length };
     } catch (error) {
       return { names: [], all: 0, fault: AppError.from(error).message };
     }

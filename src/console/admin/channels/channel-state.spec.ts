@@ -1,10 +1,10 @@
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
-import type { Rest } from '../../../relay/routing/health/rest.js';
+import type { Cooldown } from '../../../relay/routing/health/cooldown.js';
 import { Secret } from '../../../platform/shared/index.js';
 import { stateOf } from './channel-state.js';
 
 const NOW = 1_000_000;
-const aRest = (overrides: Partial<Rest>): Rest => ({
+const aRest = (overrides: Partial<Cooldown>): Cooldown => ({
   subject: 'chn_1',
   id: 'rst_1',
   reason: 'failures',
@@ -20,9 +20,9 @@ interface Case {
   readonly enabled?: boolean;
   readonly credentials?: readonly ChannelCredential[];
   readonly unavailableReason?: string;
-  readonly rest?: Rest;
+  readonly rest?: Cooldown;
   /** By credential id. */
-  readonly rests?: Readonly<Record<string, Rest>>;
+  readonly rests?: Readonly<Record<string, Cooldown>>;
 }
 
 const state = ({ enabled = true, credentials = CREDENTIALS, unavailableReason, rest, rests = {} }: Case) =>

@@ -1,5 +1,5 @@
 import { type Channel, type ChannelRecord } from '../../../catalog/channels/index.js';
-import { type ChannelHealth, type Rest } from '../../../relay/routing/index.js';
+import { type ChannelHealth, type Cooldown } from '../../../relay/routing/index.js';
 
 const MINUTE_MS = 60_000;
 
@@ -41,7 +41,7 @@ export function stateOf(
 }
 
 /** More than one strike means that a retry after the cooldown failed. */
-function resting({ strikes, untilMs }: Rest, nowMs: number): ChannelState {
+function resting({ strikes, untilMs }: Cooldown, nowMs: number): ChannelState {
   const left = leftUntil(untilMs, nowMs);
   if (strikes > 1)
     return { name: 'failing', tone: 'bad', label: STATE_LABELS.failing, why: `Next retry ${left.again}.` };

@@ -3,11 +3,11 @@ import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { CatalogService, formatMultiplier } from '../../../catalog/index.js';
 import { type ChannelRecord, type CredentialNote } from '../../../catalog/channels/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
-import { type Difference, dialectNames, type Form, type FormBody, Page } from '../../web/index.js';
+import { type Difference, protocolNames, type Form, type FormBody, Page } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
 import { ChannelBackground } from './channel-background.js';
 import { costRows } from './channel-costs.js';
-import { CONTROL_IDS } from './channel-faults.js';
+import { CONTROL_IDS } from './channel-errors.js';
 import type { ChannelForm } from './channel-form.js';
 import { refusedLabels } from './channel-labels.js';
 import type { CheckView, OfferedNames } from './channel-questions.js';
@@ -51,11 +51,11 @@ export class ChannelView {
         channel: isNew ? undefined : stored,
         calls: stored && listAddress('/admin/calls', { channel: stored.name }),
         state: isNew || stored === undefined ? undefined : this.states.of(stored),
-        protocolName: stored && dialectNames(stored.protocol).name,
+        protocolName: stored && protocolNames(stored.protocol).name,
         crumbs: [{ href: '/admin/channels', label: 'Channels' }, { label: isNew ? 'Add' : (stored?.name ?? '') }],
         action: isNew || stored === undefined ? '/admin/channels/new' : `/admin/channels/${stored.id}`,
         from: isNew ? stored?.id : undefined,
-        protocols: [...this.adapters.usualAuth.keys()].map((id) => ({ value: id, label: dialectNames(id).name })),
+        protocols: [...this.adapters.usualAuth.keys()].map((id) => ({ value: id, label: protocolNames(id).name })),
         authForms: AUTH_OPTIONS,
         credentials: credentialRows(form, isNew ? [] : (stored?.credentials ?? [])),
         retype: listOf(body?.['secret']).some((text) => text.trim() !== ''),

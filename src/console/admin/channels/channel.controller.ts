@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { Operator, RequiresRecentSignIn } from '../../access/index.js';
-import { ChannelDesk } from '../../../catalog/channels/index.js';
+import { ChannelChanges } from '../../../catalog/channels/index.js';
 import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/index.js';
 import { type Visitor } from '../../../auth/index.js';
 import { ChannelActions } from './channel-actions.js';
@@ -12,7 +12,7 @@ import { ChannelFormPages } from './channel-form.pages.js';
 @Controller('admin/channels/:id')
 export class ChannelController {
   constructor(
-    private readonly desk: ChannelDesk,
+    private readonly desk: ChannelChanges,
     private readonly forms: ChannelFormPages,
     private readonly actions: ChannelActions,
     private readonly deletion: ChannelDeletePages,

@@ -1,6 +1,6 @@
 import type { ChannelRecord } from '../../../catalog/channels/index.js';
 import { type FormBody, typedCount } from '../../web/index.js';
-import { FLAGS, type FlagWords } from './flag-words.js';
+import { FLAGS, type FlagLabels } from './flag-labels.js';
 
 type Flags = ChannelRecord['flags'];
 type FlagValue = Flags[string];
@@ -73,13 +73,13 @@ const textIn = (body: FormBody | undefined, name: string): string | undefined =>
   return typeof value === 'string' ? value : value?.[0];
 };
 
-function valueOf({ form }: FlagWords, text: string): FlagValue {
+function valueOf({ form }: FlagLabels, text: string): FlagValue {
   if (text === 'true' || text === 'false') return text === 'true';
   if (form === 'count') return typedCount(text) ?? text;
   return form === 'names' ? text.split(/[\s,]+/).filter((name) => name !== '') : text;
 }
 
-function controlOf({ name, label, text, form }: FlagWords, value: string): FlagControl {
+function controlOf({ name, label, text, form }: FlagLabels, value: string): FlagControl {
   const control = { id: `flag-${name}`, name: PREFIX + name, label, text, value };
   if (form === 'text' || form === 'count' || form === 'names') return control;
   const choices = form === 'switch' ? ['true', 'false'] : form;

@@ -3,7 +3,7 @@ import type { FormBody } from '../../web/index.js';
 
 /** A code as displayed: groups of four letters and digits. */
 const CODE = /^[0-9A-Z]{4}(?:-[0-9A-Z]{4}){6}$/;
-const MOST = 1000;
+const MAX = 1000;
 
 /**
  * Codes as a file with one column. The page that shows the codes submits them, because they are not stored in plain
@@ -12,7 +12,7 @@ const MOST = 1000;
  */
 export function* codesCsv({ codes }: FormBody): Generator<string, void, void> {
   const lines = typeof codes === 'string' ? codes.split(/\r?\n/).filter((line) => line !== '') : [];
-  if (lines.length === 0 || lines.length > MOST || !lines.every((line) => CODE.test(line)))
+  if (lines.length === 0 || lines.length > MAX || !lines.every((line) => CODE.test(line)))
     throw new AppError(
       'invalid_request',
       'This is not a list of codes. Download the file from the page that shows the codes.',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { GroupDefinition } from '../../../catalog/index.js';
 import {
-  CatalogDesk,
+  CatalogChanges,
   CatalogInventory,
   ChangedMeanwhile,
   groupEntry,
@@ -23,7 +23,7 @@ export const isPreview = (body: FormBody): boolean => textOf(body, '_act') === '
 @Injectable()
 export class GroupFormPages {
   constructor(
-    private readonly desk: CatalogDesk,
+    private readonly desk: CatalogChanges,
     private readonly inventory: CatalogInventory,
     private readonly adapters: AdapterRegistry,
     private readonly page: GroupPage,
@@ -115,7 +115,7 @@ export class GroupFormPages {
 
   private put(
     entry: object,
-    options: Omit<Parameters<CatalogDesk['put']>[1], 'protocols'> = {},
+    options: Omit<Parameters<CatalogChanges['put']>[1], 'protocols'> = {},
   ): Promise<readonly string[]> {
     return this.desk.put({ groups: [entry] }, { protocols: this.adapters.usualAuth, ...options });
   }

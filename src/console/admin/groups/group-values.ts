@@ -1,5 +1,5 @@
 import type { GroupDefinition } from '../../../catalog/index.js';
-import type { Fault } from '../../../catalog/channels/index.js';
+import type { EntryError } from '../../../catalog/channels/index.js';
 import type { FormBody } from '../../web/index.js';
 import { decimalIn, linesOf, pairsIn, textOf, wholeIn } from '../catalog-form.js';
 
@@ -46,7 +46,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** The field of an error path: `groups[0].limits.concurrency` is `concurrency`. */
-export const fieldOf = ({ path }: Fault): string => FIELDS[path.replace(/^groups\[0\]\./, '')] ?? 'name';
+export const fieldOf = ({ path }: EntryError): string => FIELDS[path.replace(/^groups\[0\]\./, '')] ?? 'name';
 
 /** Labels of fields with conflicting changes. */
 export const LABELS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Fault } from '../../../catalog/channels/index.js';
+import type { EntryError } from '../../../catalog/channels/index.js';
 import type { TokenClass } from '../../../catalog/index.js';
 import { textOf } from '../catalog-form.js';
 import type { FormBody } from '../../web/index.js';
@@ -27,7 +27,7 @@ export const TOKEN_FIELDS: readonly TokenField[] = [
   { name: 'audio_output', label: 'Audio output', hint: 'Default: output price', isRare: true },
 ];
 
-export const MOST_TIERS = 20;
+export const MAX_TIERS = 20;
 
 /** The field of a tier's price, or of its minimum prompt tokens (`from`). */
 export const tierField = (index: number, name: TokenClass | 'from'): string => `tier-${index}-${name}`;
@@ -35,7 +35,7 @@ export const tierField = (index: number, name: TokenClass | 'from'): string => `
 /** The number of tiers in a form, at least 1. */
 export function tierCount(values: FormBody): number {
   let count = 1;
-  while (count < MOST_TIERS && values[tierField(count, 'from')] !== undefined) count++;
+  while (count < MAX_TIERS && values[tierField(count, 'from')] !== undefined) count++;
   return count;
 }
 
@@ -75,7 +75,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** The field of an error path: `models[0].prices[1].input` is `tier-1-input`. */
-export function fieldOf({ path, message }: Fault): string {
+export function fieldOf({ path, message }: EntryError): string {
   const [, tier, item] = /\.prices\[(\d+)\]\.?(\w*)$/.exec(path) ?? [];
   if (tier !== undefined)
     return item === 'from_prompt_tokens' ? `tier-${tier}-from` : `tier-${tier}-${item || 'input'}`;

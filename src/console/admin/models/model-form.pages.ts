@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { KnownModel, ModelDefinition } from '../../../catalog/index.js';
 import {
-  CatalogDesk,
+  CatalogChanges,
   CatalogInventory,
   ChangedMeanwhile,
   modelEntry,
@@ -32,7 +32,7 @@ export const changesNothing = (body: FormBody): boolean =>
 @Injectable()
 export class ModelFormPages {
   constructor(
-    private readonly desk: CatalogDesk,
+    private readonly desk: CatalogChanges,
     private readonly inventory: CatalogInventory,
     private readonly adapters: AdapterRegistry,
     private readonly page: ModelPage,
@@ -151,7 +151,7 @@ export class ModelFormPages {
 
   private put(
     entry: object,
-    options: Omit<Parameters<CatalogDesk['put']>[1], 'protocols'> = {},
+    options: Omit<Parameters<CatalogChanges['put']>[1], 'protocols'> = {},
   ): Promise<readonly string[]> {
     return this.desk.put({ models: [entry] }, { protocols: this.adapters.usualAuth, ...options });
   }

@@ -1,5 +1,5 @@
 import type { PricingDefinition } from '../../../catalog/index.js';
-import { changeWords, comparedItems, priceItems } from './price-items.js';
+import { changeText, comparedItems, priceItems } from './price-items.js';
 
 const pricing = (overrides: Partial<PricingDefinition> = {}): PricingDefinition => ({
   free: false,
@@ -75,6 +75,6 @@ describe('comparedItems and changeWords', () => {
       'tokens – → free; fee per call – → $0.02; and 2 more',
     ],
   ])('describes %s', (_, before, after, words) => {
-    expect(changeWords(before, after)).toBe(words);
+    expect(changeText(before, after)).toBe(words);
   });
 });

@@ -66,7 +66,7 @@ export function comparedItems(before: PricingDefinition, after: PricingDefinitio
 const TOLD = 2;
 
 /** Describes the changes of a version: `output $16.00 → $15.00`. */
-export function changeWords(before: PricingDefinition | undefined, after: PricingDefinition): string {
+export function changeText(before: PricingDefinition | undefined, after: PricingDefinition): string {
   if (before === undefined) return 'initial prices';
   const changed = comparedItems(before, after).filter(({ isChanged }) => isChanged);
   if (changed.length === 0) return 'no price changes';

@@ -1,6 +1,6 @@
 import type { RecordedPrices } from '../../../catalog/index.js';
 import { shortDay } from '../../../platform/format/index.js';
-import { changeWords } from './price-items.js';
+import { changeText } from './price-items.js';
 
 /** Version list, newest first, with the changes from the previous version. */
 export const versionRows = (versions: readonly RecordedPrices[], address: string, timeZone: string) => {
@@ -9,7 +9,7 @@ export const versionRows = (versions: readonly RecordedPrices[], address: string
     const before = versions[index + 1];
     return {
       number: version.number,
-      words: changeWords(before?.pricing, version.pricing),
+      words: changeText(before?.pricing, version.pricing),
       at: version.createdAt ?? version.validFrom,
       validFrom: version.validFrom,
       time: version.validFrom.toISOString(),

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
 import { nanos, type Nanos } from '../../../platform/shared/index.js';
 import { type Query, RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
-import { dialectNames } from '../../web/index.js';
+import { protocolNames } from '../../web/index.js';
 import { percent } from '../../../platform/format/index.js';
 import { ChannelFiguresReader, type ChannelRows } from '../channels/channel-figures.js';
 import type { ChannelState } from '../channels/channel-state.js';
 import { ChannelStates } from '../channels/channel-states.js';
-import type { ChannelRest } from './notices.js';
+import type { ChannelCooldown } from './notices.js';
 
 /** Upstream cost of a channel’s attempts. */
 interface ChannelCost {
@@ -31,7 +31,7 @@ interface Found {
 @Injectable()
 export class ChannelsCard {
   constructor(
-    private readonly desk: ChannelDesk,
+    private readonly desk: ChannelChanges,
     private readonly states: ChannelStates,
     private readonly figures: ChannelFiguresReader,
     private readonly reads: TimeLimitedReads,
@@ -63,7 +63,7 @@ export class ChannelsCard {
     return {
       name: channel.name,
       href: `/admin/channels/${channel.id}`,
-      protocol: dialectNames(channel.protocol).fullName,
+      protocol: protocolNames(channel.protocol).fullName,
       state,
       success: figures === undefined ? '–' : percent(figures.success, 1),
       strip: figures?.strip,
@@ -96,5 +96,5 @@ function noteOf(tooSlow: boolean, incomplete: boolean): string {
 }
 
 /** A channel that is not, or only partly, available. Disabled channels are not reported. */
-const restOf = ({ channel: { id, name }, state: { tone, label, why } }: Found): ChannelRest[] =>
+const restOf = ({ channel: { id, name }, state: { tone, label, why } }: Found): ChannelCooldown[] =>
   tone === 'warn' || tone === 'bad' ? [{ id, name, tone, label, why: why ?? '' }] : [];

@@ -18,7 +18,7 @@ export interface ChannelCorrections {
 }
 
 /** A channel that is not, or only partly, available. */
-export interface ChannelRest {
+export interface ChannelCooldown {
   readonly id: string;
   readonly name: string;
   readonly tone: 'warn' | 'bad';
@@ -29,7 +29,7 @@ export interface ChannelRest {
 
 /** The state that notices are derived from. */
 export interface Conditions {
-  readonly rests: readonly ChannelRest[];
+  readonly rests: readonly ChannelCooldown[];
   readonly troubles: readonly ChannelTrouble[];
   /** Whether a stored channel is enabled. */
   readonly hasChannel: boolean;
@@ -49,12 +49,12 @@ export interface Conditions {
 }
 
 /** Below these thresholds failures are not significant. */
-const LEAST_ATTEMPTS = 20;
-const LEAST_SHARE = 0.05;
+const MIN_ATTEMPTS = 20;
+const MIN_SHARE = 0.05;
 /** A single failure may be a wrong address. */
-const LEAST_MAILS = 2;
-const MOST = 6;
-const MOST_NAMES = 3;
+const MIN_MAILS = 2;
+const MAX = 6;
+const MAX_NAMES = 3;
 
 /** Current problems, errors first. */
 export function notices(conditions: Conditions): readonly Notice[] {
@@ -67,7 +67,7 @@ export function notices(conditions: Conditions): readonly Notice[] {
     ...ofProcess(conditions),
   ];
   const isBad = ({ tone }: Notice): boolean => tone === 'bad';
-  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
+  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX);
 }
 
 function ofMoney({ unsettled, paymentProblems }: Conditions): Notice[] {
@@ -100,15 +100,15 @@ const corrected = ({ channel, calls }: ChannelCorrections): Notice => ({
   },
 });
 
-const resting = ({ id, name, tone, label, why }: ChannelRest): Notice => ({
+const resting = ({ id, name, tone, label, why }: ChannelCooldown): Notice => ({
   tone,
   title: `${name}: ${label.charAt(0).toLowerCase()}${label.slice(1)}`,
   text: `${why} Calls fail over to other channels that serve the model.`,
   action: { href: `/admin/channels/${id}`, label: 'Open channel' },
 });
 
-function failing({ channel, attempts, failed, status }: ChannelTrouble, rests: readonly ChannelRest[]): Notice[] {
-  if (attempts < LEAST_ATTEMPTS || failed < attempts * LEAST_SHARE) return [];
+function failing({ channel, attempts, failed, status }: ChannelTrouble, rests: readonly ChannelCooldown[]): Notice[] {
+  if (attempts < MIN_ATTEMPTS || failed < attempts * MIN_SHARE) return [];
   // Already reported with its state.
   if (rests.some(({ name }) => name === channel)) return [];
   const what = status === null ? 'is not responding to' : status === 429 ? 'is rejecting' : 'is failing';
@@ -128,7 +128,7 @@ function failing({ channel, attempts, failed, status }: ChannelTrouble, rests: r
 function ofModels({ hasChannel, unserved }: Conditions): Notice[] {
   if (!hasChannel) return [withoutChannel(unserved.length > 0)];
   if (unserved.length === 0) return [];
-  const named = unserved.slice(0, MOST_NAMES).map((name) => `“${name}”`);
+  const named = unserved.slice(0, MAX_NAMES).map((name) => `“${name}”`);
   const more = unserved.length - named.length;
   return [
     {
@@ -166,7 +166,7 @@ function ofProcess({ countsAway, hearsOthers, lostMails }: Conditions): Notice[]
             text: 'The notification connection was lost. Until it is restored, this process polls for changes every second.',
           } as const,
         ]),
-    ...(lostMails < LEAST_MAILS
+    ...(lostMails < MIN_MAILS
       ? []
       : [
           {

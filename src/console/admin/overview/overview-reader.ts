@@ -12,7 +12,7 @@ import {
   type Span,
   TimeLimitedReads,
   type Traffic,
-  UsageSumsReader,
+  UsageTotalsReader,
 } from '../../../usage/index.js';
 import type { ChannelCorrections, ChannelTrouble } from './notices.js';
 
@@ -65,7 +65,7 @@ export class OverviewReader {
 
   constructor(
     private readonly reads: TimeLimitedReads,
-    private readonly sums: UsageSumsReader,
+    private readonly sums: UsageTotalsReader,
   ) {}
 
   /** @param name identifies reads that can be shared */

@@ -149,13 +149,13 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
   };
 }
 
-const MOST_MODELS = 5;
+const MAX_MODELS = 5;
 
 /** Bars for the models with the highest charges, and one for the rest. The longest bar has full width. */
 function chargedByModel(traffic: Traffic) {
   const models = traffic.models.filter(({ charged }) => charged > 0n);
-  const shown = models.slice(0, MOST_MODELS).map(({ name, charged }) => ({ name, charged, rest: false }));
-  const others = models.slice(MOST_MODELS);
+  const shown = models.slice(0, MAX_MODELS).map(({ name, charged }) => ({ name, charged, rest: false }));
+  const others = models.slice(MAX_MODELS);
   const charged = others.reduce((sum, one) => sum + one.charged, 0n);
   const name = `${count(others.length)} other model${others.length === 1 ? '' : 's'}`;
   const all = [...shown, ...(others.length > 0 ? [{ name, charged, rest: true }] : [])];

@@ -4,7 +4,7 @@ import { ChannelDirectory } from '../../../catalog/channels/index.js';
 import { Notifications } from '../../../platform/database/index.js';
 import { CallCounts } from '../../../platform/limits/index.js';
 import { Mailer } from '../../../platform/mail/index.js';
-import type { ChannelRest, Conditions } from './notices.js';
+import type { ChannelCooldown, Conditions } from './notices.js';
 import type { OverviewReading } from './overview-reader.js';
 
 /** Combines database facts with problems known to this process. */
@@ -20,7 +20,7 @@ export class Troubles {
 
   with(
     reading: Pick<OverviewReading, 'troubles' | 'unsettled' | 'paymentProblems' | 'corrections'>,
-    rests: readonly ChannelRest[],
+    rests: readonly ChannelCooldown[],
   ): Conditions {
     return {
       rests,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Cursors, Page } from '../../web/index.js';
 import { type PaymentProblem, PaymentProblems } from '../../../wallet/index.js';
 import { listAddress, type ListQuery, pageOf } from '../list-address.js';
-import { problemView, TITLE } from './payment-words.js';
+import { problemView, TITLE } from './payment-labels.js';
 
 const LIST = 'payment-problems';
 const PATH = '/admin/payments';

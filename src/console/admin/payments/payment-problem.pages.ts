@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../../platform/shared/index.js';
 import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { PaymentProblems } from '../../../wallet/index.js';
-import { problemView, TITLE } from './payment-words.js';
+import { problemView, TITLE } from './payment-labels.js';
 import { ResolveForm } from './resolve.form.js';
 
 const LIST = '/admin/payments';

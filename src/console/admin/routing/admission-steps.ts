@@ -1,8 +1,8 @@
 import type { AppError } from '../../../platform/shared/index.js';
 import { describeLimits } from '../../../platform/limits/index.js';
-import type { DryRunAnswer } from '../../../relay/index.js';
+import type { DryRunResult } from '../../../relay/index.js';
 import { dateTime, exactUsd } from '../../../platform/format/index.js';
-import type { AnsweredRouting } from './answered-routing.js';
+import type { RoutingResult } from './routing-result.js';
 
 type Outcome = 'passed' | 'refused' | 'not-asked';
 
@@ -16,31 +16,31 @@ const outcomeOf = (refusal: AppError | undefined, isAsked = true): Outcome =>
   refusal === undefined ? (isAsked ? 'passed' : 'not-asked') : 'refused';
 
 /** The admission checks, in the order in which a call passes them. */
-export function admissionSteps(asked: AnsweredRouting) {
+export function admissionSteps(asked: RoutingResult) {
   const { answer } = asked;
   const { keyRefusal, modelRefusal, limitRefusal, plan, money } = answer;
   const steps = [
-    { name: 'Account and API key', outcome: outcomeOf(keyRefusal), words: keyRefusal?.message ?? keyWords(asked) },
+    { name: 'Account and API key', outcome: outcomeOf(keyRefusal), words: keyRefusal?.message ?? keyText(asked) },
     {
       name: 'Group and model',
       outcome: outcomeOf(modelRefusal),
-      words: `${groupWords(asked)} ${modelRefusal?.message ?? modelWords(asked)}`,
+      words: `${describeGroup(asked)} ${modelRefusal?.message ?? modelText(asked)}`,
     },
     {
       name: 'Limits',
       outcome: outcomeOf(limitRefusal, plan !== undefined),
-      words: limitRefusal?.message ?? limitWords(answer),
+      words: limitRefusal?.message ?? limitText(answer),
     },
     {
       name: 'Money',
       outcome: outcomeOf(money?.refusal, money !== undefined),
-      words: money?.refusal?.message ?? moneyWords(answer),
+      words: money?.refusal?.message ?? moneyText(answer),
     },
   ];
   return steps.map(({ name, outcome, words }) => ({ name, badge: BADGES[outcome], words }));
 }
 
-function keyWords({ key, answer: { caller }, timeZone }: AnsweredRouting): string {
+function keyText({ key, answer: { caller }, timeZone }: RoutingResult): string {
   if (key === undefined) return 'The account and a new API key can be used.';
   const until = caller.expiresAt === undefined ? '' : ` until ${dateTime(new Date(caller.expiresAt), timeZone)}`;
   const where =
@@ -50,7 +50,7 @@ function keyWords({ key, answer: { caller }, timeZone }: AnsweredRouting): strin
   return `The account and the API key can be used${until}.${where}`;
 }
 
-function groupWords({ key, account, answer: { caller } }: AnsweredRouting): string {
+function describeGroup({ key, account, answer: { caller } }: RoutingResult): string {
   const from =
     key?.groupName !== undefined
       ? 'set on the API key'
@@ -60,7 +60,7 @@ function groupWords({ key, account, answer: { caller } }: AnsweredRouting): stri
   return `Group: ${caller.groupName} (${from}).`;
 }
 
-function modelWords({ answer: { caller } }: AnsweredRouting): string {
+function modelText({ answer: { caller } }: RoutingResult): string {
   return caller.models === undefined
     ? 'The model is available in the group.'
     : 'The model is available in the group and allowed for the API key.';
@@ -68,7 +68,7 @@ function modelWords({ answer: { caller } }: AnsweredRouting): string {
 
 const OWNERS = { key: 'API key', account: 'account', group: 'group', address: 'IP address' } as const;
 
-function limitWords({ subjects, plan }: DryRunAnswer): string {
+function limitText({ subjects, plan }: DryRunResult): string {
   const limits = (subjects ?? []).flatMap(({ kind, limits: own }) => {
     const words = describeLimits(own);
     return words === '' ? [] : [`${OWNERS[kind]} ${words}`];
@@ -78,7 +78,7 @@ function limitWords({ subjects, plan }: DryRunAnswer): string {
   return plan === undefined ? said : `${said} Current usage by other calls is not counted.`;
 }
 
-function moneyWords({ money, plan }: DryRunAnswer): string {
+function moneyText({ money, plan }: DryRunResult): string {
   if (money === undefined)
     return plan === undefined
       ? 'No hold, because the call has no price.'

@@ -1,7 +1,7 @@
 import { EFFORTS, type ProtocolAdapter } from '../../../protocols/contract/index.js';
 import type { Catalog } from '../../../catalog/index.js';
 import type { OwnKey } from '../../../keys/index.js';
-import { dialectNames } from '../../web/index.js';
+import { protocolNames } from '../../web/index.js';
 
 interface Choice {
   readonly value: string;
@@ -20,8 +20,8 @@ export const routingChoices = (
     .toSorted((one, other) => one.name.localeCompare(other.name))
     .map(({ name, enabled }) => ({ value: name, label: enabled ? name : `${name} (disabled)` })),
   dialects: dialects
-    .toSorted((one, other) => dialectNames(one.id).place - dialectNames(other.id).place)
-    .map(({ id }) => ({ value: id, label: dialectNames(id).fullName })),
+    .toSorted((one, other) => protocolNames(one.id).place - protocolNames(other.id).place)
+    .map(({ id }) => ({ value: id, label: protocolNames(id).fullName })),
   efforts: [{ value: '', label: 'Not set' }, ...EFFORTS.map((effort) => ({ value: effort, label: effort }))],
 });
 

@@ -1,9 +1,9 @@
 import { IsIn, IsNotEmpty, IsString } from 'class-validator';
 import { countOf, type Form, type FormBody, IsCount, Trimmed } from '../../web/index.js';
 
-const MOST_TOKENS = 100_000_000;
+const MAX_TOKENS = 100_000_000;
 
-const Tokens = (message: string): PropertyDecorator => IsCount({ message, least: 1, most: MOST_TOKENS });
+const Tokens = (message: string): PropertyDecorator => IsCount({ message, least: 1, most: MAX_TOKENS });
 
 /** The simulated call, as typed; no field is ever undefined. */
 export class RoutingForm {
@@ -36,9 +36,9 @@ export class RoutingForm {
 }
 
 /** Used if the field is empty. */
-const USUAL_PROMPT_TOKENS = 1000;
+const DEFAULT_PROMPT_TOKENS = 1000;
 
-export const promptTokensOf = ({ prompt }: RoutingForm): number => countOf(prompt) ?? USUAL_PROMPT_TOKENS;
+export const promptTokensOf = ({ prompt }: RoutingForm): number => countOf(prompt) ?? DEFAULT_PROMPT_TOKENS;
 
 /** The form fields in a query string; others and repeated ones are ignored. */
 export const typedIn = (parts: Readonly<Record<string, unknown>>): FormBody =>

@@ -4,7 +4,7 @@ import { CatalogService } from '../../../catalog/index.js';
 import { KeyNotFound, type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { AdapterRegistry, DryRun } from '../../../relay/index.js';
 import { countOf, Form, Page } from '../../web/index.js';
-import { routingAnswer } from './routing-answer.js';
+import { routingResult } from './routing-view.js';
 import { routingChoices } from './routing-choices.js';
 import { promptTokensOf, RoutingForm, type TypedRouting, typedIn } from './routing-form.js';
 
@@ -89,6 +89,6 @@ export class RoutingPages {
       outputLimit: countOf(value.output),
     };
     const answer = await this.dryRun.of(question);
-    return answer && routingAnswer({ question, answer, account, key, timeZone });
+    return answer && routingResult({ question, answer, account, key, timeZone });
   }
 }

@@ -5,7 +5,7 @@ import { CallRetention } from '../../../usage/index.js';
 import { EVENT_TYPES, WEBHOOK_PATH } from '../../../wallet/index.js';
 import { BaseAddress } from '../../../platform/config/index.js';
 import { calendarDate } from '../../../platform/format/index.js';
-import { PAYMENTS_OFF, secretHint } from './payment-words.js';
+import { PAYMENTS_OFF, secretHint } from './payment-text.js';
 
 /** What the settings page shows besides the fields of a section. */
 @Injectable()

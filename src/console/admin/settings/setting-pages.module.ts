@@ -10,13 +10,13 @@ import { SettingsController } from './settings.controller.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMail } from './test-mail.js';
 import { TestMailPages } from './test-mail.pages.js';
-import { UsualLimitPages } from './usual-limits.pages.js';
-import { UsualLimitSettings } from './usual-limits.js';
+import { DefaultLimitPages } from './default-limits.pages.js';
+import { DefaultLimitSettings } from './default-limits.js';
 
 /** The settings page: one form per section, saved separately, and a test email. */
 @Module({
   imports: [AccessModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
   controllers: [SettingsController],
-  providers: [SettingsPages, SectionFacts, TestMail, TestMailPages, UsualLimitPages, UsualLimitSettings],
+  providers: [SettingsPages, SectionFacts, TestMail, TestMailPages, DefaultLimitPages, DefaultLimitSettings],
 })
 export class SettingPagesModule {}

@@ -4,7 +4,7 @@ import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../w
 import { type Visitor } from '../../../auth/index.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMailPages } from './test-mail.pages.js';
-import { UsualLimitPages } from './usual-limits.pages.js';
+import { DefaultLimitPages } from './default-limits.pages.js';
 
 @Controller('admin/settings')
 @Operator()
@@ -12,7 +12,7 @@ export class SettingsController {
   constructor(
     private readonly pages: SettingsPages,
     private readonly testMail: TestMailPages,
-    private readonly limits: UsualLimitPages,
+    private readonly limits: DefaultLimitPages,
   ) {}
 
   @Get()

@@ -14,7 +14,7 @@ import { SectionFacts } from './section-facts.js';
 import { differencesOf } from './settings-conflict.js';
 import { SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.form.js';
 import { type FixedField, fixedFields, MODES, valuesOf, withoutPassword } from './settings.view.js';
-import { type FilledLimits, UsualLimitSettings } from './usual-limits.js';
+import { type FilledLimits, DefaultLimitSettings } from './default-limits.js';
 
 /** A submitted section form that is shown again. */
 interface Filled {
@@ -55,7 +55,7 @@ export class SettingsPages {
     private readonly editor: SettingsEditor,
     private readonly settings: Settings,
     private readonly recent: RecentSignIn,
-    private readonly limits: UsualLimitSettings,
+    private readonly limits: DefaultLimitSettings,
     private readonly facts: SectionFacts,
   ) {}
 
@@ -155,13 +155,13 @@ function parted(body: FormBody): FormBody {
 }
 
 /** Flash messages are stored in a cookie. */
-const MOST = 300;
+const MAX = 300;
 
 function told(name: SectionName, lines: readonly string[]): Flash {
   const text = lines.length === 0 ? 'No changes to save' : lines.join('; ');
   return {
     tone: 'ok',
     title: `${TITLES[name]} settings saved`,
-    text: text.length > MOST ? `${text.slice(0, MOST)}…` : `${text}.`,
+    text: text.length > MAX ? `${text.slice(0, MAX)}…` : `${text}.`,
   };
 }

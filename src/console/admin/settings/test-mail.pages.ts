@@ -23,18 +23,18 @@ export class TestMailPages {
 }
 
 /** Flash messages are stored in a cookie. */
-const MOST = 300;
+const MAX = 300;
 
 function told(delivery: Delivery): Flash {
   if (delivery.by === 'server')
     return {
       tone: 'ok',
       title: 'Test email accepted by the mail server',
-      text: `Server reply: ${delivery.answer.slice(0, MOST)}`,
+      text: `Server reply: ${delivery.answer.slice(0, MAX)}`,
     };
   return {
     tone: 'warn',
     title: 'Test email written to the outbox folder',
-    text: `No SMTP server is configured, so the email was not sent: ${delivery.file.slice(-MOST)}`,
+    text: `No SMTP server is configured, so the email was not sent: ${delivery.file.slice(-MAX)}`,
   };
 }

@@ -7,7 +7,7 @@ import { AllowanceService } from '../../../wallet/index.js';
 import type { ListedUser } from './user-directory.js';
 import { AllowanceForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
-import { userCrumbs, userTitle } from './user-words.js';
+import { userCrumbs, userTitle } from './user-labels.js';
 
 /** `/admin/users/:id/allowance`: a user’s monthly allowance. */
 @Injectable()

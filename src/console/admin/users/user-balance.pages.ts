@@ -7,7 +7,7 @@ import { type WalletPreview, WalletService } from '../../../wallet/index.js';
 import type { ListedUser } from './user-directory.js';
 import { BalanceForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
-import { userCrumbs, userTitle } from './user-words.js';
+import { userCrumbs, userTitle } from './user-labels.js';
 
 /** `/admin/users/:id/balance`: an adjustment is previewed before it is made. */
 @Injectable()

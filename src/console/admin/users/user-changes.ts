@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AccountChangedMeanwhile,
   AccountService,
-  AccountStanding,
+  AccountStatus,
   LastAdministrator,
   RecentSignIn,
   type Visitor,
@@ -12,7 +12,7 @@ import { countOf, Form, type FormBody, Page, Redirect } from '../../web/index.js
 import { UserChoices } from './user-choices.js';
 import { RoleForm, SettingsForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
-import { ROLES } from './user-words.js';
+import { ROLES } from './user-labels.js';
 
 const pathOf = (id: string): string => `/admin/users/${id}`;
 
@@ -23,7 +23,7 @@ export class UserChanges {
     private readonly pages: UserPages,
     private readonly choices: UserChoices,
     private readonly accounts: AccountService,
-    private readonly standing: AccountStanding,
+    private readonly standing: AccountStatus,
     private readonly recent: RecentSignIn,
   ) {}
 

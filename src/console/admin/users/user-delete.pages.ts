@@ -7,7 +7,7 @@ import { WalletInUse } from '../../../wallet/index.js';
 import type { ListedUser } from './user-directory.js';
 import { ConfirmDeletionForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
-import { userCrumbs, userTitle } from './user-words.js';
+import { userCrumbs, userTitle } from './user-labels.js';
 
 /** `/admin/users/:id/delete`: requires the email address to be typed, since deletion is permanent. */
 @Injectable()

@@ -5,7 +5,7 @@ import { OwnKeys } from '../../../keys/index.js';
 import { badgeOf as keyBadgeOf, fullestOf, limitsOf } from '../../keys/index.js';
 import { TimeLimitedReads } from '../../../usage/index.js';
 import { type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
-import { exactAmount, MOVEMENT_WORDS, paymentWords } from '../../wallet/index.js';
+import { exactAmount, MOVEMENT_WORDS, paymentLabels } from '../../wallet/index.js';
 
 const PAGE_MOVEMENTS = 20;
 
@@ -63,7 +63,7 @@ const movementRow = ({ id, at, kind, reason, amount, balanceAfter, payment }: To
   // The source column already says that it is a redemption code.
   reason: reason.replace(/^Redemption code /, ''),
   /** Of a payment: its Stripe reference and status. */
-  provider: payment?.isOrder ? { ...payment, words: paymentWords(payment) } : undefined,
+  provider: payment?.isOrder ? { ...payment, words: paymentLabels(payment) } : undefined,
   amount: exactAmount(amount, true),
   after: exactAmount(balanceAfter),
 });

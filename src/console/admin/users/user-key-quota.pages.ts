@@ -7,7 +7,7 @@ import { exactUsd } from '../../../platform/format/index.js';
 import type { ListedUser } from './user-directory.js';
 import { QuotaForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
-import { userCrumbs, userTitle } from './user-words.js';
+import { userCrumbs, userTitle } from './user-labels.js';
 
 /** `/admin/users/:id/keys/:key/quota`: how much of the user's balance a key may spend. Does not change the balance. */
 @Injectable()

@@ -5,7 +5,7 @@ import { Page, Redirect } from '../../web/index.js';
 import { type Visitor } from '../../../auth/index.js';
 import { listAddress } from '../list-address.js';
 import { UserPages } from './user.pages.js';
-import { userCrumbs, userTitle } from './user-words.js';
+import { userCrumbs, userTitle } from './user-labels.js';
 
 const pathOf = (id: string): string => `/admin/users/${id}#keys`;
 

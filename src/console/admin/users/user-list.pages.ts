@@ -4,7 +4,7 @@ import { Cursors, Page } from '../../web/index.js';
 import { filterOptions, listAddress, type ListQuery, pageOf, textIn } from '../list-address.js';
 import { UserChoices } from './user-choices.js';
 import { type ListedUser, UserDirectory, type UserFilter } from './user-directory.js';
-import { badgeOf, ROLE_FILTERS, ROLES, STATE_FILTERS, userTitle } from './user-words.js';
+import { badgeOf, ROLE_FILTERS, ROLES, STATE_FILTERS, userTitle } from './user-labels.js';
 
 const LIST = 'users';
 const PAGE_USERS = 50;

@@ -5,7 +5,7 @@ import { type Visitor } from '../../../auth/index.js';
 import { UserAllowancePages } from './user-allowance.pages.js';
 import { UserBalancePages } from './user-balance.pages.js';
 
-type Answer = Promise<Page | Redirect>;
+type MoneyPageResult = Promise<Page | Redirect>;
 
 /** A user's balance adjustments and monthly allowance. */
 @Controller('admin/users/:id')
@@ -22,7 +22,7 @@ export class UserMoneyController {
   }
 
   @Post('balance')
-  adjustBalance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+  adjustBalance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): MoneyPageResult {
     return this.balance.adjust(visitor, id, body);
   }
 
@@ -32,7 +32,7 @@ export class UserMoneyController {
   }
 
   @Post('allowance')
-  setAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+  setAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): MoneyPageResult {
     return this.allowance.set(visitor, id, body);
   }
 }

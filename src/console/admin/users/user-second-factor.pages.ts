@@ -10,7 +10,7 @@ import {
 import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import type { ListedUser } from './user-directory.js';
 import { UserPages } from './user.pages.js';
-import { userCrumbs } from './user-words.js';
+import { userCrumbs } from './user-labels.js';
 
 /**
  * `/admin/users/:id/second-factor`: turns off two-factor authentication for a user who lost the app and the recovery

@@ -8,7 +8,7 @@ import { UserDeletePages } from './user-delete.pages.js';
 import { UserSecondFactorPages } from './user-second-factor.pages.js';
 import { UserPages } from './user.pages.js';
 
-type Answer = Promise<Page | Redirect>;
+type UserPageResult = Promise<Page | Redirect>;
 
 /** One user: page, settings, role, sign-in and deletion. */
 @Controller('admin/users/:id')
@@ -28,12 +28,12 @@ export class UserController {
 
   @Post('settings')
   @RequiresRecentSignIn()
-  saveSettings(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+  saveSettings(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): UserPageResult {
     return this.changes.settings(visitor, id, body);
   }
 
   @Post('role')
-  setRole(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+  setRole(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): UserPageResult {
     return this.changes.role(visitor, id, body);
   }
 
@@ -50,12 +50,16 @@ export class UserController {
   }
 
   @Get('second-factor')
-  askToRemoveSecondFactor(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Answer {
+  askToRemoveSecondFactor(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): UserPageResult {
     return this.secondFactor.ask(visitor, id);
   }
 
   @Post('second-factor')
-  removeSecondFactor(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+  removeSecondFactor(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): UserPageResult {
     return this.secondFactor.remove(visitor, id, body);
   }
 
@@ -65,7 +69,7 @@ export class UserController {
   }
 
   @Post('delete')
-  delete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+  delete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): UserPageResult {
     return this.deletion.delete(visitor, id, body);
   }
 }

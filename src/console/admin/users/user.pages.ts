@@ -9,7 +9,7 @@ import { type ListedUser, UserDirectory } from './user-directory.js';
 import { UserFacts } from './user-facts.js';
 import type { RoleForm, SettingsForm } from './user-forms.js';
 import { UserLists } from './user-lists.js';
-import { badgeOf, ROLES, userCrumbs, userTitle } from './user-words.js';
+import { badgeOf, ROLES, userCrumbs, userTitle } from './user-labels.js';
 
 interface SentSettings {
   readonly form: Form<SettingsForm>;

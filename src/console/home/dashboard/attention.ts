@@ -1,5 +1,5 @@
 import { type KeyNotice, type OwnKey } from '../../../keys/index.js';
-import { noticeWords } from '../../keys/index.js';
+import { noticeText } from '../../keys/index.js';
 import type { Nanos } from '../../../platform/shared/index.js';
 import { type ModelTrouble, RESULT_LABELS } from '../../../usage/index.js';
 import { clockTime, count, usd } from '../../../platform/format/index.js';
@@ -36,7 +36,7 @@ export interface Attention {
 /** So many days ahead it is time to think of money. */
 const SOON_DAYS = 3;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const MOST = 6;
+const MAX = 6;
 const LONGEST_REASON = 90;
 
 /** The worst in front, at most six. */
@@ -44,7 +44,7 @@ export function attention(conditions: Conditions): readonly Attention[] {
   const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
   const all = [...moneyOf(conditions), ...noticesOf(conditions), ...ofKeys, ...troublesOf(conditions)];
   const isBad = ({ tone }: Attention): boolean => tone === 'bad';
-  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
+  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX);
 }
 
 function moneyOf({ wallet, pace, allowance, now }: Conditions): Attention[] {
@@ -62,7 +62,7 @@ function moneyOf({ wallet, pace, allowance, now }: Conditions): Attention[] {
 
 const noticesOf = ({ notices, timeZone }: Conditions): Attention[] =>
   notices.map((notice) => {
-    const { text, calls, known } = noticeWords(notice, timeZone);
+    const { text, calls, known } = noticeText(notice, timeZone);
     const { id, keyId, keyName } = notice;
     return {
       tone: 'warn',

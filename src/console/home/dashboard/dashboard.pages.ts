@@ -12,7 +12,7 @@ import { dashboardView, RANGES } from './dashboard.view.js';
 
 /** What has to be looked at before a call is refused for it. */
 const CONDITIONS: readonly KeyCondition[] = ['used-up', 'near-quota', 'expires-soon'];
-const USUAL_DAYS = 14;
+const DEFAULT_DAYS = 14;
 
 /** How one's own things stand. */
 @Injectable()
@@ -29,7 +29,7 @@ export class DashboardPages {
   /** @param days as the address has it */
   async show(visitor: Visitor, days: unknown, now: Date): Promise<Page> {
     const { accountId, timeZone } = visitor;
-    const shownDays = RANGES.find((range) => String(range) === days) ?? USUAL_DAYS;
+    const shownDays = RANGES.find((range) => String(range) === days) ?? DEFAULT_DAYS;
     const [{ wallet, pace, allowance, everFunded, payable }, keys, notices, usage] = await Promise.all([
       this.wallets.of(accountId, now),
       this.keysOf(accountId),

@@ -110,7 +110,7 @@ function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
   const all = [
     {
       title: 'Add funds',
-      text: fundsWords(reader),
+      text: fundsText(reader),
       done: funds,
       action: { href: '/wallet', label: 'Add funds' },
     },
@@ -135,7 +135,7 @@ function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
 }
 
 /** The ways to add funds that there are for whoever reads it. */
-function fundsWords({ payable, isOperator }: Pick<DashboardInput, 'payable' | 'isOperator'>): string {
+function fundsText({ payable, isOperator }: Pick<DashboardInput, 'payable' | 'isOperator'>): string {
   const credit = isOperator ? 'add credit under Users' : 'ask an administrator for credit';
   return `${payable ? 'Pay with Stripe, redeem' : 'Redeem'} a code, or ${credit}.`;
 }

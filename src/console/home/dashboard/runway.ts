@@ -1,11 +1,11 @@
 /** Further ahead nobody can tell. */
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 
 /** How many days a balance lasts, to a tenth; undefined where nobody can tell, or where nothing is spent. */
 export function daysLeft(balance: bigint, pace: bigint | undefined): number | undefined {
   if (pace === undefined || pace <= 0n || balance <= 0n) return undefined;
   const days = Number((balance * 10n) / pace) / 10;
-  return days > MOST_DAYS ? undefined : days;
+  return days > MAX_DAYS ? undefined : days;
 }
 
 /** `about 25 days`. */

@@ -4,7 +4,7 @@ import { Offer } from '../../../catalog/index.js';
 import { Config, BaseAddress } from '../../../platform/config/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
 import { Page } from '../../web/index.js';
-import { dialectsOf } from '../dialects.js';
+import { protocolEndpoints } from '../protocol-endpoints.js';
 import { docsView } from './docs.view.js';
 import { openApiDocument, pathsFor } from './openapi/index.js';
 
@@ -22,7 +22,7 @@ export class DocsController {
   docs(): Page {
     const group = this.offer.groupsFor(undefined)[0];
     const data = docsView({
-      dialects: dialectsOf(this.adapters.dialects),
+      dialects: protocolEndpoints(this.adapters.dialects),
       models: group === undefined ? [] : this.offer.modelsOf(group.name),
       base: this.address.current(),
       maxBodyBytes: this.config.maxBodyBytes,
@@ -32,6 +32,6 @@ export class DocsController {
 
   @Get('openapi.json')
   openApi(): object {
-    return openApiDocument(this.address.current(), pathsFor(dialectsOf(this.adapters.dialects)));
+    return openApiDocument(this.address.current(), pathsFor(protocolEndpoints(this.adapters.dialects)));
   }
 }

@@ -1,15 +1,15 @@
-import { LOSS_MEANINGS } from '../../../protocols/contract/index.js';
+import { WARNING_MEANINGS } from '../../../protocols/contract/index.js';
 import type { OfferedModel } from '../../../catalog/index.js';
 import { clientSnippets } from '../../web/index.js';
-import type { Dialect } from '../dialects.js';
+import type { ProtocolEndpoint } from '../protocol-endpoints.js';
 import { ERRORS } from './errors.js';
-import { LOSSES } from './losses.js';
+import { WARNINGS } from './warnings.js';
 import { pathsFor } from './openapi/index.js';
 import { referenceView } from './reference.view.js';
 
 /** What the documentation is told of this service. */
 export interface Documented {
-  readonly dialects: readonly Dialect[];
+  readonly dialects: readonly ProtocolEndpoint[];
   /** Newest first. */
   readonly models: readonly OfferedModel[];
   /** Where people reach it, without a trailing slash. */
@@ -27,8 +27,8 @@ export const docsView = ({ dialects, models, base, maxBodyBytes }: Documented) =
   addresses: dialects.map((dialect, index) => ({ ...dialect, id: `base-${index}`, address: base + dialect.base })),
   maxBody: `${Math.floor((maxBodyBytes / MIB) * 10) / 10} MiB`,
   tabs: clientSnippets(base, [...models.map(({ model, ...answers }) => ({ name: model.name, ...answers })), ANY_MODEL]),
-  losses: LOSSES,
-  warnings: Object.entries(LOSS_MEANINGS).map(([code, meaning]) => ({ code, meaning })),
+  losses: WARNINGS,
+  warnings: Object.entries(WARNING_MEANINGS).map(([code, meaning]) => ({ code, meaning })),
   errors: ERRORS,
   operations: referenceView(pathsFor(dialects)),
 });

@@ -1,6 +1,6 @@
 import type { CatalogGroup, OfferedModel } from '../../../catalog/index.js';
 import { highlighted, patchPanel, sampleCall, STORE_KEY } from '../../web/index.js';
-import type { Dialect } from '../dialects.js';
+import type { ProtocolEndpoint } from '../protocol-endpoints.js';
 import { endpointsOf } from '../endpoints.js';
 import { receiptOf } from './receipt.js';
 
@@ -10,7 +10,7 @@ export interface Offered {
   readonly group: CatalogGroup | undefined;
   /** Newest first. */
   readonly models: readonly OfferedModel[];
-  readonly dialects: readonly Dialect[];
+  readonly dialects: readonly ProtocolEndpoint[];
   /** Where people reach the service, without a trailing slash. */
   readonly base: string;
 }

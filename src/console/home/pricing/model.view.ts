@@ -7,7 +7,7 @@ import {
   type PriceTier,
   type TokenClass,
 } from '../../../catalog/index.js';
-import type { Dialect } from '../dialects.js';
+import type { ProtocolEndpoint } from '../protocol-endpoints.js';
 import { type Endpoint, endpointsOf } from '../endpoints.js';
 import { highlighted, sampleCall } from '../../web/index.js';
 import { times } from '../../../platform/format/index.js';
@@ -21,7 +21,7 @@ export interface ModelOffer {
   readonly groups: readonly { readonly group: CatalogGroup; readonly offered: OfferedModel }[];
   /** The name of the group whose prices are shown; one of them. */
   readonly shown: string;
-  readonly dialects: readonly Dialect[];
+  readonly dialects: readonly ProtocolEndpoint[];
   readonly base: string;
   /** Prices of the model that are known and not in force yet. */
   readonly upcoming: readonly { readonly at: number; readonly model: CatalogModel }[];

@@ -1,5 +1,5 @@
 import type { CatalogGroup, CatalogModel, OfferedModel } from '../../../catalog/index.js';
-import type { Dialect } from '../dialects.js';
+import type { ProtocolEndpoint } from '../protocol-endpoints.js';
 import { type Endpoint, endpointsOf } from '../endpoints.js';
 import { multiplierFor } from '../multiplier.js';
 import { modelAddress, type PriceQuery } from './price-query.js';
@@ -31,7 +31,7 @@ export function priceRows(
   models: readonly OfferedModel[],
   group: CatalogGroup,
   query: PriceQuery,
-  dialects: readonly Dialect[],
+  dialects: readonly ProtocolEndpoint[],
 ): PriceRow[] {
   return models
     .map((offered) => ({ model: offered.model, endpoints: endpointsOf(offered, dialects) }))

@@ -5,7 +5,7 @@ import { AppError } from '../../../platform/shared/index.js';
 import { Page } from '../../web/index.js';
 import { BaseAddress } from '../../../platform/config/index.js';
 import { type Visitor } from '../../../auth/index.js';
-import { dialectsOf } from '../dialects.js';
+import { protocolEndpoints } from '../protocol-endpoints.js';
 import { modelView } from './model.view.js';
 import { type PriceQuery } from './price-query.js';
 import { pricingView } from './pricing.view.js';
@@ -49,6 +49,6 @@ export class PricingPages {
   }
 
   private dialects() {
-    return dialectsOf(this.adapters.dialects);
+    return protocolEndpoints(this.adapters.dialects);
   }
 }

@@ -1,6 +1,6 @@
 import type { CatalogGroup, OfferedModel } from '../../../catalog/index.js';
 import { times } from '../../../platform/format/index.js';
-import type { Dialect } from '../dialects.js';
+import type { ProtocolEndpoint } from '../protocol-endpoints.js';
 import { priceRows } from './price-list.js';
 import { isNarrowed, type PriceQuery, SORTS } from './price-query.js';
 
@@ -12,7 +12,7 @@ export interface PriceList {
   readonly group: CatalogGroup;
   /** Those that can be called in it. */
   readonly models: readonly OfferedModel[];
-  readonly dialects: readonly Dialect[];
+  readonly dialects: readonly ProtocolEndpoint[];
 }
 
 export function pricingView({ groups, group, models, dialects }: PriceList, query: PriceQuery) {

@@ -5,7 +5,7 @@ import { RunState } from '../../../relay/index.js';
 import { Settings } from '../../../platform/settings/index.js';
 import { Detour, Page } from '../../web/index.js';
 import { type Visitor } from '../../../auth/index.js';
-import { AnswerCounting } from './counted-answers.js';
+import { ResponseCounting } from './counted-responses.js';
 import { statusView } from './status.view.js';
 
 /** How the service and its models do, from the calls of all users. */
@@ -14,7 +14,7 @@ export class StatusPages {
   constructor(
     private readonly settings: Settings,
     private readonly offer: Offer,
-    private readonly counting: AnswerCounting,
+    private readonly counting: ResponseCounting,
     private readonly database: DatabaseHealth,
     private readonly state: RunState,
   ) {}

@@ -1,19 +1,19 @@
 import { healthStrip } from '../../web/index.js';
 import { clockTime, percent } from '../../../platform/format/index.js';
-import type { AnswerCounts, ModelAnswers } from '../../../usage/index.js';
-import type { CountedAnswers } from './counted-answers.js';
+import type { OutcomeCounts, ModelOutcomes } from '../../../usage/index.js';
+import type { CountedResponses } from './counted-responses.js';
 
 const HOUR_MS = 3_600_000;
 /** From here on a model answers: less is a single call among many. */
 const WELL = 0.995;
-const MOSTLY = 0.5;
+const MAJORITY = 0.5;
 
 /** What the page of the service's state is made of. */
 export interface StatusFacts {
   /** Models that the visitor can call, by name. */
   readonly models: readonly string[];
   /** Undefined: nothing could be counted. */
-  readonly counted: CountedAnswers | undefined;
+  readonly counted: CountedResponses | undefined;
   /** Whether the service itself takes calls. */
   readonly takesCalls: boolean;
   readonly timeZone: string;
@@ -33,7 +33,7 @@ export function statusView({ models, counted, takesCalls, timeZone }: StatusFact
   };
 }
 
-function rowOf(name: string, { models, hours }: CountedAnswers, timeZone: string) {
+function rowOf(name: string, { models, hours }: CountedResponses, timeZone: string) {
   const answers = models.get(name);
   const share = answers && shareOf(answers);
   return {
@@ -45,7 +45,7 @@ function rowOf(name: string, { models, hours }: CountedAnswers, timeZone: string
   };
 }
 
-const stripOf = (name: string, answers: ModelAnswers | undefined, hours: readonly number[], timeZone: string) =>
+const stripOf = (name: string, answers: ModelOutcomes | undefined, hours: readonly number[], timeZone: string) =>
   healthStrip({
     name: `Success rate of ${name} by hour`,
     cellName: 'From',
@@ -56,14 +56,14 @@ const stripOf = (name: string, answers: ModelAnswers | undefined, hours: readonl
     }),
   });
 
-function shareOf({ answered, failed }: AnswerCounts): number | undefined {
+function shareOf({ answered, failed }: OutcomeCounts): number | undefined {
   return answered + failed === 0 ? undefined : answered / (answered + failed);
 }
 
 function badgeOf(share: number | undefined): { readonly tone: string; readonly label: string } {
   if (share === undefined) return { tone: '', label: 'No calls' };
   if (share >= WELL) return { tone: 'ok', label: 'Answering' };
-  return share >= MOSTLY ? { tone: 'warn', label: 'Some calls fail' } : { tone: 'bad', label: 'Most calls fail' };
+  return share >= MAJORITY ? { tone: 'warn', label: 'Some calls fail' } : { tone: 'bad', label: 'Most calls fail' };
 }
 
 type Rows = readonly { readonly badge: { readonly tone: string }; readonly share: number | undefined }[];

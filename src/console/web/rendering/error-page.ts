@@ -1,7 +1,7 @@
 import { type AppError, maskKeys } from '../../../platform/shared/index.js';
 import { localPath } from '../local-path.js';
 import { Page } from '../page.js';
-import { errorWords } from './error-words.js';
+import { errorText } from './error-text.js';
 
 /** The request that failed. */
 export interface FailedRequest {
@@ -13,7 +13,7 @@ export interface FailedRequest {
 
 /** Never shows a stack trace, or the message of an internal error. */
 export function errorPage(error: AppError, status: number, request: FailedRequest, now: Date): Page {
-  const words = errorWords(error, status);
+  const words = errorText(error, status);
   const data = {
     ...words,
     now,

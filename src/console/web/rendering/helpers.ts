@@ -1,7 +1,7 @@
 import Handlebars from 'handlebars';
 import { randomBytes } from 'node:crypto';
 import type { Form } from '../form.js';
-import { fieldFault, fieldValue, formFaults, isChosen, isTicked } from './form-faults.js';
+import { fieldError, fieldValue, formErrors, isChosen, isTicked } from './form-errors.js';
 import {
   compact,
   count,
@@ -56,13 +56,13 @@ const numbers: Helpers = {
         ),
 };
 
-interface Surroundings {
+interface TemplateContext {
   readonly timeZone: string;
   readonly now: Date;
 }
 
-function surroundings({ data }: Options): Surroundings {
-  const chrome = (data as { root?: { chrome?: Partial<Surroundings> } } | undefined)?.root?.chrome;
+function templateContext({ data }: Options): TemplateContext {
+  const chrome = (data as { root?: { chrome?: Partial<TemplateContext> } } | undefined)?.root?.chrome;
   return { timeZone: chrome?.timeZone ?? 'UTC', now: chrome?.now ?? new Date() };
 }
 
@@ -72,10 +72,10 @@ const precisionOf = ({ hash }: Options, left: times.Precision): times.Precision 
 };
 
 /** A `<time>` with the exact time in its attributes. */
-function timeElement(at: Maybe<Date | string>, options: Options, show: (at: Date, around: Surroundings) => string) {
+function timeElement(at: Maybe<Date | string>, options: Options, show: (at: Date, around: TemplateContext) => string) {
   return known(at, (value) => {
     const moment = new Date(value);
-    const around = surroundings(options);
+    const around = templateContext(options);
     const title = `${times.dateTime(moment, around.timeZone, 'seconds')} ${times.zoneName(moment, around.timeZone)}`;
     return html(
       `<time datetime="${moment.toISOString()}" title="${escapeExpression(title)}">${escapeExpression(show(moment, around))}</time>`,
@@ -94,7 +94,7 @@ const moments: Helpers = {
     timeElement(at, options, (moment, { timeZone }) => times.calendarDate(moment, timeZone)),
   /** What the reader's zone is called at that time. */
   zone: (at: Maybe<Date | string>, options: Options) =>
-    known(at, (value) => times.zoneName(new Date(value), surroundings(options).timeZone)),
+    known(at, (value) => times.zoneName(new Date(value), templateContext(options).timeZone)),
   day: (at: Maybe<Date | string>, options: Options) =>
     timeElement(at, options, (moment, { timeZone }) => times.shortDay(moment, timeZone)),
   dateTime: (at: Maybe<Date | string>, options: Options) =>
@@ -114,14 +114,14 @@ const logic: Helpers = {
 };
 
 const forms: Helpers = {
-  fieldFault: (form: Form<object> | undefined, name: string) => fieldFault(form, name),
+  fieldFault: (form: Form<object> | undefined, name: string) => fieldError(form, name),
   fieldValue: (form: Form<object> | undefined, name: string) => fieldValue(form, name),
   chosen: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
     isChosen(form, name, String(option), String(initial)),
   ticked: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
     isTicked(form, name, String(option), initial === true),
   formFaults: (form: Form<object> | undefined, ids: unknown) =>
-    formFaults(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
+    formErrors(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
   newNonce: () => randomBytes(16).toString('base64url'),
 };
 

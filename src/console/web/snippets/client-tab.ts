@@ -29,7 +29,7 @@ export interface ClientTab {
 }
 
 /** What a client speaks: at least one, the best first. */
-export type Dialects = readonly [ProtocolId, ...ProtocolId[]];
+export type ProtocolSet = readonly [ProtocolId, ...ProtocolId[]];
 
 /** Whatever there is to say to a client. */
 export interface Told {
@@ -38,7 +38,7 @@ export interface Told {
    * A model and the protocol to call it with: the first model whose upstream natively supports one of the protocols,
    * in order of preference; otherwise the first model that is translated.
    */
-  readonly modelIn: (...protocols: Dialects) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
+  readonly modelIn: (...protocols: ProtocolSet) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
 }
 
 export const block = (label: string, language: Language, code: string, file?: string): CodeBlock => ({

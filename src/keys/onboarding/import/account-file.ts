@@ -45,7 +45,7 @@ export function parseAccountFile(text: string): AccountFile {
   const faults: string[] = [];
   const seen = new Map<string, number>();
   const accounts = rows.flatMap(({ record, info: { lines: line } }) => {
-    const found = faultsOf(record, seen, line);
+    const found = accountErrors(record, seen, line);
     faults.push(...found.map((fault) => `line ${line}: ${fault}`));
     return found.length > 0 ? [] : [accountOf(record, line)];
   });
@@ -60,7 +60,7 @@ function columnsOf(header: readonly string[]): Column[] {
   return header as Column[];
 }
 
-function faultsOf(record: Row['record'], seen: Map<string, number>, line: number): string[] {
+function accountErrors(record: Row['record'], seen: Map<string, number>, line: number): string[] {
   const { email: typed = '', name = '', credit = '', monthly_allowance: allowance = '' } = record;
   const faults: string[] = [];
   const email = normalizeEmail(typed);

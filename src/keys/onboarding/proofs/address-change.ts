@@ -11,7 +11,7 @@ import {
 } from '../../../auth/index.js';
 import { NothingPending } from '../registration/registration.service.js';
 import { SignUpRules } from '../registration/sign-up-rules.js';
-import { Confirmations, type Confirmed } from './confirmations.js';
+import { Confirmations, type ConfirmedAddress } from './confirmations.js';
 
 /** Another address for an account. It has the one that it had until the new one is confirmed. */
 @Injectable()
@@ -45,7 +45,7 @@ export class AddressChange {
   }
 
   /** @throws CodeRefused, LinkRefused */
-  async confirm({ accountId }: Visitor, code: string): Promise<Confirmed> {
+  async confirm({ accountId }: Visitor, code: string): Promise<ConfirmedAddress> {
     return this.confirmations.confirm(await this.verifications.byCode('change', accountId, code));
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../auth/index.js';
 import { networkOf } from '../../../platform/shared/index.js';
 import { NothingPending, Registrations } from '../registration/registration.service.js';
-import { Confirmations, type Confirmed } from './confirmations.js';
+import { Confirmations, type ConfirmedAddress } from './confirmations.js';
 
 /** An address that waits to be shown to be whose browser this is. */
 export interface Waiting {
@@ -47,7 +47,7 @@ export class AddressProof {
   }
 
   /** @throws CodeRefused, NothingPending, LinkRefused, TooManyTries */
-  async byCode(visit: Visit, code: string): Promise<Confirmed> {
+  async byCode(visit: Visit, code: string): Promise<ConfirmedAddress> {
     const waiting = await this.waiting(visit);
     if (!waiting) throw new NothingPending();
     return this.proved(visit, async () =>
@@ -71,7 +71,7 @@ export class AddressProof {
   }
 
   /** @throws LinkRefused, InvitationRefused, TooManyTries */
-  async byLink(visit: Visit, token: string): Promise<Confirmed> {
+  async byLink(visit: Visit, token: string): Promise<ConfirmedAddress> {
     return this.proved(visit, async () => {
       const link = await this.link(token);
       if (link?.state !== 'open') throw new LinkRefused();
@@ -92,7 +92,7 @@ export class AddressProof {
   }
 
   /** Whoever tries many codes and links of other people comes from somewhere. */
-  private async proved({ ip }: Visit, work: () => Promise<Confirmed>): Promise<Confirmed> {
+  private async proved({ ip }: Visit, work: () => Promise<ConfirmedAddress>): Promise<ConfirmedAddress> {
     const network = networkOf(ip);
     await this.throttle.spend('code-from-network', network);
     const confirmed = await work();

@@ -14,7 +14,7 @@ import { RegistrationOpening } from '../registration/registration.opening.js';
 import { StartingCredits } from '../starting-credits.js';
 
 /** What was proved. */
-export interface Confirmed {
+export interface ConfirmedAddress {
   readonly accountId: string;
   readonly purpose: Purpose;
 }
@@ -31,7 +31,7 @@ export class Confirmations {
   ) {}
 
   /** @throws LinkRefused when it was used meanwhile, or the address has another account by now; InvitationRefused */
-  confirm(verification: StoredVerification): Promise<Confirmed> {
+  confirm(verification: StoredVerification): Promise<ConfirmedAddress> {
     switch (verification.purpose) {
       case 'register':
         return this.open(verification);
@@ -44,7 +44,7 @@ export class Confirmations {
     }
   }
 
-  private async open(verification: StoredVerification): Promise<Confirmed> {
+  private async open(verification: StoredVerification): Promise<ConfirmedAddress> {
     const { purpose, subject } = verification;
     const accountId = await this.accounts.within(async (manager) => {
       await this.verifications.use(verification, manager);
@@ -53,7 +53,7 @@ export class Confirmations {
     return { purpose, accountId };
   }
 
-  private async settle(verification: StoredVerification): Promise<Confirmed> {
+  private async settle(verification: StoredVerification): Promise<ConfirmedAddress> {
     const { purpose, subject: accountId, email } = verification;
     const before = await this.accounts.within(async (manager) => {
       await this.verifications.use(verification, manager);

@@ -21,7 +21,7 @@ export interface RunningServer {
 }
 
 /** How long orphans of a killed server may take to leave, and a port to come free again. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const RETRY_MS = 200;
 const READY_POLL_MS = 20;
 
@@ -123,7 +123,7 @@ export class Supervisor {
     fixed: boolean,
   ): Promise<{ pid: number; port: number }> {
     const logFile = join(this.dataDir, 'postgres.log');
-    const deadline = monotonicMs() + PATIENCE_MS;
+    const deadline = monotonicMs() + TIMEOUT_MS;
     for (let port = wanted; ;) {
       disownPostmaster(place);
       try {

@@ -4,11 +4,10 @@ import { Names, Text, Ticked } from './typed.js';
 /** Dollars and cents. */
 const AMOUNT = /^\d{1,6}(\.\d{1,2})?$/;
 /** The provider takes no less. */
-const LEAST = 0.5;
+const MIN = 0.5;
 const DOLLARS = 'Enter an amount of at least 0.50, such as 5 or 7.50.';
 
-const isPayable = (value: unknown): boolean =>
-  typeof value === 'string' && AMOUNT.test(value) && Number(value) >= LEAST;
+const isPayable = (value: unknown): boolean => typeof value === 'string' && AMOUNT.test(value) && Number(value) >= MIN;
 
 const IsPayable = (): PropertyDecorator =>
   ValidateBy({ name: 'isPayable', validator: { validate: isPayable } }, { message: DOLLARS });

@@ -4,12 +4,12 @@ import type { SseEvent } from '../sse-event.js';
 import type { CallContent, OpaqueReasoning } from './content.js';
 import type { CallEvent } from './events.js';
 import type { TreeObject } from './json-tree.js';
-import type { Losses } from './losses.js';
+import type { TranslationWarnings } from './warnings.js';
 
 /** What the translation of a request into content needs beside the request. */
 export interface ParseContext {
   readonly call: Call;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
   /** Opens what `RenderContext.seal` closed; undefined when this relay did not. */
   unseal(text: string): OpaqueReasoning | undefined;
 }
@@ -21,7 +21,7 @@ export interface RenderContext {
   readonly request: TreeObject;
   readonly content: CallContent;
   /** Of the answer as well: told as long as the head of the reply has not been sent. */
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
   /** Tokens of the prompt as far as they are known by now, at least 1: counted, or else estimated by its size. */
   promptTokens(): number;
   /** Closes reasoning so that it can be carried by clients and known again: `rly1.…`, of base64url letters and dots. */
@@ -32,7 +32,7 @@ export interface RenderContext {
 export interface BuildContext {
   readonly call: Call;
   readonly content: CallContent;
-  readonly losses: Losses;
+  readonly losses: TranslationWarnings;
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { TokenUsage } from '../call.js';
-import type { AnswerPart } from './content.js';
+import type { ResponsePart } from './content.js';
 import type { CallEvent, CallResult, StopReason } from './events.js';
 
 /** Puts the events of one answer together, for a client that wants it whole. */
 export class ResultCollector {
-  private readonly parts: AnswerPart[] = [];
+  private readonly parts: ResponsePart[] = [];
   private stop: StopReason = 'end';
   private sequence: string | undefined;
   private usage: TokenUsage | undefined;
@@ -47,7 +47,7 @@ export function* eventsOf({ parts, stop, sequence, usage }: CallResult): Generat
   yield { type: 'call-end' };
 }
 
-function* eventsOfPart(part: AnswerPart): Generator<CallEvent> {
+function* eventsOfPart(part: ResponsePart): Generator<CallEvent> {
   const { kind } = part;
   if (kind === 'tool-call') {
     const { arguments: _, cache: __, ...start } = part;

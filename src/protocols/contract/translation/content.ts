@@ -21,7 +21,7 @@ export interface CallContent {
   /** Texts that end the answer where the model writes them. */
   readonly stop: readonly string[];
   readonly sampling: Sampling;
-  readonly reasoning: ReasoningWish;
+  readonly reasoning: ReasoningRequest;
   readonly format: OutputFormat;
   /** `low`, `medium`, `high`, or whatever else the client wrote. */
   readonly verbosity: string | undefined;
@@ -42,7 +42,7 @@ export type Part =
   TextPart | ImagePart | FilePart | AudioPart | RefusalPart | ReasoningPart | ToolCallPart | ToolResultPart;
 
 /** What an answer is made of. */
-export type AnswerPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
+export type ResponsePart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
 
 /** Up to here the prompt may be kept in the vendor's cache. */
 export interface CacheMark {
@@ -183,7 +183,7 @@ export interface Sampling {
 }
 
 /** How a model is to think, and what the client wants to see of it. */
-export interface ReasoningWish {
+export interface ReasoningRequest {
   readonly effort?: Effort | undefined;
   /** At most so many tokens. */
   readonly budget?: number | undefined;

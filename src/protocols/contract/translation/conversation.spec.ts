@@ -2,7 +2,7 @@ import { cpuMs, LINEAR_MS } from '../../../../test/support/timing.js';
 import { AppError } from '../../../platform/shared/index.js';
 import type { Part, ToolResultPart, Turn } from './content.js';
 import { ConversationBuilder, pairResults, withErrorText } from './conversation.js';
-import { Losses } from './losses.js';
+import { TranslationWarnings } from './warnings.js';
 
 const text = (words: string): Part => ({ kind: 'text', text: words });
 const call = (id: string): Part => ({ kind: 'tool-call', id, name: 'f', arguments: '{}' });
@@ -15,7 +15,7 @@ const result = (id: string, words = id): ToolResultPart => ({
 const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
 const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
 const system = (...parts: Part[]): Turn => ({ role: 'system', parts });
-const paired = (...turns: Turn[]): readonly Turn[] => pairResults(turns, new Losses(false));
+const paired = (...turns: Turn[]): readonly Turn[] => pairResults(turns, new TranslationWarnings(false));
 
 describe('a conversation that is put together', () => {
   it('has instructions in front, and in their place within it', () => {
@@ -91,7 +91,7 @@ describe('results of tools', () => {
   });
 
   it('are made up where they are missing, but not at the end (case 69)', () => {
-    const losses = new Losses(false);
+    const losses = new TranslationWarnings(false);
     const turns = pairResults([assistant(call('a')), user(text('b')), assistant(call('c'))], losses);
     const missing = { ...result('a', '[no result]'), isError: true };
     expect(turns).toEqual([assistant(call('a')), user(missing, text('b')), assistant(call('c'))]);
@@ -99,7 +99,7 @@ describe('results of tools', () => {
   });
 
   it('without a call become text (case 69)', () => {
-    const losses = new Losses(false);
+    const losses = new TranslationWarnings(false);
     expect(pairResults([user(result('a', 'r'))], losses)).toEqual([
       user(text('Result of the tool call a:'), text('r')),
     ]);
@@ -107,7 +107,7 @@ describe('results of tools', () => {
   });
 
   it('are refused to be made up for a strict key (case 119)', () => {
-    expect(() => pairResults([user(result('a'))], new Losses(true))).toThrow(AppError);
+    expect(() => pairResults([user(result('a'))], new TranslationWarnings(true))).toThrow(AppError);
   });
 
   it('say that they failed, once (case 71)', () => {

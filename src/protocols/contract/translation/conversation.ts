@@ -1,5 +1,5 @@
 import type { CacheMark, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './content.js';
-import type { Losses } from './losses.js';
+import type { TranslationWarnings } from './warnings.js';
 
 /** A turn that may still be added to. */
 interface BuiltTurn extends Turn {
@@ -43,7 +43,7 @@ function join(built: BuiltTurn[], { role, parts }: Turn): void {
  * their turn, each call of an answered turn has one, and no result is without its call.
  * @throws AppError when the key is strict and something had to be made up or turned into text
  */
-export function pairResults(turns: readonly Turn[], losses: Losses): readonly Turn[] {
+export function pairResults(turns: readonly Turn[], losses: TranslationWarnings): readonly Turn[] {
   const { resultOf, orphans } = match(turns);
   const built: BuiltTurn[] = [];
   turns.forEach((turn, index) => {
@@ -84,12 +84,12 @@ function match(turns: readonly Turn[]): {
 
 const callsOf = ({ parts }: Turn): readonly ToolCallPart[] => parts.filter((part) => part.kind === 'tool-call');
 
-function noResult({ id, isFreeform }: ToolCallPart, losses: Losses): ToolResultPart {
+function noResult({ id, isFreeform }: ToolCallPart, losses: TranslationWarnings): ToolResultPart {
   losses.warn('tool_result_missing', 'messages');
   return { kind: 'tool-result', id, parts: [{ kind: 'text', text: '[no result]' }], isError: true, isFreeform };
 }
 
-function textsOf({ id, parts }: ToolResultPart, losses: Losses): readonly Part[] {
+function textsOf({ id, parts }: ToolResultPart, losses: TranslationWarnings): readonly Part[] {
   losses.warn('tool_result_without_call', 'messages');
   return [{ kind: 'text', text: `Result of the tool call ${id}:` }, ...parts];
 }

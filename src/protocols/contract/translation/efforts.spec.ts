@@ -1,4 +1,4 @@
-import { nearestEffort, wishedEffort } from './efforts.js';
+import { nearestEffort, requestedEffort } from './efforts.js';
 
 describe('efforts', () => {
   it.each([
@@ -15,10 +15,12 @@ describe('efforts', () => {
   });
 
   it('are named by the client, else follow from its budget, and are none where it wants none', () => {
-    expect(wishedEffort({ show: 'text', effort: 'low', budget: 50_000 })).toBe('low');
-    expect(wishedEffort({ show: 'text', effort: 'low', thinking: 'off' })).toBe('none');
-    expect(wishedEffort({ show: 'text', thinking: 'on' })).toBeUndefined();
-    const wished = [4096, 4097, 16_384, 16_385, 32_768, 32_769].map((budget) => wishedEffort({ show: 'text', budget }));
+    expect(requestedEffort({ show: 'text', effort: 'low', budget: 50_000 })).toBe('low');
+    expect(requestedEffort({ show: 'text', effort: 'low', thinking: 'off' })).toBe('none');
+    expect(requestedEffort({ show: 'text', thinking: 'on' })).toBeUndefined();
+    const wished = [4096, 4097, 16_384, 16_385, 32_768, 32_769].map((budget) =>
+      requestedEffort({ show: 'text', budget }),
+    );
     expect(wished).toEqual(['low', 'medium', 'medium', 'high', 'high', 'xhigh']);
   });
 });

@@ -1,5 +1,5 @@
 import { EFFORTS, type Effort } from '../call.js';
-import type { ReasoningWish } from './content.js';
+import type { ReasoningRequest } from './content.js';
 
 /** Budgets of thinking tokens up to which an effort is meant. */
 const BUDGETS: readonly (readonly [limit: number, effort: Effort])[] = [
@@ -12,7 +12,7 @@ const BUDGETS: readonly (readonly [limit: number, effort: Effort])[] = [
 export const effortOfBudget = (budget: number): Effort => BUDGETS.find(([limit]) => budget <= limit)?.[1] ?? 'xhigh';
 
 /** The effort that a client wishes, for dialects that have no other word for it; undefined leaves it to the model. */
-export function wishedEffort({ effort, budget, thinking }: ReasoningWish): Effort | undefined {
+export function requestedEffort({ effort, budget, thinking }: ReasoningRequest): Effort | undefined {
   if (thinking === 'off') return 'none';
   return effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
 }

@@ -1,4 +1,4 @@
-import type { AnswerPart } from './content.js';
+import type { ResponsePart } from './content.js';
 import type { CallEvent, PartStart } from './events.js';
 
 /** Checks that the events of one answer obey the grammar of `CallEvent`. For tests of decoders: nothing runs it on calls. */
@@ -65,7 +65,7 @@ export class EventGrammar {
     this.part = { start, text: '', isSealed: false };
   }
 
-  private finish(part: AnswerPart, event: CallEvent): void {
+  private finish(part: ResponsePart, event: CallEvent): void {
     const { start, text, isSealed } = this.open(event);
     this.require(part.kind === start.kind, event, `ends a part of the kind ${start.kind}`);
     const whole = part.kind === 'tool-call' ? part.arguments : part.text;

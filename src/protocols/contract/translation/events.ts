@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../call.js';
-import type { Annotation, AnswerPart, OpaqueReasoning } from './content.js';
+import type { Annotation, ResponsePart, OpaqueReasoning } from './content.js';
 
 /** Why an answer ended. `context`: the model's window is full. */
 export type StopReason =
@@ -32,7 +32,7 @@ export type CallEvent =
   | { readonly type: 'part-annotation'; readonly annotation: Annotation }
   /** Reasoning only. */
   | { readonly type: 'part-seal'; readonly opaque: OpaqueReasoning }
-  | { readonly type: 'part-end'; readonly part: AnswerPart }
+  | { readonly type: 'part-end'; readonly part: ResponsePart }
   /** What is used by now; replaces what was said before. Provisional: says nothing of the output yet. */
   | { readonly type: 'usage-update'; readonly usage: TokenUsage; readonly isProvisional?: boolean }
   | {
@@ -45,7 +45,7 @@ export type CallEvent =
 
 /** A whole answer. */
 export interface CallResult {
-  readonly parts: readonly AnswerPart[];
+  readonly parts: readonly ResponsePart[];
   readonly stop: StopReason;
   readonly sequence?: string | undefined;
   /** Undefined when the upstream did not say. */

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Call } from '../call.js';
 
 /** The id of a call's answer, as a dialect writes ids: `resp_` and 32 hexadecimal digits. */
-export const answerId = ({ id }: Call, prefix: string): string => prefix + id.replace(/^req_/, '');
+export const newResponseId = ({ id }: Call, prefix: string): string => prefix + id.replace(/^req_/, '');
 
 /** The id of one item of it, unlike all others. @param index of the item in the answer */
 export const itemId = (call: Call, prefix: string, index: number): string =>
-  `${answerId(call, prefix)}${index.toString(16).padStart(4, '0')}`;
+  `${newResponseId(call, prefix)}${index.toString(16).padStart(4, '0')}`;
 
 /** What a dialect allows as a name or an id. */
 export interface NameRule {

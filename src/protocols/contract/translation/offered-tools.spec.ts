@@ -2,7 +2,7 @@ import { cpuMs, LINEAR_MS } from '../../../../test/support/timing.js';
 import { refusalOf } from '../../../../test/support/calls.js';
 import { aContent } from '../../../../test/support/translations.js';
 import type { HostedTool, Tool } from './content.js';
-import { Losses } from './losses.js';
+import { TranslationWarnings } from './warnings.js';
 import { allowedTools, runTools } from './offered-tools.js';
 
 const tool = (name: string): Tool => ({ name, schema: undefined, path: 'tools[0]' });
@@ -30,7 +30,7 @@ describe('the tools of a client', () => {
 
   it('are left out where only their vendor runs them, and refused where none is left', () => {
     const both = [hosted('mcp', 'tools[0]'), hosted('web_search', 'tools[1]')];
-    const losses = new Losses(false);
+    const losses = new TranslationWarnings(false);
     expect(runTools(aContent({ hostedTools: both }), isSearch, losses)).toEqual([both[1]]);
     expect(losses.header).toBe('unsupported_tool:tools[0]');
     const none = [hosted('mcp', 'tools[0]'), hosted('shell', 'tools[1]')];

@@ -1,5 +1,5 @@
 import type { CallContent, HostedTool, Tool } from './content.js';
-import { type Losses, notTranslatable } from './losses.js';
+import { type TranslationWarnings, notTranslatable } from './warnings.js';
 
 // Which of a client's tools a model is given, whatever the dialect.
 
@@ -17,7 +17,7 @@ export function allowedTools({ tools, toolChoice }: Pick<CallContent, 'tools' | 
 export function runTools(
   { tools, hostedTools }: Pick<CallContent, 'tools' | 'hostedTools'>,
   runs: (tool: HostedTool) => boolean,
-  losses: Losses,
+  losses: TranslationWarnings,
 ): readonly HostedTool[] {
   const run = hostedTools.filter(runs);
   for (const tool of hostedTools) {

@@ -1,4 +1,4 @@
-import type { Annotation, AnswerPart, CallContent, OpaqueReasoning } from './content.js';
+import type { Annotation, ResponsePart, CallContent, OpaqueReasoning } from './content.js';
 import type { CallEvent, PartStart } from './events.js';
 
 /** A part on its way: what has been told of it, and what waits until the parts before it are complete. */
@@ -166,7 +166,7 @@ function tellText(lane: Lane, events: CallEvent[]): void {
 
 const takesJson = (start: PartStart): boolean => start.kind === 'tool-call' && start.isFreeform !== true;
 
-function partOf({ start, text, annotations, opaque }: Lane): AnswerPart {
+function partOf({ start, text, annotations, opaque }: Lane): ResponsePart {
   switch (start.kind) {
     case 'tool-call':
       return { ...start, arguments: text };

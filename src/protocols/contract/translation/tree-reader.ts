@@ -1,6 +1,6 @@
 import type { AppError } from '../../../platform/shared/index.js';
 import { isTreeObject, type JsonTree, RawJson, type TreeObject } from './json-tree.js';
-import { malformed } from './losses.js';
+import { malformed } from './warnings.js';
 
 interface NumberRange {
   readonly min: number;

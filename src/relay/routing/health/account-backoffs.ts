@@ -1,8 +1,8 @@
-import type { RestReason } from './rest.js';
+import type { CooldownReason } from './cooldown.js';
 
 /** One account's calls skip a channel or a credential for a time. */
 export interface BackOff {
-  readonly reason: RestReason;
+  readonly reason: CooldownReason;
   /** By this process's clock. */
   readonly untilMs: number;
   /** How many in a row, this one included. */

@@ -6,16 +6,16 @@ import { AccountBackOffs, type BackOff } from './account-backoffs.js';
 import { ChannelOutcomes } from './channel-outcomes.js';
 import { CheckCalls, type CheckTarget } from './check-calls.js';
 import { HealthLimits } from './health-limits.js';
-import type { Rest } from './rest.js';
-import { SharedRests } from './shared-rests.js';
+import type { Cooldown } from './cooldown.js';
+import { SharedCooldowns } from './shared-cooldowns.js';
 import { credentialSubjectOf, subjectOf } from './subjects.js';
-import { type CredentialFault, faultOf, isOfCredential } from './upstream-fault.js';
+import { type CredentialError, classifyFailure, isOfCredential } from './upstream-failure.js';
 
 /** Rests that end within so much are one, in ms. */
 const SAME_MS = 1000;
 
 /** Of what is written in the log. */
-const REASONS: Readonly<Record<CredentialFault, string>> = {
+const REASONS: Readonly<Record<CredentialError, string>> = {
   rate_limit: 'it reached its rate limit',
   refused: 'it was rejected',
   no_money: 'its account is out of credit',
@@ -42,7 +42,7 @@ export class ChannelHealth {
   private readonly counter;
 
   constructor(
-    private readonly rests: SharedRests,
+    private readonly rests: SharedCooldowns,
     private readonly checks: CheckCalls,
     private readonly limits: HealthLimits,
     private readonly clock: Clock,
@@ -60,11 +60,11 @@ export class ChannelHealth {
   }
 
   /** Why the whole channel is left alone; undefined when it is not. */
-  restOf(channel: Channel): Rest | undefined {
+  restOf(channel: Channel): Cooldown | undefined {
     return this.rests.find(subjectOf(channel));
   }
 
-  restOfCredential(channel: Channel, credential: ChannelCredential | undefined): Rest | undefined {
+  restOfCredential(channel: Channel, credential: ChannelCredential | undefined): Cooldown | undefined {
     return this.rests.find(credentialSubjectOf(channel, credential));
   }
 
@@ -119,11 +119,11 @@ export class ChannelHealth {
    * The call that probed a channel after its cooldown failed too: a check call decides whether it cools down again.
    * @param hasHealed its response had begun before, and ended the cooldown
    */
-  async probeFailed(target: AttemptTarget, rest: Rest, error: AppError, hasHealed: boolean): Promise<void> {
+  async probeFailed(target: AttemptTarget, rest: Cooldown, error: AppError, hasHealed: boolean): Promise<void> {
     const found = await this.checks.outcome(target);
     // Another call has probed meanwhile.
     if (this.restOf(target.channel)?.id !== (hasHealed ? undefined : rest.id)) return;
-    const fault = found && faultOf(found);
+    const fault = found && classifyFailure(found);
     if (found !== undefined && isOfCredential(fault)) this.restCredential(target, fault, found);
     if (fault === 'failure' || isUnknown(found))
       return this.pause(target.channel, rest.strikes + 1, error, 'it is still failing');
@@ -134,7 +134,7 @@ export class ChannelHealth {
    * The upstream rejected a call because of its credential, or said so.
    * @param rest the credential's cooldown that this call probed
    */
-  credentialFailed(target: AttemptTarget, reason: CredentialFault, error: AppError, rest: Rest | undefined): void {
+  credentialFailed(target: AttemptTarget, reason: CredentialError, error: AppError, rest: Cooldown | undefined): void {
     const restMs = this.restMsFor(reason, error);
     if (restMs <= 0) return;
     if (reason === 'rate_limit') return this.rateLimited(target, restMs, error, rest);
@@ -144,21 +144,21 @@ export class ChannelHealth {
     void this.checkCredential(target, reason, error, rest);
   }
 
-  claim(rest: Rest): Promise<boolean> {
+  claim(rest: Cooldown): Promise<boolean> {
     return this.rests.claim(rest);
   }
 
-  free(rest: Rest): void {
+  free(rest: Cooldown): void {
     this.rests.free(rest);
   }
 
   /** @param isWhole of the whole channel, not of a credential */
-  heal(channel: Channel, rest: Rest, isWhole: boolean): void {
+  heal(channel: Channel, rest: Cooldown, isWhole: boolean): void {
     if (this.rests.end(rest)) this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential'} recovered.`);
   }
 
   /** No check call is sent: it would add to the load that is limited. */
-  private rateLimited(target: AttemptTarget, restMs: number, error: AppError, rest: Rest | undefined): void {
+  private rateLimited(target: AttemptTarget, restMs: number, error: AppError, rest: Cooldown | undefined): void {
     const { channel, credential, accountId } = target;
     const nowMs = this.clock.now();
     const subject = credentialSubjectOf(channel, credential);
@@ -171,12 +171,12 @@ export class ChannelHealth {
   /** Content, a header or the size of one request may be what was rejected: a check call tells. */
   private async checkCredential(
     target: AttemptTarget,
-    reason: CredentialFault,
+    reason: CredentialError,
     error: AppError,
-    rest: Rest | undefined,
+    rest: Cooldown | undefined,
   ): Promise<void> {
     const found = await this.checks.outcome(target);
-    const fault = found && faultOf(found);
+    const fault = found && classifyFailure(found);
     if (found !== undefined && isOfCredential(fault)) return this.restCredential(target, fault, found);
     if (rest === undefined) return;
     if (fault === 'failure') this.free(rest);
@@ -187,7 +187,7 @@ export class ChannelHealth {
   private async checkChannel(target: AttemptTarget, outcomes: ChannelOutcomes): Promise<void> {
     const { channel } = target;
     const found = await this.checks.outcome(target);
-    const fault = found && faultOf(found);
+    const fault = found && classifyFailure(found);
     if (found === undefined || fault === undefined) return;
     if (isOfCredential(fault)) return this.restCredential(target, fault, found);
     if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
@@ -208,13 +208,13 @@ export class ChannelHealth {
     );
   }
 
-  private restMsFor(reason: CredentialFault, { details }: AppError): number {
+  private restMsFor(reason: CredentialError, { details }: AppError): number {
     const { refusedMs, longestRateLimitMs } = this.limits;
     const askedMs = (details.retryAfterSeconds ?? 1) * 1000;
     return reason === 'rate_limit' ? Math.min(askedMs, longestRateLimitMs) : refusedMs;
   }
 
-  private restCredential({ channel, credential }: AttemptTarget, reason: CredentialFault, error: AppError): void {
+  private restCredential({ channel, credential }: AttemptTarget, reason: CredentialError, error: AppError): void {
     const restMs = this.restMsFor(reason, error);
     const untilMs = this.clock.now() + restMs;
     const known = this.restOfCredential(channel, credential);
@@ -246,7 +246,7 @@ export class ChannelHealth {
 
 /** The check call could not be sent, so that it proves nothing. */
 const isUnknown = (found: AppError | undefined): boolean =>
-  found !== undefined && faultOf(found) === undefined && found.details.upstreamStatus === undefined;
+  found !== undefined && classifyFailure(found) === undefined && found.details.upstreamStatus === undefined;
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
 

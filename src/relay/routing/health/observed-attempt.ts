@@ -1,13 +1,13 @@
 import type { AppError } from '../../../platform/shared/index.js';
 import type { AttemptTarget, ChannelHealth } from './channel-health.js';
 import type { ChannelOutcomes } from './channel-outcomes.js';
-import type { Rest } from './rest.js';
-import { faultOf, isOfCredential } from './upstream-fault.js';
+import type { Cooldown } from './cooldown.js';
+import { classifyFailure, isOfCredential } from './upstream-failure.js';
 
 /** What rests and is tried by an attempt. */
 export interface Probed {
-  readonly channel: Rest | undefined;
-  readonly credential: Rest | undefined;
+  readonly channel: Cooldown | undefined;
+  readonly credential: Cooldown | undefined;
 }
 
 /**
@@ -41,7 +41,7 @@ export class ObservedAttempt {
   }
 
   failed(error: AppError): void {
-    const fault = faultOf(error);
+    const fault = classifyFailure(error);
     if (isOfCredential(fault)) {
       const { channel, credential } = this.probed;
       // A channel that refuses is there. What comes of a credential that was tried depends on a check call.

@@ -1,7 +1,7 @@
 import type { AppError } from '../../../platform/shared/index.js';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import type { ObservedAttempt } from '../health/observed-attempt.js';
-import { faultOf, isOfCredential } from '../health/upstream-fault.js';
+import { classifyFailure, isOfCredential } from '../health/upstream-failure.js';
 
 interface Duties {
   readonly observed: ObservedAttempt;
@@ -40,7 +40,7 @@ export class Assignment {
   failed(error: AppError): void {
     if (this.isTold) return;
     this.isTold = true;
-    if (isOfCredential(faultOf(error))) this.duties.onCredentialFault();
+    if (isOfCredential(classifyFailure(error))) this.duties.onCredentialFault();
     this.duties.observed.failed(error);
   }
 

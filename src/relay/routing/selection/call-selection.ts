@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/shared/index.js';
 import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import { ObservedAttempt } from '../health/observed-attempt.js';
-import type { Rest } from '../health/rest.js';
+import type { Cooldown } from '../health/cooldown.js';
 import { credentialSubjectOf } from '../health/subjects.js';
 import type { Random } from '../random.js';
 import { Assignment } from './assignment.js';
@@ -11,18 +11,18 @@ import type { ChannelLoad } from './channel-load.js';
 import { type CallOutlook, prospectsOf } from './outlook.js';
 import { drawnBy, precedence } from './precedence.js';
 import { type NoChannel, Shortage } from './shortage.js';
-import { type Askable, type Standing, standingOf } from './standing.js';
+import { type AvailableChannel, type ChannelStatus, channelStatus } from './channel-status.js';
 import { type Affinity, ringingTime } from './weighted-draw.js';
 
 /** Who made an earlier answer. */
-export interface Maker {
+export interface ResponseOrigin {
   readonly channelId: string;
   /** Null: it was not noted, or there is none. */
   readonly credentialId: string | null;
 }
 
 /** What a channel is looked for. */
-export interface Wanted {
+export interface SelectionQuery {
   readonly group: string;
   readonly model: string;
   /** The client's dialect. */
@@ -33,15 +33,15 @@ export interface Wanted {
   /** Which channels may be asked at all; undefined: all that take the dialect. */
   readonly admits?: ((channel: Channel) => boolean) | undefined;
   /** Nobody else knows what the call refers to: of this channel, the account that this credential is of. */
-  readonly keeper?: Maker | undefined;
+  readonly keeper?: ResponseOrigin | undefined;
   /** False: this is no call, and what it hears tells nothing of how calls are answered. */
   readonly mayProbe?: boolean;
   /** Asked before its equals: what it has in its cache is what the call begins with. */
-  readonly preferred?: Maker | undefined;
+  readonly preferred?: ResponseOrigin | undefined;
 }
 
 /** What a selection looks into. */
-export interface Surroundings {
+export interface SelectionContext {
   /** The channels as they are now, in no order. */
   readonly channels: () => readonly Channel[];
   readonly health: ChannelHealth;
@@ -54,7 +54,7 @@ interface Candidate {
   readonly channel: Channel;
   readonly credential: ChannelCredential | undefined;
   /** What rests and whose time is up: it is to be tried. */
-  readonly due: { readonly channel: Rest | undefined; readonly credential: Rest | undefined };
+  readonly due: { readonly channel: Cooldown | undefined; readonly credential: Cooldown | undefined };
   /** By the weights, the first is asked. */
   readonly rings: number;
 }
@@ -69,8 +69,8 @@ export class CallSelection {
   private readonly asked = new Set<string>();
 
   constructor(
-    private readonly wanted: Wanted,
-    private readonly surroundings: Surroundings,
+    private readonly wanted: SelectionQuery,
+    private readonly surroundings: SelectionContext,
   ) {}
 
   /** How long the slowest of them may take over an answer, in ms; 0 when there is none. */
@@ -118,22 +118,22 @@ export class CallSelection {
     return admits === undefined ? channels : channels.filter(admits);
   }
 
-  private standings(): readonly Standing[] {
+  private standings(): readonly ChannelStatus[] {
     const { health, load, clock } = this.surroundings;
     const { accountId, mayProbe = true } = this.wanted;
     const common = { health, load, clock, accountId, mayProbe, asked: this.asked };
     return this.candidates()
       .filter(({ id }) => !this.asked.has(id))
-      .map((channel) => standingOf(channel, { ...common, credentials: this.usableOf(channel) }));
+      .map((channel) => channelStatus(channel, { ...common, credentials: this.usableOf(channel) }));
   }
 
-  private shortageOf(standings: readonly Standing[]): NoChannel {
+  private shortageOf(standings: readonly ChannelStatus[]): NoChannel {
     const shortage = new Shortage(this.surroundings.clock.now());
     for (const standing of standings) if (!standing.isAskable) shortage.add(standing);
     return shortage.errorFor(this.wanted.model);
   }
 
-  private drawn({ channel, rest, credentials }: Askable): Candidate {
+  private drawn({ channel, rest, credentials }: AvailableChannel): Candidate {
     let chosen = credentials[0];
     if (credentials.length > 1) {
       const drawn = credentials.map((choice) => ({ choice, rings: this.ringsOf(choice.credential) }));
@@ -172,7 +172,7 @@ export class CallSelection {
   private async probe(candidate: Candidate): Promise<Assignment> {
     const { health, load } = this.surroundings;
     const { channel, due } = candidate;
-    const claimed: Rest[] = [];
+    const claimed: Cooldown[] = [];
     for (const rest of [due.channel, due.credential]) {
       if (rest === undefined) continue;
       if (!(await health.claim(rest))) return this.nextWithout(claimed);
@@ -181,7 +181,7 @@ export class CallSelection {
     return load.isFull(channel) ? this.nextWithout(claimed) : this.assign(candidate);
   }
 
-  private nextWithout(claimed: readonly Rest[]): Assignment | Promise<Assignment> {
+  private nextWithout(claimed: readonly Cooldown[]): Assignment | Promise<Assignment> {
     for (const rest of claimed) this.surroundings.health.free(rest);
     return this.next();
   }

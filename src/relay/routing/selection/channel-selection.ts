@@ -3,7 +3,7 @@ import { Clock } from '../../../platform/shared/index.js';
 import { ChannelDirectory, takesCalls } from '../../../catalog/channels/index.js';
 import { ChannelHealth } from '../health/channel-health.js';
 import { Random } from '../random.js';
-import { CallSelection, type Wanted } from './call-selection.js';
+import { CallSelection, type SelectionQuery } from './call-selection.js';
 import { ChannelLoad } from './channel-load.js';
 import { type Excluded, exclusionOf } from './exclusion.js';
 import type { CallOutlook } from './outlook.js';
@@ -25,7 +25,7 @@ export class ChannelSelection {
     private readonly clock: Clock,
   ) {}
 
-  for(wanted: Wanted): CallSelection {
+  for(wanted: SelectionQuery): CallSelection {
     const { directory, health, load, random, clock } = this;
     const { group, model, protocol, admits } = wanted;
     return new CallSelection(
@@ -40,7 +40,7 @@ export class ChannelSelection {
   }
 
   /** Whom a call would ask if it were made now, and why not the others. Nobody is asked, and nothing is counted. */
-  outlook(wanted: Wanted): ModelOutlook {
+  outlook(wanted: SelectionQuery): ModelOutlook {
     const { group, model, protocol } = wanted;
     const outlook = this.for(wanted).outlook();
     const { prospects, hindered } = outlook;

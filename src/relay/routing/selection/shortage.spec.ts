@@ -1,9 +1,9 @@
-import type { RestReason } from '../health/rest.js';
+import type { CooldownReason } from '../health/cooldown.js';
 import { Shortage } from './shortage.js';
 
 const NOW = 1_000_000;
 
-const resting = (reason: RestReason, ms: number) => ({
+const resting = (reason: CooldownReason, ms: number) => ({
   isFull: false,
   rests: [{ subject: 'a channel', id: 'a rest', reason, untilMs: NOW + ms, strikes: 1, probeUntilMs: 0 }],
 });

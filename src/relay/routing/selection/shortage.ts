@@ -1,6 +1,6 @@
 import { AppError, type ErrorKind } from '../../../platform/shared/index.js';
-import type { RestReason } from '../health/rest.js';
-import type { Hindered } from './standing.js';
+import type { CooldownReason } from '../health/cooldown.js';
+import type { UnavailableChannel } from './channel-status.js';
 
 /** Clients are told to wait no longer than this. */
 const LONGEST_WAIT_SECONDS = 60;
@@ -28,12 +28,12 @@ export class NoChannel extends AppError {
 
 /** Why channels that serve a model cannot be called now, gathered while one is looked for. */
 export class Shortage {
-  private readonly reasons = new Set<RestReason | 'full'>();
+  private readonly reasons = new Set<CooldownReason | 'full'>();
   private waitMs = Infinity;
 
   constructor(private readonly nowMs: number) {}
 
-  add({ isFull, rests }: Pick<Hindered, 'isFull' | 'rests'>): void {
+  add({ isFull, rests }: Pick<UnavailableChannel, 'isFull' | 'rests'>): void {
     if (isFull) this.note('full', MOMENT_SECONDS * 1000);
     for (const { reason, untilMs } of rests) this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
   }
@@ -53,12 +53,12 @@ export class Shortage {
     return NoChannel.for(model, seconds, false);
   }
 
-  private note(reason: RestReason | 'full', waitMs: number): void {
+  private note(reason: CooldownReason | 'full', waitMs: number): void {
     this.reasons.add(reason);
     this.waitMs = Math.min(this.waitMs, waitMs);
   }
 
-  private isOnly(reason: RestReason): boolean {
+  private isOnly(reason: CooldownReason): boolean {
     return this.reasons.size === 1 && this.reasons.has(reason);
   }
 }

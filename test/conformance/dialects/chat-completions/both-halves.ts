@@ -1,4 +1,4 @@
-import type { AnswerPart, CallResult } from '../../../../src/protocols/contract/index.js';
+import type { ResponsePart, CallResult } from '../../../../src/protocols/contract/index.js';
 import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/chat-completions.upstream.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
@@ -44,26 +44,26 @@ export const bothHalves: DialectUnderTest = {
 
 /** What can be read of it may be given back to the upstream that wrote it. */
 function unsealed(answer: CallResult): CallResult {
-  const parts = answer.parts.flatMap((part): AnswerPart[] => {
+  const parts = answer.parts.flatMap((part): ResponsePart[] => {
     if (part.kind !== 'reasoning') return [part];
-    return part.text === '' ? [] : [thought(part.text)];
+    return part.text === '' ? [] : [reasoningBlock(part.text)];
   });
   return { ...answer, parts };
 }
 
-const thought = (text: string): AnswerPart => ({
+const reasoningBlock = (text: string): ResponsePart => ({
   kind: 'reasoning',
   text,
   opaque: { kind: 'text', family: FAMILY, data: '', text },
 });
 
 /** In which order a whole message has its parts. */
-const ORDER: readonly AnswerPart['kind'][] = ['reasoning', 'text', 'refusal', 'tool-call'];
-const bySort = (one: AnswerPart, other: AnswerPart): number => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind);
+const ORDER: readonly ResponsePart['kind'][] = ['reasoning', 'text', 'refusal', 'tool-call'];
+const bySort = (one: ResponsePart, other: ResponsePart): number => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind);
 
 /** Chat Completions has one text where others have several in a row. */
-function inRuns(answer: CallResult, order?: (one: AnswerPart, other: AnswerPart) => number): CallResult {
-  const parts: AnswerPart[] = [];
+function inRuns(answer: CallResult, order?: (one: ResponsePart, other: ResponsePart) => number): CallResult {
+  const parts: ResponsePart[] = [];
   for (const part of order ? answer.parts.toSorted(order) : answer.parts) {
     const last = parts.at(-1);
     if (part.kind === 'text' && last?.kind === 'text') {
@@ -74,7 +74,7 @@ function inRuns(answer: CallResult, order?: (one: AnswerPart, other: AnswerPart)
         ...(annotations.length > 0 && { annotations }),
       };
     } else if (part.kind === 'reasoning' && last?.kind === 'reasoning') {
-      parts[parts.length - 1] = thought(last.text + part.text);
+      parts[parts.length - 1] = reasoningBlock(last.text + part.text);
     } else parts.push(part);
   }
   return { ...answer, parts };

@@ -17,7 +17,7 @@ const CONFIG_MEMBERS = [
   'thinkingConfig',
 ];
 const DATA_MEMBERS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
-const MOST_STOPS = 5;
+const MAX_STOPS = 5;
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/;
 
 export function expectGeminiRules(request: JsonObject): void {
@@ -104,7 +104,7 @@ function expectChoice(config: ToolConfig | undefined, names: readonly string[]):
 
 function expectConfig(config: JsonObject): void {
   expect(CONFIG_MEMBERS).toEqual(expect.arrayContaining(Object.keys(config)));
-  expect(((config['stopSequences'] ?? []) as string[]).length).toBeLessThanOrEqual(MOST_STOPS);
+  expect(((config['stopSequences'] ?? []) as string[]).length).toBeLessThanOrEqual(MAX_STOPS);
   if (config['responseJsonSchema'] !== undefined) expect(config['responseMimeType']).toBe('application/json');
   const thinking = (config['thinkingConfig'] ?? {}) as JsonObject;
   expect(Object.keys(thinking)).not.toEqual(expect.arrayContaining(['thinkingLevel', 'thinkingBudget']));

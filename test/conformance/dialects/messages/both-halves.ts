@@ -1,4 +1,4 @@
-import type { AnswerPart, CallResult, StopReason } from '../../../../src/protocols/contract/index.js';
+import type { ResponsePart, CallResult, StopReason } from '../../../../src/protocols/contract/index.js';
 import { MessagesProtocol } from '../../../../src/protocols/messages/messages.protocol.js';
 import { MessagesUpstream } from '../../../../src/protocols/messages/messages.upstream.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
@@ -43,7 +43,7 @@ export const bothHalves: DialectUnderTest = {
 
 /** Messages says a refusal in a text, and has its citations from searches of its own. */
 function refusedInWords(answer: CallResult): CallResult {
-  const parts = answer.parts.map((part): AnswerPart => {
+  const parts = answer.parts.map((part): ResponsePart => {
     if (part.kind === 'text') return { kind: 'text', text: part.text };
     return part.kind === 'refusal' ? { kind: 'text', text: part.text } : part;
   });

@@ -1,5 +1,5 @@
 import {
-  type Answer,
+  type OperationResponse,
   header,
   INVALID_TOKEN,
   json,
@@ -14,7 +14,7 @@ import {
 } from './operation.js';
 import { reference } from './schema.js';
 
-type Answers = Readonly<Record<string, Answer>>;
+type Answers = Readonly<Record<string, OperationResponse>>;
 
 /** Errors that every question about a prompt knows, in the shape of its dialect. */
 const refusals = (error: string): Answers => ({

@@ -1,5 +1,5 @@
 // The description of /v1 as OpenAPI, written by hand: tests hold it against the routes and their answers.
-import { ANSWERS } from './answers.js';
+import { ANSWERS } from './responses.js';
 import type { Paths } from './operation.js';
 import { REQUESTS } from './requests.js';
 

@@ -12,7 +12,7 @@ export interface Parameter {
 
 type Headers = Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>;
 
-export interface Answer {
+export interface OperationResponse {
   readonly description: string;
   readonly headers?: Headers;
   readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
@@ -27,7 +27,7 @@ export interface Operation {
     readonly required: true;
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
   };
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, OperationResponse>>;
 }
 
 type Method = 'get' | 'post' | 'delete';
@@ -38,13 +38,13 @@ export const json = (schema: Schema) => ({ 'application/json': { schema } });
 export const header = (description: string): Headers[string] => ({ description, schema: { type: 'string' } });
 export const REQUEST_ID: Headers = { 'x-request-id': header('The request ID: req_…') };
 
-export const ok = (description: string, schema: Schema): Answer => ({
+export const ok = (description: string, schema: Schema): OperationResponse => ({
   description,
   headers: REQUEST_ID,
   content: json(schema),
 });
 
-export const wrong = (description: string, error = 'Error'): Answer => ({
+export const wrong = (description: string, error = 'Error'): OperationResponse => ({
   description,
   content: json(reference(error)),
 });

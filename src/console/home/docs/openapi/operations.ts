@@ -1,12 +1,12 @@
 import { CALLS, callIn } from './calls.js';
-import { KEPT_RESPONSES } from './kept-responses.js';
+import { STORED_RESPONSES } from './stored-responses.js';
 import { INVALID_TOKEN, NO_MODEL, NOT_FROM_HERE, ok, optional, type Paths, pathId, wrong } from './operation.js';
 import { reference } from './schema.js';
 
 /** Everything that a program can ask for with a key. */
 const PATHS: Paths = {
   ...CALLS,
-  ...KEPT_RESPONSES,
+  ...STORED_RESPONSES,
   '/v1/models': {
     get: {
       operationId: 'listModels',

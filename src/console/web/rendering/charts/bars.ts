@@ -103,7 +103,7 @@ export const EMPTY = {
 export const HEADROOM = 1.08;
 /** Of the room of a bucket, what its bar takes. */
 const BAR_SHARE = 0.72;
-const MOST_SERIES = 4;
+const MAX_SERIES = 4;
 
 interface ColouredSeries extends Omit<Series, 'class'> {
   readonly class: string;
@@ -121,7 +121,7 @@ function coloured({ series, order, buckets, restName }: StackedBarsInput): Colou
   const sorted = series.toSorted(
     (one, other) => place(one.name) - place(other.name) || 0 || sum(other.values) - sum(one.values),
   );
-  const shown = sorted.length > MOST_SERIES + 1 ? sorted.slice(0, MOST_SERIES) : sorted;
+  const shown = sorted.length > MAX_SERIES + 1 ? sorted.slice(0, MAX_SERIES) : sorted;
   const rest = sorted.slice(shown.length);
   const drawn = shown.map((one, index) => ({ ...one, class: one.class ?? `f${index + 1}` }));
   return rest.length === 0 ? drawn : [...drawn, { name: restName, values: summed(buckets, rest), class: 'f5' }];

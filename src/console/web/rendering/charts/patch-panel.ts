@@ -1,5 +1,5 @@
 /** What clients speak: `Responses`, at `/v1/responses`. */
-interface PanelDialect {
+interface PanelProtocol {
   readonly id: string;
   readonly name: string;
   readonly path: string;
@@ -13,18 +13,18 @@ interface PanelModel {
 
 /** Where the cords would end if every model answered everything: never all at the first. */
 const ENDS = [2, 0, 4];
-const MOST_DIALECTS = 3;
+const MAX_PROTOCOLS = 3;
 const JACKS = 6;
 /** What fits beside a jack on a phone. */
 const LONGEST_NAME = 18;
 
 /** The drawing of the landing page: dialects, up to six models, a cord from each dialect to a model that answers it. */
-export function patchPanel(allDialects: readonly PanelDialect[], allModels: readonly PanelModel[]) {
+export function patchPanel(allDialects: readonly PanelProtocol[], allModels: readonly PanelModel[]) {
   const jacks = Array.from({ length: JACKS }, (_, index) => {
     const y = 34 + index * 46;
     return { name: shortened(allModels[index]?.name ?? ''), y, textY: y + 4.5 };
   });
-  const dialects = allDialects.slice(0, MOST_DIALECTS).map((dialect, index) => {
+  const dialects = allDialects.slice(0, MAX_PROTOCOLS).map((dialect, index) => {
     const y = 62 + index * 88;
     return { ...dialect, y, textY: y - 3, pathY: y + 14 };
   });
@@ -40,7 +40,7 @@ export function patchPanel(allDialects: readonly PanelDialect[], allModels: read
 }
 
 /** The jack of each dialect's cord; one that has no cord yet where there is a choice. */
-function endsOf(dialects: readonly PanelDialect[], models: readonly PanelModel[]): (number | undefined)[] {
+function endsOf(dialects: readonly PanelProtocol[], models: readonly PanelModel[]): (number | undefined)[] {
   const taken = new Set<number>();
   return dialects.map(({ id }, index) => {
     const able = models.flatMap(({ answers }, jack) => (answers.includes(id) ? [jack] : []));
@@ -52,7 +52,7 @@ function endsOf(dialects: readonly PanelDialect[], models: readonly PanelModel[]
   });
 }
 
-function findingOf(dialects: readonly PanelDialect[], models: readonly PanelModel[]): string {
+function findingOf(dialects: readonly PanelProtocol[], models: readonly PanelModel[]): string {
   const names = dialects.map(({ name }) => name).join(', ');
   return `${names}: ${models.length === 1 ? '1 model' : `${models.length} models`} behind one address`;
 }

@@ -24,7 +24,7 @@ export interface Step {
 
 const CLASSES = { ours: 'f5', connect: 'f4', wait: 'f2', stream: 'f1', client: 'f3', failed: 'fbad' } as const;
 /** The least that can be seen. */
-const LEAST = 4;
+const MIN = 4;
 const TICKS = 4;
 
 /** The steps of a call on one scale, as the partial `waterfall` draws them. */
@@ -51,6 +51,6 @@ function spansOf({ atMs, tookMs, bars }: Step): readonly Span[] {
 }
 
 function barOf({ atMs, tookMs }: Span, scale: number): { x: string; width: string } {
-  const width = Math.min(WIDTH, Math.max(LEAST, tookMs * scale));
+  const width = Math.min(WIDTH, Math.max(MIN, tookMs * scale));
   return { x: at(Math.max(0, Math.min(atMs * scale, WIDTH - width))), width: at(width) };
 }

@@ -1,0 +1,78 @@
+/** The demo model over Chat Completions. */
+
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import type { DemoResponse, DemoQuestion } from './demo.response.js';
+import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
+import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
+import { DemoRefusal, renderOpenAiError } from './demo.refusal.js';
+
+const FINISH_REASONS = { end: 'stop', length: 'length' } as const;
+
+export const chatCompletionsDemo: DemoProtocol = {
+  readQuestion,
+  renderAnswer,
+  renderStream,
+  renderRefusal: renderOpenAiError,
+};
+
+function readQuestion(body: JsonObject): DemoQuestion {
+  const messages = readItems(body, 'messages');
+  if ((readLimit(body, 'n', 1) ?? 1) > 1) {
+    throw new DemoRefusal('The demo model returns a single choice. Omit n.', { param: 'n', code: 'invalid_value' });
+  }
+  return {
+    model: readModel(body),
+    stream: readStream(body),
+    // The older name counts only where the newer one is absent.
+    outputLimit: readLimit(body, 'max_completion_tokens', 1) ?? readLimit(body, 'max_tokens', 1),
+    prompt: [...textsIn(messages), ...toolTextsIn(body)],
+    lastUserText: lastUserTextIn(messages),
+  };
+}
+
+function renderAnswer(call: DemoCall): JsonObject {
+  const message = { role: 'assistant', content: call.answer.pieces.join(''), refusal: null, annotations: [] };
+  const finish_reason = FINISH_REASONS[call.answer.stop];
+  return {
+    ...stamp(call, 'chat.completion'),
+    choices: [{ index: 0, message, logprobs: null, finish_reason }],
+    usage: usage(call.answer),
+    service_tier: 'default',
+  };
+}
+
+function renderStream(call: DemoCall): DemoStream {
+  const options = call.body['stream_options'];
+  const withUsage = isJsonObject(options) && options['include_usage'] === true;
+  const head = stamp(call, 'chat.completion.chunk');
+  const chunk = (delta: JsonObject, finish_reason: string | null): string =>
+    encodeEvent({
+      ...head,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      // Who asked for usage gets the key on every chunk; who did not never sees it.
+      ...(withUsage ? { usage: null } : {}),
+    });
+  return {
+    opening: [chunk({ role: 'assistant', content: '' }, null)],
+    pieces: call.answer.pieces.map((content) => chunk({ content }, null)),
+    closing: [
+      chunk({}, FINISH_REASONS[call.answer.stop]),
+      ...(withUsage ? [encodeEvent({ ...head, choices: [], usage: usage(call.answer) })] : []),
+      encodeEvent('[DONE]'),
+    ],
+  };
+}
+
+function stamp(call: DemoCall, object: string): JsonObject {
+  return { id: `chatcmpl-${call.id}`, object, created: call.createdAt, model: call.question.model };
+}
+
+function usage(answer: DemoResponse): JsonObject {
+  return {
+    prompt_tokens: answer.promptTokens,
+    completion_tokens: answer.completionTokens,
+    total_tokens: answer.promptTokens + answer.completionTokens,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
+}

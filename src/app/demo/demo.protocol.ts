@@ -1,0 +1,39 @@
+/** What the demo server asks of a dialect, and the event framing that all of them use. */
+
+import type { JsonObject } from '../../platform/shared/index.js';
+import type { DemoResponse, DemoQuestion } from './demo.response.js';
+import type { DemoRefusal } from './demo.refusal.js';
+
+/** One accepted request with its finished answer; lives until the last byte is written. */
+export interface DemoCall {
+  /** 32 hexadecimal digits, unique; dialects put their own prefixes before it. */
+  readonly id: string;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly body: JsonObject;
+  readonly question: DemoQuestion;
+  readonly answer: DemoResponse;
+}
+
+/** A streamed answer as encoded events, one string each. The server waits before every element of `pieces`. */
+export interface DemoStream {
+  readonly opening: readonly string[];
+  /** One event for each piece of the answer. */
+  readonly pieces: readonly string[];
+  readonly closing: readonly string[];
+}
+
+/** One wire format. Pure: no clock, no randomness, no I/O. */
+export interface DemoProtocol {
+  /** @throws DemoRefusal naming the field that is missing or malformed. */
+  readQuestion(body: JsonObject): DemoQuestion;
+  renderAnswer(call: DemoCall): JsonObject;
+  renderStream(call: DemoCall): DemoStream;
+  renderRefusal(refusal: DemoRefusal, requestId: string): JsonObject;
+}
+
+/** Encodes one server-sent event: LF only, one data line, blank line included. */
+export function encodeEvent(data: JsonObject | string, event?: string): string {
+  const payload = typeof data === 'string' ? data : JSON.stringify(data);
+  return `${event === undefined ? '' : `event: ${event}\n`}data: ${payload}\n\n`;
+}

@@ -1,0 +1,86 @@
+/**
+ * The demo model itself: what it says and how it counts. It knows no wire format;
+ * the `*.dialect.ts` files read questions for it and render its answers.
+ */
+
+/** What the model needs to know of a request, read by a dialect. */
+export interface DemoQuestion {
+  /** The name asked for. Every name is answered; the answer repeats it. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Most completion tokens the caller wants; undefined means no limit. */
+  readonly outputLimit: number | undefined;
+  /** Every text of the prompt, for counting. */
+  readonly prompt: readonly string[];
+  /** Text of the last user message; empty if there is none. */
+  readonly lastUserText: string;
+}
+
+/** One answer, the same for all dialects. Each piece is exactly one token, so `completionTokens` is their number. */
+export interface DemoResponse {
+  readonly pieces: readonly string[];
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** `length` if the output limit cut the text. */
+  readonly stop: 'end' | 'length';
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+const MAX_QUOTE_CHARACTERS = 60;
+
+/**
+ * Counts tokens: one for every four characters (Unicode code points) begun.
+ * No vendor counts like this; it is close enough for a demo and the same on every machine.
+ */
+function countTokens(text: string): number {
+  let characters = 0;
+  for (const _character of text) characters += 1;
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** Tokens of a whole prompt; at least 1, because no vendor reports an empty prompt. */
+export function countPromptTokens(prompt: readonly string[]): number {
+  return Math.max(
+    1,
+    prompt.reduce((sum, text) => sum + countTokens(text), 0),
+  );
+}
+
+/** Answers a question: greets, quotes it back, says how to connect a real model, and keeps to the output limit. */
+export function answerQuestion(question: DemoQuestion): DemoResponse {
+  const whole = splitIntoTokens(composeText(question.lastUserText));
+  const pieces = whole.slice(0, question.outputLimit ?? whole.length);
+  return {
+    pieces,
+    promptTokens: countPromptTokens(question.prompt),
+    completionTokens: pieces.length,
+    stop: pieces.length < whole.length ? 'length' : 'end',
+  };
+}
+
+function composeText(lastUserText: string): string {
+  const quote = beginningOf(lastUserText);
+  return [
+    "Hello! This is Switchboard's built-in demo model, so your key and your client work.",
+    ...(quote === '' ? [] : [`You wrote: “${quote}”.`]),
+    'To connect a real model, the administrator adds it and a channel on the page /admin, or runs `npm run -s switchboard -- catalog apply examples/openai.yaml`.',
+  ].join(' ');
+}
+
+/** The first words of a text on one line, with an ellipsis where it was cut. */
+function beginningOf(text: string): string {
+  // Only a bounded part is looked at: the message may be megabytes long.
+  const characters = Array.from(
+    text
+      .slice(0, MAX_QUOTE_CHARACTERS * 8)
+      .replace(/\s+/gu, ' ')
+      .trim(),
+  );
+  if (characters.length <= MAX_QUOTE_CHARACTERS) return characters.join('');
+  return `${characters.slice(0, MAX_QUOTE_CHARACTERS).join('').trimEnd()}…`;
+}
+
+/** Cuts a text into the pieces that {@link countTokens} counts; never inside a character. */
+function splitIntoTokens(text: string): string[] {
+  return text.match(/.{1,4}/gsu) ?? [];
+}

@@ -1,0 +1,112 @@
+import { INVITATION_DAYS, LIFETIME_MINUTES } from '../verification/verification.js';
+
+/** What a mail says, beside its link and its code. */
+export interface MailText {
+  readonly subject: string;
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+  /** What is to be seen at a glance. */
+  readonly figures?: readonly { readonly label: string; readonly value: string }[];
+  /** What the button does; absent: there is none. */
+  readonly action?: string;
+  /** How long link and code work. */
+  readonly lifetime?: string;
+  /** Below the mail: for whoever did not expect it. */
+  readonly foot: string;
+  /** Below that: where one sees to what it is about, or to such mails themselves, as a path below our address. */
+  readonly manage?: { readonly label: string; readonly path: string };
+}
+
+/** The words of a mail, given what the service is called. */
+export type Wording = (product: string) => MailText;
+
+const BOTH = `The link and the code work once, for ${LIFETIME_MINUTES} minutes.`;
+const LINK = `The link works once, for ${LIFETIME_MINUTES} minutes.`;
+
+export const REGISTER: Wording = (product) => ({
+  subject: `Confirm your email address for ${product}`,
+  heading: 'Confirm your email address',
+  paragraphs: [`Someone created a ${product} account with this email address. If this was you, confirm it here.`],
+  action: 'Confirm address',
+  lifetime: BOTH,
+  foot: 'Not you? Ignore this email. No account is created without the code or link.',
+});
+
+/** Sent instead of a code; the page that asked for it looks the same. */
+export const ALREADY_REGISTERED: Wording = (product) => ({
+  subject: `You already have a ${product} account`,
+  heading: 'You already have an account',
+  paragraphs: [
+    `Someone tried to create a ${product} account with this email address. Your existing account has not changed.`,
+    'If this was you, sign in. If you forgot your password, reset it on the sign-in page.',
+  ],
+  action: 'Sign in',
+  foot: 'Not you? Ignore this email; nothing has changed.',
+});
+
+export const CONFIRM: Wording = (product) => ({
+  ...REGISTER(product),
+  paragraphs: [`This email address belongs to a ${product} account. If it is yours, confirm it here.`],
+  foot: 'Not you? Ignore this email. The address is not confirmed without the code.',
+});
+
+export const CHANGE: Wording = (product) => ({
+  subject: `Confirm your new email address for ${product}`,
+  heading: 'Confirm your new email address',
+  paragraphs: [
+    `Someone changed the email address of a ${product} account to this one. If this was you, confirm it here.`,
+  ],
+  action: 'Confirm address',
+  lifetime: BOTH,
+  foot: 'Not you? Ignore this email. Nothing changes without the code.',
+});
+
+/** To an address that another account has. */
+export const CHANGE_TO_TAKEN: Wording = (product) => ({
+  subject: `Email address already in use for ${product}`,
+  heading: 'This email address already has an account',
+  paragraphs: [
+    `Someone tried to use this email address for another ${product} account. Your account has not changed.`,
+    'If this was you, change the email address of this account first.',
+  ],
+  foot: 'Not you? Ignore this email; nothing has changed.',
+});
+
+export const CHANGED =
+  (address: string): Wording =>
+  (product) => ({
+    subject: `Your ${product} email address was changed`,
+    heading: 'Your email address was changed',
+    paragraphs: [`You now sign in with ${address}. This is the last email to your previous address.`],
+    foot: 'Not you? Contact an administrator immediately.',
+  });
+
+export const RESET: Wording = (product) => ({
+  subject: `Reset your ${product} password`,
+  heading: 'Choose a new password',
+  paragraphs: [
+    `Someone requested a password reset for the ${product} account of this email address. If this was you, choose a new password here.`,
+  ],
+  action: 'Choose a password',
+  lifetime: LINK,
+  foot: 'Not you? Ignore this email; your password has not changed.',
+});
+
+export const PASSWORD_CHANGED: Wording = (product) => ({
+  subject: `Your ${product} password was changed`,
+  heading: 'Your password was changed',
+  paragraphs: ['All other sessions were signed out. If this was you, no action is needed.'],
+  action: 'Change password',
+  foot: 'Not you? Change your password immediately and contact an administrator.',
+});
+
+export const INVITATION: Wording = (product) => ({
+  subject: `Your ${product} account`,
+  heading: 'An account was created for you',
+  paragraphs: [
+    `${product} gives you many language models with one base address and one key. Choose a password to activate your account.`,
+  ],
+  action: 'Choose a password',
+  lifetime: `The link works once, for ${INVITATION_DAYS} days.`,
+  foot: 'Not expected? Ignore this email. The account cannot be used until a password is set.',
+});

@@ -1,0 +1,20 @@
+import { errorSentence } from './error-sentence.js';
+
+describe('faultSentence', () => {
+  it.each([
+    ['is missing', 'Input is missing.'],
+    [
+      'refers to the model "small", which is neither in this file nor stored',
+      /^The model “small” does not exist. Add it under Models & prices first/,
+    ],
+    [
+      'refers to the group "saver", which is neither in this file nor stored',
+      /^The group “saver” does not exist. Add it under Groups first/,
+    ],
+    ['is missing: add at least one, or set `auth: none`', 'Enter a credential, or choose “No credential”.'],
+  ])('turns “%s” into a field error', (message, sentence) => {
+    expect(errorSentence('Input', message)).toEqual(
+      typeof sentence === 'string' ? sentence : expect.stringMatching(sentence),
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import { refusalOf } from '../../../../test/support/calls.js';
+import { TranslationWarnings } from './warnings.js';
+
+describe('losses', () => {
+  it('are named once each, in a header that anything can carry', () => {
+    const losses = new TranslationWarnings(false);
+    expect(losses.header).toBeUndefined();
+    losses.warn('unsupported_tool', 'tools[2]');
+    losses.warn('unsupported_tool', 'tools[2]');
+    losses.warn('clamped', 'a,b ☃');
+    expect(losses.header).toBe('unsupported_tool:tools[2],clamped:a_b__');
+  });
+
+  it('are named only as far as a header goes', () => {
+    const losses = new TranslationWarnings(false);
+    for (let index = 0; index < 200; index += 1) losses.warn('unsupported_tool', `tools[${index}]`);
+    expect(losses.header?.length).toBeLessThanOrEqual(1024);
+    expect(losses.header?.endsWith(']')).toBe(true);
+  });
+
+  it('of one attempt are not those of another', () => {
+    const losses = new TranslationWarnings(false);
+    losses.warn('clamped', 'x');
+    const attempt = losses.fork();
+    attempt.warn('prefill', 'y');
+    expect([losses.header, attempt.header]).toEqual(['clamped:x', 'clamped:x,prefill:y']);
+  });
+
+  it('are refused for a strict key, naming the member (case 119)', () => {
+    const { kind, details } = refusalOf(() =>
+      new TranslationWarnings(true).fork().warn('unsupported_tool', 'tools[2]'),
+    );
+    expect([kind, details.param, details.fault]).toEqual(['invalid_request', 'tools[2]', 'unsupported_parameter']);
+  });
+
+  it('of an answer are never refused, and are told with those of its request', () => {
+    const request = new TranslationWarnings(false);
+    request.warn('clamped', 'x');
+    const answer = request.forAnswer();
+    answer.warn('paused', 'status');
+    expect([request.header, answer.header]).toEqual(['clamped:x', 'clamped:x,paused:status']);
+    expect(() => new TranslationWarnings(true).forAnswer().warn('paused', 'status')).not.toThrow();
+  });
+});

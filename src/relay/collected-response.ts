@@ -1,0 +1,40 @@
+import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rxjs';
+import type { UpstreamHeaders } from '../protocols/contract/index.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
+import { AppError } from '../platform/shared/index.js';
+import { ResponseSize } from './response-size.js';
+
+/** What an upstream said to a request that is no call. */
+export interface CollectedResponse {
+  readonly status: number;
+  readonly headers: UpstreamHeaders;
+  readonly chunks: readonly Buffer[];
+}
+
+/** All of an answer. @throws AppError as the parts do, and when it is too large, or not all of it there in time */
+export function collected(parts: Observable<UpstreamPart>, patienceMs: number): Promise<CollectedResponse> {
+  const late = (): Observable<never> =>
+    throwError(() => new AppError('timeout', `no response within ${patienceMs / 1000} s`));
+  const size = ResponseSize.ofWhole();
+  const chunks: Buffer[] = [];
+  const add = (so: CollectedResponse, part: UpstreamPart): CollectedResponse => {
+    if (part.type === 'head') return { status: part.status, headers: part.headers, chunks };
+    if (part.type === 'chunk') {
+      size.add(part.bytes);
+      chunks.push(part.bytes);
+    }
+    return so;
+  };
+  const nothing: CollectedResponse = { status: 0, headers: {}, chunks };
+  return firstValueFrom(parts.pipe(reduce(add, nothing), timeout({ first: patienceMs, with: late })));
+}
+
+/** The body as JSON; undefined when it is none. */
+export function jsonOf({ chunks }: CollectedResponse): unknown {
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    // No JSON: the answer is told by its status.
+    return undefined;
+  }
+}

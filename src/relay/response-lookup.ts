@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Flow, NO_BYTES, SplicedBody } from '../protocols/contract/index.js';
+import { type Channel, type ChannelCredential, ChannelDirectory } from '../catalog/channels/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
+import { KeyAuthenticator } from '../keys/index.js';
+import { AppError, maskKeys } from '../platform/shared/index.js';
+import { type StoredResponse, StoredResponses } from './stored-responses/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { collected, jsonOf } from './collected-response.js';
+import { callerOf } from './request-facts.js';
+
+const TIMEOUT_MS = 30_000;
+const NO_BODY = new SplicedBody({ bytes: Buffer.from(NO_BYTES) });
+
+/** A question about an answer, to the channel that keeps it. */
+interface Question {
+  readonly method: 'GET' | 'DELETE';
+  /** Behind the channel's base address. */
+  readonly path: string;
+  readonly query?: string;
+}
+
+/** What the holder of a key can ask of answers that were kept for it, here or by the channel that made them. */
+@Injectable()
+export class ResponseLookup {
+  constructor(
+    private readonly answers: StoredResponses,
+    private readonly keys: KeyAuthenticator,
+    private readonly channels: ChannelDirectory,
+    private readonly adapters: AdapterRegistry,
+    private readonly client: UpstreamClient,
+  ) {}
+
+  /** @throws AppError not_found when none of that id is kept for the key that the request shows */
+  async find(request: FastifyRequest, id: string): Promise<StoredResponse> {
+    const caller = callerOf(request);
+    const secret = await this.keys.secretOf(caller, request.headers);
+    const { keyId, accountId } = caller;
+    const answer = await this.answers.find({ keyId, accountId, secret }, id);
+    if (answer === undefined) throw new ResponseNotFound(id);
+    return answer;
+  }
+
+  /** Forgets it; the channel, if one keeps it, has been told before. */
+  async delete(request: FastifyRequest, { id }: StoredResponse): Promise<void> {
+    await this.answers.delete(callerOf(request), id);
+  }
+
+  /**
+   * What the channel says of an answer that it keeps, as JSON text.
+   * @throws AppError unavailable when no such channel any more; as the channel's dialect classifies its refusals
+   */
+  async ask({ channelId, credentialId }: StoredResponse, question: Question): Promise<string> {
+    const channel = this.channels.all().find(({ id }) => id === channelId);
+    if (channel === undefined || channel.unavailableReason !== undefined) throw new KeeperIsOut();
+    const { credentials } = channel;
+    return this.exchange(channel, credentials.find(({ id }) => id === credentialId) ?? credentials[0], question);
+  }
+
+  private async exchange(
+    channel: Channel,
+    credential: ChannelCredential | undefined,
+    { method, path, query = '' }: Question,
+  ): Promise<string> {
+    const request = { method, path, query, headers: { accept: 'application/json' }, body: NO_BODY };
+    const parts = this.client.open(channel, credential?.secret, request, new Flow());
+    const answer = await collected(parts, TIMEOUT_MS);
+    const { status, headers, chunks } = answer;
+    if (status >= 200 && status < 300) return Buffer.concat(chunks).toString('utf8');
+    throw this.adapters.upstream(channel.protocol).classifyError(status, headers, jsonOf(answer));
+  }
+}
+
+class ResponseNotFound extends AppError {
+  constructor(id: string) {
+    super(
+      'not_found',
+      `No stored response "${maskKeys(id)}" for this key. It expired, was deleted, or was created with another key.`,
+    );
+  }
+}
+
+class KeeperIsOut extends AppError {
+  constructor() {
+    super('unavailable', 'The upstream that stores this response is unavailable. Retry later.', {
+      retryAfterSeconds: 60,
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import { concat, from, map, of, range } from 'rxjs';
+import type { Call, StreamDecoder, VerbatimLane } from '../protocols/contract/index.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
+import type { CallContext } from './call-context.js';
+import { collected } from './collected-response.js';
+import { FoldedStream } from './folded-stream.js';
+import type { FrameOutlet } from './frame-outlet.js';
+import { TranslatedWhole } from './translated-whole.js';
+import { VerbatimWhole } from './verbatim-whole.js';
+import type { WholeResponse } from './whole-response.js';
+
+const MIB = 1024 * 1024;
+const TOO_LARGE = expect.objectContaining({ kind: 'upstream_error', message: expect.stringContaining('too large') });
+
+/** What of an answer is told, and how it fails. */
+const anAnswer = (): { readonly answer: WholeResponse; readonly failures: unknown[] } => {
+  const failures: unknown[] = [];
+  const answer = { fail: (error: unknown) => failures.push(error), hear: () => undefined, complete: () => undefined };
+  return { answer: answer as unknown as WholeResponse, failures };
+};
+const mute: StreamDecoder = { next: () => [], end: () => [] };
+
+describe('an answer that is kept until it is complete', () => {
+  it('fails when it is larger than any answer', () => {
+    const { answer, failures } = anAnswer();
+    const whole = new TranslatedWhole(answer, () => ({ parts: [], stop: 'end', usage: undefined }));
+    for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
+    expect(failures).toEqual([]);
+    whole.chunk(new Uint8Array(1));
+    expect(failures).toEqual([TOO_LARGE]);
+  });
+
+  it('fails likewise when it passes as it is', () => {
+    const failures: unknown[] = [];
+    const out = { next: () => undefined, error: (error: unknown) => failures.push(error), complete: () => undefined };
+    const whole = new VerbatimWhole(
+      out as unknown as FrameOutlet,
+      {} as VerbatimLane,
+      {} as Call,
+      { committed: true, commit: () => undefined } as unknown as CallContext,
+    );
+    for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
+    expect(failures).toEqual([]);
+    whole.chunk(new Uint8Array(1));
+    whole.end();
+    expect(failures).toEqual([TOO_LARGE]);
+  });
+
+  it('fails likewise when it comes as a stream, which takes more room', () => {
+    const { answer, failures } = anAnswer();
+    const folded = new FoldedStream(answer, mute, 0);
+    const comment = Buffer.from(`:${'x'.repeat(MIB - 3)}\n\n`);
+    for (let mib = 1; mib <= 256; mib += 1) folded.chunk(comment);
+    expect(failures).toEqual([]);
+    folded.chunk(comment);
+    folded.chunk(comment);
+    expect(failures).toEqual([TOO_LARGE]);
+  });
+
+  it('is refused likewise when it is none to a call, and its upstream is left', async () => {
+    let read = 0;
+    const head: UpstreamPart = { type: 'head', status: 200, headers: {} };
+    const chunks = range(0, 1000).pipe(
+      map((): UpstreamPart => ({ type: 'chunk', bytes: Buffer.alloc((read += 1) && MIB) })),
+    );
+    await expect(collected(concat(of(head), chunks), 60_000)).rejects.toEqual(TOO_LARGE);
+    expect(read).toBe(65);
+    const parts: UpstreamPart[] = [
+      head,
+      { type: 'chunk', bytes: Buffer.from('a') },
+      { type: 'chunk', bytes: Buffer.from('b') },
+    ];
+    expect(Buffer.concat((await collected(from(parts), 60_000)).chunks).toString()).toBe('ab');
+  });
+});

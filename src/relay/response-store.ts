@@ -1,0 +1,152 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import {
+  type Call,
+  type Frame,
+  type NamedResponses,
+  type ProtocolAdapter,
+  type TreeObject,
+} from '../protocols/contract/index.js';
+import type { Channel } from '../catalog/channels/index.js';
+import type { ResponseOrigin } from './routing/index.js';
+import { type Caller, KeyAuthenticator } from '../keys/index.js';
+import { reasonOf, within } from '../platform/shared/index.js';
+import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
+import { firstFrameBuffer } from './first-frame-buffer.js';
+import { PreviousResponses } from './previous-responses.js';
+import { StorageDisabled } from './relay.errors.js';
+import { type NamedState, StateAccess } from './state-access.js';
+
+/** The end of an answer waits no longer than this until it is kept. */
+const TIMEOUT_MS = 2000;
+
+/** An answer that is to be kept, when it has come. */
+interface Keepable {
+  readonly call: Call;
+  readonly caller: Caller;
+  /** Who words the answer. */
+  readonly protocol: ProtocolAdapter;
+  readonly maker: ResponseOrigin;
+  /** All that the request says, as JSON, or undefined when that is too long. Absent: the channel keeps the answer itself. */
+  readonly input: (() => string | undefined) | undefined;
+}
+
+/** What a request names that is kept, here or upstream. */
+export interface NamedReferences {
+  readonly recollection?: PreviousResponses | undefined;
+  readonly state?: NamedState | undefined;
+}
+
+/** Whether a channel has all that is named. */
+export const admitsNamed = ({ recollection, state }: NamedReferences, channel: Channel): boolean =>
+  recollection?.admits(channel) !== false && state?.admits(channel) !== false;
+
+/** Who alone has it; undefined when that is not known. */
+export const keeperOf = ({ recollection, state }: NamedReferences): ResponseOrigin | undefined =>
+  recollection?.keeper ?? state?.keeper;
+
+/** What calls have to do with answers that are kept: naming earlier ones, and having theirs kept. */
+@Injectable()
+export class ResponseStore {
+  private readonly logger = new Logger('AnswerMemory');
+
+  constructor(
+    private readonly answers: StoredResponses,
+    private readonly keys: KeyAuthenticator,
+    private readonly states: StateAccess,
+  ) {}
+
+  /**
+   * What the request names of earlier answers and of other upstream state; undefined, and nothing is waited for: nothing.
+   * @param asked the dialect of the request
+   * @param request parsed, for when it is expanded
+   * @param names what it names; only asked for when its head says that it leans on something
+   * @throws NothingIsKept when the key keeps nothing, and the client asks for it or names what was kept
+   */
+  recall(
+    call: Call,
+    caller: Caller,
+    asked: ProtocolAdapter,
+    request: () => TreeObject,
+    names: () => NamedResponses | Promise<NamedResponses>,
+  ): Promise<NamedReferences> | undefined {
+    const recollecting = this.recollect(call, caller, asked, request, names);
+    const finding = this.states.namedBy(call, caller);
+    if (recollecting === undefined && finding === undefined) return undefined;
+    return Promise.all([recollecting, finding]).then(([recollection, state]) => ({ recollection, state }));
+  }
+
+  private recollect(
+    call: Call,
+    caller: Caller,
+    asked: ProtocolAdapter,
+    request: () => TreeObject,
+    names: () => NamedResponses | Promise<NamedResponses>,
+  ): Promise<PreviousResponses | undefined> | undefined {
+    if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.ofAnswers();
+    if (asked.storage === undefined || call.head.outside === undefined) return undefined;
+    const find = (named: NamedResponses): Promise<PreviousResponses> | undefined => {
+      if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
+      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.answerId);
+      return this.find(named, call, caller, asked, request);
+    };
+    const named = names();
+    return named instanceof Promise ? named.then(find) : find(named);
+  }
+
+  /** The same frames; what is to be kept of the answer, and the state that it names, is before its end goes on. */
+  kept(frames: Observable<Frame>, keepable: Keepable): Observable<Frame> {
+    const { call, caller, maker } = keepable;
+    const recorded = this.states.recorded(frames, call, caller, maker);
+    return this.keeps(keepable) ? recorded.pipe(firstFrameBuffer((last) => this.keep(keepable, last))) : recorded;
+  }
+
+  /** Whether the answer is to be kept, or remembered as one that its channel keeps. */
+  keeps({ call, caller, protocol }: Pick<Keepable, 'call' | 'caller' | 'protocol'>): boolean {
+    const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
+    return wanted && caller.storesAnswers;
+  }
+
+  /**
+   * Keeps an answer. Never fails: what could not be kept is not found later.
+   * @param last the bytes that end the answer for its client
+   */
+  async keep(keepable: Keepable, last: Uint8Array): Promise<void> {
+    try {
+      await within(this.write(keepable, last), TIMEOUT_MS);
+    } catch (error) {
+      this.logger.warn(`Failed to store the response of ${keepable.call.id}: ${reasonOf(error)}`);
+    }
+  }
+
+  private async find(
+    { answerId, itemIds }: NamedResponses,
+    call: Call,
+    caller: Caller,
+    asked: ProtocolAdapter,
+    request: () => TreeObject,
+  ): Promise<PreviousResponses> {
+    const owner = await this.ownerOf(call, caller);
+    const answer = answerId === undefined ? undefined : await this.answers.find(owner, answerId);
+    const ofItems = await this.answers.ofItems(owner, itemIds);
+    const isKnown = (answerId === undefined || answer !== undefined) && itemIds.every((id) => ofItems.has(id));
+    return new PreviousResponses(asked, request, { answer, ofItems, isKnown });
+  }
+
+  private async write({ call, caller, protocol, maker, input }: Keepable, last: Uint8Array): Promise<void> {
+    const { storage } = protocol;
+    const given = storage?.answerIn(last);
+    if (storage === undefined || given === undefined) return;
+    const text = input?.();
+    if (input !== undefined && text === undefined) return;
+    const content = text === undefined ? undefined : { input: text, response: given.text() };
+    const { id, itemIds } = given;
+    const owner = await this.ownerOf(call, caller);
+    await this.answers.keep(owner, { id, itemIds, callId: call.id, ...maker, content });
+  }
+
+  private async ownerOf({ request }: Call, caller: Caller): Promise<ResponseOwner> {
+    const { keyId, accountId } = caller;
+    return { keyId, accountId, secret: await this.keys.secretOf(caller, request.headers) };
+  }
+}

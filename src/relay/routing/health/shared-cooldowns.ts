@@ -1,0 +1,206 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../../../platform/database/index.js';
+import { Clock, reasonOf, within } from '../../../platform/shared/index.js';
+import { HealthLimits } from './health-limits.js';
+import { isOver, type Cooldown, stageOf } from './cooldown.js';
+import { CooldownRepository, type StoredCooldown } from './cooldown.repository.js';
+
+/** A call waits no longer than this to learn whether it is the one that tries. */
+const CLAIM_TIMEOUT_MS = 1000;
+
+/** What processes tell each other of a rest: that it began, that it is over, or that nobody tries any more. */
+type CooldownNews =
+  | ({ readonly state: 'begun' } & StoredCooldown)
+  | ({ readonly state: 'over' | 'free' } & Pick<Cooldown, 'subject' | 'id'>);
+
+type CooldownMessage = CooldownNews & { readonly from: string };
+
+/**
+ * Everything that rests, as all processes know it: in memory, where it is looked up at every call, and in a table, from
+ * where others and later processes have it. What happens here counts here at once, and is written behind; while the
+ * database is away a process believes itself. Without a rest anywhere nothing is written, read or waited for.
+ */
+@Injectable()
+export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
+  /** Told when something is as good as new, by whatever process. */
+  onOver: ((subject: string) => void) | undefined;
+  private readonly logger = new Logger('Channels');
+  /** This process hears itself, and late: what it says it knows already. */
+  private readonly self = randomUUID();
+  private readonly rests = new Map<string, Cooldown>();
+  /** By their subjects, those of this process that the table does not have yet. */
+  private readonly unwritten = new Map<string, Cooldown>();
+  /** What was written last: one thing after another. */
+  private writing: Promise<unknown> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+  private stopListening = (): void => undefined;
+
+  constructor(
+    private readonly rows: CooldownRepository,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+    private readonly limits: HealthLimits,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.stopListening = this.notifications.on(TOPICS.rest, (message) => this.hear(message as CooldownMessage));
+    this.notifications.onReconnect(() => void this.refresh());
+    this.timer = setInterval(() => {
+      if (!this.notifications.connected) void this.refresh();
+    }, UNHEARD_CACHE_MS).unref();
+    await this.rows.forget();
+    await this.refresh();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    this.stopListening();
+    await within(this.written(), CLAIM_TIMEOUT_MS);
+  }
+
+  /** Resolves when what happened until now has been written, or could not be. */
+  async written(): Promise<void> {
+    await this.writing;
+  }
+
+  /** Undefined when it does not rest. */
+  find(subject: string): Cooldown | undefined {
+    if (this.rests.size === 0) return undefined;
+    const rest = this.rests.get(subject);
+    if (rest === undefined || !isOver(rest, this.clock.now())) return rest;
+    this.rests.delete(subject);
+    return undefined;
+  }
+
+  /** Has something rest from now on. What rests already goes on for as long as it would. */
+  begin({
+    restMs,
+    ...begun
+  }: Pick<Cooldown, 'subject' | 'reason' | 'strikes'> & { readonly restMs: number }): Cooldown {
+    const rest = { ...begun, id: randomUUID(), untilMs: this.clock.now() + restMs, probeUntilMs: 0 };
+    this.rests.set(rest.subject, rest);
+    this.unwritten.set(rest.subject, rest);
+    this.write(() => this.writeBegun(rest));
+    return rest;
+  }
+
+  /** Has it rest a little longer, here; there is no need for others to know. */
+  extend({ subject, id, untilMs }: Cooldown, laterMs: number): void {
+    const known = this.rests.get(subject);
+    if (known?.id === id && laterMs > untilMs) this.rests.set(subject, { ...known, untilMs: laterMs });
+  }
+
+  /** It is as good as new. Nothing happens, and false is given, when it rests anew meanwhile: others have heard of that. */
+  end({ subject, id }: Cooldown): boolean {
+    const known = this.rests.get(subject);
+    if (known !== undefined && known.id !== id) return false;
+    this.rests.delete(subject);
+    this.unwritten.delete(subject);
+    this.onOver?.(subject);
+    this.write(async () => {
+      await this.rows.end({ subject, id });
+      await this.tell({ state: 'over', subject, id });
+    });
+    return true;
+  }
+
+  /**
+   * Whether the call that asks is the one, of all processes, that tries if a rest is over, when its time is up. Until it
+   * has told, or for `probeMs`, no other one is.
+   */
+  async claim(rest: Cooldown): Promise<boolean> {
+    const { probeMs } = this.limits;
+    const known = this.rests.get(rest.subject);
+    // It was healed, or rests anew, while its call claimed something else.
+    if (known?.id !== rest.id || stageOf(known, this.clock.now()) !== 'due') return false;
+    this.rests.set(rest.subject, { ...rest, probeUntilMs: this.clock.now() + probeMs });
+    try {
+      const claimed = await within(
+        this.writing.then(() => this.rows.claim(rest, probeMs)),
+        CLAIM_TIMEOUT_MS,
+      );
+      if (claimed === false) await within(this.refresh(), CLAIM_TIMEOUT_MS);
+      return claimed !== false;
+    } catch (error) {
+      this.logger.warn(`Failed to claim a channel probe: ${reasonOf(error)}`);
+      return true;
+    }
+  }
+
+  /** The call that was to try showed nothing: the next one may. */
+  free({ subject, id }: Cooldown): void {
+    this.setFree(subject, id);
+    this.write(async () => {
+      await this.rows.free({ subject, id });
+      await this.tell({ state: 'free', subject, id });
+    });
+  }
+
+  /** Reads what rests; what this process could not write is written again. */
+  private async refresh(): Promise<void> {
+    try {
+      const rows = await this.rows.all();
+      const gone = new Set(this.rests.keys());
+      for (const row of rows) {
+        gone.delete(row.subject);
+        if (!this.unwritten.has(row.subject)) this.take(row);
+      }
+      for (const subject of gone) if (!this.unwritten.has(subject)) this.forget(subject);
+      for (const rest of this.unwritten.values()) this.write(() => this.writeBegun(rest));
+    } catch (error) {
+      this.logger.debug(`Failed to read shared channel cooldowns: ${reasonOf(error)}`);
+    }
+  }
+
+  private hear(message: CooldownMessage): void {
+    const { subject, id, from } = message;
+    if (from === this.self) return;
+    if (message.state === 'begun') return this.take(message);
+    if (message.state === 'free') return this.setFree(subject, id);
+    const known = this.rests.get(subject);
+    // One of another name that is due had its end told by another name.
+    if (known !== undefined && (known.id === id || known.untilMs <= this.clock.now())) this.forget(subject);
+  }
+
+  private take({ subject, id, reason, strikes, restMs, probeMs }: StoredCooldown): void {
+    const nowMs = this.clock.now();
+    const probeUntilMs = probeMs > 0 ? nowMs + probeMs : 0;
+    const known = this.rests.get(subject);
+    // Our own clock has begun to count already.
+    const rest =
+      known?.id === id
+        ? { ...known, probeUntilMs }
+        : { subject, id, reason, strikes, untilMs: nowMs + restMs, probeUntilMs };
+    if (!isOver(rest, nowMs)) this.rests.set(subject, rest);
+  }
+
+  private setFree(subject: string, id: string): void {
+    const known = this.rests.get(subject);
+    if (known?.id === id) this.rests.set(subject, { ...known, probeUntilMs: 0 });
+  }
+
+  private forget(subject: string): void {
+    this.rests.delete(subject);
+    this.onOver?.(subject);
+  }
+
+  private async writeBegun(rest: Cooldown): Promise<void> {
+    const { subject, id, reason, strikes } = rest;
+    if (this.unwritten.get(subject) !== rest) return;
+    const restMs = Math.max(0, rest.untilMs - this.clock.now());
+    const counts = await this.rows.begin(rest, restMs);
+    if (this.unwritten.get(subject) === rest) this.unwritten.delete(subject);
+    if (counts) await this.tell({ state: 'begun', subject, id, reason, strikes, restMs, probeMs: 0 });
+  }
+
+  private tell(news: CooldownNews): Promise<void> {
+    return this.notifications.publish(TOPICS.rest, { ...news, from: this.self } satisfies CooldownMessage);
+  }
+
+  private write(work: () => Promise<void>): void {
+    this.writing = this.writing
+      .then(work)
+      .catch((error: unknown) => this.logger.warn(`Failed to share a channel cooldown: ${reasonOf(error)}`));
+  }
+}

@@ -1,0 +1,174 @@
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { Flow, type Frame, type Waits } from '../protocols/contract/index.js';
+import type { CallContext, ReplyFacts } from './call-context.js';
+import { TooFarBehind } from './shared-response.errors.js';
+import type { SharedMemory } from './shared-memory.js';
+
+/** So much of an answer is kept for clients that come later, and so far may one of them be behind the others. */
+const MAX_SHARED_BYTES = 8 * 1024 * 1024;
+/** So far it may be when memory is short: about what a socket holds. */
+const SMALL_LAG_BYTES = 256 * 1024;
+
+/** One of several clients of an answer, and how much of it has gone to it. */
+interface SharingClient {
+  readonly out: Subscriber<Frame>;
+  readonly flow: Flow;
+  /** Frames, and the bytes in them. */
+  frames: number;
+  bytes: number;
+}
+
+/**
+ * The answer of one running call for any number of clients, each from the beginning and as quickly as it reads. The call
+ * is subscribed to once, when its first client is, and left when its last client leaves. The one place beside the reply
+ * writer that subscribes to a call.
+ */
+export class SharedResponse {
+  /** Resolves when the call has ended. */
+  readonly over: Promise<void>;
+  private readonly clients = new Set<SharingClient>();
+  private kept: Frame[] = [];
+  /** Frames that came before those, and are not needed any more. */
+  private forgotten = 0;
+  /** All that have come, and those in the frames that are kept. */
+  private bytes = 0;
+  private keptBytes = 0;
+  private partial: string | undefined;
+  private source: Subscription | undefined;
+  private ending: { readonly error?: unknown } | undefined;
+  private tellOver: () => void = () => undefined;
+
+  constructor(
+    /** The call that runs. */
+    readonly callId: string,
+    private readonly answer: CallContext,
+    private readonly frames: Observable<Frame>,
+    private readonly memory: SharedMemory,
+  ) {
+    this.over = new Promise((resolve) => (this.tellOver = resolve));
+  }
+
+  /** Why a client that comes now could not have all of it; undefined when it can. */
+  get whyPartial(): string | undefined {
+    return this.partial;
+  }
+
+  /**
+   * For one client: the frames, and what its writer must know.
+   * @param waits where it is noted when this client takes nothing, where that is of a row of its own
+   */
+  reply(waits?: Waits): { readonly facts: ReplyFacts; readonly frames: Observable<Frame> } {
+    const { answer } = this;
+    const flow = new Flow(waits);
+    const facts: ReplyFacts = {
+      flow,
+      get tail() {
+        return answer.tail;
+      },
+      // A client that is left behind fails alone: the stream goes on for the others.
+      failure: (error) => (this.ending === undefined ? undefined : answer.failure(error)),
+      get headers() {
+        return answer.headers;
+      },
+      begun: () => answer.begun(),
+    };
+    return { facts, frames: new Observable((out) => this.join({ out, flow, frames: 0, bytes: 0 })) };
+  }
+
+  private join(client: SharingClient): () => void {
+    this.clients.add(client);
+    const detach = client.flow.attach({
+      pause: () => this.steer(),
+      resume: () => {
+        this.serve(client);
+        this.steer();
+      },
+    });
+    this.serve(client);
+    if (this.ending === undefined && this.source === undefined) this.start();
+    // The others may all be stalled.
+    else if (this.ending === undefined) this.steer();
+    return () => {
+      detach();
+      this.clients.delete(client);
+      if (this.clients.size > 0) return this.steer();
+      this.end({});
+      this.memory.giveBack(this.keptBytes);
+      this.keptBytes = 0;
+    };
+  }
+
+  private start(): void {
+    this.source = this.frames.subscribe({
+      next: (frame) => this.take(frame),
+      error: (error: unknown) => this.end({ error }),
+      complete: () => this.end({}),
+    });
+  }
+
+  private take(frame: Frame): void {
+    const { length } = frame.bytes;
+    this.kept.push(frame);
+    this.bytes += length;
+    this.keptBytes += length;
+    this.memory.take(length);
+    for (const client of this.clients) this.serve(client);
+    if (this.bytes > MAX_SHARED_BYTES) this.partial ??= `it exceeds ${MAX_SHARED_BYTES} bytes`;
+    if (this.memory.isShort) this.partial ??= 'memory for shared responses is exhausted';
+    if (this.partial !== undefined) this.forget();
+  }
+
+  /** Gives a client what it has not had, as far as it takes it. */
+  private serve(client: SharingClient): void {
+    const { out, flow } = client;
+    while (!flow.paused && !out.closed) {
+      const frame = this.kept[client.frames - this.forgotten];
+      if (frame === undefined) break;
+      client.frames += 1;
+      client.bytes += frame.bytes.length;
+      out.next(frame);
+    }
+    if (this.ending === undefined || client.frames < this.forgotten + this.kept.length) return;
+    if ('error' in this.ending) out.error(this.ending.error);
+    else out.complete();
+  }
+
+  /** Nobody comes any more: what all have had is not kept, nor a client that is far behind the others. */
+  private forget(): void {
+    this.leaveBehind(MAX_SHARED_BYTES);
+    this.dropHad();
+    if (!this.memory.isShort) return;
+    this.leaveBehind(SMALL_LAG_BYTES);
+    this.dropHad();
+  }
+
+  private leaveBehind(most: number): void {
+    const foremost = Math.max(...Array.from(this.clients, ({ bytes }) => bytes));
+    for (const { bytes, out } of this.clients)
+      if (foremost - bytes > most) out.error(new TooFarBehind(this.callId, most));
+  }
+
+  private dropHad(): void {
+    if (this.clients.size === 0) return;
+    const had = Math.min(...Array.from(this.clients, ({ frames }) => frames));
+    const dropped = this.kept.splice(0, had - this.forgotten).reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.forgotten = had;
+    this.keptBytes -= dropped;
+    this.memory.giveBack(dropped);
+  }
+
+  /** The upstream is read as long as one client reads. */
+  private steer(): void {
+    const isPaused = Array.from(this.clients).every(({ flow }) => flow.paused);
+    if (isPaused) this.answer.flow.hold('client');
+    else this.answer.flow.release('client');
+  }
+
+  private end(ending: { readonly error?: unknown }): void {
+    if (this.ending !== undefined) return;
+    this.ending = ending;
+    this.tellOver();
+    this.source?.unsubscribe();
+    for (const client of this.clients) this.serve(client);
+  }
+}

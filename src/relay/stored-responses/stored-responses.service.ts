@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, Clock } from '../../platform/shared/index.js';
+import { openContent, sealContent } from './response-seal.js';
+import type { StoredContent, ResponseOwner, NewStoredResponse, StoredResponse } from './stored-response.js';
+import { StoredResponseLimits } from './stored-response-limits.js';
+import { StoredResponsesRepository, type StoredResponseRow } from './stored-responses.repository.js';
+
+/** Answers that are only known to lie with a channel are counted so often, in answers of this process. */
+const ORIGINS_PER_EVICTION = 64;
+
+/** The answers of keys. Of another key, of another secret, expired: each is as if it had never been there. */
+@Injectable()
+export class StoredResponses {
+  private origins = 0;
+
+  constructor(
+    private readonly rows: StoredResponsesRepository,
+    private readonly limits: StoredResponseLimits,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Until when it is kept; undefined when it is not: too large, or the key keeps nothing. */
+  async keep(owner: ResponseOwner, { content, ...answer }: NewStoredResponse): Promise<Date | undefined> {
+    const sealed = content === undefined ? null : await this.seal(content, owner, answer.id);
+    if (sealed === undefined) return undefined;
+    const createdAt = this.clock.date();
+    const lifeMs = sealed === null ? this.limits.originMs : this.limits.keptMs;
+    const expiresAt = new Date(createdAt.getTime() + lifeMs);
+    if (!(await this.rows.insert(owner, { ...answer, createdAt, expiresAt, sealed }))) return undefined;
+    if (sealed !== null || ++this.origins % ORIGINS_PER_EVICTION === 0) await this.evict(owner);
+    return expiresAt;
+  }
+
+  async find(owner: ResponseOwner, id: string): Promise<StoredResponse | undefined> {
+    const row = isPossible(id) ? await this.rows.find(owner.keyId, id, this.clock.date()) : undefined;
+    return row && this.open(row, owner);
+  }
+
+  /**
+   * By the id of each item that is part of one; an answer of several items is the same object.
+   * @throws AppError request_too_large when they are more than one request may lean on
+   */
+  async ofItems(owner: ResponseOwner, itemIds: readonly string[]): Promise<ReadonlyMap<string, StoredResponse>> {
+    if (itemIds.length > this.limits.recalledItems) throw new TooMuchRecalled();
+    const ids = itemIds.filter(isPossible);
+    const rows = ids.length === 0 ? [] : await this.rows.ofItems(owner.keyId, ids, this.clock.date());
+    const found = new Map<string, StoredResponse>();
+    let length = 0;
+    for (const { itemIds: named, ...row } of rows) {
+      const answer = await this.open(row, owner);
+      length += lengthOf(answer?.content);
+      if (length > this.limits.recalledLength) throw new TooMuchRecalled();
+      if (answer !== undefined) for (const id of named) found.set(id, answer);
+    }
+    return found;
+  }
+
+  /** Whether there was one. */
+  delete(owner: Pick<ResponseOwner, 'keyId'>, id: string): Promise<boolean> {
+    return this.rows.delete(owner.keyId, id);
+  }
+
+  /** Until when the answer of an account's call is kept here; undefined: it is not. */
+  keptUntil(accountId: string, callId: string): Promise<Date | undefined> {
+    return this.rows.expiryOfCall(accountId, callId, this.clock.date());
+  }
+
+  /** Deletes what is kept of an account's call. */
+  forget(accountId: string, callId: string): Promise<void> {
+    return this.rows.deleteOfCall(accountId, callId);
+  }
+
+  private async seal(content: StoredContent, owner: ResponseOwner, id: string): Promise<Buffer | undefined> {
+    if (lengthOf(content) > this.limits.textLength) return undefined;
+    const sealed = await sealContent(content, owner, id);
+    return sealed.length > this.limits.sealedBytes ? undefined : sealed;
+  }
+
+  private async open({ sealed, ...row }: StoredResponseRow, owner: ResponseOwner): Promise<StoredResponse | undefined> {
+    if (sealed === null) return { ...row, content: undefined };
+    const content = await openContent(sealed, owner, row.id);
+    return content && { ...row, content };
+  }
+
+  private evict({ keyId }: ResponseOwner): Promise<void> {
+    const { keptOfKey, sealedBytesOfKey, originsOfKey } = this.limits;
+    return this.rows.evict(keyId, keptOfKey, sealedBytesOfKey, originsOfKey);
+  }
+}
+
+class TooMuchRecalled extends AppError {
+  constructor() {
+    super(
+      'request_too_large',
+      'The request refers to too many items, or their total size is too large. Send only the newest items.',
+    );
+  }
+}
+
+/** The database would not even look for it otherwise. */
+const isPossible = (id: string): boolean => !id.includes('\0');
+
+const lengthOf = (content: StoredContent | undefined): number =>
+  content === undefined ? 0 : content.input.length + content.response.length;

@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
+import { HISTOGRAMS, latencies, type Latencies, type HistogramRow } from './latencies.js';
+import type { Query } from '../time-limited-reads.js';
+import { barsBetween, type ChartScale } from './usage-chart.js';
+import { Parameters, type UsageFilter } from '../usage-filter.js';
+import { type Figure, partsSql } from './usage-parts.js';
+
+/** What finished calls come to. */
+export interface UsageFigures {
+  readonly calls: number;
+  /** Refused, failed and timed out ones among them. */
+  readonly failed: number;
+  readonly cost: Nanos;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+}
+
+/** The figures of one bar, and of one series in it. */
+export interface UsageBar extends UsageFigures {
+  readonly start: Date;
+  /** A model, or the id of a key; empty for all the rest, or when the chart is not divided. */
+  readonly series: string;
+}
+
+export interface UsageTotals {
+  readonly total: UsageFigures;
+  /** Where each bar begins, in order, those without calls too. */
+  readonly starts: readonly Date[];
+  /** Only of bars and series with calls. */
+  readonly bars: readonly UsageBar[];
+  /** What has a series of its own, the largest first. */
+  readonly series: readonly string[];
+  /** Of all series of a bar together. */
+  readonly times: Latencies;
+}
+
+/** What the bars of a chart can be divided by; by channels for operators. */
+export type Division = 'model' | 'key' | 'channel';
+
+/** What makes a series one of the largest. */
+type Largest = 'calls' | 'cost';
+
+interface Divided {
+  readonly dimension: Division;
+  readonly by: Largest;
+}
+
+/** So many series have a colour of their own. */
+const MAX_SERIES = 4;
+const COUNTS = ['calls', 'failed', 'cost', 'prompt', 'cached', 'completion'] as const;
+const NONE: UsageFigures = {
+  calls: 0,
+  failed: 0,
+  cost: ZERO,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+};
+
+type Row = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
+  readonly start: Date;
+  readonly series: string | null;
+  /** Of the series, among the largest; null: it is the rest, or the chart is not divided. */
+  readonly rank: number | null;
+};
+
+/**
+ * Sums over the finished calls of a filter: to the last one, whatever part of them has been summed up before
+ * (`usage_slots`) and whatever part is read call by call.
+ */
+@Injectable()
+export class UsageTotalsReader {
+  async read(
+    query: Query,
+    asked: UsageFilter,
+    scale: ChartScale,
+    division?: Division,
+    by: Largest = 'calls',
+  ): Promise<UsageTotals> {
+    const filter = asked.result === 'open' ? { ...asked, to: asked.from } : asked;
+    if (division === undefined) {
+      const rows = await this.rows<Row & HistogramRow>(query, filter, scale, [...COUNTS, ...HISTOGRAMS]);
+      return totalsOf(rows, latencies(rows));
+    }
+    const rows = await this.rows<Row>(query, filter, scale, COUNTS, { dimension: division, by });
+    // Series have no percentiles of their own: those of all are read from fewer rows.
+    return totalsOf(rows, latencies(await this.rows<HistogramRow>(query, filter, scale, HISTOGRAMS)));
+  }
+
+  private rows<OfBar>(
+    query: Query,
+    filter: UsageFilter,
+    scale: ChartScale,
+    figures: readonly Figure[],
+    divided?: Divided,
+  ): Promise<OfBar[]> {
+    const parameters = new Parameters();
+    return query<OfBar>(totalsSql(filter, scale, figures, divided, parameters), parameters.values);
+  }
+}
+
+/** The figures of each bar and series. Everything is read once: of the same rows it is told which series are the largest. */
+function totalsSql(
+  filter: UsageFilter,
+  scale: ChartScale,
+  figures: readonly Figure[],
+  divided: Divided | undefined,
+  parameters: Parameters,
+): string {
+  const zone = parameters.add(scale.timeZone);
+  const by = divided === undefined ? [] : [{ dimension: divided.dimension, name: 'name' }];
+  const parts = partsSql({ filter, bars: { unit: scale.unit, zone }, by, figures }, parameters);
+  const bars = barsBetween(scale.unit, parameters.time(filter.from), parameters.time(filter.to), zone);
+  return `
+    WITH ${parts}, ranked AS (${divided === undefined ? 'SELECT *, NULL AS name, NULL AS rank FROM parts' : rankedBy(divided.by)}
+    ), sums AS (
+      SELECT bar, CASE WHEN rank IS NULL THEN '' ELSE name END AS series, rank,
+             ${figures.map((name) => `sum(${name}) AS ${name}`).join(', ')}
+        FROM ranked GROUP BY 1, 2, 3
+    )
+    SELECT bar AS start, series, rank, ${figures.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, rank`;
+}
+
+const rankedBy = (figure: Largest): string => `
+      SELECT * FROM parts LEFT JOIN (
+        SELECT name, (row_number() OVER (ORDER BY sum(${figure}) DESC, name))::integer AS rank
+          FROM parts WHERE name <> '' GROUP BY 1 ORDER BY 2 LIMIT ${MAX_SERIES}) l USING (name)`;
+
+function totalsOf(rows: readonly Row[], times: Latencies): UsageTotals {
+  const bars = rows.filter(({ calls }) => calls !== null).map(barFrom);
+  const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
+  return { total: bars.reduce(plus, NONE), starts, bars, series: largestOf(rows), times };
+}
+
+function largestOf(rows: readonly Row[]): readonly string[] {
+  const ranked = rows.flatMap(({ series, rank }) => (series === null || rank === null ? [] : [{ series, rank }]));
+  return [...new Set(ranked.toSorted((one, other) => one.rank - other.rank).map(({ series }) => series))];
+}
+
+const barFrom = (row: Row): UsageBar => ({
+  start: row.start,
+  series: row.series ?? '',
+  calls: Number(row.calls),
+  failed: Number(row.failed),
+  cost: nanos(BigInt(row.cost ?? 0)),
+  promptTokens: Number(row.prompt),
+  cachedTokens: Number(row.cached),
+  completionTokens: Number(row.completion),
+});
+
+const plus = (one: UsageFigures, other: UsageFigures): UsageFigures => ({
+  calls: one.calls + other.calls,
+  failed: one.failed + other.failed,
+  cost: nanos(one.cost + other.cost),
+  promptTokens: one.promptTokens + other.promptTokens,
+  cachedTokens: one.cachedTokens + other.cachedTokens,
+  completionTokens: one.completionTokens + other.completionTokens,
+});
