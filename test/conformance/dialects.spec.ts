@@ -14,13 +14,13 @@ const foldersIn = (path: string): string[] =>
 // Folders without an adapter hold what protocols share.
 const isProtocol = (name: string): boolean =>
   ['upstream', 'protocol'].some((half) => existsSync(resolve(PROTOCOLS, name, `${name}.${half}.ts`)));
-const DEMO_PROTOCOLS = foldersIn(PROTOCOLS).filter(isProtocol);
+const CLIENT_PROTOCOLS = foldersIn(PROTOCOLS).filter(isProtocol);
 
 it('every dialect that has a folder is played here, and no other', () => {
-  expect(foldersIn(PLAYED)).toEqual(DEMO_PROTOCOLS);
+  expect(foldersIn(PLAYED)).toEqual(CLIENT_PROTOCOLS);
 });
 
-it.each(DEMO_PROTOCOLS)('what %s can do is tested by the kit, and tests speak it', (dialect) => {
+it.each(CLIENT_PROTOCOLS)('what %s can do is tested by the kit, and tests speak it', (dialect) => {
   expect(existsSync(resolve(PLAYED, dialect, `${dialect}.conformance.spec.ts`))).toBe(true);
   expect([...CLIENTS, ...VENDORS].map(({ id }) => id)).toContain(dialect);
 });

@@ -1,10 +1,10 @@
 import { parsePricing } from '../../../catalog/index.js';
-import { aGroup, anOffer, DEMO_PROTOCOLS } from '../../../../test/support/offers.js';
+import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
 import { landingView } from './landing.view.js';
 import { receiptOf } from './receipt.js';
 
 const landing = (...models: ReturnType<typeof anOffer>[]) =>
-  landingView({ group: aGroup(), models, dialects: DEMO_PROTOCOLS, base: 'https://relay.example' });
+  landingView({ group: aGroup(), models, dialects: PROTOCOLS, base: 'https://relay.example' });
 
 describe('the landing page', () => {
   const codeOf = ({ firstCall }: ReturnType<typeof landing>): string => firstCall.map(({ text }) => text).join('');

@@ -1,5 +1,5 @@
 import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
-import { aGroup, anOffer, DEMO_PROTOCOLS } from '../../../../test/support/offers.js';
+import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
 import { modelView } from './model.view.js';
 import { priceRows } from './price-list.js';
 import { modelAddress, type PriceQuery, priceQuery } from './price-query.js';
@@ -18,7 +18,7 @@ const OFFERS = [
 
 const query = (parts: Record<string, unknown> = {}): PriceQuery => priceQuery(parts);
 const names = (parts: Record<string, unknown>, group = aGroup()): string[] =>
-  priceRows(OFFERS, group, query(parts), DEMO_PROTOCOLS).map(({ name }) => name);
+  priceRows(OFFERS, group, query(parts), PROTOCOLS).map(({ name }) => name);
 
 describe('the list of prices', () => {
   it.each([
@@ -54,7 +54,7 @@ describe('the list of prices', () => {
       { from_prompt_tokens: 0, input: '0.28', cache_read: '0.028', output: '0.42' },
       { from_prompt_tokens: 60_000, input: '0.56', output: '1' },
     ]);
-    const [row] = priceRows([anOffer({ pricing })], aGroup({ multiplier: 800_000n }), query(), DEMO_PROTOCOLS);
+    const [row] = priceRows([anOffer({ pricing })], aGroup({ multiplier: 800_000n }), query(), PROTOCOLS);
     expect(row?.tiers).toEqual([
       { from: 0, input: '$0.224', cached: '$0.0224', output: '$0.336' },
       { from: 60_000, input: '$0.448', cached: '$0.448', output: '$0.80' },
@@ -67,7 +67,7 @@ describe('the list of prices', () => {
       [anOffer({ name: 'a', pricing: fee }), anOffer({ name: 'b' })],
       aGroup(),
       query(),
-      DEMO_PROTOCOLS,
+      PROTOCOLS,
     );
     expect(rows.map(({ free, fee: each }) => [free, each])).toEqual([
       [false, '$0.02'],
@@ -76,7 +76,7 @@ describe('the list of prices', () => {
   });
 
   it('has every endpoint for every model, and says which of them are translated', () => {
-    const [row] = priceRows([anOffer({}, ['messages'])], aGroup(), query(), DEMO_PROTOCOLS);
+    const [row] = priceRows([anOffer({}, ['messages'])], aGroup(), query(), PROTOCOLS);
     expect(row?.endpoints.map(({ id, translated }) => [id, translated])).toEqual([
       ['messages', false],
       ['responses', true],
@@ -85,14 +85,14 @@ describe('the list of prices', () => {
   });
 
   it('has only the endpoints that its channels speak where they take nothing else', () => {
-    const [row] = priceRows([anOffer({}, ['messages'], false)], aGroup(), query(), DEMO_PROTOCOLS);
+    const [row] = priceRows([anOffer({}, ['messages'], false)], aGroup(), query(), PROTOCOLS);
     expect(row?.endpoints.map(({ id }) => id)).toEqual(['messages']);
   });
 
   it('explains what translated is where it says so', () => {
     const group = aGroup();
     const explains = (protocols: string[]): boolean =>
-      pricingView({ groups: [group], group, models: [anOffer({}, protocols)], dialects: DEMO_PROTOCOLS }, query())
+      pricingView({ groups: [group], group, models: [anOffer({}, protocols)], dialects: PROTOCOLS }, query())
         .hasTranslated;
     expect([explains(['messages']), explains(['messages', 'responses', 'chat-completions'])]).toEqual([true, false]);
   });
@@ -100,14 +100,14 @@ describe('the list of prices', () => {
   it('says since when all of its prices have been in force', () => {
     const models = [anOffer({ pricesSince: 1000 }), anOffer({ pricesSince: 3000 }), anOffer({ pricesSince: 2000 })];
     const group = aGroup();
-    expect(pricingView({ groups: [group], group, models, dialects: DEMO_PROTOCOLS }, query()).since).toEqual(
+    expect(pricingView({ groups: [group], group, models, dialects: PROTOCOLS }, query()).since).toEqual(
       new Date(3000),
     );
   });
 
   it('marks what its address chose, and offers the way back to all of the group', () => {
     const groups = [aGroup(), aGroup({ name: 'a&b', multiplier: 1_250_000n })];
-    const list = { groups, group: groups[1]!, models: OFFERS, dialects: DEMO_PROTOCOLS };
+    const list = { groups, group: groups[1]!, models: OFFERS, dialects: PROTOCOLS };
     const view = pricingView(list, query({ endpoint: 'messages', sort: 'context', q: 'x' }));
     const chosen = [view.endpoints, view.groups, view.sorts].map((options) =>
       options.filter(({ selected }) => selected).map(({ label }) => label),
@@ -137,7 +137,7 @@ describe('the page of a model', () => {
   const view = modelView({
     groups: [aGroup(), cheap].map((group) => ({ group, offered })),
     shown: 'saver',
-    dialects: DEMO_PROTOCOLS,
+    dialects: PROTOCOLS,
     base: 'https://relay.example',
     upcoming: [{ at: 5000, model: { ...offered.model, pricing: flat('6') } }],
   });
