@@ -62,7 +62,7 @@ describe('user and code pages in a browser', () => {
       await page.getByLabel('Email').fill('no address');
       await page.getByLabel('Opening credit').fill('2');
       await page.getByRole('button', { name: 'Create user' }).click();
-      await page.getByText('is not an e-mail address').first().waitFor();
+      await page.getByText('is not a valid email address').first().waitFor();
       await page.getByLabel('Email').fill(email);
       await page.getByRole('button', { name: 'Create user' }).click();
       expect(await page.locator('#password').textContent()).toMatch(/^[\w-]{24}$/);

@@ -71,7 +71,7 @@ describe('a second factor, in a browser', () => {
       await page.getByLabel('Recovery code').fill(codes[0] ?? '');
       await look();
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByText('9 of your recovery codes are left.').waitFor();
+      await page.getByText('You have 9 recovery codes left.').waitFor();
 
       for (const path of ['/account/second-factor/recovery-codes', '/account/second-factor/off']) {
         await page.goto(path);

@@ -95,7 +95,7 @@ describe('Notifications', () => {
 
   it('are refused when they are longer than PostgreSQL carries', async () => {
     const notifications = await connect();
-    await expect(notifications.publish('topic', 'x'.repeat(8000))).rejects.toThrow('at most 7999');
+    await expect(notifications.publish('topic', 'x'.repeat(8000))).rejects.toThrow('the maximum is 7999');
   });
 
   it('come again after the connection was cut, and whoever caches is told', async () => {

@@ -129,7 +129,7 @@ describe('calls that are kept for two months', () => {
     expect(use.lastAt).toEqual(GONE);
     expect((await get(OwnKeys).get({ accountId: owner.accountId, id: owner.keyId })).lastUsedAt).toEqual(GONE);
     await expect(get(CallLookup).find(owner.accountId, id)).rejects.toMatchObject({ kind: 'not_found' });
-    expect(await get(CallRetention).missingFrom(GONE)).toBe(`C${name.slice(1)} are not kept any more.`);
+    expect(await get(CallRetention).missingFrom(GONE)).toBe(`C${name.slice(1)} have been deleted.`);
     expect(await get(CallRetention).missingFrom(first)).toBeUndefined();
   });
 

@@ -78,7 +78,7 @@ describe('calls that are summed up in the background', () => {
     processes.at(-1)?.get(UsageRoller).start();
     await begun();
     await outage.begin();
-    const ofRoller = () => told.mock.calls.filter(([text]) => String(text).startsWith('Calls could not be summed up'));
+    const ofRoller = () => told.mock.calls.filter(([text]) => String(text).startsWith('Failed to roll up calls'));
     await eventually(() => expect(ofRoller()).not.toHaveLength(0));
     await sleep(300);
     await outage.end();

@@ -87,7 +87,7 @@ describe('accounts', () => {
         expect((await browser.submit('/verify', { code: wrong })).text).toContain('Wrong code');
       expect((await browser.submit('/verify', { code })).text).toContain('Too many wrong codes');
       await browser.post('/verify/resend');
-      expect((await browser.get('/verify')).text).toMatch(/Another one can be sent in \d+ s/);
+      expect((await browser.get('/verify')).text).toMatch(/You can request another one in \d+ s/);
       await relay
         .get(DataSource)
         .query(`UPDATE verifications SET sent_at = sent_at - interval '1 minute' WHERE email = $1`, [email]);

@@ -42,7 +42,7 @@ describe('redemption codes in the admin console', () => {
     const berlin = 'Europe/Berlin';
     await relay.get(DataSource).query('UPDATE accounts SET time_zone = $2 WHERE id = $1', [operator.accountId, berlin]);
     const form = await operator.browser.get('/admin/codes/new');
-    expect(form.text).toContain(`End date the codes can be redeemed, in time zone ${berlin}.`);
+    expect(form.text).toContain(`Last day the codes can be redeemed, in time zone ${berlin}.`);
     const made = await make({ expires: '2099-01-31' });
     expect(made.text).toMatch(new RegExp(`2099-01-31 <span[^>]*>${berlin}</span>`));
     const codes = await relay.get(RedemptionService).list();

@@ -96,7 +96,7 @@ describe('users in the admin console', () => {
     it('deduct no more than the available balance', async () => {
       const refused = await adjust({ direction: 'take', amount: '7.25', reason: 'Too much' });
       expect(refused.status).toBe(422);
-      expect(refused.text).toContain('A debit of $7.25 is not possible: only $5 is free.');
+      expect(refused.text).toContain('A debit of $7.25 is not possible: only $5 is available.');
       expect(refused.text).toContain('value="7.25"');
       expect(refused.text).toContain('value="Too much"');
       expect(await balance()).toBe(parseUsd('5'));

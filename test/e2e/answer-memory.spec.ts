@@ -138,7 +138,7 @@ describe('the memory of answers', () => {
     await keep({ input: 'a' }, 'resp_1');
     const bob = await relay.caller();
     const recollection = await recall({ previous_response_id: 'resp_1' }, { caller: await callerOf(bob), test: bob });
-    expect(() => recollection?.expanded()).toThrow('"resp_1" is not kept');
+    expect(() => recollection?.expanded()).toThrow('"resp_1" is not stored');
   });
 
   it('keeps what is wanted: unless the client says no, or its key', async () => {

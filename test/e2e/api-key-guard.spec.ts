@@ -123,10 +123,10 @@ describe('the API key guard', () => {
     [['authorization', 'Bearer'], 'no API key after "Bearer"'],
     [['authorization', 'Basic abc'], 'scheme is Basic'],
     [['authorization', 'sk-alone'], 'has no "Bearer" before the key'],
-    [['authorization', 'Bearer  sk-x'], 'more than one blank'],
-    [['authorization', 'Bearer sk-x', 'Authorization', 'Bearer sk-y'], 'sent twice'],
-    [['authorization', 'Bearer sk-nobody'], 'this key is not known here'],
-    [['x-api-key', 'sk-nobody'], 'this key is not known here'],
+    [['authorization', 'Bearer  sk-x'], 'more than one space'],
+    [['authorization', 'Bearer sk-x', 'Authorization', 'Bearer sk-y'], 'duplicate Authorization header'],
+    [['authorization', 'Bearer sk-nobody'], 'unknown API key'],
+    [['x-api-key', 'sk-nobody'], 'unknown API key'],
     [[], 'missing API key'],
   ])('answers %j with an Invalid token that names the fault', async (headers, fault) => {
     const { status, body } = await ask(headers);
@@ -161,7 +161,7 @@ describe('the API key guard', () => {
     const deleted = await newKey('deleted');
     await keys.delete(deleted.id);
     expect((await ask(['x-api-key', expired.secret])).body).toMatchObject({
-      message: expect.stringMatching(/^Invalid token: this key expired at 2/) as string,
+      message: expect.stringMatching(/^Invalid token: this API key expired at 2/) as string,
       refused: expired.id,
     });
     expect((await ask(['x-api-key', deleted.secret])).body).toMatchObject({

@@ -57,7 +57,7 @@ describe('backup and restore refuse', () => {
   it('a folder that cannot be written to, and a database without tables, and leave nothing behind', async () => {
     const nowhere = world.file('no-such-folder/x.backup');
     expect((await world.command({ DATABASE_URL: source.url }, 'backup', nowhere)).stderr).toContain(
-      'Cannot write secrets',
+      'cannot be written',
     );
     const { url } = await world.emptyDatabase();
     const nothing = await world.command({ DATABASE_URL: url }, 'backup', world.file('nothing.backup'));

@@ -122,6 +122,8 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     const variables = { DATABASE_URL: url, SECRET_KEY: 'quite another secret'.padEnd(32, '.') };
     const { code, stderr } = await world.command(variables, 'restore', file);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^SECRET_KEY differs than the backup was made under: .*cannot be read\. Put it into /);
+    expect(stderr).toMatch(
+      /^SECRET_KEY differs from the one the backup was made with\. .*cannot be decrypted\. Put the original key into /,
+    );
   });
 });

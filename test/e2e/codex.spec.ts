@@ -130,7 +130,7 @@ describe.each(FOREIGN)('instructions of Codex with an upstream of %s', (upstream
     const input = [...(first('codex-built-in')['input'] as JsonObject[]), { type: 'compaction_trigger' }];
     const response = await post({ ...first('codex-built-in'), input });
     expect(response.status).toBe(400);
-    const message = expect.stringContaining('configure this service as a provider of its own') as string;
+    const message = expect.stringContaining('configure this service as a separate provider') as string;
     expect(await response.json()).toMatchObject({ error: { param: `input[${input.length - 1}]`, message } });
     expect(world.relay.upstream.requests).toHaveLength(0);
   });

@@ -122,9 +122,9 @@ describe("the operator's command line", () => {
     await switchboard('account', 'create', ...ANN);
     const refusals: [string[], string][] = [
       [['account', 'create', ...ANN], 'An account with the email address ann@example.com already exists'],
-      [['account', 'create', '--email', 'nobody'], '"nobody" is not an e-mail address'],
+      [['account', 'create', '--email', 'nobody'], '"nobody" is not a valid email address'],
       [['account', 'create', '--email', 'bob@example.com', '--password', 'short'], '12 to 128 characters'],
-      [['account', 'disable', '--email', 'bob@example.com'], 'no account with the e-mail address bob@example.com'],
+      [['account', 'disable', '--email', 'bob@example.com'], 'No account has the email address bob@example.com'],
       [
         ['account', 'credit', ...ANN, '--amount', '-1', '--reason', 'x'],
         'A debit of $1 is not possible: only $0 is free',
@@ -267,7 +267,7 @@ describe("the operator's command line", () => {
     expect(await limits('--networks', 'office')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('“office” is not a network. Write addresses and ranges') as string,
+      stderr: expect.stringContaining('“office” is not a network. Enter addresses and ranges') as string,
     });
 
     const account = (...options: string[]) => switchboard('account', 'limits', ...ANN, ...options);
@@ -294,7 +294,7 @@ describe("the operator's command line", () => {
     await expect(importIt(secret)).resolves.toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('already known') as string,
+      stderr: expect.stringContaining('already in use') as string,
     });
     for (const unfit of ['sk-short', '', `pk-${'y'.repeat(40)}`, `sk-${'y'.repeat(40)} z`])
       await expect(importIt(unfit)).resolves.toMatchObject({

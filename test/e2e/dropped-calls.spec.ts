@@ -4,7 +4,7 @@ import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
-const SAID = 'Calls before 1 Mar 2026 are not kept any more.';
+const SAID = 'Calls before 1 Mar 2026 have been deleted.';
 const [BEFORE, AFTER] = ['range=custom&from=2026-02-28&to=2026-03-05', 'range=custom&from=2026-03-01&to=2026-03-05'];
 
 describe('calls of months that were dropped', () => {

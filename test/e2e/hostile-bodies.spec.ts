@@ -246,7 +246,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
     it.each(PROTOCOLS)('is refused in time, and its connection is closed: %s', async (dialect) => {
       const client = await announce(dialect, 100_000, '{"model":');
       const response = await responseOf(client);
-      expect(await expectError(dialect, response, TOO_SLOW)).toContain('in time');
+      expect(await expectError(dialect, response, TOO_SLOW)).toContain('too slowly');
       expect(response.headers.get('connection')).toBe('close');
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'request_timeout' });
       await client.closed;

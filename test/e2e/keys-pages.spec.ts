@@ -62,7 +62,7 @@ describe('the pages of keys', () => {
       ).toBeGreaterThanOrEqual(2);
       expect((await ann.browser.get('/keys')).text).not.toContain(`/keys/${id}/edit`);
       const page = await ann.browser.get(`/keys/${id}/edit`);
-      expect([page.status, page.text.includes('It was deleted')]).toEqual([200, true]);
+      expect([page.status, page.text.includes('This key was deleted')]).toEqual([200, true]);
       expect((await ann.browser.post(`/keys/${id}/enable`)).status).toBe(400);
     });
 
@@ -80,7 +80,7 @@ describe('the pages of keys', () => {
       expect((await ann.browser.get(`/keys/${id}/delete`)).text).toContain('1 call today');
       const refused = await ann.browser.post(`/keys/${id}/delete`, { confirm: 'in' });
       expect([refused.status, (await named('in use')).state]).toEqual([422, 'enabled']);
-      expect(refused.text).toContain('Type the name of the key, in use, to delete it.');
+      expect(refused.text).toContain('Enter the key’s name, in use, to delete it.');
       expect((await ann.browser.post(`/keys/${id}/delete`, { confirm: ' in use ' })).status).toBe(303);
       await expect(keysOf()).resolves.toHaveLength(1);
     });

@@ -61,7 +61,7 @@ describe('the pages of keys', () => {
       ];
       for (const page of refused) {
         expect(page.status).toBe(422);
-        expect(page.text).toMatch(/href="#name"[^<]*>You have 1,000 keys, and there can be no more/);
+        expect(page.text).toMatch(/href="#name"[^<]*>You have reached the maximum of 1,000 API keys/);
       }
       await relay.get(OwnKeys).delete({ accountId, id });
       expect(secretOn(await newKey({ name: 'one more' }))).not.toBe('');
@@ -72,7 +72,7 @@ describe('the pages of keys', () => {
       for (let made = 0; made < 60; made++) await relay.get(OwnKeys).create(owner, { name: `key ${made}` });
       const refused = await newKey({ name: 'too soon', daily: '7' });
       expect(refused.status).toBe(422);
-      expect(refused.text).toContain('Create the next one in 10 minutes');
+      expect(refused.text).toContain('Try again in 10 minutes');
       expect(refused.text).toContain('value="7"');
       await relay.get(DataSource).query('DELETE FROM throttles');
       expect(secretOn(await newKey({ name: 'in time' }))).not.toBe('');
@@ -87,14 +87,14 @@ describe('the pages of keys', () => {
       expect(refused.text).toContain('href="#weekly"');
       expect(refused.text).toContain('value="1,00"');
       const later = await newKey({ name: 'late', expires: '2020-01-01' });
-      expect([later.status, later.text.includes('Enter a day from today on')]).toEqual([422, true]);
+      expect([later.status, later.text.includes('Enter today or a later date')]).toEqual([422, true]);
       await expect(keysOf()).resolves.toHaveLength(1);
     });
 
     it('of a group that is offered and models that it answers for', async () => {
       expect((await newKey({ name: 'x', group: 'nowhere' })).text).toContain('Choose another group');
       const other = await newKey({ name: 'x', group: 'default', models: ['saver-only'] });
-      expect([other.status, other.text.includes('Untick saver-only')]).toEqual([422, true]);
+      expect([other.status, other.text.includes('Deselect saver-only')]).toEqual([422, true]);
       await newKey({ name: 'saver key', group: 'saver', models: 'saver-only' });
       expect(await named('saver key')).toMatchObject({ groupName: 'saver', models: ['saver-only'] });
     });
@@ -163,7 +163,7 @@ describe('the pages of keys', () => {
       expect(refused.text).toContain('>203.0.113.7\n&lt;b&gt;office&lt;/b&gt;</textarea>');
       await relay.applyCatalog('limits: { key: { requests_per_minute: 6000 } }');
       try {
-        expect((await ann.browser.get('/keys/new')).text).toContain('Empty: 6,000, as is usual here.');
+        expect((await ann.browser.get('/keys/new')).text).toContain('Leave empty for the default of 6,000.');
         expect((await newKey({ name: 'usual' })).text).toContain('<dt>At most</dt><dd>6,000 calls a minute</dd>');
       } finally {
         await relay.applyCatalog('limits: { key: {} }');

@@ -84,7 +84,7 @@ describe('the commands about payments', () => {
     expect(await payments('reconcile')).toEqual({ code: 0, stdout: `${line}: resolved\npayments agree\n`, stderr: '' });
     const again = await payments('resolve', id, '--reason', 'Refunded by hand.');
     expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toContain(`There is no unresolved problem ${id}`);
+    expect(again.stderr).toContain(`No unresolved problem ${id}`);
     const audited = await ask(
       use.world.relay.databaseUrl,
       'SELECT action, reason FROM audit_entries WHERE object_id = $1 ORDER BY id',

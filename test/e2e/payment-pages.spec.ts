@@ -74,7 +74,7 @@ describe('the pages on which people pay', () => {
     expect((await browser.get(path)).status).toBe(200);
   });
 
-  const OTHER = 'other: Enter dollars and cents, from $5.00 to $500.00.';
+  const OTHER = 'other: Enter an amount from $5.00 to $500.00.';
   const NOT_OFFERED = 'amount: Choose or enter an amount.';
   /** What stands beside each field. */
   const faultsOn = (page: string): readonly string[] =>

@@ -45,7 +45,7 @@ describe('the reconciliation of payments', () => {
     use.world.stripe.refunds.push({ ...refund, payment_intent: 'pi_unheard' });
     use.world.stripe.refunds.push({ ...refund, id: 're_of_another_shop', payment_intent: 'pi_shop' });
     const found = [
-      'TOP of $25 has expired at Stripe, and is pending here',
+      'TOP of $25 has expired at Stripe but is pending here',
       'TOP of $25 is paid at Stripe but pending here',
     ];
     expect(await run()).toEqual(found);
@@ -99,7 +99,7 @@ describe('the reconciliation of payments', () => {
       openedUnheard('top_unheard_open'),
       openedUnheard('top_unheard_over', { status: 'expired' }),
     );
-    expect(await run(true)).toEqual(['entered: TOP of $25 has expired at Stripe, and is created here']);
+    expect(await run(true)).toEqual(['entered: TOP of $25 has expired at Stripe but is created here']);
     expect(await standing('top_unheard_open')).toMatchObject({ state: 'created' });
     expect(await standing('top_unheard_over')).toMatchObject({ state: 'expired' });
     expect(await run()).toEqual([]);
@@ -110,7 +110,7 @@ describe('the reconciliation of payments', () => {
   it('enters nothing that does not match its order, and notes it for operators until they have seen to it', async () => {
     const session = await begin();
     change(session, { status: 'complete', payment_status: 'paid', payment_intent: 'pi_more', amount_total: 2600 });
-    const problem = 'it is of $26, and its order of $25';
+    const problem = 'its amount is $26, but its order is for $25';
     const line = `The checkout ${session.id} does not match: ${problem}`;
     expect(await run()).toEqual([line]);
     expect(await use.world.problems()).toEqual([]);

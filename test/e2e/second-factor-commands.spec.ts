@@ -87,7 +87,7 @@ describe('a second factor that its owner cannot use any more', () => {
       const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
       expectUnreadable(await (await halfIn(email)).post('/sign-in/code', { code: app.next() }));
       expect(warned.mock.calls.map(String)).toEqual([
-        `The second factor of ${id} cannot be opened: SECRET_KEY has changed it was stored under; "switchboard account second-factor remove" removes it`,
+        `Cannot decrypt the two-factor secret of ${id}: SECRET_KEY has changed. Turn it off with "switchboard account second-factor remove"`,
       ]);
     });
 

@@ -46,7 +46,7 @@ describe('a second factor', () => {
 
       const wrong = await browser.post('/account/second-factor/on', { sealed, code: '12345' });
       expect(wrong.status).toBe(422);
-      expect(wrong.text).toContain('This code is not valid.');
+      expect(wrong.text).toContain('Invalid code.');
       expect(wrong.headers.get('cache-control')).toBe('no-store');
       expect(Authenticator.reading(wrong).at(0)).toBe(app.at(0));
 
@@ -57,7 +57,7 @@ describe('a second factor', () => {
       expect((await browser.get('/account')).text).toContain('10 recovery codes left');
       expect(recoveryCodesIn(await browser.get('/account'))).toEqual([]);
       const mail = await pages.mailbox.latestTo(email);
-      expect(mail.message.subject).toBe('Your Switchboard account has a second factor');
+      expect(mail.message.subject).toBe('Two-factor authentication was turned on for Switchboard');
 
       const again = await browser.post('/account/second-factor/on', { sealed, code: app.next() });
       expect(again.location).toBe('/account#signing-in');
@@ -125,7 +125,7 @@ describe('a second factor', () => {
       await browser.get('/sign-in/code');
       const wrong = await enter(browser, '000000');
       expect(wrong.status).toBe(422);
-      expect(wrong.text).toContain('This code is not valid.');
+      expect(wrong.text).toContain('Invalid code.');
       const right = await enter(browser, app.next());
       expect(right).toMatchObject({ status: 303, location: '/keys?q=x' });
       expect(right.headers.getSetCookie().at(-1)).not.toContain('Max-Age');
@@ -163,7 +163,7 @@ describe('a second factor', () => {
       const seen = [];
       for (const code of ['000000', used, recovery]) {
         const { status, text } = await enter(await halfIn(email), code);
-        expect(text).toContain('This code is not valid.');
+        expect(text).toContain('Invalid code.');
         seen.push({ status, text: text.replaceAll(/value="[^"]*"/g, 'value') });
       }
       expect(seen[1]).toEqual(seen[0]);
@@ -178,13 +178,13 @@ describe('a second factor', () => {
       expect((await browser.get('/sign-in/code?with=recovery')).text).toContain('Recovery code</label>');
       expect((await enter(browser, recovery.toLowerCase().replaceAll('-', ' '))).location).toBe('/');
       const told = (await browser.get('/')).text;
-      expect(told).toContain('9 of your recovery codes are left.');
-      expect(told).toContain('<a href="/account/second-factor/recovery-codes">Make new recovery codes</a>');
+      expect(told).toContain('You have 9 recovery codes left.');
+      expect(told).toContain('<a href="/account/second-factor/recovery-codes">Create new recovery codes</a>');
       const mail = await pages.mailbox.latestTo(email, 2);
       expect(mail.message.subject).toBe('A recovery code of your Switchboard account was used');
-      expect(mail.message.text).toContain('9 of your recovery codes are left.');
+      expect(mail.message.text).toContain('You have 9 recovery codes left.');
       expect(mail.message.text).toContain(
-        `Make new recovery codes: ${PUBLIC_URL}/account/second-factor/recovery-codes`,
+        `Create new recovery codes: ${PUBLIC_URL}/account/second-factor/recovery-codes`,
       );
       expect(mail.message.html).toContain(`href="${PUBLIC_URL}/account/second-factor/recovery-codes"`);
       expect(mail.message.text).not.toContain(recovery);
@@ -255,9 +255,9 @@ describe('a second factor', () => {
       expect(new Set(subjects)).toEqual(
         new Set([
           'A recovery code of your Switchboard account was used',
-          'Your Switchboard account has a second factor',
+          'Two-factor authentication was turned on for Switchboard',
           'Your Switchboard account has new recovery codes',
-          'Your Switchboard account has no second factor any more',
+          'Two-factor authentication was turned off for Switchboard',
         ]),
       );
       const { id } = await pages.relay.get(AccountService).get(email);
@@ -277,7 +277,7 @@ describe('a second factor', () => {
     it('not by whoever tries too often, who is told so beside the field', async () => {
       const { browser, app } = await owner();
       const given = (code: string) => browser.submit('/account/second-factor/off', { currentPassword: PASSWORD, code });
-      for (let tries = 0; tries < 5; tries++) expect((await given('000000')).text).toContain('This code is not valid.');
+      for (let tries = 0; tries < 5; tries++) expect((await given('000000')).text).toContain('Invalid code.');
       const refused = await given(app.next());
       expect(refused.status).toBe(422);
       expect(refused.text).toMatch(/id="code-error".*?<span>Too many attempts\./);

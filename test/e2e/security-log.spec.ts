@@ -60,7 +60,7 @@ describe('The log of the program tells', () => {
     for (const page of ['/account/second-factor/off', '/account/second-factor/recovery-codes'])
       expect((await browser.submit(page, given)).status).toBe(422);
     const facts = { account: accountId, ip: '127.0.0.1', why: 'code' };
-    const again = { facts, text: 'A code that was asked for again was wrong.' };
+    const again = { facts, text: 'Confirmation failed: wrong code.' };
     expect(lines.filter((line) => line.facts['why'] === 'code')).toEqual([
       expect.objectContaining({ facts }),
       again,
@@ -75,7 +75,7 @@ describe('The log of the program tells', () => {
     expect((await browser.submit('/account/password', fields)).status).toBe(422);
     expect(lines).toContainEqual({
       facts: { account: accountId, ip: '127.0.0.1', why: 'password' },
-      text: 'A password that was asked for again was wrong.',
+      text: 'Confirmation failed: wrong password.',
     });
   });
 

@@ -94,7 +94,7 @@ describe('R8: a process that is told to stop', () => {
     } finally {
       await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     }
-    const lost = world.service.output.split('\n').find((line) => line.includes('could not be settled'));
+    const lost = world.service.output.split('\n').find((line) => line.includes('Failed to settle a call'));
     expect(JSON.parse(lost ?? '{}')).toMatchObject({
       request_id: heard.id,
       status: 'failed',

@@ -69,7 +69,7 @@ describe('signing up', () => {
     expect((await first.submit('/verify', { code: codes[0] ?? '' })).location).toBe('/');
     const late = await second.submit('/verify', { code: codes[1] ?? '' });
     expect(late.status).toBe(422);
-    expect(late.text).toContain('Ask for another invitation');
+    expect(late.text).toContain('Request another invitation');
     await expect(relay.get(AccountService).find('bob@example.com')).resolves.toBeUndefined();
     expect((await register(third, 'cy@example.com', { invitation: code })).text).toContain(
       'used already or has expired',

@@ -301,7 +301,7 @@ describe('with a collector', () => {
           expect((await metricsOf(relay)).get('switchboard_trace_spans_total{outcome="lost"}')).toBe(2 * (call + 1));
         });
       }
-      const ofTraces = warnings.filter((line) => String(line).includes('does not take traces'));
+      const ofTraces = warnings.filter((line) => String(line).includes('rejects traces'));
       expect(ofTraces).toHaveLength(1);
     } finally {
       Logger.overrideLogger(false);

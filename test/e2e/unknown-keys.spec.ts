@@ -110,7 +110,7 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     const response = await ask(dialect, aSecret());
     expect(response.headers.get('connection')).toBe('close');
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await expectError(dialect, response, RATE_LIMITED)).toMatch(/keys that are not known here/);
+    expect(await expectError(dialect, response, RATE_LIMITED)).toMatch(/invalid API keys/);
     expect(await rows()).toBe(before);
     // The crowd of one network takes no place of another's.
     const other = ask(dialect, aSecret(), '192.0.2.2');

@@ -163,7 +163,7 @@ describe('a service with two workers', () => {
     expect(await exited()).toBe(0);
     expect([relayPid, ...workerPids].filter(isAlive)).toEqual([]);
     expect([service.hasPidFile, service.errors]).toEqual([false, []]);
-    expect(service.output).not.toMatch(/once more|Cut off/);
+    expect(service.output).not.toMatch(/received again|Shutdown timed out/);
   });
 
   it('R8: cuts off what runs on both when it is told once more', async () => {
@@ -259,7 +259,7 @@ describe('a service with two workers', () => {
       const cut = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ANY ($1)';
       expect((await sql.query(cut, [listening])).rowCount).toBe(2);
       await eventually(
-        () => expect(service.output.match(/carries notifications was lost/g)).toHaveLength(2),
+        () => expect(service.output.match(/Lost the notification connection/g)).toHaveLength(2),
         TIMEOUT_MS,
       );
       expect(new Set(await statuses())).toEqual(new Set([200]));
@@ -270,7 +270,10 @@ describe('a service with two workers', () => {
       await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
       await server.end();
     }
-    await eventually(() => expect(service.output.match(/Notifications are back/g)).toHaveLength(2), TIMEOUT_MS);
+    await eventually(
+      () => expect(service.output.match(/Notification connection restored/g)).toHaveLength(2),
+      TIMEOUT_MS,
+    );
   });
 });
 

@@ -20,7 +20,7 @@ import { testingModule } from './modules.js';
 export const ANN = 'ann@example.com';
 const PUBLIC_URL = 'https://relay.example';
 
-/** All of it is another one for each test. */
+/** All of it differs for each test. */
 export class AlertsWorld {
   readonly processes: TestingModule[] = [];
   accountId = '';

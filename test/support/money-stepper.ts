@@ -202,7 +202,7 @@ export class MoneyStepper {
     );
   }
 
-  /** Everything that is on record for these keys was so long ago that every period is another one now. */
+  /** Everything that is on record for these keys was so long ago that every period differs now. */
   private async passTime(worlds: readonly World[]): Promise<void> {
     const keys = [worlds.flatMap(({ keyIds }) => keyIds)];
     for (const table of ['open_calls', 'calls']) {

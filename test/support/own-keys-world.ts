@@ -29,7 +29,7 @@ export interface Person {
   readonly groupName: string | undefined;
 }
 
-/** All of it is another one for each test. */
+/** All of it differs for each test. */
 export interface OwnKeysWorld {
   readonly app: TestingModule;
   readonly keys: OwnKeys;

@@ -126,7 +126,7 @@ function isEvents(value: readonly ScriptedEvent[] | AnswerOptions): value is rea
   return Array.isArray(value);
 }
 
-/** The first event that says it: the first that is another one when the text is. */
+/** The first event that says it: the first that differs when the text is. */
 function firstSaying(dialect: string, text: string): number {
   const others = eventsIn(dialect, { text: `${text}!` });
   return eventsIn(dialect, { text }).findIndex((event, index) => !isDeepStrictEqual(event, others[index]));

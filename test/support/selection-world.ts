@@ -3,9 +3,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TestingModule, TestingModuleBuilder } from '@nestjs/testing';
 import { CatalogService } from '../../src/catalog/index.js';
-import { CatalogImport, ChannelsModule } from '../../src/catalog/channels/index.js';
+import { CatalogImport } from '../../src/catalog/channels/index.js';
 import { type Assignment } from '../../src/relay/routing/selection/assignment.js';
 import { type CallSelection, type SelectionQuery } from '../../src/relay/routing/selection/call-selection.js';
+import { RoutingModule } from '../../src/relay/routing/index.js';
 import { CheckCalls } from '../../src/relay/routing/health/check-calls.js';
 import { ChannelSelection } from '../../src/relay/routing/selection/channel-selection.js';
 import { HealthLimits } from '../../src/relay/routing/health/health-limits.js';
@@ -107,7 +108,7 @@ export function useSelection(): SelectionWorld {
 
   async function start(channels: readonly Described[], limits: Partial<HealthLimits> = {}): Promise<void> {
     const health = { ...new HealthLimits(), ...limits };
-    program = await startOn(database, [ChannelsModule], (builder) => settled(builder, clock, random, health));
+    program = await startOn(database, [RoutingModule], (builder) => settled(builder, clock, random, health));
     program.useLogger(false);
     program.get(CheckCalls).send = () => {
       checkCount += 1;

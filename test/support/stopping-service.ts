@@ -78,9 +78,9 @@ export class StoppingService {
   readonly endGrace = (kill: () => void = () => this.service.wrapper.kill('SIGTERM')): Promise<void> =>
     eventually(() => {
       kill();
-      expect(this.service.output).toContain('SIGTERM once more');
+      expect(this.service.output).toContain('SIGTERM received again');
     }, TIMEOUT_MS);
-  readonly untilCutOff = (): Promise<void> => this.service.untilPrinted(/Cut off: \d+ requests/, TIMEOUT_MS);
+  readonly untilCutOff = (): Promise<void> => this.service.untilPrinted(/Shutdown timed out: \d+ requests/, TIMEOUT_MS);
 
   readonly post = (dialect: ProtocolEndpoint, overrides: JsonObject = {}): Promise<Response> => {
     return fetch(`${this.service.address}${PATHS[dialect]}`, {
