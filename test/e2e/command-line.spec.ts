@@ -127,7 +127,7 @@ describe("the operator's command line", () => {
       [['account', 'disable', '--email', 'bob@example.com'], 'No account has the email address bob@example.com'],
       [
         ['account', 'credit', ...ANN, '--amount', '-1', '--reason', 'x'],
-        'A debit of $1 is not possible: only $0 is free',
+        'A debit of $1 is not possible: only $0 is available',
       ],
       [['key', 'create', '--email', 'bob@example.com', '--name', 'k'], 'No account'],
       [['key', 'disable', '--id', 'key_none'], 'There is no key key_none'],

@@ -36,7 +36,7 @@ describe('calls of months that were dropped', () => {
       const { status, text } = await browser.get(`${path}?${BEFORE}`);
       expect(status).toBe(200);
       expect(text).toContain(SAID);
-      expect(text).toContain('Neither the list nor its CSV has them.');
+      expect(text).toContain('They are not in the list or its CSV file.');
       expect((await browser.get(`${path}?${AFTER}`)).text).not.toContain('not kept');
     }
   });

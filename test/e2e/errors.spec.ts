@@ -117,7 +117,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
         `just-${other}`,
         {},
         INVALID_REQUEST,
-        new RegExp(`accept only ${other} only`),
+        new RegExp(`accept only ${other}`),
       ],
       ['without any channel', 'unserved', {}, OVERLOADED, /"unserved"/],
     ];

@@ -12,7 +12,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   MetricsController: 'a token, or this machine',
   WebhookController: 'what the payment provider has signed',
   AssetsController: 'the same for everybody',
-  StrayController: 'everything that nothing else answers',
+  FallbackController: 'everything that nothing else answers',
 };
 
 /** Who may visit what. A new page is added here by whoever has thought about it. */

@@ -72,7 +72,7 @@ describe('signing up', () => {
     expect(late.text).toContain('Request another invitation');
     await expect(relay.get(AccountService).find('bob@example.com')).resolves.toBeUndefined();
     expect((await register(third, 'cy@example.com', { invitation: code })).text).toContain(
-      'used already or has expired',
+      'already used or has expired',
     );
     expect((await register(third, 'cy@example.com', { invitation: expiring })).location).toBe('/verify');
     const used = (await relay.get(Invitations).list()).map(({ usedBy }) => usedBy);
