@@ -103,7 +103,7 @@ describe('the status of the service', () => {
     ]);
     await makePublic(true);
     const { text } = await new PageVisitor(relay.url).get('/status');
-    expect(text).toContain('at least 50% in the 2 with any');
+    expect(text).toContain('at least 50% in 2 with data');
   });
 
   it('lists models that the visitor can call, and no others', async () => {
