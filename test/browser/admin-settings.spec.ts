@@ -58,7 +58,7 @@ describe('the settings page in a browser', () => {
     expect(await page.locator('#domains-error').innerText()).toContain('Enter domain names');
     expect(await page.getByLabel('Starting credit').inputValue()).toBe('five');
     expect(await page.getByLabel('Registration').inputValue()).toBe('invite');
-    await page.getByRole('link', { name: /^Enter dollars/ }).click();
+    await page.getByRole('link', { name: /^Enter an amount/ }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('startingCredit');
     await expectFine(window);
     await window.close();
@@ -76,7 +76,7 @@ describe('the settings page in a browser', () => {
     expect(await told(mine)).toMatch(/Months to keep: now 6, yours 12/);
     await expectFine(mine);
     await mine.page.getByRole('button', { name: 'Save retention' }).click();
-    expect(await told(mine)).toContain('months of calls 6 → 12');
+    expect(await told(mine)).toContain('months of usage logs 6 → 12');
     await mine.close();
     await theirs.close();
   });

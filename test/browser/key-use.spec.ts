@@ -75,7 +75,10 @@ describe('the page of a key in a browser', () => {
     await page.getByRole('button', { name: 'It was me' }).click();
     expect(await page.getByText('Notice dismissed').count()).toBe(1);
     expect(await page.getByText('Used from a new network').count()).toBe(0);
-    await page.getByRole('region', { name: 'What it may do' }).getByRole('button', { name: 'Disable key' }).click();
+    await page
+      .getByRole('region', { name: 'Permissions and limits' })
+      .getByRole('button', { name: 'Disable key' })
+      .click();
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Disabled');
     await page.getByRole('button', { name: 'Enable key' }).click();
     await window.close();

@@ -72,7 +72,7 @@ describe('the pages of keys in a browser', () => {
       await expectFine(window, name);
     }
     await window.page.goto('/keys/new');
-    await window.page.getByLabel('Quota in all').fill('a lot');
+    await window.page.getByLabel('Total quota').fill('a lot');
     await window.page.getByLabel('Calls per minute').fill('many');
     await window.page.getByLabel('Allowed addresses').fill('203.0.113.7\nthe office');
     await window.page.getByRole('button', { name: 'Create key' }).click();
@@ -133,7 +133,7 @@ describe('the pages of keys in a browser', () => {
     await page.goto('/keys');
     await page.getByRole('link', { name: 'New key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
-    await page.getByLabel('Quota in all').fill('5');
+    await page.getByLabel('Total quota').fill('5');
     await page.getByLabel('m', { exact: true }).check();
     await page.getByLabel('Calls per minute').fill('1,000');
     await page.getByLabel('Allowed addresses').fill('127.0.0.0/8\n::1');

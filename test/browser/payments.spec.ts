@@ -50,7 +50,7 @@ describe('a payment in a browser', () => {
     await form.getByLabel('Amounts in US dollars').fill('20, lots');
     await form.getByLabel('Secret key').fill('sk_test_of_a_test');
     await press('button', 'Save payment');
-    expect(await window.page.locator('#amounts-error').innerText()).toContain('Enter dollars and cents');
+    expect(await window.page.locator('#amounts-error').innerText()).toContain('Enter amounts of at least 0.50');
     expect(await form.getByLabel('Amounts in US dollars').inputValue()).toBe('20, lots');
     await fine('settings-refused');
     await form.getByLabel('Amounts in US dollars').fill('20, 40, 80');

@@ -96,7 +96,7 @@ describe('pages and the monthly allowance', () => {
     const page = async (): Promise<string> => textOf((await browser.get('/wallet')).text);
     expect(await page()).toContain(`$20.00 a month, $13.20 ${until}`);
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('50'));
-    expect(await page()).toContain(`$50.00 a month from ${nextMonth()} on.`);
+    expect(await page()).toContain(`$50.00 per month from ${nextMonth()}.`);
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('0'));
     expect(await page()).toContain('No further allowance after that.');
     expect(textOf((await browser.get('/')).text)).toContain(`$13.20 of it until ${nextMonth()} UTC`);

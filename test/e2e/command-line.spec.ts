@@ -130,7 +130,7 @@ describe("the operator's command line", () => {
         'A debit of $1 is not possible: only $0 is available',
       ],
       [['key', 'create', '--email', 'bob@example.com', '--name', 'k'], 'No account'],
-      [['key', 'disable', '--id', 'key_none'], 'There is no key key_none'],
+      [['key', 'disable', '--id', 'key_none'], 'API key key_none not found'],
       [['usage', 'export', '--from', '2026-01-01', '--to', '2026-02-01', '--email', 'bob@example.com'], 'No account'],
     ];
     for (const [args, reason] of refusals) {

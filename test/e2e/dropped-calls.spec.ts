@@ -26,7 +26,7 @@ describe('calls of months that were dropped', () => {
       [operator, '/admin/calls'],
     ] as const;
     for (const [browser, path] of pages)
-      expect((await browser.get(`${path}?${BEFORE}`)).text).not.toContain('not kept');
+      expect((await browser.get(`${path}?${BEFORE}`)).text).not.toContain('have been deleted');
     await relay.get(DataSource).query(
       `INSERT INTO dropped_calls (key_id, month, account_id, entry_id, calls, cost, last_at)
        VALUES ($1, '2026-01-01', $2, '', 1, 0, '2026-01-10'), ($1, '2026-02-01', $2, '', 1, 0, '2026-02-10')`,
@@ -36,8 +36,8 @@ describe('calls of months that were dropped', () => {
       const { status, text } = await browser.get(`${path}?${BEFORE}`);
       expect(status).toBe(200);
       expect(text).toContain(SAID);
-      expect(text).toContain('They are not in the list or its CSV file.');
-      expect((await browser.get(`${path}?${AFTER}`)).text).not.toContain('not kept');
+      expect(text).toContain('They are not in this list or its CSV export.');
+      expect((await browser.get(`${path}?${AFTER}`)).text).not.toContain('have been deleted');
     }
   });
 });
