@@ -80,7 +80,7 @@ export class AccountService {
     return (await this.accounts.list()).map(accountOf);
   }
 
-  /** By e-mail address, in whatever case. @throws AccountNotFound, InvalidAccount */
+  /** By email address, in whatever case. @throws AccountNotFound, InvalidAccount */
   async get(email: string): Promise<Account> {
     const normalized = emailIn(email);
     const row = await this.accounts.find(normalized);

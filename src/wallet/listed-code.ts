@@ -11,7 +11,7 @@ export interface ListedCode {
   readonly expiresAt: Date | null;
   readonly voidedAt: Date | null;
   readonly redeemedAt: Date | null;
-  /** E-mail address of the account that redeemed it. */
+  /** Email address of the account that redeemed it. */
   readonly redeemedBy: string | null;
   readonly redeemedById: string | null;
 }

@@ -34,14 +34,14 @@ describe('the pages of accounts in a browser', () => {
   };
   const signIn = async (page: Page, email: string): Promise<void> => {
     await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
   const register = async (page: Page, email: string): Promise<void> => {
     await page.goto('/register');
     await page.getByLabel('Name').fill('Ann Miller');
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/verify');
@@ -56,7 +56,7 @@ describe('the pages of accounts in a browser', () => {
       await expectFine(window);
     }
     await page.goto('/register');
-    await page.getByLabel('E-mail').fill('nobody');
+    await page.getByLabel('Email').fill('nobody');
     await page.getByRole('button', { name: 'Create account' }).click();
     await expectFine(window);
     await register(page, LONG);
@@ -67,7 +67,7 @@ describe('the pages of accounts in a browser', () => {
     await expectFine(window);
     const email = await account();
     await page.goto('/forgot');
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByRole('button', { name: 'Send link' }).click();
     await expectFine(window);
     await page.goto(local(linkIn(await mailbox.latestTo(email))));
@@ -113,7 +113,7 @@ describe('the pages of accounts in a browser', () => {
     await page.waitForURL('**/sign-in');
     await page.goto('/account');
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/sign-in?next=%2Faccount');
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL('**/account');
@@ -126,13 +126,13 @@ describe('the pages of accounts in a browser', () => {
     const { page } = window;
     await page.goto('/register');
     await page.getByLabel('Name').fill('Ann');
-    await page.getByLabel('E-mail').fill('ann@example.com');
+    await page.getByLabel('Email').fill('ann@example.com');
     await page.getByLabel('Password').fill('short');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     expect(await page.title()).toBe('Error: Create account · Switchboard');
     await expect(page.evaluate(`document.activeElement.getAttribute('role')`)).resolves.toBe('alert');
-    await expect(page.getByLabel('E-mail').inputValue()).resolves.toBe('ann@example.com');
+    await expect(page.getByLabel('Email').inputValue()).resolves.toBe('ann@example.com');
     await expect(page.getByLabel('Password').inputValue()).resolves.toBe('');
     await page.getByRole('link', { name: 'Use at least 12 characters' }).click();
     await expect(page.evaluate('document.activeElement.id')).resolves.toBe('password');

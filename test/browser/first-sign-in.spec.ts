@@ -24,7 +24,7 @@ describe('the first sign-in of somebody whose account was made for them, in a br
 
   const signIn = async (page: Page, email: string, password: string): Promise<void> => {
     await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
@@ -68,7 +68,7 @@ describe('the first sign-in of somebody whose account was made for them, in a br
     const email = 'invited@example.com';
     const theirs = await Window.as(browser, (await operatorVisit(relay)).browser);
     await theirs.page.goto('/admin/users/new');
-    await theirs.page.getByLabel('E-mail').fill(email);
+    await theirs.page.getByLabel('Email').fill(email);
     await theirs.page.getByLabel('First sign-in').selectOption('invite');
     await theirs.page.getByRole('button', { name: 'Create user' }).click();
     await theirs.page.getByText('User invited').waitFor();

@@ -49,7 +49,7 @@ describe('the way from an address to a call', () => {
       const email = `${way.replaceAll(' ', '-')}@example.com`;
       await page.goto('/register');
       await hands.fill(page, 'Name', 'Ann');
-      await hands.fill(page, 'E-mail', email);
+      await hands.fill(page, 'Email', email);
       await hands.fill(page, 'Password', PASSWORD);
       await hands.press(page, 'button', 'Create account');
       expect(await heading(page)).toBe('Check your email');
@@ -59,7 +59,7 @@ describe('the way from an address to a call', () => {
       await hands.press(page, 'button', /Sign out/);
       await page.goto('/wallet');
       expect(await heading(page)).toBe('Sign in');
-      await hands.fill(page, 'E-mail', email);
+      await hands.fill(page, 'Email', email);
       await hands.fill(page, 'Password', PASSWORD);
       await hands.press(page, 'button', 'Sign in');
       expect(await heading(page)).toBe('Wallet');

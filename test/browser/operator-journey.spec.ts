@@ -49,7 +49,7 @@ describe('an administrator’s journey from an empty database to the margin of a
   it('signs in with the generated password, and must change it', async () => {
     const { page } = operator;
     await page.goto('/admin');
-    await mouse.fill(page, 'E-mail', 'admin@switchboard.internal');
+    await mouse.fill(page, 'Email', 'admin@switchboard.internal');
     await mouse.fill(page, 'Password', /Password\s+(\S+)\s+\(shown once\)/.exec(service.output)![1]!);
     await mouse.press(page, 'button', 'Sign in');
     expect(await heading(page)).toBe('Choose your own password');
@@ -121,7 +121,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     const { page } = user;
     await page.goto('/register');
     await mouse.fill(page, 'Name', 'Ann');
-    await mouse.fill(page, 'E-mail', USER);
+    await mouse.fill(page, 'Email', USER);
     await mouse.fill(page, 'Password', USERS_PASSWORD);
     await mouse.press(page, 'button', 'Create account');
     await mouse.fill(page, 'Code from the email', codeIn(await mailbox.latestTo(USER)));

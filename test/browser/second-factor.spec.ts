@@ -21,7 +21,7 @@ describe('a second factor, in a browser', () => {
 
   const signIn = async ({ page }: Window, email: string): Promise<void> => {
     await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
   };

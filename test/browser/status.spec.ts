@@ -63,7 +63,7 @@ channels:
     expect(await rowOf('fee').getByText('Some calls fail').count()).toBe(1);
     expect(await rowOf('fee').getByText('75%', { exact: true }).count()).toBe(1);
     expect(await rowOf(LONGEST_NAME).getByText('Most calls fail').count()).toBe(1);
-    expect(await rowOf('m').getByRole('img').getAttribute('aria-label')).toContain('100% in the 20 with any');
+    expect(await rowOf('m').getByRole('img').getAttribute('aria-label')).toContain('100% in 20 with data');
     await rowOf('fee').getByText('View as table').click();
     expect(await rowOf('fee').getByRole('table').getByRole('row').count()).toBe(25);
     await expectFine(window, 'status');

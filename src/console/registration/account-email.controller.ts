@@ -65,14 +65,14 @@ export class AccountEmailController {
     const waiting = await this.change.waiting(visitor);
     const sent = waiting && sentMail(waiting.email, waiting, this.clock.date());
     return new Page('account/email', {
-      title: 'Change e-mail address',
+      title: 'Change email address',
       width: 'narrow',
       data: { ...data, email: visitor.email, sent, crumbs: CRUMBS },
     });
   }
 }
 
-const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'E-mail' }];
+const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Email' }];
 const CONFIRMED = { tone: 'ok', title: 'Address changed', text: 'Use it the next time you sign in.' } as const;
 const SENT = { tone: 'ok', title: 'Email sent', text: 'Enter the code from the email, or follow its link.' } as const;
 const HERE = (flash: typeof SENT): Redirect => new Redirect('/account/email', flash);

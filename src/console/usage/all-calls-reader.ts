@@ -82,7 +82,7 @@ export class AllCallsReader {
     return this.reads.read(async (query) => (await callBackgrounds(query, [call])).get(call.id));
   }
 
-  /** The id of the account that an operator means. @param user its id or e-mail address; what is neither is nobody's id */
+  /** The id of the account that an operator means. @param user its id or email address; what is neither is nobody's id */
   async accountOf(user: string): Promise<string> {
     const [account] = await this.reads.read((query) => query<{ id: string }>(ACCOUNT, [user]));
     return account?.id ?? user;

@@ -34,7 +34,7 @@ export interface UsageQuery {
   readonly key: string;
   readonly group: string;
   readonly result: CallResult | typeof AT_A_LOSS | typeof CORRECTED | '';
-  /** In operators' addresses alone: the id of an account or its e-mail address, a channel, what the upstream answered. */
+  /** In operators' addresses alone: the id of an account or its email address, a channel, what the upstream answered. */
   readonly user: string;
   readonly channel: string;
   readonly upstream: string;

@@ -7,7 +7,7 @@ class OrderForm {
   @MaxLength(5, { message: 'Enter a name of at most 5 characters.' })
   readonly name: string = '';
 
-  @IsEmail({}, { message: 'Enter an e-mail address.' })
+  @IsEmail({}, { message: 'Enter an email address.' })
   readonly email: string = '';
 
   @Type(() => Number)
@@ -32,7 +32,7 @@ describe('Form', () => {
     const form = Form.read(OrderForm, { name: 'Annabel', email: 'ann', count: '0' });
     expect(form.faults).toEqual({
       name: 'Enter a name of at most 5 characters.',
-      email: 'Enter an e-mail address.',
+      email: 'Enter an email address.',
       count: 'Enter 1 or more.',
     });
     expect(form.values).toEqual({ name: 'Annabel', email: 'ann', count: '0' });

@@ -4,7 +4,7 @@ import type { Query } from '../time-limited-reads.js';
 /** What operators see of a call in the log beside what its owner sees. */
 export interface CallBackground {
   readonly accountId: string;
-  /** Its e-mail address; empty: there is none any more. */
+  /** Its email address; empty: there is none any more. */
   readonly account: string;
   /** What the upstream of the last attempt answered; null: nothing, or none was asked. */
   readonly upstreamStatus: number | null;

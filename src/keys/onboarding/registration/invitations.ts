@@ -22,7 +22,7 @@ export interface ListedInvitation {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly usedAt: Date | null;
-  /** E-mail address of the account that was made with it. */
+  /** Email address of the account that was made with it. */
   readonly usedBy: string | null;
 }
 
