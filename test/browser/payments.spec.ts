@@ -149,7 +149,7 @@ describe('a payment in a browser', () => {
     await window.close();
     await open(operator, '/admin', withScript);
     await press('link', 'Open payment problems');
-    expect(await main()).toContain('It is of $41, and its order of $40');
+    expect(await main()).toContain('Its amount is $41, but its order is for $40');
     if (withScript) await fine('problems');
     await press('link', `Resolve ${session.id}`);
     await press('button', 'Resolve problem');
