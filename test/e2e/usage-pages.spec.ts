@@ -294,6 +294,6 @@ describe('the pages of the usage log', () => {
       'request=%00',
       'from[]=1',
     ];
-    for (const search of odd) expect(await page(`${LOG}?${search}`)).toContain('<h1>Usage</h1>');
+    for (const search of odd) expect(await page(`${LOG}?${search}`)).toContain('<h1>Usage logs</h1>');
   });
 });

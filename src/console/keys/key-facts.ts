@@ -72,7 +72,7 @@ interface Crumb {
 
 /** Where a page of a key stands: below the list, and below the key itself when it is one of several. */
 export const crumbsTo = (last: string, key?: { readonly id: string; readonly name: string }): readonly Crumb[] => [
-  { href: '/keys', label: 'Keys' },
+  { href: '/keys', label: 'API keys' },
   ...(key === undefined ? [] : [{ href: `/keys/${key.id}`, label: key.name }]),
   { label: last },
 ];

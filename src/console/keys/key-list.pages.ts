@@ -41,7 +41,7 @@ export class KeyListPages {
     const groups = await this.keys.groupsInUse(accountId);
     const now = this.clock.date();
     return new Page('keys/list', {
-      title: 'Keys',
+      title: 'API keys',
       data: {
         rows: keys.map((key) => rowOf(key, timeZone, now)),
         nothing: keys.length === 0 && isEmpty(filter),

@@ -43,7 +43,7 @@ export class UsageLogsPages {
         older: this.places.seal(PATH, read.page.older),
         calls: read.page.calls,
       });
-      return new Page('usage-logs/list', { title: 'Usage', data });
+      return new Page('usage-logs/list', { title: 'Usage logs', data });
     } catch (error) {
       if (!(error instanceof RangeTooLarge)) throw error;
       return this.tooLarge(query, error);
@@ -85,7 +85,7 @@ export class UsageLogsPages {
       lost: false,
     });
     return new Page('usage-logs/list', {
-      title: 'Usage',
+      title: 'Usage logs',
       status: 503,
       data: { ...data, empty: undefined, tooLarge: error.message },
     });
