@@ -1,6 +1,5 @@
-// Accounts: addresses, passwords, roles, whether they may be used; the browsers that they are signed in on, and who
-// may visit which page; their second factors; the codes and links that prove an address, their mails, and how often something may be tried.
-// Does not own their wallets and keys: an account with its wallet is made by onboarding, in one transaction.
+// Accounts: email addresses, passwords, roles and states; sessions; two-factor authentication; verification codes and
+// links with their emails; throttling of attempts. Wallets and keys of an account are created by keys/onboarding.
 export {
   AccountChangedMeanwhile,
   AccountExists,

@@ -1,6 +1,5 @@
-// Owns what can be called and what it costs: groups with their multipliers, models, versioned prices, and the snapshot
-// of them that every process keeps in memory. Tells all processes when anything of it, or a channel, changes; says what
-// people can choose from. Does not own what a call costs (billing), nor where it goes and the catalog file (channels).
+// Models, model groups with price multipliers, versioned prices, and the snapshot of them that calls use. Channels and
+// the catalog file are in channels/; the cost of a call is computed in relay/billing.
 export {
   type Catalog,
   type CatalogGroup,

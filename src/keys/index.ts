@@ -1,7 +1,6 @@
-// API keys: making, importing, changing them, and the pages for it; who holds a secret, from memory where possible;
-// the headers that carry a key, passport's bearer strategy, the guard of /v1, the line in which strangers wait for
-// their refusal, and what is unusual about a key's use (watch/). Does not own what a call costs: `used` and `held` of a key and its budgets are written by admission
-// and settlement.
+// API keys: creation, import, changes, budgets and networks; authentication of a secret; the headers that carry a key;
+// the guard of /v1; throttling of invalid keys; notices of unusual use (watch/). `used` and `held` are written by
+// relay/billing.
 export {
   type ApiKey,
   type CreatedApiKey,

@@ -1,5 +1,5 @@
-// Owns the dialects: one folder each, complete in itself. Does not own anything that two dialects share (call), nor the
-// path of a call (relay).
+// The API protocols, one self-contained folder each. What they share is in contract/ and tokens/; the path of a call
+// is in relay.
 export { ResponsesModule } from './responses/index.js';
 export { ChatCompletionsModule } from './chat-completions/chat-completions.module.js';
 export { MessagesModule } from './messages/messages.module.js';

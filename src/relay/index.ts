@@ -1,7 +1,6 @@
-// Owns the path of a call: which dialects there are, the request's body, the plan, the attempts at upstreams, the lane
-// that the answer takes, and its writing to the client. Also what a key can ask besides calls (models, itself, the
-// length of a prompt, kept answers), probes, and addresses that nothing else answers.
-// Does not own what is on the wire (protocols), what a call costs (billing), or how an upstream is reached (channels).
+// The path of a call: API endpoints, request bodies, planning, attempts at upstreams, the lane of the response, and
+// writing it to the client. Also what a key can ask besides calls: models, its own limits, token counts, stored
+// responses.
 export { AdapterRegistry, adaptersIn } from './adapter.registry.js';
 export { isApiAddress, isApiRequest } from './api-request.js';
 export { CallRoute } from './call.guard.js';

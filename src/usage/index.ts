@@ -1,6 +1,5 @@
-// The log of calls as people see it: finding one and explaining its cost, lists and sums with their pages, the export
-// as CSV, and the partitions that it is written to. Does not own the rows themselves: admission and settlement write
-// them. Reads accounts and keys for their names, and owns neither.
+// The usage log: call details and cost lines, lists, totals and rollups, CSV export, partitions and retention. Rows
+// are written by admission and settlement in relay/billing; the pages are in console/usage.
 export { CALL_RESULTS, type CallResult, RESULT_LABELS, RESULT_TONES } from './calls/call-result.js';
 export { type CallBackground, callBackgrounds } from './calls/call-backgrounds.js';
 export { type CallAttempt, type CallDetails, CallDetailsReader } from './calls/call-details.js';

@@ -1,6 +1,6 @@
-// What accounts own: balances, what is owed, the double-entry ledger behind both, credits and debits by the operator,
-// redemption codes, the statement and its pages, and the check that recomputes all of it. Does not own what calls hold
-// and cost: admission and settlement write that.
+// Money of accounts: balances, debts, the double-entry ledger, manual credits and debits, redemption codes,
+// allowances, payments, and the check that recomputes all of it. Holds and charges of calls are written by
+// relay/billing.
 export { AllowanceService } from './allowance/allowance.service.js';
 export { AllowancePeriod, AllowanceTurn } from './allowance/allowance-turn.js';
 export { allowanceOf, type AllowanceOutlook, lastingBalance } from './allowance/allowance-outlook.js';

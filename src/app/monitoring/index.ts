@@ -1,5 +1,4 @@
-// What operators watch the service by: `/metrics`, for whom it is, the figures of the process itself, and those of all
-// workers put together. Does not own what else is counted: every module makes its own instruments (metrics).
+// `/metrics`: access, process metrics, and the merged metrics of all workers. Each module registers its own metrics.
 export { MonitoringModule } from './monitoring.module.js';
 export { ProcessMetrics } from './process-metrics.js';
 export { serveMetrics } from './workers-metrics.js';

@@ -1,5 +1,4 @@
-// What `npm run dev` puts into an empty database, so that there is something to see: accounts, keys, a small catalog and
-// a month of calls, made through the services that make real ones. Does not serve: the entry src/app/dev.ts does, afterwards.
+// Seed data for `npm run dev`: accounts, API keys, a small catalog and calls of the last 30 days.
 export { describeSeed } from './seed.report.js';
 export { seedDatabase } from './seeding.js';
 export { SeedModule } from './seed.module.js';

@@ -1,6 +1,5 @@
-// Owns accounts at upstreams: address, credentials (sealed in the database), their health, which of them a call asks
-// (selection/), the HTTP client to them, and the catalog file that describes them together with models and groups.
-// Does not own what is said to an upstream (protocols), nor when another one is asked (relay).
+// Upstream accounts: address, sealed credentials, flags and costs, and the catalog file that describes them together
+// with models and groups. Choosing a channel and calling it are in relay/routing and relay/upstream.
 export {
   type Channel,
   type ChannelCredential,

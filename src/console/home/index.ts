@@ -1,3 +1,2 @@
-// The pages that explain the service and sum up an account: the landing page, the dashboard, prices, documentation. Owns
-// no data: what they show is asked of the modules that do.
+// Pages that combine several modules: landing page, dashboard, pricing, status, terms and API documentation.
 export { HomeModule } from './home.module.js';

@@ -1,6 +1,5 @@
-// Pages: what a handler returns to have one shown, forms that keep what was typed, who visits, the cookies behind
-// that, what keeps other sites out, templates and assets, and how clients are pointed here (snippets/). Does not own
-// any page: those stand with what they show. Nor who may see them: auth tells visitors apart.
+// The toolkit of pages: templates and assets, forms that keep their input, cookies, CSRF protection, charts, and
+// client snippets.
 export { CurrentVisit, CurrentVisitor, rememberVisit, visitIn } from './current-visit.js';
 export { sendCsv } from './csv.js';
 export { Cursors } from './cursors.js';

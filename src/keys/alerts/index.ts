@@ -1,6 +1,5 @@
-// Mail to people about their own thresholds, once for each time that one is crossed, and about what happened to their
-// keys, once for each occasion. Reads wallets, keys and budgets, in the background; writes nothing but what it has told.
-// Does not own what pages say of the same, nor what operators are told.
+// Emails to users when a threshold is crossed or a key is used unusually, once per occasion. Reads wallets, keys and
+// budgets in the background; writes only which alerts were sent.
 export { type AccountNotice, AccountNotices, type NoticeKind, type AccountNoticeText } from './account-notices.js';
 export { AlertsModule } from './alerts.module.js';
 export { AlertBook } from './alert-book.js';

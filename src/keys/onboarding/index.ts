@@ -1,6 +1,6 @@
-// New accounts with everything they start with, in one transaction: registered by their owners once their address is
-// proved, imported, or the administrator of a first run; proofs of addresses, and new passwords by mail.
-// Does not own accounts, wallets or keys: it only brings their services together.
+// New accounts with everything they start with (wallet, credit, first key), created in one transaction: by
+// registration after the email address is verified, by import, or as the first administrator. Also account deletion
+// and password resets.
 export { AccountDeletion } from './account-deletion.js';
 export { AccountImport, ImportRefused } from './import/account-import.js';
 export { InvitationRefused, Invitations } from './registration/invitations.js';

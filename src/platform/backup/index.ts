@@ -1,5 +1,4 @@
-// Everything that a database holds, as one file: written from a running service, and put into an empty database. Owns the
-// file and its format. Does not own the schema, which the migrations make, nor what any table means.
+// Backup and restore: a consistent copy of all rows in one file, and its format. The schema comes from migrations.
 export { BackupFile } from './backup-file.js';
 export { backUp, type BackupSummary } from './backup.js';
 export { restore } from './restore.js';

@@ -1,5 +1,5 @@
-// Mail: handing messages to an SMTP server, or to a folder when there is none. Does not own what they say, nor to whom:
-// whoever has something to tell writes it.
+// Email delivery through SMTP, or into a folder when no server is configured. The modules that send an email write its
+// text.
 export type { Mail } from './mail.js';
 export type { Delivery } from './mail-transport.js';
 export { MailModule } from './mail.module.js';

@@ -1,4 +1,3 @@
-// What the process counts of itself for operators: the registry that every module puts its instruments into. Does not
-// own what is counted (each module does), nor who may read it (monitoring).
+// The metrics registry of the process. Each module registers its own metrics; app/monitoring serves them.
 export { Metrics } from './metrics.js';
 export { MetricsModule } from './metrics.module.js';

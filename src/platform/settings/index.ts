@@ -1,6 +1,5 @@
-// Settings that operators change while the service runs, in named sections, each saved on its own: how the site presents
-// itself, who may sign up, the mail server, payments, how long calls are kept. What the environment sets wins. Owns the
-// table `settings` and what is in it; does not own what follows from a setting, nor the pages on which they are changed.
+// Runtime settings in sections: site, registration, mail server, payments, retention. Values from the environment take
+// precedence. Owns the table `settings`; the pages are in console/admin/settings.
 export type { CurrentSettings } from './current-settings.js';
 export type { PaymentSecretName } from './payment-secrets.js';
 export type { PaymentSettings, PaymentsOff } from './payment-settings.js';

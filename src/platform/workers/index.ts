@@ -1,5 +1,4 @@
-// Several processes of one service on one machine: the crew of workers that a primary keeps, what it tells them, and how
-// they ask it. Does not own what they ask each other, nor what serves in a worker.
+// Worker processes on one machine: the primary starts and restarts them, and messages between them.
 export { isFirst, isWorker, onOrder, outliveThePrimary } from './orders.js';
 export { NoPrimary, PrimaryLink } from './primary-link.js';
 export { SERVES, WorkerCrew } from './worker-crew.js';

@@ -1,7 +1,5 @@
-// Owns the vocabulary of a call: its head, signals and frames, the contracts of the adapters, what dialects are
-// translated through (translation/), and the tools that adapters are built with: JSON read and edited in place,
-// server-sent events, errors, lists of models.
-// Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
+// The vocabulary of a call: head, signals and frames, the adapter contracts, and what protocols share: JSON, SSE, text
+// places, translation. Plain values only: no Nest, no I/O, no clock, no money.
 export { readResponseFields } from './response-fields.js';
 export type {
   ResponseStorage,

@@ -1,3 +1,4 @@
+// Mark a provider as an adapter, found at startup.
 import { DiscoveryService } from '@nestjs/core';
 
 /** Marks a provider as the client half of a dialect: a `ProtocolAdapter`, found when the program starts. */

@@ -1,5 +1,5 @@
-// Owns the counting of tokens: which words of a request and an answer are counted, and the thread in which it is done.
-// Does not own where a dialect puts its words, what a token costs, or when anything is counted.
+// Token counting in a separate thread: which texts of a request and a response count, and their tokens. Where a
+// protocol puts its texts is in its adapter; the price of a token is in catalog.
 export { TokenCounter } from './token-counter.js';
 export type { CountedTokens, CountRequest } from './count-request.js';
 export { TokenThread } from './token-thread.js';

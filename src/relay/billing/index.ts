@@ -1,7 +1,6 @@
-// Owns what a call costs and how it is paid: the price formula, holds, admission, extension and settlement (SQL
-// functions in migrations/), what is charged at each ending, that no two processes run a named call, and who closes
-// the calls of one that died (sweeper/). The one module that writes wallets, keys, budgets and calls in one statement.
-// Does not own prices (catalog), balances that people change (wallet), or what is sent to anyone (relay).
+// The cost of a call and its payment: price formula, holds, admission, extension and settlement (SQL functions in
+// migrations/), the charge of each ending, named calls, and closing the calls of dead processes. Prices are in
+// catalog, balances in wallet.
 export { accounted } from './accounted.js';
 export { AdmissionHealth } from './admission-health.js';
 export { AdmissionTrial, type TriedAdmission } from './admission-trial.js';

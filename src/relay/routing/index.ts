@@ -1,4 +1,4 @@
-// Which channel a call asks: their health, cooldowns and load, and the choice among those that remain.
+// Which channel a call uses: health, cooldowns, load, and the choice among the remaining channels.
 export { RoutingModule } from './routing.module.js';
 export { type Affinity, affinityOf } from './selection/weighted-draw.js';
 export { CallSelection, type ResponseOrigin } from './selection/call-selection.js';

@@ -1,7 +1,5 @@
-// Owns answers that are kept because their client asked for it: sealed under the secret of the key that they were made
-// with, for a day, so many and no larger; and which channel made those that their upstream keeps, and the containers,
-// files, conversations and threads that upstreams created for an account.
-// Does not own what is in them, nor what a request that leans on them means (protocols), nor when one is kept (relay).
+// Stored responses, sealed with the secret of the API key that created them, and the ids of upstream state that each
+// account may use.
 export type { StoredContent, ResponseOwner, NewStoredResponse, StateMaker, StoredResponse } from './stored-response.js';
 export { StoredResponseLimits } from './stored-response-limits.js';
 export { StoredResponses } from './stored-responses.service.js';

@@ -1,4 +1,3 @@
-// Traces: the W3C context that calls come with and go on with, and spans for a collector where there is one. Does not own
-// what a span tells (call/call-trace.ts), nor when a call has ended (billing).
+// OpenTelemetry traces: the trace context of clients and upstreams, spans of calls and attempts, and their export.
 export { Tracing } from './tracing.js';
 export { TracingModule } from './tracing.module.js';
