@@ -112,13 +112,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
       ['that does not exist', 'gpt-unheard-of', {}, MODEL_NOT_FOUND, /"gpt-unheard-of".*\/v1\/models/],
       ['of another group', 'saver-only', {}, MODEL_NOT_FOUND, /"saver-only".*group "default"/],
       ['that its group does not have', 'free', { group: 'saver' }, MODEL_NOT_FOUND, /"free".*group "saver"/],
-      [
-        'without a channel of this dialect',
-        `just-${other}`,
-        {},
-        INVALID_REQUEST,
-        new RegExp(`accept only ${other}`),
-      ],
+      ['without a channel of this dialect', `just-${other}`, {}, INVALID_REQUEST, new RegExp(`accept only ${other}`)],
       ['without any channel', 'unserved', {}, OVERLOADED, /"unserved"/],
     ];
     it.each(models)('a model %s is refused and named', async (_, model, options, situation, words) => {

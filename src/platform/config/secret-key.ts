@@ -36,7 +36,9 @@ function contentOf(file: string, dataDir: string): string {
     if (!existsSync(file)) create(file);
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new InvalidEnvironment(`DATA_DIR (${dataDir}) must be a directory writable by this user: ${reasonOf(error)}.`);
+    throw new InvalidEnvironment(
+      `DATA_DIR (${dataDir}) must be a directory writable by this user: ${reasonOf(error)}.`,
+    );
   }
 }
 

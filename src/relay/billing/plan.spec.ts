@@ -291,8 +291,7 @@ describe('what has no price', () => {
     expect(refusal(demanding({ speed: 'standard', geo: 'global' }), aModel('plain', '1', '1'))).toBeUndefined();
     expect(refusal(demanding({ speed: 'turbo' }), SMALL)).toMatchObject({
       kind: 'invalid_request',
-      message:
-        'speed: the model "small" is not offered at speed "turbo". Use one of standard, fast, or omit it.',
+      message: 'speed: the model "small" is not offered at speed "turbo". Use one of standard, fast, or omit it.',
       details: { param: 'speed', fault: 'invalid_value' },
     });
     expect(refusal(demanding({ geo: 'eu' }), SMALL, LARGE)?.message).toBe(

@@ -100,9 +100,7 @@ describe('the list of prices', () => {
   it('says since when all of its prices have been in force', () => {
     const models = [anOffer({ pricesSince: 1000 }), anOffer({ pricesSince: 3000 }), anOffer({ pricesSince: 2000 })];
     const group = aGroup();
-    expect(pricingView({ groups: [group], group, models, dialects: PROTOCOLS }, query()).since).toEqual(
-      new Date(3000),
-    );
+    expect(pricingView({ groups: [group], group, models, dialects: PROTOCOLS }, query()).since).toEqual(new Date(3000));
   });
 
   it('marks what its address chose, and offers the way back to all of the group', () => {

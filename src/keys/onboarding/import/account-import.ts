@@ -12,7 +12,10 @@ export class ImportRefused extends AppError {
     /** A sentence each; all but those about the whole file begin with their line. */
     readonly faults: readonly string[],
   ) {
-    super('invalid_request', faults.length === 1 ? (faults[0] ?? '') : `${faults.length} errors; nothing was imported.`);
+    super(
+      'invalid_request',
+      faults.length === 1 ? (faults[0] ?? '') : `${faults.length} errors; nothing was imported.`,
+    );
   }
 }
 
