@@ -2,14 +2,14 @@ import { ALLOWANCE_RULES } from './allowance/allowance-rules.js';
 import { PAYMENT_RULES } from './payments/payment-rules.js';
 import { differing, type LedgerRule } from './ledger-rule.js';
 
-/** What calls come to in the budgets that they count in, a row for each call and budget. */
+/** Amounts of calls per budget: one row per call and budget. */
 const inBudgets = (table: 'open_calls' | 'calls', amount: string): string => `
   SELECT c.key_id, p.period, p.start, c.${amount} AS amount
     FROM ${table} c,
          LATERAL (VALUES ('day', c.budget_day), ('week', c.budget_week), ('month', c.budget_month)) AS p (period, start)
    WHERE p.start IS NOT NULL`;
 
-/** A figure of all budgets, against the sum of what counts in each. */
+/** Compares a stored figure of each budget with the sum over its calls. */
 const budgetsDiffering = (figure: 'held' | 'used', counted: string): string =>
   differing(
     `SELECT key_id || ', ' || period || ' from ' || period_start AS subject, ${figure} AS figure FROM key_budgets`,
@@ -18,14 +18,13 @@ const budgetsDiffering = (figure: 'held' | 'used', counted: string): string =>
   );
 
 /*
- * Of months that were dropped there are sums alone. An entry that was written before the end of the last of them has none
- * of its calls left: all these entries are compared as one, by wallet. They cannot change any more, for the ledger is
- * append-only.
+ * Dropped months keep only totals. Entries written before the end of the last dropped month have no calls left, so they
+ * are compared as one sum per wallet. They cannot change: the ledger is append-only.
  */
 const DROPPED_UNTIL = `(SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' FROM dropped_calls)`;
 const EARLIER = `'by the entries of dropped months'`;
 
-/** Every stored figure of money. Sums are numeric in PostgreSQL and whole by nature. */
+/** One rule per stored amount. Sums are numeric in PostgreSQL and always integers. */
 export const LEDGER_RULES: readonly LedgerRule[] = [
   {
     what: 'The balance of wallet',
@@ -46,7 +45,7 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
         FROM ledger_lines GROUP BY entry_id HAVING sum(amount) <> 0 ORDER BY 1`,
   },
   {
-    what: 'What is on hold in wallet',
+    what: 'The amount on hold in wallet',
     source: 'its open calls hold',
     unit: 'usd',
     sql: differing(
@@ -64,7 +63,7 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'What is on hold on key',
+    what: 'The amount on hold on key',
     source: 'its open calls hold',
     unit: 'usd',
     sql: differing(
@@ -73,7 +72,7 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'What is used on key',
+    what: 'The usage of key',
     source: 'its calls cost',
     unit: 'usd',
     sql: differing(
@@ -83,7 +82,7 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'What the ledger took for calls',
+    what: 'The ledger charge for calls',
     source: 'these calls cost',
     unit: 'usd',
     sql: differing(
@@ -100,8 +99,8 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'What is owed by account',
-    source: 'its ledger account says',
+    what: 'The debt of account',
+    source: 'its ledger account shows',
     unit: 'usd',
     sql: differing(
       'SELECT account_id AS subject, owed AS figure FROM wallets',
@@ -110,13 +109,13 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'What is on hold on the budget of key',
+    what: 'The amount on hold on the budget of key',
     source: 'its open calls hold',
     unit: 'usd',
     sql: budgetsDiffering('held', inBudgets('open_calls', 'hold')),
   },
   {
-    what: 'What is used of the budget of key',
+    what: 'The usage of the budget of key',
     source: 'its calls cost',
     unit: 'usd',
     sql: budgetsDiffering(
@@ -125,7 +124,7 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'What was collected for call',
+    what: 'The amount collected for call',
     source: 'its settlement failed, and it cost',
     unit: 'usd',
     sql: `

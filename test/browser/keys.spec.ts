@@ -148,7 +148,7 @@ describe('the pages of keys in a browser', () => {
     await page.getByRole('button', { name: 'Raise quota' }).click();
     expect(
       await page
-        .getByText('It may spend: $1,005.00 in all; at most 1,000 calls a minute, from 127.0.0.0/8, ::1.')
+        .getByText('Spending limits: $1,005.00 in all. Rate limits: 1,000 calls a minute, from 127.0.0.0/8, ::1.')
         .isVisible(),
     ).toBe(true);
     await page.getByRole('link', { name: `Edit ${name}` }).click();

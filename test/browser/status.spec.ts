@@ -59,7 +59,7 @@ channels:
     await page.getByRole('link', { name: 'Status' }).click();
     const rowOf = (name: string) =>
       page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
-    expect(await rowOf('m').getByText('Answering').count()).toBe(1);
+    expect(await rowOf('m').getByText('Operational').count()).toBe(1);
     expect(await rowOf('fee').getByText('Some calls fail').count()).toBe(1);
     expect(await rowOf('fee').getByText('75%', { exact: true }).count()).toBe(1);
     expect(await rowOf(LONGEST_NAME).getByText('Most calls fail').count()).toBe(1);

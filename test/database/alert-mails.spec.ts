@@ -199,7 +199,7 @@ describe('mails of alerts', () => {
       await world.look();
       expect(world.subjects).toEqual([NEW_NETWORK]);
       const { message } = await world.mailbox.latestTo('ann@example.com');
-      expect(message.text).toContain('Address: 203.0.113.7');
+      expect(message.text).toContain('IP address: 203.0.113.7');
       expect(message.text).toContain('Network: 203.0.113.0/24');
       expect(message.text).toContain('First call: 21 Nov 2026, 00:30 GMT+9');
       expect(message.text).toContain(`https://relay.example/keys/${keyId}`);
@@ -216,7 +216,7 @@ describe('mails of alerts', () => {
       expect(world.subjects).toEqual(['Key “ci” has unusually high usage']);
       const { message } = await world.mailbox.latestTo('ann@example.com');
       expect(message.text).toContain('Charged within an hour: $12.34');
-      expect(message.text).toContain('Largest hour before: $1.50');
+      expect(message.text).toContain('Highest previous hour: $1.50');
     });
 
     it('do not when they are disabled, nor when they are switched on later', async () => {

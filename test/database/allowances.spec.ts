@@ -185,11 +185,11 @@ describe('a monthly allowance', () => {
       await bench.query(`UPDATE allowance_months SET ${undo}`);
     };
     const spent = new RegExp(
-      `^What was spent since the allowance of ${ann} for \\d{4}-\\d\\d is \\$4, but the ledger says \\$3$`,
+      `^The amount spent since the allowance of ${ann} for \\d{4}-\\d\\d is \\$4, but the ledger shows \\$3$`,
     );
     await differing('spent = 4e9, remaining = 16e9', 'spent = 3e9, remaining = 17e9', spent);
     const given = new RegExp(
-      `^What an allowance moved by entry led_\\w+ of ${ann} is \\$20, but its month says \\$21$`,
+      `^The amount moved by an allowance by entry led_\\w+ of ${ann} is \\$20, but its month shows \\$21$`,
     );
     await differing('granted = 21e9', 'granted = 20e9', given);
   });

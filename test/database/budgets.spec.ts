@@ -187,8 +187,8 @@ describe('budgets of a key', () => {
     const [{ period_start: start }] = (await budgets()) as [Budget];
     await expect(bench.check()).resolves.toMatchObject({
       differences: [
-        `What is on hold on the budget of key ${bench.keyId}, day from ${start} is $0.04, but its open calls hold $0.05`,
-        `What is used of the budget of key ${bench.keyId}, day from ${start} is $0.01, but its calls cost $0`,
+        `The amount on hold on the budget of key ${bench.keyId}, day from ${start} is $0.04, but its open calls hold $0.05`,
+        `The usage of the budget of key ${bench.keyId}, day from ${start} is $0.01, but its calls cost $0`,
       ],
     });
   });

@@ -46,7 +46,7 @@ describe('the queue of settlements', () => {
     ]);
     await expect(bench.wallet()).resolves.toMatchObject({ balance: 999_999_970n });
     await expect(bench.check()).resolves.toMatchObject({
-      differences: [expect.stringContaining(`What was collected for call ${bad.id}`)],
+      differences: [expect.stringContaining(`The amount collected for call ${bad.id}`)],
     });
   });
 

@@ -150,8 +150,8 @@ describe('settlement', () => {
     await expect(bench.check()).resolves.toEqual({
       exact: false,
       differences: [
-        `What is owed by account ${bench.accountId} is $7, but its ledger account says $0`,
-        `What was collected for call ${call.id} is $0, but its settlement failed, and it cost $0.03`,
+        `The debt of account ${bench.accountId} is $7, but its ledger account shows $0`,
+        `The amount collected for call ${call.id} is $0, but its settlement failed, and it cost $0.03`,
       ],
     });
     await expect(bench.query(`SELECT error, call ->> 'model' AS model FROM settlement_failures`)).resolves.toEqual([

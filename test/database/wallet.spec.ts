@@ -126,15 +126,19 @@ describe('a wallet', () => {
       [
         'a hold',
         'UPDATE wallets SET held = held - 1',
-        'What is on hold in wallet ACC is $1.999999999, but its open calls hold $2',
+        'The amount on hold in wallet ACC is $1.999999999, but its open calls hold $2',
       ],
       [
         'a number of holds',
         'UPDATE wallets SET holds = 3',
         'The number of holds on wallet ACC is 3, but the number of its open calls is 1',
       ],
-      ["a key's hold", 'UPDATE api_keys SET held = 0', 'What is on hold on key KEY is $0, but its open calls hold $2'],
-      ["a key's use", 'UPDATE api_keys SET used = 0', 'What is used on key KEY is $0, but its calls cost $1'],
+      [
+        "a key's hold",
+        'UPDATE api_keys SET held = 0',
+        'The amount on hold on key KEY is $0, but its open calls hold $2',
+      ],
+      ["a key's use", 'UPDATE api_keys SET used = 0', 'The usage of key KEY is $0, but its calls cost $1'],
       [
         'an entry with one side',
         `INSERT INTO ledger_entries (id, kind) VALUES ('led_y', 'credit'); INSERT INTO ledger_lines VALUES ('led_y', 'grants', 5)`,
@@ -152,7 +156,7 @@ describe('a wallet', () => {
       await expect(ledger.run()).resolves.toEqual({
         exact: false,
         differences: [
-          `What the ledger took for calls without an entry from wallet:${accountId} is $0, but these calls cost $0.000000005`,
+          `The ledger charge for calls without an entry from wallet:${accountId} is $0, but these calls cost $0.000000005`,
         ],
       });
     });
@@ -164,9 +168,9 @@ describe('a wallet', () => {
       const { differences } = await ledger.run();
       expect(differences).toEqual([
         'The balance of wallet acc_gone is $0, but its ledger lines sum to $0.000000005',
-        'What is on hold in wallet acc_gone is $0, but its open calls hold $0.000000007',
+        'The amount on hold in wallet acc_gone is $0, but its open calls hold $0.000000007',
         'The number of holds on wallet acc_gone is 0, but the number of its open calls is 1',
-        'What is on hold on key key_gone is $0, but its open calls hold $0.000000007',
+        'The amount on hold on key key_gone is $0, but its open calls hold $0.000000007',
       ]);
     });
 

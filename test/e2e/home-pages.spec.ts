@@ -134,7 +134,7 @@ describe('pages that sum up and explain', () => {
         /value="ONLY"[^]*<option value="chat-completions" selected>[^]*<option value="context" selected>/,
       );
       const none = await stranger().get('/pricing?q=only&endpoint=messages');
-      expect(none.text).toContain('No model matches');
+      expect(none.text).toContain('No models match');
       expect(none.text).toContain('href="/pricing?group&#x3D;default"');
     });
 

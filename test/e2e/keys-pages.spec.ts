@@ -69,7 +69,7 @@ describe('the pages of keys', () => {
     it('and delete a key in use only when its name is typed', async () => {
       const { id } = await relay.get(ApiKeyService).create({ accountId: ann.accountId, name: 'in use' });
       const idle = await ann.browser.get(`/keys/${id}/delete`);
-      expect(idle.text).toContain('No calls were made with it');
+      expect(idle.text).toContain('No calls with this key yet');
       expect(idle.text).not.toContain('name="confirm"');
       for (const way of ['edit#off', 'leaked']) expect(idle.text).toContain(`href="/keys/${id}/${way}"`);
       await aCallRow(relay.get(DataSource), {
@@ -152,7 +152,7 @@ describe('the pages of keys', () => {
     expect(like.budgets.weekly?.limit).toBe(parseUsd('2'));
     await expectSoon(secretOn(created), 200);
     const replaced = await ann.browser.get(`/keys/${id}/leaked?made=${like.id}`);
-    expect(replaced.text).toContain(`Made: <a href="/keys/${like.id}/edit">leaky 4</a>`);
+    expect(replaced.text).toContain(`Created: <a href="/keys/${like.id}/edit">leaky 4</a>`);
     expect(replaced.text).not.toContain(`/keys/${id}/replace`);
     for (const made of [id, ann.caller.keyId, 'key_nobody', '%00'])
       expect((await ann.browser.get(`/keys/${id}/leaked?made=${made}`)).text).toContain(`/keys/${id}/replace`);
@@ -217,7 +217,7 @@ describe('the pages of keys', () => {
     expect(rows(savers)).toEqual(['key 59', 'key 57', 'key 55', 'key 53', 'key 51', 'key 5']);
     expect(savers.text).toContain('aria-label="Remove filter Group: saver"');
     const none = await ann.browser.get('/keys?state=expired');
-    expect(none.text).toContain('No key matches');
+    expect(none.text).toContain('No keys match');
     const stale = await ann.browser.get('/keys?before=nonsense');
     expect([rows(stale).length, stale.text.includes('Start of list')]).toEqual([50, true]);
     expect((await ann.browser.get('/keys?q=%00&group=%00&q=a&state=nonsense')).status).toBe(200);

@@ -119,7 +119,7 @@ describe('the pages of keys', () => {
         tokensPerMinute: '100,000',
         networks: '127.0.0.1\r\n::1 , 2001:DB8::/32\r\n\r\n203.0.113.0/24',
       });
-      expect(created.text).toContain('<dt>At most</dt><dd>60 calls a minute, 100,000 tokens a minute</dd>');
+      expect(created.text).toContain('<dt>Rate limits</dt><dd>60 calls a minute, 100,000 tokens a minute</dd>');
       expect(created.text).toContain('<dt>Allowed networks</dt><dd>4 networks</dd>');
       const { id } = await named('paced');
       expect(await named('paced')).toMatchObject({
@@ -127,7 +127,7 @@ describe('the pages of keys', () => {
         networks: ['127.0.0.1', '::1', '2001:db8::/32', '203.0.113.0/24'],
       });
       expect((await ann.browser.get('/keys')).text).toContain(
-        'At most 60 calls a minute, 100,000 tokens a minute, from 4 networks',
+        'Limited to 60 calls a minute, 100,000 tokens a minute, from 4 networks',
       );
       await expectSoon(secretOn(created), 200);
       const edit = await ann.browser.get(`/keys/${id}/edit`);
@@ -137,7 +137,7 @@ describe('the pages of keys', () => {
       const change = { ...form, concurrency: '1,000', networks: '203.0.113.0/24' };
       const saved = await ann.browser.post(`/keys/${id}/edit`, change);
       expect((await ann.browser.follow(saved)).text).toContain(
-        'at most 60 calls a minute, 100,000 tokens a minute, 1,000 at a time, from 203.0.113.0/24. Changes apply immediately.',
+        'Rate limits: 60 calls a minute, 100,000 tokens a minute, 1,000 at a time, from 203.0.113.0/24. Changes apply immediately.',
       );
       await expectSoon(secretOn(created), 403, 'is not allowed for this key');
       const emptied = { ...fieldsOf(await ann.browser.get(`/keys/${id}/edit`)), ...UNLIMITED };
@@ -164,7 +164,7 @@ describe('the pages of keys', () => {
       await relay.applyCatalog('limits: { key: { requests_per_minute: 6000 } }');
       try {
         expect((await ann.browser.get('/keys/new')).text).toContain('Leave empty for the default of 6,000.');
-        expect((await newKey({ name: 'usual' })).text).toContain('<dt>At most</dt><dd>6,000 calls a minute</dd>');
+        expect((await newKey({ name: 'usual' })).text).toContain('<dt>Rate limits</dt><dd>6,000 calls a minute</dd>');
       } finally {
         await relay.applyCatalog('limits: { key: {} }');
       }

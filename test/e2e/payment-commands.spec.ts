@@ -131,7 +131,7 @@ describe('the books of payments', () => {
       ...Object.values(before!),
     ]);
     expect(code).toBe(1);
-    expect(stdout).toContain(`What came in by payment ${order} is ${figure}, but its ledger entries sum to $20`);
+    expect(stdout).toContain(`The amount received by payment ${order} is ${figure}, but its ledger entries sum to $20`);
     expect((await check(url)).code).toBe(0);
   });
 

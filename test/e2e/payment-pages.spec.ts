@@ -59,10 +59,10 @@ describe('the pages on which people pay', () => {
     );
     const [list, page] = [await browser.get('/wallet'), await browser.get('/wallet/payments/top_unopened')];
     for (const { text } of [list, page]) {
-      expect(text).toContain('Not begun');
+      expect(text).toContain('Not started');
       expect(text).toContain('The payment page could not be opened. You were not charged.');
     }
-    expect(page.text).toContain('$25.00 not begun');
+    expect(page.text).toContain('$25.00 not started');
     expect(page.text).not.toMatch(/Continue|Refresh/);
   });
 

@@ -267,7 +267,7 @@ describe('the pages of the usage log', () => {
     await row(ann, 60 * 24 * 3);
     expect(await page(LOG)).toContain('No calls in this range');
     const html = await page(`${LOG}?range=7d&result=failed`);
-    expect(html).toContain('No call matches these filters');
+    expect(html).toContain('No calls match these filters');
     expect(html).toContain('Remove filter Result: Failed');
   });
 

@@ -5,7 +5,7 @@ import type { AlertSettings } from '../../keys/alerts/index.js';
 
 const CENT = nanos(10_000_000n);
 
-/** What a ticked box sends; one that is not ticked sends nothing. */
+/** Value of a selected checkbox; a cleared one is not sent. */
 const TICKED = 'yes';
 
 const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Select or clear the checkbox.' });
@@ -13,7 +13,7 @@ const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Select or cl
 const Percent = (): PropertyDecorator =>
   IsCount({ message: 'Enter an integer from 1 to 99, or leave empty for no email.', least: 1, most: 99 });
 
-/** The alerts of an account as they are typed; empty: no mail. */
+/** Alert settings as entered; empty: no email. */
 export class AlertsForm {
   @IsAmount({
     message: 'Enter an amount in dollars, such as 5 or 12.50, or leave empty for no email.',
@@ -55,7 +55,7 @@ export const settingsOf = (form: AlertsForm): AlertSettings => ({
   unusualVolume: form.unusualVolume === TICKED,
 });
 
-/** As they stand in the form. */
+/** Form values of the settings. */
 export const valuesOf = (settings: AlertSettings): FormBody => ({
   walletBelow: settings.walletBelow === ZERO ? '' : formatUsd(settings.walletBelow),
   quotaPercent: numberIn(settings.quotaPercent),

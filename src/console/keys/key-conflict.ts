@@ -14,13 +14,13 @@ const LABELS: Readonly<Record<string, string>> = {
   models: 'Models',
   networks: 'Allowed addresses',
   strict: 'Strict',
-  neverStores: 'Never store answers',
+  neverStores: 'Never store responses',
 };
 
-/** What a key says now and what somebody has typed, where they are not the same. */
+/** Fields whose submitted value differs from the stored one. */
 export const differencesOf = (now: FormBody, typed: FormBody): readonly Difference[] =>
   differencesBetween(LABELS, now, typed, shown);
 
-/** Browsers end the lines of a text in a way of their own, and one text of several lines is a list too. */
+/** Normalizes line endings, and shows multi-line text as a list. */
 const shown = (value: FieldValue): string =>
   typeof value === 'string' ? value.trim().replaceAll(/\s*\n\s*/g, ', ') : [...(value ?? [])].toSorted().join(', ');

@@ -12,14 +12,14 @@ import { KeyChangeForm, KeyForm, RaiseForm } from './key-form.js';
 import { limitsOf } from './key-limits.js';
 import { settingsOf, valuesOf } from './key-settings.view.js';
 
-/** What has been typed into the forms of a key. */
+/** Submitted forms to show again. */
 interface Filled {
   readonly settings?: Form<KeyChangeForm>;
   readonly raise?: Form<RaiseForm>;
   readonly differences?: ReturnType<typeof differencesOf>;
 }
 
-/** The form of a new key and of one that there is. */
+/** The pages to create and edit a key. */
 @Injectable()
 export class KeyFormPages {
   constructor(
@@ -43,7 +43,7 @@ export class KeyFormPages {
     });
   }
 
-  /** Undefined when the form is refused. */
+  /** @returns undefined if the form has errors */
   create(visitor: Visitor, form: Form<KeyForm>): Promise<CreatedApiKey | undefined> {
     return form.attempt(async (value) => this.keys.create(visitor, settingsOf(value, visitor, this.today(visitor))));
   }
@@ -77,7 +77,7 @@ export class KeyFormPages {
     return raised === undefined ? this.page(visitor, key, { raise }) : new Redirect('/keys', told(key));
   }
 
-  /** Saved over somebody else's change: shows both and asks again, now about the version that there is. */
+  /** The key was changed meanwhile: shows the differences and asks to save again, over the current version. */
   private conflictPage(visitor: Visitor, key: OwnKey, settings: Form<KeyChangeForm>): Page {
     const differences = differencesOf(valuesOf(key, visitor.timeZone), settings.values);
     return this.page(visitor, key, { settings, differences });
@@ -91,13 +91,13 @@ export class KeyFormPages {
       ...(differences && { status: 409 }),
       data: {
         ...this.facts(visitor, key),
-        // The one of the two that may have been refused.
+        // The submitted form, for the error summary.
         form: raise ?? shown,
         settings: shown,
         raise,
         ids: raise && { quota: 'raise' },
         differences,
-        // What is saved over: what was shown, unless what there is now is shown beside it.
+        // The version to save over: the one shown, or the current one if its differences are shown.
         version: differences ? key.version : shown.values['version'],
       },
     });
@@ -126,12 +126,12 @@ export class KeyFormPages {
   }
 }
 
-/** What was saved, with the amounts as they were understood. */
+/** Confirms the saved limits, so that misread amounts are noticed. */
 function told(key: OwnKey): { tone: 'ok'; title: string; text: string } {
   const pace = paceText(key);
   return {
     tone: 'ok',
     title: `Key “${key.name}” saved`,
-    text: `It may spend: ${limitsText(key).toLowerCase()}${pace && `; at most ${pace}`}. Changes apply immediately.`,
+    text: `Spending limits: ${limitsText(key).toLowerCase()}.${pace && ` Rate limits: ${pace}.`} Changes apply immediately.`,
   };
 }

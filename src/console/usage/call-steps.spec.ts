@@ -58,7 +58,7 @@ describe('the steps of a call', () => {
     const begin = shown.findIndex(([name]) => name === 'Choose an upstream');
     expect(shown.slice(begin, begin + 4)).toEqual([
       ['Choose an upstream', 107, 3, ''],
-      ['Pause before retry', 110, 80, 'to let an error pass'],
+      ['Pause before retry', 110, 80, 'after a transient error'],
       ['Choose an upstream', 190, 50, ''],
       ['Attempt 2', 240, 760, 'completed'],
     ]);

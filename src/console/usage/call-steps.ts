@@ -4,14 +4,14 @@ import { attemptSteps } from './attempt-steps.js';
 import { beginning } from './call-beginning.js';
 import { choosing, gapStep, MIN_GAP_MS, type TimedStep } from './timed-step.js';
 
-/** Milliseconds from its arrival until a finished call was sent to be recorded: the end of its timeline. */
+/** End of the timeline: milliseconds from the arrival of a finished call until it was sent to be recorded. */
 export const endOf = ({ durationMs, settleWaitMs }: RecordedCall): number => (durationMs ?? 0) + (settleWaitMs ?? 0);
 
-/** The steps of a finished call on its own scale. @param asOperator whether channels and what upstreams answered are named */
+/** The timeline steps of a finished call. @param asOperator whether to name channels and upstream responses */
 export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): TimedStep[] {
   const total = call.durationMs ?? 0;
   const startOf = (attempt: CallAttempt): number =>
-    // Of one from before it was recorded: as if it had been the last, with nothing behind it.
+    // Attempts stored before this column existed: assume that the attempt ended with the call.
     attempt.begunMs ?? Math.max(0, total - attempt.durationMs);
   const [first] = attempts;
   const last = attempts.at(-1);
@@ -23,7 +23,7 @@ export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], 
       const before = attempts[index - 1];
       return [
         ...(before === undefined ? [] : between(call, startOf(before) + before.durationMs, startMs)),
-        // Only of the last one an answer has reached the client.
+        // Only the last attempt sent a response to the client.
         ...attemptSteps(call, attempt, { startMs, waits: attempt === last ? still : {}, asOperator }),
       ];
     }),
@@ -31,12 +31,12 @@ export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], 
   ];
 }
 
-/** From the end of an attempt to the beginning of the next one. */
+/** Steps between two attempts. */
 function between({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
   const pause = waits?.back_off?.spans.find(([atMs]) => atMs >= fromMs - 1 && atMs < toMs);
   if (pause === undefined) return choosing(fromMs, toMs);
   const [atMs, tookMs] = pause;
-  const why = { outcome: 'to let an error pass', spent: 'pausing before a retry' };
+  const why = { outcome: 'after a transient error', spent: 'pausing before a retry' };
   return [
     ...choosing(fromMs, atMs),
     { name: 'Pause before retry', atMs, tookMs, tone: 'ours', ...why },
@@ -44,7 +44,7 @@ function between({ waits }: RecordedCall, fromMs: number, toMs: number): TimedSt
   ];
 }
 
-/** From the end of the last attempt on; undefined when there was none. */
+/** Steps after the last attempt. @param attemptedMs end of that attempt; undefined if there was none */
 function ending(call: RecordedCall, attemptedMs: number | undefined): TimedStep[] {
   const { status, cost, settleWaitMs } = call;
   const total = call.durationMs ?? 0;
@@ -54,7 +54,7 @@ function ending(call: RecordedCall, attemptedMs: number | undefined): TimedStep[
     {
       name: 'Settled',
       atMs: total,
-      // Until the database was sent it.
+      // Until it was sent to the database.
       tookMs: settleWaitMs,
       tone: 'ours',
       spent: 'waiting to be recorded',
@@ -63,7 +63,7 @@ function ending(call: RecordedCall, attemptedMs: number | undefined): TimedStep[
   ];
 }
 
-/** What was left to do when the upstream had done its part. What held the answer back there has a line of its own. */
+/** Time after the upstream finished. Empty if a wait in it has its own step. */
 function finishing({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
   const all = Object.values(waits ?? {}).flatMap(({ spans }) => spans);
   if (all.some(([atMs, tookMs]) => atMs + tookMs > fromMs + MIN_GAP_MS)) return [];

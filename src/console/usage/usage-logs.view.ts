@@ -6,7 +6,7 @@ import type { LogEntry } from './log-places.js';
 import { usageCharts } from './usage-charts.view.js';
 import { DIVISIONS, logAddress, RANGES, type UsageQuery } from './usage-query.js';
 
-/** What the charts of a filter show. */
+/** Data of the charts. */
 export interface LogFigures {
   readonly sums: UsageTotals;
   readonly scale: ChartScale;
@@ -19,15 +19,15 @@ export interface LogInput extends LogChoices {
   /** Sealed cursors. */
   readonly newer: string | undefined;
   readonly older: string | undefined;
-  /** Undefined: they could not be read in time. */
+  /** Undefined if the query timed out. */
   readonly figures: LogFigures | undefined;
-  /** The call whose row is open. */
+  /** The call whose row is expanded. */
   readonly opened: CallDetails | undefined;
-  /** Whether any call has been made, whatever the range and the filter. */
+  /** Whether there is any call, regardless of range and filters. */
   readonly everUsed: boolean;
-  /** The address had a cursor that is none of ours. */
+  /** Whether the URL had an invalid cursor. */
   readonly lost: boolean;
-  /** What is said of calls of the range that are not kept any more; undefined: all are. */
+  /** Notice that calls in the range are no longer stored; undefined if all are. */
   readonly missing?: string | undefined;
 }
 
@@ -38,7 +38,6 @@ const DIVISION_LABELS: Readonly<Record<Division | '', string>> = {
   channel: 'By channel',
 };
 
-/** What the page of the log shows. */
 export function logPage(input: LogInput) {
   const { query, entry, calls, figures, opened } = input;
   const seriesNames = new Map(input.keys.map(({ id, name }) => [id, name]));
@@ -62,7 +61,7 @@ export function logPage(input: LogInput) {
       to: query.to,
       keep: keptFilters(query, { range: '', from: '', to: '' }),
     },
-    // Nothing to choose from yet.
+    // No calls yet: the page shows no filters.
     fresh: !input.everUsed && chips.length === 0,
     problem: query.problem,
     lost: input.lost,
@@ -85,7 +84,7 @@ export function logPage(input: LogInput) {
     newer: input.newer && logAddress(query, { after: input.newer }),
     older: input.older && logAddress(query, { before: input.older }),
     pagerText: `Newest first, ${query.size} a page`,
-    // Shown only when no row is.
+    // Shown only without rows.
     empty: calls.length > 0 ? undefined : emptiness(input, chips.length > 0),
   };
 }
@@ -103,7 +102,7 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
     };
   if (filtered)
     return {
-      title: 'No call matches these filters',
+      title: 'No calls match these filters',
       text: 'Remove a filter or choose a longer range.',
       action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
     };

@@ -34,10 +34,10 @@ const anOpenOrder = (minutesAgo: number, over: Partial<TopUpOrder> = {}): TopUpO
 describe('the page of a payment', () => {
   it('says how much of it was reversed, and by whom', () => {
     const partly = paymentPage(anOrder({ state: 'partly_refunded', takenBack: nanos(4n * USD) }), undefined, NOW);
-    expect(partly.title).toBe('$4.00 of $50.00 taken back');
+    expect(partly.title).toBe('$4.00 of $50.00 reversed');
     expect(partly.text).toMatch(/^It was refunded\. /);
     const whole = paymentPage(anOrder({ state: 'disputed', takenBack: nanos(50n * USD) }), undefined, NOW);
-    expect(whole.title).toBe('$50.00 taken back');
+    expect(whole.title).toBe('$50.00 reversed');
     expect(whole.text).toMatch(/^Your bank has disputed the payment\. /);
   });
 
@@ -51,7 +51,13 @@ describe('the page of a payment', () => {
       'Being confirmed',
       null,
     ],
-    ['that was not begun', anOpenOrder(5, { state: 'created', address: null }), '$50.00 not begun', 'Not begun', null],
+    [
+      'that was not begun',
+      anOpenOrder(5, { state: 'created', address: null }),
+      '$50.00 not started',
+      'Not started',
+      null,
+    ],
   ])('says of one %s how it stands, and leads to where it is paid or nowhere', (_, order, title, label, payAt) => {
     expect(paymentPage(order, undefined, NOW)).toMatchObject({ title, badge: { label }, payAt });
   });

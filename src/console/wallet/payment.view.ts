@@ -8,7 +8,7 @@ interface PaymentLabels {
 }
 
 const BADGES: Readonly<Record<TopUpState, PaymentLabels['badge']>> = {
-  created: { tone: '', label: 'Not begun' },
+  created: { tone: '', label: 'Not started' },
   pending: { tone: 'warn', label: 'Not paid yet' },
   paid: { tone: 'ok', label: 'Paid' },
   failed: { tone: 'bad', label: 'Failed' },
@@ -18,29 +18,28 @@ const BADGES: Readonly<Record<TopUpState, PaymentLabels['badge']>> = {
   disputed: { tone: 'bad', label: 'Disputed' },
 };
 
-/** Of what somebody has paid, and the provider or a bank has not told yet. */
+/** Submitted by the user, not yet confirmed by Stripe or the bank. */
 const BEING_CONFIRMED: PaymentLabels['badge'] = { tone: 'warn', label: 'Being confirmed' };
 
-/** How a payment stands, in a list. */
 export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'>): PaymentLabels['badge'] =>
   state === 'pending' && payment !== null ? BEING_CONFIRMED : BADGES[state];
 
-/** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
+/** Why a payment did not succeed, as sentences; empty if nothing is wrong. */
 export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string {
   if (state === 'created') return 'The payment page could not be opened. You were not charged.';
   if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}You were not charged.`;
   return state === 'pending' && payment === null && reason !== '' ? `${sentence(reason)} You can try again.` : '';
 }
 
-/** How an order stands, on one line. */
+/** State of an order on one line. */
 export const paymentLabels = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
   [`${badgeOf(order).label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** What the page of a payment shows. @param from `paid` or `cancelled`: where Stripe sends the browser from */
+/** @param from `paid` or `cancelled`: set in the return URL from Stripe */
 export function paymentPage(order: TopUpOrder, from: unknown, now: Date) {
-  // Where somebody has just paid, nobody is sent to pay again.
+  // Does not offer to pay again right after a payment.
   const payAt = from === 'paid' ? null : payableAt(order, now);
   const { title, text, badge } = wordsOf(order, from, payAt !== null);
   return {
@@ -62,7 +61,7 @@ function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentL
   const amount = usd(order.amount);
   switch (order.state) {
     case 'created':
-      return { badge, title: `${amount} not begun`, text: `${whyNotPaid(order)} You can start a new payment.` };
+      return { badge, title: `${amount} not started`, text: `${whyNotPaid(order)} You can start a new payment.` };
     case 'pending':
       return openText(order, from, isPayable);
     case 'paid':
@@ -113,7 +112,7 @@ function takenText({ takenBack, amount, state }: TopUpOrder): Omit<PaymentLabels
   const part = takenBack < amount ? ` of ${usd(amount)}` : '';
   const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was refunded.';
   return {
-    title: `${usd(takenBack)}${part} taken back`,
-    text: `${how} The amount was deducted from your balance. If the balance was too low, the rest is owed and paid by your next top-up.`,
+    title: `${usd(takenBack)}${part} reversed`,
+    text: `${how} The amount was deducted from your balance. If the balance was too low, your next top-up pays the rest first.`,
   };
 }

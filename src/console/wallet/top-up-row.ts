@@ -4,21 +4,20 @@ import { payableAt, type PaymentOfMovement, type TopUp } from '../../wallet/inde
 import { exactAmount } from './exact-amount.js';
 import { badgeOf, whyNotPaid } from './payment.view.js';
 
-/** How the page tells what moved a wallet. */
 export const MOVEMENT_WORDS: Readonly<
   Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>
 > = {
   credit: { source: 'Credit by an administrator', badge: { tone: 'ok', label: 'Credited' } },
   debit: { source: 'Debit by an administrator', badge: { tone: 'warn', label: 'Debited' } },
   redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
-  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Given back' } },
-  refund: { source: 'Payment', badge: { tone: 'bad', label: 'Taken back' } },
+  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Returned' } },
+  refund: { source: 'Payment', badge: { tone: 'bad', label: 'Reversed' } },
   allowance: { source: 'Monthly allowance', badge: { tone: 'ok', label: 'Credited' } },
   expiry: { source: 'Monthly allowance', badge: { tone: '', label: 'Expired' } },
   owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
 };
 
-/** What moved a wallet, or was to be paid into it, as a row of the list. */
+/** A wallet movement or a payment order as a table row. */
 export function topUpRow(topUp: TopUp, now: Date) {
   if (topUp.payment?.isOrder) return orderRow(topUp, topUp.payment, now);
   return {
@@ -27,13 +26,13 @@ export function topUpRow(topUp: TopUp, now: Date) {
     ...MOVEMENT_WORDS[topUp.kind],
     amount: exactAmount(topUp.amount, true),
     after: exactAmount(topUp.balanceAfter),
-    // Of a code it says which one, which the source says already.
+    // The source column already says that it is a code.
     reason: topUp.reason.replace(/^Redemption code /, ''),
     debt: debtText(topUp.paidDebt),
   };
 }
 
-/** Of a payment people know the order; as long as nothing came of it, what it is of and why. */
+/** A payment, shown by its order ID; until it moves money, with its amount and the reason. */
 function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
   const moved = topUp.id !== order.id;
   return {

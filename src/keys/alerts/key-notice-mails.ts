@@ -4,13 +4,13 @@ import { Clock } from '../../platform/shared/index.js';
 import { dateTime, usd, zoneName } from '../../platform/format/index.js';
 import { AccountNotices, type AccountNoticeText } from './account-notices.js';
 
-/** What is older is not mailed any more: as long as a mail is tried. */
+/** Older notices are not emailed. Matches the time for which an email is retried. */
 const FRESH_MS = 24 * 60 * 60_000;
 
-/** Has owners of keys mailed what is unusual about their use. Keys find it themselves, and know nothing of mail. */
+/** Emails notices of unusual key usage, which the key watch detects. */
 @Injectable()
 export class KeyNoticeMails {
-  /** What this process has passed on, so that it is not tried at every look: once it is raised, nobody raises it again. */
+  /** IDs of the notices that this process has already raised; skips the lookup on every scan. Raising is idempotent. */
   private passed: ReadonlySet<string> = new Set();
 
   constructor(
@@ -19,7 +19,7 @@ export class KeyNoticeMails {
     private readonly clock: Clock,
   ) {}
 
-  /** Raises each notice of the last day, as far as nobody has done so. */
+  /** Raises notices of the last day that are not raised yet. */
   async look(): Promise<void> {
     const notices = await this.found.addedSince(new Date(this.clock.now() - FRESH_MS));
     for (const notice of notices) if (!this.passed.has(notice.id)) await this.pass(notice);
@@ -45,13 +45,13 @@ function wordsOf(notice: KeyNotice): AccountNoticeText {
     figures:
       notice.kind === 'new-network'
         ? [
-            { label: 'Address', value: notice.address },
+            { label: 'IP address', value: notice.address },
             { label: 'Network', value: notice.network },
             { label: 'First call', value: at },
           ]
         : [
             { label: 'Charged within an hour', value: usd(notice.spent) },
-            { label: 'Largest hour before', value: usd(notice.usual) },
+            { label: 'Highest previous hour', value: usd(notice.usual) },
             { label: 'Until', value: at },
           ],
     button: { label: 'View key', path: `/keys/${notice.keyId}` },
@@ -62,8 +62,7 @@ const titleOf = ({ kind, keyName }: KeyNotice): string =>
   kind === 'new-network' ? `Key “${keyName}” was used from a new network` : `Key “${keyName}” has unusually high usage`;
 
 const WHAT_HAPPENED: Readonly<Record<KeyNotice['kind'], string>> = {
-  'new-network':
-    'A call came from a network from which this key was never used before. If this was not you, the key may have leaked.',
+  'new-network': 'This key was used from a network for the first time. If this was not you, the key may have leaked.',
   'unusual-volume':
-    'Its calls of one hour cost more than five times as much as any hour of the previous 14 days. A client may be out of control, or the key may have leaked.',
+    'Within an hour, this key was charged more than five times as much as in any hour of the previous 14 days. A client may be out of control, or the key may have leaked.',
 };

@@ -2,7 +2,7 @@ import { differing, type LedgerRule } from '../ledger-rule.js';
 
 /**
  * The amount that left a wallet since its allowance was given, by calls and by debts paid out of what they released: as
- * recorded, and as the ledger says. No times are compared, because the clock may have stepped: an allowance begins and
+ * recorded and as in the ledger. No times are compared, because the clock may have stepped: an allowance begins and
  * ends at the total that had left the wallet until then.
  */
 const SPENT = differing(
@@ -19,11 +19,11 @@ const SPENT = differing(
      ) AS t ON t.ledger_account = 'wallet:' || m.account_id`,
 );
 
-/** What allowances moved and how far they were spent, recomputed from the ledger. */
+/** Amounts granted, expired and spent of allowances, recomputed from the ledger. */
 export const ALLOWANCE_RULES: readonly LedgerRule[] = [
   {
-    what: 'What an allowance moved',
-    source: 'its month says',
+    what: 'The amount moved by an allowance',
+    source: 'its month shows',
     unit: 'usd',
     sql: differing(
       `SELECT 'by entry ' || e.id || ' of ' || split_part(l.ledger_account, ':', 2) AS subject, sum(l.amount) AS figure
@@ -35,5 +35,5 @@ export const ALLOWANCE_RULES: readonly LedgerRule[] = [
               ) AS m (id, account_id, amount)`,
     ),
   },
-  { what: 'What was spent since the allowance of', source: 'the ledger says', unit: 'usd', sql: SPENT },
+  { what: 'The amount spent since the allowance of', source: 'the ledger shows', unit: 'usd', sql: SPENT },
 ];

@@ -1,9 +1,9 @@
 import { differing, type LedgerRule } from '../ledger-rule.js';
 
-/** What payments brought and what was taken back of them, recomputed from the ledger. */
+/** Payments net of refunds and disputes, recomputed from the ledger. */
 export const PAYMENT_RULES: readonly LedgerRule[] = [
   {
-    what: 'What came in by payment',
+    what: 'The amount received by payment',
     source: 'its ledger entries sum to',
     unit: 'usd',
     sql: differing(

@@ -4,22 +4,21 @@ import type { OutcomeCounts, ModelOutcomes } from '../../../usage/index.js';
 import type { CountedResponses } from './counted-responses.js';
 
 const HOUR_MS = 3_600_000;
-/** From here on a model answers: less is a single call among many. */
+/** Success rate from which a model counts as operational: tolerates single failures among many calls. */
 const WELL = 0.995;
 const MAJORITY = 0.5;
 
-/** What the page of the service's state is made of. */
 export interface StatusFacts {
-  /** Models that the visitor can call, by name. */
+  /** Names of the models that the visitor can call. */
   readonly models: readonly string[];
-  /** Undefined: nothing could be counted. */
+  /** Undefined until a count has succeeded. */
   readonly counted: CountedResponses | undefined;
-  /** Whether the service itself takes calls. */
+  /** Whether the service accepts calls. */
   readonly takesCalls: boolean;
   readonly timeZone: string;
 }
 
-/** Shares only: how many calls there are is nobody's to know. */
+/** Shows rates only: call volumes are not public. */
 export function statusView({ models, counted, takesCalls, timeZone }: StatusFacts) {
   const rows = counted === undefined ? [] : models.map((name) => rowOf(name, counted, timeZone));
   return {
@@ -49,7 +48,7 @@ const stripOf = (name: string, answers: ModelOutcomes | undefined, hours: readon
   healthStrip({
     name: `Success rate of ${name} by hour`,
     cellName: 'From',
-    valueName: 'Answered',
+    valueName: 'Success rate',
     cells: hours.map((start) => {
       const counts = answers?.hours.get(start / HOUR_MS);
       return { label: clockTime(new Date(start), timeZone, 'minutes'), share: counts && shareOf(counts) };
@@ -62,7 +61,7 @@ function shareOf({ answered, failed }: OutcomeCounts): number | undefined {
 
 function badgeOf(share: number | undefined): { readonly tone: string; readonly label: string } {
   if (share === undefined) return { tone: '', label: 'No calls' };
-  if (share >= WELL) return { tone: 'ok', label: 'Answering' };
+  if (share >= WELL) return { tone: 'ok', label: 'Operational' };
   return share >= MAJORITY ? { tone: 'warn', label: 'Some calls fail' } : { tone: 'bad', label: 'Most calls fail' };
 }
 
