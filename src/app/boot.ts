@@ -28,26 +28,25 @@ import { AllowanceTurn } from '../wallet/index.js';
 import { welcome } from './welcome.js';
 import { isFirst, isWorker, PrimaryLink, SERVES } from '../platform/workers/index.js';
 
-/** What goes on beside calls and pages, in every process that serves; where one is enough, they agree on which. */
+/** Background work of every serving process; each coordinates through the database. */
 const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceTurn, KeyWatch];
 
 /**
- * Starts the service, or one of its workers, which then runs until it is told to stop. Told so while it starts, it goes
- * no further than it has to: what was started is closed in order, and an administrator's password is not made for nobody
- * to read.
- * @throws whatever keeps it from starting
+ * Starts the service, or one of its workers; it runs until a stop is requested. A stop during the start skips the
+ * remaining steps and closes in order, before a first administrator password is generated.
+ * @throws when it cannot start
  */
 export async function boot(config: Config, told: StopRequest): Promise<void> {
   const app = await NestFactory.create<NestFastifyApplication>(AppModule, createAdapter(config), {
     bodyParser: false,
     abortOnError: false,
-    logger: new PinoLogger(config.logLevel),
+    logger: new PinoLogger(config.logLevel, config.logFormat),
   });
   configureApp(app);
   if (told.reason === undefined) await open(app, config);
   if (told.reason === undefined && isFirst()) await greet(app, config);
   if (told.reason === undefined && isWorker) await app.get(PrimaryLink).ask(SERVES, undefined);
-  // Not before: whatever of the above is still under way would find everything closed.
+  // Last: the steps above must not run while everything is being closed.
   stopOnSignal(told, app, config, () => isWorker || removePidFile(config.dataDir));
 }
 
@@ -72,17 +71,17 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
   process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), demoAnswers, outbox));
 }
 
-/** @throws when the port is not to be had; the application is closed then, in order */
+/** @throws when the port is not available; the application is closed first */
 async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {
   try {
     const listening = app.listen(port, host);
-    // A worker asks its primary for the port, and is never answered by one that died.
+    // A worker gets the port from its primary and would wait forever for a dead one.
     await (isWorker ? Promise.race([listening, once(process, 'disconnect')]) : listening);
   } catch (error) {
     await app.close();
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new Error(
-      `Port ${port} of ${host} is already in use. Set PORT to another one or stop the process that uses it.`,
+      `Port ${port} of ${host} is already in use. Set PORT to a free port, or stop the process that uses it.`,
       {
         cause: error,
       },

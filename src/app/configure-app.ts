@@ -37,8 +37,7 @@ const LIMIT_HEADERS = ['limit', 'remaining', 'reset'].flatMap((what) => [
   `anthropic-ratelimit-tokens-${what}`,
 ]);
 
-/** What a page of another site may send to the API and see of its answers; told to whoever names such a site. The API
- * never looks at cookies. */
+/** CORS headers, sent for requests with an `Origin`. The API ignores cookies. */
 const CROSS_ORIGIN = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
@@ -47,28 +46,28 @@ const CROSS_ORIGIN = {
   'access-control-max-age': '86400',
 } as const;
 
-/** A type and a subtype; the framework refuses anything else in words of its own. */
+/** Type and subtype. Fastify rejects anything else with an error of its own. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(?:;|$)/;
 
-/** What is so broken that it never becomes a request, by the parser's word for it. */
+/** Errors of requests that cannot be parsed, by the parser's code. */
 const BROKEN: Readonly<Record<string, readonly [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The headers of this request are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 };
 
-/** How long connections are waited for, in milliseconds; bodies have limits of their own (relay-timings.ts). */
+/** Connection timeouts in milliseconds; bodies have their own (relay-timings.ts). */
 export interface ConnectionTimes {
-  /** All headers of a request must have come by then. */
+  /** Timeout for all headers of a request. */
   readonly headersMs: number;
-  /** How often is looked for those that are late. */
+  /** Interval of the timeout check. */
   readonly checkMs: number;
-  /** A connection that nothing is asked on; longer than what stands in front, which usually gives up after 60 s. */
+  /** Idle keep-alive timeout; longer than that of proxies in front, usually 60 s. */
   readonly idleMs: number;
 }
 
 const CONNECTION_TIMES: ConnectionTimes = { headersMs: 30_000, checkMs: 5_000, idleMs: 75_000 };
 
-/** The server below Nest: request ids, tolerated forms of addresses, and whose word is taken for a client's address. */
+/** The HTTP server below Nest: request ids, path normalization, trusted proxies and timeouts. */
 export function createAdapter(config: Config, times = CONNECTION_TIMES): FastifyAdapter {
   return new FastifyAdapter({
     genReqId: () => newId('req', Date.now()),
@@ -92,7 +91,7 @@ export function configureApp(app: NestFastifyApplication): void {
   const state = app.get(RunState);
   const tracing = app.get(Tracing);
   state.watch(server.server);
-  // No body but a form's is read before the key is checked: whoever needs one reads it from the socket.
+  // Only form bodies are read before the key is checked; handlers read other bodies from the socket.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   const { lingerUnreadMs, formMs } = app.get(RelayTimings);
@@ -106,10 +105,10 @@ export function configureApp(app: NestFastifyApplication): void {
       void reply.header('x-request-id', request.id).header('request-id', request.id);
       if (request.headers.origin !== undefined) void reply.headers(CROSS_ORIGIN);
     }
-    // A body is JSON whatever it is called: `curl -d` says it is a form.
+    // API bodies are JSON whatever their type: `curl -d` declares a form.
     if (isApiAddress(request.url) || !MEDIA_TYPE.test(request.headers['content-type'] ?? ''))
       delete request.raw.headers['content-type'];
-    // A browser asks first, and asks without a key.
+    // CORS preflight requests carry no key.
     if (request.method === 'OPTIONS') void reply.headers(CROSS_ORIGIN).status(204).send();
     else answering(request.id, done);
   });
@@ -118,12 +117,12 @@ export function configureApp(app: NestFastifyApplication): void {
   app.useGlobalFilters(app.get(ErrorFilter));
 }
 
-/** Whether an answer is being written on the socket; Node keeps the message it is writing there. */
+/** Whether a response is being written to the socket; Node keeps the message there. */
 function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
   return socket._httpMessage?.headersSent === true;
 }
 
-/** There is no path that would tell a dialect, so this is in the shape that most clients read. */
+/** The path, and with it the protocol, is unknown, so the error has the shape that most clients read. */
 function refuseBroken({ code }: Error & { readonly code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy();
   const [status, message] = BROKEN[code ?? ''] ?? [400, 'This is not a valid HTTP request.'];

@@ -9,19 +9,19 @@ import { FailedAndSaidSo } from './start.js';
 import type { StopRequest } from './stop-request.js';
 import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';
 
-/** What a worker may take for its end beyond SHUTDOWN_GRACE_MS, in ms; whoever supervises this process gives it 40 s. */
+/** Max ms that a worker may take to stop beyond SHUTDOWN_GRACE_MS. Supervisors should allow 40 s beyond it. */
 const LAST_STEPS_MS = 35_000;
 
-/** How a worker ends that cannot start: it has printed why. */
+/** The exit of a worker that could not start and has printed the reason. */
 const SAID_SO = 'exit code 1';
 
 /**
- * Runs the service in several processes until it is told to stop: this one has the database and the port, and serves
- * nothing; its workers do. Never returns: the process ends when they have, with 0 when all did so in order.
- * @throws what keeps it from starting; a worker that cannot start has said why, and the process ends with 1
+ * Runs the service in several processes until a stop is requested. This process owns the database and the port; its
+ * workers serve. Never returns: the process exits after its workers, with 0 when all of them stopped in order.
+ * @throws when it cannot start; a worker that cannot start prints the reason, and the process exits with 1
  */
 export async function runPrimary(config: Config, told: StopRequest): Promise<void> {
-  Logger.overrideLogger(new PinoLogger(config.logLevel));
+  Logger.overrideLogger(new PinoLogger(config.logLevel, config.logFormat));
   const logger = new Logger('Primary');
   const database = await DatabaseServer.use(config, config.workers);
   await database.migrate();
@@ -49,13 +49,12 @@ function begin({ dataDir }: Config, logger: Logger, failure: string | undefined)
 
 function crewFor({ workers, port, shutdownGraceMs, secretKey }: Config, databaseUrl: string): WorkerCrew {
   const links = openLinks();
-  // Not on a command line, which everybody on the machine can read. The key goes with the address: where there is one,
-  // none is generated.
+  // Not as arguments, which other users of the machine can read. SECRET_KEY is passed on, so that no worker generates one.
   const environment = { DATABASE_URL: databaseUrl, SECRET_KEY: secretKey.reveal() };
   return new WorkerCrew({ size: workers, environment, port, patienceMs: shutdownGraceMs + LAST_STEPS_MS }, links);
 }
 
-/** What workers ask: everything here that is counted for all of them. */
+/** Counters that the primary keeps for all workers. */
 function openLinks(): WorkerLinks {
   const links = new WorkerLinks();
   serveLimits(links);
@@ -63,7 +62,7 @@ function openLinks(): WorkerLinks {
   return links;
 }
 
-/** The end of this process would be that of all its workers. */
+/** If this process exits, all its workers do. */
 function surviveUncaughtErrors(logger: Logger): void {
   process.on('unhandledRejection', (err) => logger.error({ err }, 'Unhandled promise rejection.'));
   process.on('uncaughtException', (err) => logger.error({ err }, 'Uncaught exception.'));

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { arrivalOf, isApiAddress } from '../relay/index.js';
 import { LimitedLines, maskKeys, networkOf } from '../platform/shared/index.js';
 
-/** Of refusals of one network whose key is none. */
+/** Max lines per network for requests with invalid keys. */
 const LINES_A_MINUTE = 20;
 
-/** Calls have a log line of their own; every other request to the API gets a short one. */
+/** Logs API requests that are not calls; calls have their own log line. */
 export function logOtherRequests(server: FastifyInstance): void {
   const logger = new Logger('Request');
   const strangers = new LimitedLines(LINES_A_MINUTE, ({ key: network, count: requests, leftOut }) =>
@@ -35,5 +35,4 @@ const lineOf = (request: FastifyRequest, reply: FastifyReply): Record<string, un
   duration_ms: Math.round(reply.elapsedTime),
 });
 
-/** Whether the key guard has not let anybody in. */
 const isUnauthenticated = (request: FastifyRequest): boolean => (request as { user?: unknown }).user === undefined;

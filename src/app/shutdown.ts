@@ -6,14 +6,14 @@ import { RunState } from '../relay/index.js';
 import { within } from '../platform/shared/index.js';
 import type { StopRequest } from './stop-request.js';
 
-/** How long calls that were cut off may take to be settled and told, and clients to read what was said to them, in ms. */
+/** Max ms for settling aborted calls and for clients to read their last response. */
 const LAST_WORDS_MS = 5000;
-/** How long calls may take to notice that their client's connection is gone, in ms. */
+/** Max ms for calls to notice that their connection is closed. */
 const DESTROYED_MS = 1000;
 
 /**
- * Stops in order, once the process is told to stop or when it has been already: not ready any more and no new calls,
- * running ones get SHUTDOWN_GRACE_MS to end, what is left then ends with an error of its dialect, and everything is closed.
+ * Stops in order once a stop is requested, or at once if it already was: the process becomes unready and rejects new
+ * calls, running ones get SHUTDOWN_GRACE_MS, the rest ends with an error of its protocol, and everything is closed.
  */
 export function stopOnSignal(told: StopRequest, app: NestFastifyApplication, config: Config, closed: () => void): void {
   const shutdown = new Shutdown(told, app, config, closed);
@@ -41,17 +41,17 @@ class Shutdown {
     );
   }
 
-  /** Gives how many calls could not be settled; each is in the log. */
+  /** Returns how many calls could not be settled; each is logged. */
   private async stop(): Promise<number> {
     const state = this.app.get(RunState);
-    // What others left behind is for others now; the statement that runs is waited for when everything is closed.
+    // Other processes take over the sweep; a running statement is awaited when everything is closed.
     void this.app.get(Sweeper).stop();
-    // The server goes on listening: a load balancer shall hear that this process is not ready, and a call that it should
-    // go elsewhere, where a closed port would only look like a fault.
+    // The server keeps listening, so that load balancers read the readiness and new calls get a retryable error instead
+    // of a refused connection.
     await within(Promise.race([state.drain(), this.haste()]), this.config.shutdownGraceMs);
     if (state.running > 0) this.logger.warn(`Shutdown timed out: ${state.running} requests were still running.`);
     await within(state.cutOff(), LAST_WORDS_MS);
-    // Whoever has not read everything by now never will. Their calls are settled already, or are settled by this.
+    // Clients that have not read everything by now are disconnected; that settles their calls if nothing has.
     const server = this.app.getHttpServer();
     server.close().closeAllConnections();
     await within(state.answered(), DESTROYED_MS);

@@ -2,13 +2,13 @@ import { DatabaseServer, isDatabaseOutage } from '../platform/database/index.js'
 import { reasonOf } from '../platform/shared/index.js';
 import { StopRequest } from './stop-request.js';
 
-/** How the driver words a connection that broke, which has no code. */
+/** The driver's messages for a lost connection, which have no code. */
 const LOST_CONNECTION = /^(?:Connection terminated|Client has encountered a connection error)/;
 
-/** A start that failed, and has said why. */
+/** A failed start that has already printed the reason. */
 export class FailedAndSaidSo extends Error {}
 
-/** Ends the process, with one line that says why, when it cannot start. */
+/** Exits with a one-line reason when the start fails. */
 export async function startOrEnd(start: (told: StopRequest) => Promise<void>): Promise<void> {
   try {
     await start(new StopRequest());

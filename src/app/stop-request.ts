@@ -5,9 +5,9 @@ import { monotonicMs } from '../platform/shared/index.js';
 const ONE_WISH_MS = 1000;
 
 /**
- * Whether this process was told to stop, from its first moment on: by a signal, or by the death of whoever started it,
- * or, a worker, by its primary. Only the first reason counts; without this, a signal during the start would end the
- * process on the spot and leave behind what it had started.
+ * Tracks stop requests from the first moment of the process: a signal, the death of the process that started it, or, in
+ * a worker, an order of its primary. Only the first reason counts. Without it, a signal during the start would end the
+ * process at once and leave behind what it had started.
  */
 export class StopRequest {
   private first: string | undefined;
@@ -16,19 +16,19 @@ export class StopRequest {
   private resolveHurried: (who: string) => void = () => undefined;
   /** Resolves with the reason. */
   readonly given = new Promise<string>((resolve) => (this.resolveGiven = resolve));
-  /** Resolves, with what said so, when it was told so once more: what still runs shall not be waited for. */
+  /** Resolves with the sender when a second stop is requested: running calls are no longer waited for. */
   readonly hurried = new Promise<string>((resolve) => (this.resolveHurried = resolve));
 
   constructor() {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.onSignal(signal));
     if (isWorker) this.listenToPrimary();
-    const gone = isWorker ? 'its primary is gone' : 'its wrapper is gone';
+    const gone = isWorker ? 'its primary exited' : 'its parent exited';
     process.on('disconnect', () => this.give(gone));
-    // It may have died before this process could listen. Without a wrapper there is no channel at all.
+    // The parent may have died before this process listened. Without a parent there is no channel.
     if (process.channel !== undefined && !process.connected) this.give(gone);
   }
 
-  /** Undefined as long as nobody has asked. */
+  /** Undefined until a stop is requested. */
   get reason(): string | undefined {
     return this.first;
   }
@@ -39,7 +39,7 @@ export class StopRequest {
   }
 
   private onSignal(signal: NodeJS.Signals): void {
-    // A terminal that closes says so in many ways; the others ask for haste when they come again.
+    // A closing terminal sends several SIGHUP; other signals ask for haste when repeated.
     if (this.first !== undefined && signal !== 'SIGHUP' && monotonicMs() - this.firstMs >= ONE_WISH_MS)
       this.resolveHurried(signal);
     this.give(signal);

@@ -4,13 +4,12 @@ import { RunState, currentRequestId } from '../relay/index.js';
 import { AppError } from '../platform/shared/index.js';
 
 /**
- * What nobody caught, once the service runs: it ends one call and not the process.
+ * Ends one call, not the process, on an uncaught exception.
  *
- * An exception that nobody caught came out of a callback, so whatever that callback was to do will not happen: the call
- * that it belongs to would wait without end, and fails as `internal`. The process goes on although it is usually advised
- * to end it: what a call owns is its own, what calls share is the database, where constraints and not this process keep
- * money exact, and ending here would cut off every other call. A rejection that nobody waited for is only logged, since
- * no call depends on it. A call that fails logs why, so that an exception stands in the log once either way.
+ * The exception came from a callback that will never complete, so its call would hang: it fails as `internal`. The usual
+ * advice is to exit. Here calls share no state but the database, whose constraints keep money exact, and exiting would
+ * abort every other call. An unhandled rejection is only logged, since no call depends on it. A failing call logs its
+ * error, so each exception is logged once.
  */
 export function surviveUncaughtErrors(app: NestFastifyApplication): void {
   const logger = new Logger('Fault');
@@ -18,7 +17,7 @@ export function surviveUncaughtErrors(app: NestFastifyApplication): void {
     try {
       logger.error({ err: thrown, request_id: currentRequestId() }, what);
     } catch {
-      // The terminal is gone, or the pipe: no reason to end either.
+      // The terminal or pipe is gone; that must not end the process.
     }
   };
   process.on('unhandledRejection', (thrown) => log(thrown, 'Unhandled promise rejection.'));
@@ -30,7 +29,7 @@ export function surviveUncaughtErrors(app: NestFastifyApplication): void {
   });
 }
 
-/** Keeps an AppError that went astray from being told to a client as if it had been meant for it. */
+/** Hides the message of a stray AppError from the client: it was not meant for this call. */
 class ErrorInCall extends Error {
   constructor(cause: unknown) {
     super('Uncaught exception during this call.', { cause });

@@ -3,9 +3,9 @@ import type { FirstRun } from '../keys/onboarding/index.js';
 import { formatUsd } from '../platform/shared/index.js';
 
 /**
- * What the terminal shows once the service listens; on the first run with everything that a first call needs.
- * @param demoAnswers whether the demo model is there to be called
- * @param outbox the folder that mail goes to; undefined: to a server
+ * The startup message; on the first run with everything needed for a first call.
+ * @param demoAnswers whether the demo model is available
+ * @param outbox the folder that mail is written to; undefined when a mail server is configured
  */
 export function welcome(
   address: string,
@@ -16,7 +16,7 @@ export function welcome(
   const mail =
     outbox === undefined
       ? ''
-      : `Email is written to ${outbox} and not sent until SMTP_URL or the settings name a server.\n`;
+      : `Email is written to ${outbox} until a mail server is configured (SMTP_URL or Settings).\n`;
   if (firstRun === undefined) return `\nSwitchboard is at ${address}\n${mail}\n`;
   const { email, password, keySecret, credit } = firstRun;
   return `
@@ -24,19 +24,19 @@ Switchboard is at ${address}
 
   Administrator   ${email}
   Password        ${password}   (shown once)
-                  Sign in with it, and choose your own.
+                  You must change it at first sign-in.
   First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
 
 Base address: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
-${mail}${demoAnswers ? firstCalls(address, keySecret) : 'No model answers yet.'}
+${mail}${demoAnswers ? firstCalls(address, keySecret) : 'No models are available yet.'}
 
-Connect a real model: sign in, and add it and a channel at ${address}/admin
-or by a file:  OPENAI_KEY=… npm start, then  npm run -s switchboard -- catalog apply examples/openai.yaml
+To connect a real model, sign in and add a model and a channel at ${address}/admin,
+or apply a file: OPENAI_KEY=… npm start, then npm run -s switchboard -- catalog apply examples/openai.yaml
 
 `;
 }
 
-/** A call in each dialect, ready to be pasted. */
+/** A command line for each protocol. */
 function firstCalls(address: string, key: string): string {
   const messages = [{ role: 'user', content: 'Hello' }];
   const usual = { model: DEMO_MODEL, stream: true };
@@ -53,6 +53,6 @@ function firstCalls(address: string, key: string): string {
   return ['Try it: the built-in demo model responds until you add a channel.', ...lines].join('\n\n');
 }
 
-/** One line that can be pasted as it is: no text in it has a quote. */
+/** No value contains a single quote. */
 const curl = (url: string, headers: readonly string[], body: object): string =>
   `curl -N ${url} ${[...headers, 'content-type: application/json'].map((header) => `-H '${header}'`).join(' ')} -d '${JSON.stringify(body)}'`;

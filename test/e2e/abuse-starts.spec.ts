@@ -169,7 +169,7 @@ describe('two first starts at once in one data folder', () => {
       expect(loser?.wrapper.exitCode).toBe(1);
       await loser?.ended;
       expect(loser?.errors).toEqual([
-        `error: Port ${PORT} of 127.0.0.1 is already in use. Set PORT to another one or stop the process that uses it.`,
+        `error: Port ${PORT} of 127.0.0.1 is already in use. Set PORT to a free port, or stop the process that uses it.`,
       ]);
       await winner?.untilPrinted(/First API key/);
       expect(await (winner && ready(winner))).toBe(200);

@@ -61,6 +61,16 @@ describe('the program, started as a person starts it', () => {
     expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
   });
 
+  it('logs plain text when LOG_FORMAT is text', async () => {
+    await service.stop();
+    service = await Service.start(service.dataDir, { LOG_FORMAT: 'text' });
+    await fetch(`${service.address}/v1/models`);
+    await eventually(() =>
+      expect(service.output).toMatch(/^\S+Z INFO {2}context=Request request_id=\S+ method=GET path=\/v1\/models /m),
+    );
+    expect(service.output).not.toContain('"level"');
+  });
+
   it('cuts off what still runs when the grace is over, and settles it', async () => {
     await service.stop();
     service = await Service.start(service.dataDir, { SHUTDOWN_GRACE_MS: '200' });

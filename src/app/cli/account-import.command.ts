@@ -43,7 +43,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Every fault has a line on stderr; what is thrown on is the last line. */
+/** Prints each of several errors on its own line; the returned error becomes the last line. */
 function reportErrors(error: unknown, file: string): unknown {
   if (!(error instanceof ImportRefused) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { type Nanos, parseTime, parseUsd, reasonOf } from '../../platform/shared/index.js';
 
-/** Readers of option values. What they refuse is wrong usage: exit 2, with commander naming the option. */
+/** Parsers of option values. Invalid values are usage errors: exit code 2, and commander names the option. */
 
-/** Plain decimal dollars, negative ones too. */
+/** Decimal dollars, may be negative. */
 export function amountArgument(text: string): Nanos {
   try {
     return parseUsd(text);
@@ -12,7 +12,7 @@ export function amountArgument(text: string): Nanos {
   }
 }
 
-/** Dollars, or `none` for no limit at all: the word itself, because commander takes a null for an empty text. */
+/** Dollars, or `none` for no limit. Returns the word itself, because commander treats null as an empty value. */
 export function limitArgument(text: string): Nanos | 'none' {
   return text === 'none' ? text : amountArgument(text);
 }
@@ -28,12 +28,12 @@ export function countOrNoneArgument(text: string): number | 'none' {
   return text === 'none' ? text : countArgument(text);
 }
 
-/** Addresses and ranges separated by commas; `any` is none of them. Whether they are any is known to whoever stores them. */
+/** Addresses and ranges, separated by commas; `any` is an empty list. The key service validates them. */
 export function networksArgument(text: string): readonly string[] {
   return text === 'any' ? [] : listArgument(text);
 }
 
-/** An ISO date or time, UTC where it names no zone. */
+/** An ISO date or time; UTC without a zone. */
 export function timeArgument(text: string): Date {
   const time = parseTime(text);
   if (time === undefined)

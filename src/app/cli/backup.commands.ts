@@ -16,7 +16,7 @@ export function backupCommands(program: Command): void {
   program
     .command('restore')
     .description('restore a backup into an empty DATA_DIR or DATABASE_URL')
-    .argument('<file>', 'what "backup" wrote')
+    .argument('<file>', 'backup file to restore')
     .action(readBackup);
 }
 
@@ -33,7 +33,7 @@ async function writeBackup(file: string): Promise<void> {
   );
 }
 
-/** The file is looked at before anything else is: one that is of no use leaves no trace in an empty DATA_DIR. */
+/** Checks the file first: an unusable one leaves an empty DATA_DIR untouched. */
 async function readBackup(file: string): Promise<void> {
   const backup = await BackupFile.open(file);
   const { header, trailer } = backup;
@@ -54,7 +54,7 @@ async function readBackup(file: string): Promise<void> {
 
 const isKeyOf = (mark: string, { secretKey }: Config): boolean => markOf(secretKey) === mark;
 
-/** For people, beside the result. */
+/** Explanations go to stderr, apart from the result. */
 function note(...lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`${line}\n`);
 }

@@ -22,7 +22,7 @@ export function catalogCommands(program: Command, withApp: WithApp): void {
   catalog
     .command('apply')
     .description('apply a catalog file (atomic)')
-    .argument('<file>', 'YAML; examples/ holds some')
+    .argument('<file>', 'YAML file; see examples/')
     .option('--prune', 'disable entries that the file does not contain')
     .option('--check', 'afterwards, send a minimal call to each channel and print the result')
     .option('--json', 'print JSON')
@@ -51,14 +51,14 @@ async function apply(file: string, { prune, check, json }: ApplyOptions, withApp
   });
 }
 
-/** One line for each channel as soon as it has answered, unless the whole is printed as JSON. */
+/** Prints a line for each channel as soon as its check ends, unless `quiet`. */
 async function checkChannels(probe: ChannelProbe, quiet: boolean): Promise<readonly ProbeResult[]> {
   const results: ProbeResult[] = [];
   for await (const result of probe.all()) {
     results.push(result);
     const { channel, model, answered, message, durationMs } = result;
     if (!quiet)
-      printLine(`channel ${channel} (${model}) ${answered ? 'answered' : 'failed'} in ${durationMs} ms: ${message}`);
+      printLine(`channel ${channel} (${model}) ${answered ? 'responded' : 'failed'} in ${durationMs} ms: ${message}`);
   }
   return results;
 }
@@ -80,14 +80,14 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** A file with several faults is told of in as many lines; what is thrown on is the last line. */
+/** Prints each of several errors on its own line; the returned error becomes the last line. */
 function reportErrors(error: unknown, file: string): unknown {
   if (!(error instanceof InvalidCatalog) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);
   return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was applied.`);
 }
 
-/** The file never exists with other rights than its owner's, nor half written, whatever was there before. */
+/** Replaces the file atomically, with mode 0600 from the start. */
 async function writeSecrets(file: string, text: string): Promise<void> {
   const unfinished = `${file}.${process.pid}.tmp`;
   try {

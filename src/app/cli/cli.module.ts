@@ -11,7 +11,7 @@ import { ApiModule } from '../../relay/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
 
-/** What the operator's command line needs of the application: no web server, no calls. */
+/** The part of the application that commands need: no web server, no calls. */
 @Module({
   imports: [
     ConfigModule,
@@ -24,7 +24,7 @@ import { WalletModule } from '../../wallet/index.js';
     OnboardingModule,
     CatalogModule,
     ChannelsModule,
-    // What the catalog must know: the dialects that a channel may speak.
+    // The catalog validates channels against the known protocols.
     ApiModule,
   ],
 })

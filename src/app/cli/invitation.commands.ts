@@ -16,7 +16,7 @@ export function invitationCommands(program: Command, withApp: WithApp): void {
   const invitation = program.command('invitation').description('single-use invitation codes (SIGN_UP=invite)');
   invitation
     .command('create')
-    .description('make codes; prints them once, one a line')
+    .description('create codes; prints them once, one per line')
     .option('--count <number>', 'number of codes, max 1000', countArgument, 1)
     .option('--expires <time>', 'expiry, ISO time', timeArgument)
     .option('--note <text>', 'note, shown by "invitation list"')

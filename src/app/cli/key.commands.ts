@@ -50,12 +50,12 @@ export function keyCommands(program: Command, withApp: WithApp): void {
     .action((options: KeyOptions) => importSecret(options, withApp));
   key
     .command('list')
-    .description("an account's keys, oldest first")
+    .description("list an account's keys, oldest first")
     .requiredOption('--email <address>', 'email address of the account')
     .option('--json', 'print JSON')
     .action((options: { readonly email: string; readonly json?: true }) => list(options, withApp));
   stateCommand(key, 'disable', 'disable a key and end its running calls', withApp);
-  stateCommand(key, 'enable', 'accept it again', withApp);
+  stateCommand(key, 'enable', 're-enable a key', withApp);
   stateCommand(key, 'delete', 'delete a key and end its running calls', withApp);
   key
     .command('quota')

@@ -43,7 +43,7 @@ export const listedKey = (key: ApiKey): ListedKey => ({
 
 const dollars = (amount: string | null): string => (amount === null ? 'unlimited' : `$${amount}`);
 
-/** What is used of what may be: `daily $1 of $5, monthly $20 of $100`. */
+/** Used and max: `daily $1 of $5, monthly $20 of $100`. */
 export function budgetsText(budgets: RenderedBudgets): string {
   const texts = Object.entries(budgets).flatMap(([name, budget]) =>
     budget === null ? [] : [`${name} $${String(budget['used_usd'])} of $${String(budget['limit_usd'])}`],

@@ -8,16 +8,16 @@ import {
 } from '../../platform/limits/index.js';
 import { countArgument, countOrNoneArgument, networksArgument } from './arguments.js';
 
-// Options of limits, the same for whoever can have some.
+// Options for rate limits, shared by accounts and keys.
 
-/** What is given with something new. */
+/** For a new account or key. */
 export interface NewLimitOptions {
   readonly rpm?: number;
   readonly tpm?: number;
   readonly concurrency?: number;
 }
 
-/** What is given to change some. */
+/** For a change of limits. */
 export interface LimitOptions {
   readonly rpm?: number | 'none';
   readonly tpm?: number | 'none';
@@ -25,7 +25,6 @@ export interface LimitOptions {
   readonly clear?: true;
 }
 
-/** Of something new. */
 export const withNewLimits = (command: Command): Command =>
   command
     .option('--rpm <number>', 'max calls per minute; the default limit if omitted', countArgument)

@@ -4,7 +4,7 @@ import { withApp } from './with-app.js';
 
 /** The command line as a process: its exit code is the command's. */
 export async function main(commandLine: readonly string[]): Promise<void> {
-  // A reader that leaves early (`… | head`) is no fault of the command; any other fault of stdout is.
+  // A reader that exits early (`… | head`) is not an error; any other error of stdout is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** Results go to stdout, one a line; nothing else does. */
+/** Prints a result. Nothing else goes to stdout. */
 export function printLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -23,7 +23,7 @@ export function printTable(rows: readonly (readonly string[])[]): void {
     );
 }
 
-/** Passes text on as fast as whoever reads stdout takes it. */
+/** Writes text to stdout with back-pressure. */
 export async function printStream(text: AsyncIterable<string>): Promise<void> {
   await pipeline(Readable.from(text), process.stdout, { end: false });
 }

@@ -10,7 +10,7 @@ import { redemptionCommands } from './redemption.commands.js';
 import { usageCommands } from './usage.commands.js';
 import type { WithApp } from './with-app.js';
 
-/** All commands. Parsing throws a CommanderError where the program would otherwise end. */
+/** All commands. Parsing throws a CommanderError instead of ending the process. */
 export function buildProgram(withApp: WithApp): Command {
   const program = new Command('switchboard')
     .description('Manages this service from the command line. The service may be running or stopped.')

@@ -26,7 +26,7 @@ export function redemptionCommands(program: Command, withApp: WithApp): void {
   const redemption = program.command('redemption').description('single-use redemption codes');
   redemption
     .command('create')
-    .description('make codes; prints them once, one a line')
+    .description('create codes; prints them once, one per line')
     .requiredOption('--amount <usd>', 'value of each code in US dollars', amountArgument)
     .requiredOption('--count <number>', 'number of codes, max 1000', countArgument)
     .option('--expires <time>', 'expiry, ISO time', timeArgument)

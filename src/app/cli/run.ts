@@ -3,12 +3,12 @@ import { codeOf, reasonOf } from '../../platform/shared/index.js';
 import { buildProgram } from './program.js';
 import type { WithApp } from './with-app.js';
 
-/** What the shell is told: done, refused, not understood. */
+/** Success, failure, usage error. */
 type ExitCode = 0 | 1 | 2;
 
 /**
- * Runs one command. Results are on stdout; of a refusal there is one line on stderr.
- * @param commandLine what follows the program's name
+ * Runs one command. Results go to stdout, an error to stderr as one line.
+ * @param commandLine the arguments after the program's name
  */
 export async function run(commandLine: readonly string[], withApp: WithApp): Promise<ExitCode> {
   try {
@@ -16,7 +16,7 @@ export async function run(commandLine: readonly string[], withApp: WithApp): Pro
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    // Whoever read our output has had enough of it (`… | head`).
+    // The reader of stdout exited early (`… | head`).
     if (codeOf(error) === 'EPIPE') return 0;
     process.stderr.write(`error: ${reasonOf(error)}\n`);
     return 1;

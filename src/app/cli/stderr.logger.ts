@@ -1,6 +1,6 @@
 import { ConsoleLogger } from '@nestjs/common';
 
-/** Who complains when the start fails. The names are Nest's; the service's own logger sorts them out as well. */
+/** Nest's contexts that log a failed start, which is also thrown. */
 const STARTING = new Set(['ExceptionHandler', 'TypeOrmModule']);
 
 /** Warnings and errors on stderr: stdout belongs to results. */
@@ -9,7 +9,7 @@ export class StderrLogger extends ConsoleLogger {
     super({ logLevels: ['warn', 'error', 'fatal'], prefix: 'switchboard' });
   }
 
-  /** What made the start fail is thrown as well, and printed in one line by whoever catches it. */
+  /** Skips errors of a failed start: they are thrown as well and printed as one line. */
   override error(message: unknown, ...details: unknown[]): void {
     if (!STARTING.has(String(details.at(-1)))) super.error(message, ...details);
   }

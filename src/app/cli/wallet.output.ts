@@ -1,14 +1,14 @@
 import { formatUsd } from '../../platform/shared/index.js';
 import type { WalletBalance } from '../../wallet/index.js';
 
-/** What an account has, as commands print it with `--json`. */
+/** A wallet as `--json` prints it. */
 export type WalletJson = {
   readonly balance_usd: string;
   readonly held_usd: string;
   readonly owed_usd: string;
 };
 
-/** Of an account without a wallet: nothing. */
+/** Zero for an account without a wallet. */
 export const walletJson = (wallet: WalletBalance | undefined): WalletJson => ({
   balance_usd: formatUsd(wallet?.balance ?? 0n),
   held_usd: formatUsd(wallet?.held ?? 0n),

@@ -5,12 +5,12 @@ import { DatabaseServer } from '../../platform/database/index.js';
 import { CliModule } from './cli.module.js';
 import { StderrLogger } from './stderr.logger.js';
 
-/** Does a piece of work with the services of the application, which starts before and is closed after it. */
+/** Runs work with the application's services; starts the application first and closes it afterwards. */
 export type WithApp = <T>(work: (app: INestApplicationContext) => Promise<T>) => Promise<T>;
 
 /**
- * The application without its web server, on the database that the service uses, migrated as the service would.
- * An embedded server that runs is adopted; one that does not is started, used and stopped.
+ * The application without its web server, on the service's database, with pending migrations applied. A running embedded
+ * server is used as it is; a stopped one is started and stopped again.
  */
 export const withApp: WithApp = async (work) => {
   const app = await start();
@@ -21,7 +21,7 @@ export const withApp: WithApp = async (work) => {
   }
 };
 
-/** A start that fails half way leaves no server behind. */
+/** A failed start leaves no server running. */
 async function start(): Promise<INestApplicationContext> {
   try {
     const options = { logger: new StderrLogger(), abortOnError: false };

@@ -4,19 +4,19 @@ import { DatabaseServer } from '../../platform/database/index.js';
 import { AppError } from '../../platform/shared/index.js';
 import { StderrLogger } from './stderr.logger.js';
 
-/** What a command has that works on the database as a whole. */
+/** For commands that work on the database as a whole. */
 export interface WholeDatabase {
   readonly config: Config;
   readonly server: DatabaseServer;
-  /** Aborted when the command is told to stop. */
+  /** Aborted when the command is asked to stop. */
   readonly signal: AbortSignal;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does a piece of work with the database that the service uses, and without the application: nothing is migrated. An
- * embedded server that runs is adopted; one that does not is started, used and stopped.
+ * Runs work on the service's database without the application; nothing is migrated. A running embedded server is used
+ * as it is; a stopped one is started and stopped again.
  */
 export async function withServer<T>(work: (database: WholeDatabase) => Promise<T>): Promise<T> {
   Logger.overrideLogger(new StderrLogger());

@@ -16,20 +16,20 @@ import {
 } from './backup-format.js';
 import { programVersion } from './program-version.js';
 
-/** More than a header or a trailer ever has. */
+/** Larger than any header or trailer. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** A backup that has been read once, from its first to its last byte, and found to be as it was written. */
+/** A backup whose checksum has been verified. */
 export class BackupFile {
   private constructor(
     private readonly path: string,
     readonly header: BackupHeader,
     readonly trailer: BackupTrailer,
-    /** Where the compressed part begins, and where it ends: its last byte. */
+    /** First and last byte of the compressed part. */
     private readonly bounds: { readonly start: number; readonly end: number },
   ) {}
 
-  /** @throws UnusableBackup naming what is wrong with the file */
+  /** @throws UnusableBackup */
   static async open(path: string): Promise<BackupFile> {
     const handle = await open(path, 'r').catch((error: unknown) => {
       throw new UnusableBackup(path, `cannot be read: ${reasonOf(error)}.`);
@@ -57,13 +57,13 @@ export class BackupFile {
     if (digest !== (await digestOf(path, end)))
       throw new UnusableBackup(path, 'is corrupt: its checksum does not match. Nothing was restored.');
     const trailer = await lastLine(handle, start, end);
-    // The line before it is the compressed part, which has a line's end of its own behind it.
+    // A line feed separates the compressed part from the trailer.
     const bounds = { start, end: trailer.position - 2 };
     return new BackupFile(path, header, readTrailer(trailer.text), bounds);
   }
 }
 
-/** @throws UnusableBackup for what is none, and for one of a newer program: its tables are unknown here */
+/** @throws UnusableBackup when the file is not a backup, or was made by a newer version */
 function usableHeader(path: string, line: string): BackupHeader {
   const reading = readHeader(line);
   if (reading.kind === 'other') throw new UnusableBackup(path, 'is not a Switchboard backup.');
@@ -86,7 +86,7 @@ async function read(handle: FileHandle, position: number, length: number): Promi
   return buffer.subarray(0, bytesRead);
 }
 
-/** The last line of those that lie between two places of a file. */
+/** The last line between two positions of a file. */
 async function lastLine(handle: FileHandle, start: number, end: number): Promise<{ text: string; position: number }> {
   const from = Math.max(start, end - LONGEST_LINE_BYTES);
   const lines = (await read(handle, from, end - from)).subarray(0, -1);
@@ -94,7 +94,7 @@ async function lastLine(handle: FileHandle, start: number, end: number): Promise
   return { text: lines.toString('utf8', before), position: from + before };
 }
 
-/** @param end the first byte that is not part of it */
+/** @param end exclusive */
 async function digestOf(path: string, end: number): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path, { end: end - 1 })) hash.update(piece as Buffer);

@@ -11,43 +11,43 @@ import type { TableShape } from './tables.js';
  *   sha256 …                                     over everything before this line
  */
 
-/** Raised when files of before could not be read any more. */
+/** Incremented when older files can no longer be read. */
 export const FORMAT = 1;
 
 export interface BackupHeader {
   /** ISO 8601, UTC. */
   readonly made_at: string;
-  /** Of the program that made it. */
+  /** Of the program that made the backup. */
   readonly version: string;
-  /** What tells the SECRET_KEY that it was made under. */
+  /** Fingerprint of the SECRET_KEY in use. */
   readonly secret_key: string;
-  /** The migrations that its database had, in order. */
+  /** Applied migrations, in order. */
   readonly migrations: readonly string[];
-  /** `2026_11`: the months that calls have partitions for. */
+  /** Months that have partitions of calls: `2026_11`. */
   readonly months: readonly string[];
-  /** In the order in which they can be filled. */
+  /** In the order of loading. */
   readonly tables: readonly TableShape[];
 }
 
 export interface BackupTrailer {
-  /** How many each table has. */
+  /** Number of rows by table. */
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** What ends a table's rows: no row of text looks like it, because a backslash in a row is doubled. */
+/** Ends a table's rows. No row looks like it, because a backslash in a row is doubled. */
 export const END_OF_ROWS = '\\.\n';
 
 export const headerLine = (header: BackupHeader): string =>
   `${JSON.stringify({ switchboard: 'backup', format: FORMAT, ...header })}\n`;
 
-/** Behind the end of the compressed part, whose last byte may be anything. */
+/** Starts with a line feed, since the compressed part may end with any byte. */
 export const trailerLine = (trailer: BackupTrailer): string => `\n${JSON.stringify(trailer)}\n`;
 
 export const checksumLine = (digest: string): string => `sha256 ${digest}\n`;
 export const CHECKSUM_LINE = /^sha256 ([0-9a-f]{64})\n$/;
 export const CHECKSUM_LINE_BYTES = checksumLine('0'.repeat(64)).length;
 
-/** What the first line says, before it is known whether all of the file is as it was written. */
+/** The parsed first line, before the checksum is verified. */
 export type HeaderReading =
   | { readonly kind: 'backup'; readonly header: BackupHeader }
   | { readonly kind: 'newer'; readonly version: string }
@@ -72,7 +72,7 @@ export function readHeader(line: string): HeaderReading {
   };
 }
 
-/** Of a line whose checksum is right. */
+/** For a line covered by the verified checksum. */
 export function readTrailer(line: string): BackupTrailer {
   const said = parsed(line);
   const rows = isJsonObject(said) && isJsonObject(said['rows']) ? said['rows'] : {};

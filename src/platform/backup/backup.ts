@@ -12,13 +12,13 @@ import { beginSnapshot, describeDatabase } from './snapshot.js';
 import { copyIn, copyOut, type TableShape } from './tables.js';
 
 export interface BackupRequest {
-  /** Of the database. Holds the password: never log it. */
+  /** URL of the database, including the password: never log it. */
   readonly url: string;
   /** Must not exist. */
   readonly file: string;
   readonly secretKey: Secret;
   readonly now: Date;
-  /** Ends it early, with nothing left. */
+  /** Aborts the backup; no partial file is left. */
   readonly signal: AbortSignal;
 }
 
@@ -29,8 +29,8 @@ export interface BackupSummary {
 }
 
 /**
- * Writes all that a database holds into a file, as it was at one moment, while the service goes on. Takes the same memory
- * for any size.
+ * Writes a consistent snapshot of a database to a file while the service keeps running. Memory use does not depend on the
+ * size.
  * @throws BackupFailed
  */
 export async function backUp(request: BackupRequest): Promise<BackupSummary> {
@@ -44,7 +44,7 @@ export async function backUp(request: BackupRequest): Promise<BackupSummary> {
   }
 }
 
-/** Gives how many rows each table has. */
+/** Returns the number of rows by table. */
 async function copyEverything(
   session: pg.Client,
   file: NewFile,
@@ -63,7 +63,7 @@ async function copyEverything(
   return rows;
 }
 
-/** @param counted is told how many rows each table has */
+/** @param counted receives the number of rows by table */
 async function* textOf(
   session: pg.Client,
   tables: readonly TableShape[],
@@ -81,7 +81,7 @@ async function* textOf(
   }
 }
 
-/** A row is a line: what looks like a line's end within a value is written as two characters. */
+/** Counts rows: COPY escapes line feeds within values. */
 function linesIn(text: Buffer): number {
   let lines = 0;
   for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, end + 1)) lines++;

@@ -6,8 +6,8 @@ import { BackupFailed } from './backup.errors.js';
 import { checksumLine } from './backup-format.js';
 
 /**
- * A file that only we can read, written beside its place and put there when it is whole. One that stands there already is
- * never replaced. Whoever makes it discards it in the end, which takes away what was not put into its place.
+ * A file with mode 0600 that is written under a temporary name and linked to its path when complete. Never replaces an
+ * existing file. Always call `discard` in the end: it removes the temporary file.
  */
 export class NewFile {
   private readonly hash = createHash('sha256');
@@ -37,12 +37,12 @@ export class NewFile {
     await this.handle.appendFile(bytes);
   }
 
-  /** Ends it with its checksum and puts it into its place. Gives its size in bytes. @throws BackupFailed */
+  /** Appends the checksum and links the file to its path. Returns its size in bytes. @throws BackupFailed */
   async publish(): Promise<number> {
     await this.write(checksumLine(this.hash.copy().digest('hex')));
     await this.handle.sync();
     try {
-      await link(this.aside, this.path); // a rename would replace what was put there meanwhile
+      await link(this.aside, this.path); // a rename would replace a file created meanwhile
     } catch (error) {
       throw codeOf(error) === 'EEXIST' ? standsThere(this.path) : error;
     }

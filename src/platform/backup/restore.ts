@@ -8,14 +8,14 @@ import { BodyReader } from './body-reader.js';
 import { allTables, copyIn, quotedList, switchTriggers, type TableShape } from './tables.js';
 
 /**
- * Puts a backup into an empty database: the schema that it had, its rows, and then the migrations that came since. Rows and
- * schema are there together or not at all; should a later migration fail, the next start tries it again.
- * @throws DatabaseUnusable where the database is not empty or cannot be migrated
+ * Restores a backup into an empty database: its schema and rows in one transaction, then newer migrations. If one of these
+ * fails, the next start retries it.
+ * @throws DatabaseUnusable when the database is not empty or cannot be migrated
  */
 export async function restore(backup: BackupFile, server: DatabaseServer, signal: AbortSignal): Promise<void> {
   await fillEmptyDatabase(server.url, backup.header.migrations, (session) => fill(session, backup, signal));
   await server.migrate();
-  // Without figures of the new tables, PostgreSQL would plan as if they were empty.
+  // Without statistics, PostgreSQL would plan as if the tables were empty.
   await longSession(server.url, 'restore', async (session) => {
     await session.query(`ANALYZE ${quotedList(await allTables(session))}`);
   });
@@ -28,9 +28,9 @@ async function fill(session: pg.ClientBase, backup: BackupFile, signal: AbortSig
       month,
     ]);
   const all = await allTables(session);
-  // What triggers would add is in the backup, and what they guard is being made. Foreign keys are checked all the same.
+  // The backup contains the rows that triggers would add. Foreign keys are still checked.
   for (const name of all) await session.query(switchTriggers(name, false));
-  // Rows that migrations brought along: the backup has its own.
+  // Removes rows inserted by migrations; the backup contains them.
   await session.query(`TRUNCATE ${quotedList(all)}`);
   const reader = new BodyReader(backup.body());
   for (const table of tables) await load(session, table, reader, backup.trailer.rows[table.name], signal);

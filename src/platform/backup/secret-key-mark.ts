@@ -1,10 +1,10 @@
 import { hkdfSync } from 'node:crypto';
 import type { Secret } from '../shared/index.js';
 
-/** Keeps the mark apart from every key that is derived from SECRET_KEY. */
+/** Separates the fingerprint from every key derived from SECRET_KEY. */
 const PURPOSE = 'switchboard mark of backups v1';
 const MARK_BYTES = 12;
 
-/** What tells in a backup under which SECRET_KEY it was made, and nothing else of it. */
+/** Fingerprint that identifies a SECRET_KEY without revealing it. */
 export const markOf = (secretKey: Secret): string =>
   Buffer.from(hkdfSync('sha256', secretKey.reveal(), '', PURPOSE, MARK_BYTES)).toString('hex');

@@ -4,25 +4,24 @@ import { BackupFailed } from './backup.errors.js';
 import type { BackupHeader } from './backup-format.js';
 import { copiedTables, quotedList } from './tables.js';
 
-/** How values are written must not depend on what somebody has set for this server or role. */
+/** Makes the text format independent of server and role settings. */
 const AS_TEXT = `
   SET client_encoding = 'UTF8'; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD'; SET intervalstyle = 'postgres';
   SET extra_float_digits = 3; SET bytea_output = 'hex'; SET row_security = off; SET lock_timeout = '30s'`;
 
 /**
- * Begins a transaction that sees the database as it is at one moment, however long it lasts. Tables are locked before that
- * moment, so that none of them, and no month of calls, is dropped while it is read; nothing else waits for it. It ends
- * with the session.
+ * Begins a transaction with a snapshot that lasts until the session ends. Tables are locked before the snapshot is taken, so
+ * that none of them, and no month of calls, is dropped meanwhile; nothing else is blocked.
  */
 export async function beginSnapshot(session: pg.Client): Promise<void> {
   await session.query(AS_TEXT);
-  // Nobody migrates between the look at the tables and their locks.
+  // No migration may run between listing the tables and locking them.
   await session.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
   const tables = await copiedTables(session);
-  if (tables.length === 0) throw new BackupFailed('The database has no tables: there is nothing to back up.');
+  if (tables.length === 0) throw new BackupFailed('The database has no tables; there is nothing to back up.');
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   await session.query(`LOCK TABLE ${quotedList(tables.map(({ name }) => name))} IN ACCESS SHARE MODE`);
-  // The first query: it chooses the moment.
+  // The first query takes the snapshot.
   await session.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]);
 }
 
@@ -31,7 +30,7 @@ const MONTHS = `
   SELECT right(c.relname, 7) AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
    WHERE i.inhparent = 'calls'::regclass ORDER BY 1`;
 
-/** What a backup says of the database, as the snapshot sees it. */
+/** The part of the header that is read from the snapshot. */
 export async function describeDatabase(
   session: pg.Client,
 ): Promise<Pick<BackupHeader, 'migrations' | 'months' | 'tables'>> {

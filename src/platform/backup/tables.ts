@@ -1,19 +1,18 @@
 import type pg from 'pg';
 
-/** A table as it is copied: the columns that are stored, in their order. */
+/** A copied table: its stored columns, in order. */
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly string[];
 }
 
 /**
- * What only means something to the service that runs, and is not copied: after a restore everybody signs in again, so that
- * no sign-in comes back that was ended since, and calls that were open are closed by whoever starts. Unlogged tables, which
- * a crash empties too, are left out as well.
+ * Runtime state, which is not copied: after a restore users sign in again, so that no ended session returns, and open calls
+ * are closed at startup. Unlogged tables, which a crash empties too, are left out as well.
  */
 export const LEFT_OUT: readonly string[] = ['sessions', 'form_posts', 'processes'];
 
-/** Written by whoever builds the schema. */
+/** Written when the schema is created. */
 const OF_MIGRATIONS = 'migrations';
 
 const TABLES = `
@@ -29,13 +28,13 @@ const TABLES = `
 
 type Row = TableShape & { readonly needs: readonly string[] };
 
-/** The tables that are copied, each behind those that its foreign keys lead to. */
+/** The copied tables, each after those that its foreign keys reference. */
 export async function copiedTables(session: pg.ClientBase): Promise<readonly TableShape[]> {
   const { rows } = await session.query<Row>(TABLES);
   return inOrder(rows.filter(({ name }) => !LEFT_OUT.includes(name)));
 }
 
-/** All tables of the schema, those that are left out among them, but for the list of migrations. */
+/** All tables of the schema, including those left out, except for the list of migrations. */
 export async function allTables(session: pg.ClientBase): Promise<readonly string[]> {
   const { rows } = await session.query<{ name: string }>(`
     SELECT relname AS name FROM pg_class
@@ -44,7 +43,7 @@ export async function allTables(session: pg.ClientBase): Promise<readonly string
   return rows.map(({ name }) => name);
 }
 
-/** @throws TypeError where foreign keys lead in a circle, or to a table that is not copied: a fault of the schema */
+/** @throws TypeError when foreign keys form a cycle or reference a table that is not copied: a schema error */
 function inOrder(rows: readonly Row[]): readonly TableShape[] {
   const ordered: TableShape[] = [];
   let waiting = rows;
@@ -64,11 +63,11 @@ const columnList = ({ columns }: TableShape): string => columns.map(quoted).join
 
 export const quotedList = (names: readonly string[]): string => names.map(quoted).join(', ');
 
-/** Of a partitioned table only a query can be copied. */
+/** As a query, since a partitioned table cannot be copied directly. */
 export const copyOut = (table: TableShape): string =>
   `COPY (SELECT ${columnList(table)} FROM ${quoted(table.name)}) TO STDOUT`;
 
-/** As it stands in a backup before the table's rows, and brings them back. */
+/** Precedes a table's rows in a backup, and loads them. */
 export const copyIn = (table: TableShape): string => `COPY ${quoted(table.name)} (${columnList(table)}) FROM STDIN`;
 
 export const switchTriggers = (name: string, on: boolean): string =>

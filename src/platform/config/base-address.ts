@@ -3,10 +3,10 @@ import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import type { Server } from 'node:http';
 import { Config } from './config.js';
 
-/** What a server that listens on every address of its machine is reached at from there. */
+/** Hosts that listen on all interfaces; links to them use `localhost`. */
 const ANY_HOST: readonly string[] = ['0.0.0.0', '::'];
 
-/** Where people reach this service. Never taken from a request: anybody could write another address there. */
+/** The URL of this service. Never taken from a request, where clients control it. */
 @Injectable()
 export class BaseAddress {
   constructor(
@@ -14,14 +14,14 @@ export class BaseAddress {
     private readonly adapter: HttpAdapterHost,
   ) {}
 
-  /** PUBLIC_URL, else `http://HOST:PORT` with the port that was given when PORT is 0. Without a trailing slash. */
+  /** PUBLIC_URL, else `http://HOST:PORT` with the actual port when PORT is 0. Without a trailing slash. */
   current(): string {
     const { publicUrl, host, port } = this.config;
     if (publicUrl !== undefined) return publicUrl;
     return `http://${hostName(host)}:${this.givenPort() ?? port}`;
   }
 
-  /** Undefined as long as nothing listens, as on the command line. */
+  /** Undefined when nothing listens, as on the command line. */
   private givenPort(): number | undefined {
     const adapter = this.adapter.httpAdapter as AbstractHttpAdapter<Server> | undefined;
     const address = adapter?.getHttpServer().address();

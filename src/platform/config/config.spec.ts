@@ -17,6 +17,7 @@ describe('the configuration', () => {
       dataDir: join(process.cwd(), 'data'),
       databaseUrl: undefined,
       logLevel: 'info',
+      logFormat: 'auto',
       demo: 'auto',
       trustedProxies: [],
       shutdownGraceMs: 30_000,
@@ -57,11 +58,14 @@ describe('the configuration', () => {
       PORT: '70000',
       HOST: 'h',
       LOG_LEVEL: 'loud',
+      LOG_FORMAT: 'xml',
       DEMO: 'maybe',
       DATABASE_URL: 'mysql://x',
       SECRET_KEY: 'short',
     };
-    expect(() => config(wrong)).toThrow(/PORT[^;]*; .*DATABASE_URL[^;]*; .*SECRET_KEY[^;]*; .*LOG_LEVEL[^;]*; .*DEMO/);
+    expect(() => config(wrong)).toThrow(
+      /PORT[^;]*; .*DATABASE_URL[^;]*; .*SECRET_KEY[^;]*; .*LOG_LEVEL[^;]*; .*LOG_FORMAT[^;]*; .*DEMO/,
+    );
   });
 
   it.each([

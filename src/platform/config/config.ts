@@ -7,72 +7,73 @@ import { InvalidEnvironment } from './invalid-environment.js';
 import { memoryLimit } from './memory-limit.js';
 import { secretKeyFrom } from './secret-key.js';
 
-/** Other programs write these in lower case too, some only so. */
+/** Also read in lower case, as other programs do. */
 const ALSO_IN_LOWER_CASE = ['HTTPS_PROXY', 'NO_PROXY'];
 
-/** The settings of this process: read from the environment once, checked, frozen. `process.env` appears nowhere else. */
+/** The process configuration: read from the environment once, validated, frozen. Nothing else reads `process.env`. */
 export class Config {
   readonly port: number;
   readonly host: string;
-  /** Where people reach the service, without a trailing slash; undefined when nothing but HOST and PORT says it. */
+  /** The service's URL without a trailing slash; undefined: derived from HOST and PORT. */
   readonly publicUrl: string | undefined;
   /** Absolute. */
   readonly dataDir: string;
-  /** Undefined: the embedded server. */
+  /** Undefined: embedded server. */
   readonly databaseUrl: Secret | undefined;
-  /** What everything that is encrypted or signed is derived from. */
+  /** Encryption and signing keys are derived from it. */
   readonly secretKey: Secret;
   readonly trustedProxies: readonly string[];
-  /** What upstreams of https:// are reached through; undefined: nothing. Has the password, if there is one. */
+  /** Proxy for `https://` upstreams, including its password; undefined: direct. */
   readonly httpsProxy: Secret | undefined;
-  /** Hosts, suffixes, addresses and networks, with or without a port, that are reached directly; `*` for all. */
+  /** Hosts, suffixes, addresses and networks reached without the proxy; `*` for all. */
   readonly noProxy: readonly string[];
   readonly logLevel: string;
+  readonly logFormat: 'auto' | 'json' | 'text';
   readonly demo: 'auto' | 'on' | 'off';
-  /** Who may make an account: anybody, whoever has an invitation, nobody. */
+  /** Who may register: anyone, users with an invitation, no one. */
   readonly signUp: 'open' | 'invite' | 'closed';
-  /** The only domains whose addresses may sign up, in lower case; none: all. */
+  /** Allowed email domains in lower case; empty: all. */
   readonly signUpDomains: readonly string[];
-  /** What a new account is given once its address is verified. */
+  /** Credited to a new account once its email address is verified. */
   readonly startingCredit: Nanos;
-  /** After how long without a visit a browser is signed out; undefined: nothing in the environment says so. */
+  /** Idle session timeout; undefined: not set by the environment. */
   readonly sessionIdleHours: number | undefined;
-  /** Undefined: mail goes to the outbox folder. Has the password, if there is one. */
+  /** Includes the password. Undefined: mail is written to the outbox folder. */
   readonly smtpUrl: Secret | undefined;
   readonly mailFrom: string;
-  /** An address of mail or of a page where people find help. */
+  /** Email address or URL for help. */
   readonly supportContact: string | undefined;
-  /** What the payment provider knows us by; undefined: nothing in the environment says so. */
+  /** Undefined: not set by the environment. */
   readonly stripeSecretKey: Secret | undefined;
-  /** What the payment provider signs its events with. */
+  /** Signing secret of Stripe's webhook events. */
   readonly stripeWebhookSecret: Secret | undefined;
-  /** Whole months of calls that are kept beside the current one; undefined: nothing in the environment says so. */
+  /** Months of calls to keep in addition to the current one; undefined: not set by the environment. */
   readonly callsRetentionMonths: number | undefined;
   readonly shutdownGraceMs: number;
   readonly maxBodyBytes: number;
-  /** What all bodies in this process's memory may take together: workers have equal shares. */
+  /** Max bytes of all request bodies in this process's memory; workers have equal shares. */
   readonly bodyMemoryBytes: number;
-  /** What is kept of all answers for the clients that share them may take together, in this process. */
+  /** Max bytes of all responses buffered for clients that share them, in this process. */
   readonly sharedMemoryBytes: number;
-  /** So many calls this process answers at a time: workers have equal shares. */
+  /** Max concurrent calls of this process; workers have equal shares. */
   readonly maxCallsInFlight: number;
-  /** A process that is later than that over everything takes no calls. */
+  /** Event loop delay above which new calls are rejected. */
   readonly maxEventLoopDelayMs: number;
-  /** What rate limits are counted in for all hosts; undefined: in this one's memory. Has the password, if there is one. */
+  /** Store of rate limits for all hosts, including its password; undefined: in memory. */
   readonly redisUrl: Secret | undefined;
-  /** How many processes serve. */
+  /** Number of serving processes. */
   readonly workers: number;
-  /** Whoever shows it may read `/metrics` from elsewhere. */
+  /** Bearer token for scraping `/metrics` remotely. */
   readonly metricsToken: Secret | undefined;
-  /** Where traces go, without a trailing slash; undefined: nowhere. */
+  /** Trace collector, without a trailing slash; undefined: tracing is off. */
   readonly otlpEndpoint: string | undefined;
-  /** What the collector wants to be shown: `name=value` with commas, values percent-encoded. */
+  /** Headers for the collector: comma-separated `name=value`, values percent-encoded. */
   readonly otlpHeaders: Secret | undefined;
   readonly production: boolean;
 
   private constructor(
     environment: Environment,
-    /** A variable that the catalog file names as `env:NAME`; undefined when unset or empty. */
+    /** Reads a variable that the catalog names as `env:NAME`; undefined when unset or empty. */
     readonly variable: (name: string) => string | undefined,
   ) {
     this.port = environment.PORT;
@@ -86,6 +87,7 @@ export class Config {
     this.httpsProxy = secretOf(environment.HTTPS_PROXY);
     this.noProxy = environment.NO_PROXY.map((entry) => entry.toLowerCase());
     this.logLevel = environment.LOG_LEVEL;
+    this.logFormat = environment.LOG_FORMAT;
     this.demo = environment.DEMO;
     this.signUp = environment.SIGN_UP;
     this.signUpDomains = environment.SIGN_UP_DOMAINS.map((domain) => domain.toLowerCase());
@@ -100,7 +102,7 @@ export class Config {
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
     this.workers = environment.WORKERS;
     this.bodyMemoryBytes = Math.floor((environment.BODY_MEMORY_BYTES ?? memoryLimit() / 4) / this.workers);
-    // One that can never fit must not be told to come again.
+    // A body that can never fit must not get a retryable error.
     this.maxBodyBytes = Math.min(environment.MAX_BODY_BYTES, this.bodyMemoryBytes);
     this.sharedMemoryBytes = Math.floor(memoryLimit() / 16 / this.workers);
     this.maxCallsInFlight = Math.ceil((environment.MAX_CALLS_IN_FLIGHT ?? callsInMemory()) / this.workers);
@@ -112,14 +114,14 @@ export class Config {
     Object.freeze(this);
   }
 
-  /** The settings of this process. @throws InvalidEnvironment */
+  /** @throws InvalidEnvironment */
   static load(): Config {
     return Config.fromEnvironment(process.env);
   }
 
   /**
-   * A variable that is set to nothing counts as not set, as shells and container files leave them.
-   * @throws InvalidEnvironment naming each variable that is wrong
+   * An empty variable counts as unset, as shells and container files leave them.
+   * @throws InvalidEnvironment naming each invalid variable
    */
   static fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Config {
     const either = ALSO_IN_LOWER_CASE.map((name) => [name, variables[name] || variables[name.toLowerCase()]] as const);
@@ -133,14 +135,14 @@ export class Config {
   }
 }
 
-/** What is no whole number is beyond every bound as well, and one reason is enough. */
+/** A value that is not an integer also violates every bound; one reason is enough. */
 const reasonsOf = ({ isInt, ...others }: Readonly<Record<string, string>> = {}): readonly string[] =>
   isInt === undefined ? Object.values(others) : [isInt];
 
 const secretOf = (text: string | undefined): Secret | undefined => (text === undefined ? undefined : new Secret(text));
 
 /**
- * Half of the memory at 1 MiB a call: bodies and shared answers have shares of their own. A stream takes a tenth of it,
- * one whose client reads slowly two times as much, an unstreamed answer up to 8 MiB for the moment that it lasts.
+ * Half of the memory at 1 MiB per call; bodies and shared responses have their own shares. A stream takes about 0.1 MiB, one
+ * with a slow client 2 MiB, an unstreamed response up to 8 MiB briefly.
  */
 const callsInMemory = (): number => Math.max(64, Math.floor(memoryLimit() / 2 / (1024 * 1024)));

@@ -23,7 +23,6 @@ import {
 const whole = (): PropertyDecorator => Type(() => Number);
 const MIB = 1024 * 1024;
 
-/** Names separated by commas. */
 const list = (separator: string | RegExp = ','): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) =>
     String(value)
@@ -32,7 +31,7 @@ const list = (separator: string | RegExp = ','): PropertyDecorator =>
       .filter(Boolean),
   );
 
-/** The environment variables that the program reads. docs/configuration.md lists them with their defaults. */
+/** The environment variables. docs/configuration.md lists them with their defaults. */
 export class Environment {
   @whole()
   @IsInt()
@@ -78,6 +77,9 @@ export class Environment {
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   readonly LOG_LEVEL: string = 'info';
 
+  @IsIn(['auto', 'json', 'text'])
+  readonly LOG_FORMAT: 'auto' | 'json' | 'text' = 'auto';
+
   @IsIn(['auto', 'on', 'off'])
   readonly DEMO: 'auto' | 'on' | 'off' = 'auto';
 
@@ -102,7 +104,9 @@ export class Environment {
   @Matches(/^smtps?:\/\//, { message: 'SMTP_URL must start with smtp:// or smtps://' })
   readonly SMTP_URL?: string;
 
-  @Matches(/^[^\p{Cc}]+$/u, { message: 'MAIL_FROM must be an address, or a name with an address in angle brackets' })
+  @Matches(/^[^\p{Cc}]+$/u, {
+    message: 'MAIL_FROM must be an email address, or a name followed by one in angle brackets',
+  })
   readonly MAIL_FROM: string = 'Switchboard <switchboard@localhost>';
 
   @IsOptional()
@@ -114,7 +118,9 @@ export class Environment {
   readonly STRIPE_SECRET_KEY?: string;
 
   @IsOptional()
-  @Matches(/^whsec_[\w+/=-]+$/, { message: 'STRIPE_WEBHOOK_SECRET must be the signing secret of an endpoint: whsec_…' })
+  @Matches(/^whsec_[\w+/=-]+$/, {
+    message: 'STRIPE_WEBHOOK_SECRET must be the signing secret of a webhook endpoint: whsec_…',
+  })
   readonly STRIPE_WEBHOOK_SECRET?: string;
 
   @IsOptional()

@@ -1,4 +1,4 @@
-/** A fault in the environment. Its message names every variable at fault; it is shown without a stack. */
+/** Invalid environment variables. The message names each of them; it is printed without a stack. */
 export class InvalidEnvironment extends Error {
   override readonly name = 'InvalidEnvironment';
 }

@@ -1,8 +1,8 @@
 import { totalmem } from 'node:os';
 
 /**
- * Bytes that this process may use: its container's limit (cgroup `memory.max`), or all that the machine has. Node gives
- * zero, or more than there is, where no limit is set. The limit of V8's heap says nothing here: bodies lie outside it.
+ * Bytes that this process may use: the container's limit (cgroup `memory.max`), or the machine's memory. Without a limit,
+ * Node reports zero or more than the machine has. V8's heap limit does not matter: bodies are stored outside the heap.
  */
 export function memoryLimit(): number {
   const constrained = process.constrainedMemory();

@@ -3,14 +3,14 @@ import { accessSync, constants } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isIP } from 'node:net';
 
-// What variables about networks may say.
+// Validators of network variables.
 
-/** Networks that have a name, as the server below Nest knows them. */
+/** Network names that Fastify knows. */
 const NAMED_NETWORKS = new Set(['loopback', 'linklocal', 'uniquelocal']);
-/** A host, a suffix with or without a star, an address, a network, each but the last with a port; or everything. */
+/** A host, a suffix with or without `*`, or an address, each with an optional port; a network; or `*`. */
 const WITHOUT_PROXY = /^(?:\*|(?:\*?\.)?[a-z\d_][a-z\d_.-]*(?::\d{1,5})?|\[[\da-f:.]+\](?::\d{1,5})?|[\da-f:.]+)$/i;
 
-/** An address, or a network such as `10.0.0.0/8`. One of all there are is none. */
+/** An address, or a network such as `10.0.0.0/8`; `/0` is rejected. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const family = isIP(address);
@@ -18,21 +18,21 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-/** Whose `X-Forwarded-*` is believed: addresses, networks, and names of networks. */
+/** Proxies whose `X-Forwarded-*` is trusted: addresses, networks and network names. */
 export const AreProxies = (): PropertyDecorator =>
   Each('areProxies', (entry) => NAMED_NETWORKS.has(entry) || isNetwork(entry), {
     message:
       'TRUSTED_PROXIES must be addresses or networks, separated by commas, such as 10.0.0.1,10.1.0.0/16; or loopback, linklocal, uniquelocal',
   });
 
-/** What is reached without the proxy. */
+/** Hosts reached without the proxy. */
 export const AreWithoutProxy = (): PropertyDecorator =>
   Each('areWithoutProxy', (entry) => (entry.includes('/') ? isNetwork(entry) : WITHOUT_PROXY.test(entry)), {
     message:
-      'NO_PROXY must be hosts, suffixes such as .example.com, addresses or networks, separated by commas, each with a port or without; or *',
+      'NO_PROXY must be hosts, suffixes such as .example.com, addresses or networks, separated by commas, with an optional port; or *',
   });
 
-/** A proxy for other addresses, perhaps with a user and a password, and nothing behind its host and port. */
+/** A proxy URL: optional credentials, host and port, no path. */
 export const IsProxyAddress = (): PropertyDecorator =>
   One('isProxyAddress', isProxyAddress, {
     message: 'HTTPS_PROXY must be an address such as http://proxy.example.com:3128, with http:// or https://',
@@ -44,10 +44,10 @@ function isProxyAddress(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && `${pathname}${search}${hash}` === '/';
 }
 
-/** What a collector wants to be shown: what would not pass as a header fails here, and not with every trace. */
+/** Headers for the trace collector, validated at startup instead of on every export. */
 export const AreCollectorHeaders = (): PropertyDecorator =>
   One('areCollectorHeaders', (text) => text.split(',').every(isHeader), {
-    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several with commas, values percent-encoded',
+    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs, separated by commas, values percent-encoded',
   });
 
 function isHeader(pair: string): boolean {
@@ -62,7 +62,7 @@ function isHeader(pair: string): boolean {
   }
 }
 
-/** Node itself reads the file, and only warns when it cannot. */
+/** Node reads the file and only warns when it cannot. */
 export const IsReadableFile = (name: string): PropertyDecorator =>
   One('isReadableFile', isReadable, { message: `${name} must be a readable file` });
 

@@ -1,11 +1,11 @@
 /**
- * Variables that hold secrets of this program itself, or of what it connects to. Whatever lets somebody name a variable
- * refuses these: an upstream that they are sent to would hold the keys of everything here.
+ * Variables with secrets of this program or of its connections. They are rejected wherever a variable can be named, so
+ * that they are never sent to an upstream.
  */
 export const OWN_SECRETS: ReadonlySet<string> = new Set([
   'SECRET_KEY',
   'DATABASE_URL',
-  'PGPASSWORD', // of a DATABASE_URL without one
+  'PGPASSWORD', // used when DATABASE_URL has no password
   'REDIS_URL',
   'SMTP_URL',
   'METRICS_TOKEN',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The folder of package.json: from src/ and from what was built of it, which lie at different depths. */
+/** The folder of package.json, from src/ or dist/, which have different depths. */
 function packageRoot(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) {
@@ -12,8 +12,7 @@ function packageRoot(): string {
   return folder;
 }
 
-/** Where package.json lies. */
 export const PACKAGE_ROOT = packageRoot();
 
-/** Where templates, styles and scripts lie. */
+/** Templates, styles and scripts. */
 export const VIEWS = join(PACKAGE_ROOT, 'views');

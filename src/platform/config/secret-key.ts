@@ -5,13 +5,12 @@ import { codeOf, reasonOf, Secret } from '../shared/index.js';
 import type { Environment } from './environment.js';
 import { InvalidEnvironment } from './invalid-environment.js';
 
-/** As short as SECRET_KEY may be. */
 const MIN_LENGTH = 32;
 
 /**
  * SECRET_KEY, or the key generated into `DATA_DIR/secret.key` on the first run.
- * With a database of its own elsewhere, a production service must be given the key: a generated one would be lost
- * with the machine, and every stored credential with it.
+ * In production with an external database the key is required: a generated one would be lost with the machine, and
+ * with it every stored credential.
  */
 export function secretKeyFrom(environment: Environment, dataDir: string): Secret {
   if (environment.SECRET_KEY !== undefined) return new Secret(environment.SECRET_KEY);
@@ -29,7 +28,7 @@ function readOrCreate(file: string, dataDir: string): string {
   return key;
 }
 
-/** @throws InvalidEnvironment when DATA_DIR is no place for it: this is the first that anybody wants to put there */
+/** @throws InvalidEnvironment when DATA_DIR is not writable: the key is the first file in it */
 function contentOf(file: string, dataDir: string): string {
   try {
     mkdirSync(dataDir, { recursive: true });
@@ -42,7 +41,7 @@ function contentOf(file: string, dataDir: string): string {
   }
 }
 
-/** Written whole before it has its name: nobody ever reads half a key. Of two processes that start together, one wins. */
+/** Atomic: a key is never read half-written. Of two processes that start together, one wins. */
 function create(file: string): void {
   const unfinished = `${file}.${process.pid}.tmp`;
   writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });

@@ -1,19 +1,19 @@
 import fs from 'node:fs';
 import { monotonicMs } from '../shared/index.js';
 
-/** A line behind a pause is written at once; what follows, when so many characters or milliseconds have passed. */
+/** The first line after a pause is written at once; later ones after FLUSH_AT characters or FLUSH_MS. */
 const FLUSH_AT = 8 * 1024;
 const FLUSH_MS = 100;
-/** What a reader that does not read may leave unwritten, in characters; lines beyond it are counted and dropped. */
+/** Max characters that wait for a slow reader; further lines are counted and dropped. */
 const MAX_BUFFERED = 4 * 1024 * 1024;
 const RETRY_MS = 20;
 
 /**
- * Where log lines go: together, because a write costs more than a line, and without ever waiting for whoever reads them.
- * When that is gone, as a closed terminal is, nothing is written any more: who logs is not at fault.
+ * Buffers log lines, because a write costs more than a line, and never blocks on a slow reader. Once the reader is gone,
+ * as with a closed terminal, nothing more is written.
  *
- * Not pino's own destination: that one writes to a closed terminal again and again, without end, when the process exits,
- * and keeps in memory all that nobody reads.
+ * Not pino's own destination: at exit that one retries a write to a closed terminal without end, and its buffer is not
+ * bounded.
  */
 export class LogOutput {
   private lines = '';
@@ -23,10 +23,14 @@ export class LogOutput {
   private flushedMs = -Infinity;
   private isGone = false;
 
-  /** @param atOnce the most characters of one write, a single line apart; the rest follows */
+  /**
+   * @param atOnce max characters of one write, except for a single longer line
+   * @param render turns a JSON line into the line that is written
+   */
   constructor(
     private readonly fd: number,
     private readonly atOnce = Infinity,
+    private readonly render = (line: string): string => line,
   ) {}
 
   write(line: string): void {
@@ -35,12 +39,12 @@ export class LogOutput {
       this.dropped += 1;
       return;
     }
-    this.lines += line;
+    this.lines += this.render(line);
     if (this.lines.length >= Math.min(FLUSH_AT, this.atOnce) || monotonicMs() - this.flushedMs > FLUSH_MS) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
 
-  /** Begins to write what there is, unless a write is under way: then that goes on with it. */
+  /** Starts writing the buffered lines, unless a write is running: that one continues with them. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -50,13 +54,13 @@ export class LogOutput {
     this.writeAll(this.take());
   }
 
-  /** For the end of the process: writes at once what can be. */
+  /** At process exit: writes the buffered lines synchronously. */
   end(): void {
     if (this.isGone) return;
     try {
       while (this.lines !== '') fs.writeSync(this.fd, this.take());
     } catch {
-      // Nobody reads it any more.
+      // The reader is gone.
     }
   }
 
@@ -81,15 +85,15 @@ export class LogOutput {
   }
 
   private take(): Buffer {
-    const told = this.dropped > 0 ? `{"level":"warn","msg":"${this.dropped} log lines were dropped."}\n` : '';
-    const lines = this.lines + told;
+    const notice = `{"level":"warn","msg":"${this.dropped} log lines were dropped."}\n`;
+    const lines = this.lines + (this.dropped > 0 ? this.render(notice) : '');
     const end = this.endOfWrite(lines);
     this.lines = lines.slice(end);
     this.dropped = 0;
     return Buffer.from(lines.slice(0, end));
   }
 
-  /** Behind a whole line. */
+  /** The end of the last whole line that fits. */
   private endOfWrite(lines: string): number {
     if (lines.length <= this.atOnce) return lines.length;
     const last = lines.lastIndexOf('\n', this.atOnce - 1);

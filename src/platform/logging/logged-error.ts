@@ -1,23 +1,23 @@
-/** What the log says of an error, and of each error that caused it. */
+/** A log entry's error, with its causes. */
 export interface LoggedError {
   readonly type: string;
   readonly message: string;
   readonly stack?: string;
-  /** Of the system, or PostgreSQL's; with the rule of the schema that was broken. */
+  /** Of the system or PostgreSQL, with the violated constraint. */
   readonly code?: string;
   readonly constraint?: string;
   readonly table?: string;
   readonly cause?: LoggedError;
 }
 
-/** Names of the schema and of kinds of failure. Whatever else an error carries may be what somebody has typed. */
+/** Identifiers of the schema and of error kinds. Any other field may contain user input. */
 const NAMES = ['code', 'constraint', 'table'] as const;
-/** An error can be among its own causes. */
+/** Causes can form a cycle. */
 const MAX_CAUSES = 5;
 
 /**
- * An error as the log shows it: by what it is, never by what it was about. A failed query carries its text and its
- * parameters, and PostgreSQL's detail quotes the row: addresses of mail, hashes of passwords.
+ * Reduces an error to fields that are safe to log. A failed query carries its text and parameters, and PostgreSQL's
+ * detail quotes the row: email addresses, password hashes.
  */
 export function loggedError(thrown: unknown, causes = MAX_CAUSES): LoggedError {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown) };

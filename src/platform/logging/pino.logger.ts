@@ -2,29 +2,36 @@ import type { LoggerService } from '@nestjs/common';
 import { type Logger as Pino, pino } from 'pino';
 import { LogOutput } from './log-output.js';
 import { loggedError } from './logged-error.js';
+import { renderTextLine } from './text-line.js';
 import { isWorker } from '../workers/index.js';
 
-/** Who tells how the framework puts itself together: of no interest unless that fails. */
+/** Contexts that log how Nest assembles the application: debug output. */
 const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
-/** Who complains when the start fails, which is told in one line by whoever started it. */
+/** Contexts that log a failed start, which is also thrown and printed as one line. */
 const STARTING = new Set(['ExceptionHandler', 'NestApplication', 'TypeOrmModule']);
 
 /**
- * What others write to the same pipe at the same time stands before or behind so many bytes, never among them (PIPE_BUF).
- * Lines are ASCII but for a word here and there.
+ * Bytes that a pipe writes atomically (PIPE_BUF, less a margin for characters outside ASCII): lines of several workers
+ * are not interleaved.
  */
 const WHOLE_WRITE = 4000;
 
+/** `auto`: text on a terminal, else JSON. */
+export type LogFormat = 'auto' | 'json' | 'text';
+
 /**
- * Nest's logger over pino: one JSON line an entry on stdout, a worker's with its pid. A message is a text, or an object whose members stand on
- * the line; then a text may follow it. What is logged never holds bodies, headers or keys.
+ * Nest's logger over pino: one line per entry on stdout, with the pid in workers. A message is a string, or an object
+ * whose members become fields of the line, optionally followed by a string. Entries never contain bodies, headers or keys.
  */
 export class PinoLogger implements LoggerService {
   private readonly pino: Pino;
-  private readonly output = new LogOutput(process.stdout.fd, isWorker ? WHOLE_WRITE : Infinity);
+  private readonly output: LogOutput;
 
-  constructor(level: string) {
+  constructor(level: string, format: LogFormat) {
+    const isText = format === 'text' || (format === 'auto' && process.stdout.isTTY);
+    const atOnce = isWorker ? WHOLE_WRITE : Infinity;
+    this.output = new LogOutput(process.stdout.fd, atOnce, isText ? renderTextLine : undefined);
     const options = {
       level,
       base: isWorker ? { pid: process.pid } : null,
@@ -62,7 +69,7 @@ export class PinoLogger implements LoggerService {
     this.output.flush();
   }
 
-  /** Nest appends the context, the name of who logs, as the last argument. */
+  /** Nest appends the context, the name of the logger, as the last argument. */
   private write(
     level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
     message: unknown,

@@ -6,9 +6,8 @@ interface Closable {
 }
 
 /**
- * Closes the connection that a worker was handed and has not taken when it died. Node keeps it open and knows of it no
- * more, so its client would wait without end. What is looked at are Node's own messages, which are not documented: should
- * they change, this does nothing.
+ * Closes a connection that was handed to a worker which died before accepting it. Node leaves it open, so its client would
+ * hang. This reads Node's undocumented internal messages; should they change, it does nothing.
  */
 export function closeUntaken({ process: child }: Worker): void {
   const untaken = new Map<unknown, Closable>();

@@ -1,6 +1,6 @@
 import { isJsonObject, reasonOf } from '../shared/index.js';
 
-/** What a worker asks its primary, or the primary a worker. Everything in it is what JSON can say. */
+/** A question between worker and primary. JSON only. */
 export interface Question {
   readonly type: 'question';
   readonly id: number;
@@ -8,7 +8,7 @@ export interface Question {
   readonly payload: unknown;
 }
 
-/** `failed` when whoever was asked knows no answer. */
+/** `failed` when there is no handler or it has thrown. */
 export interface WorkerReply {
   readonly type: 'answer';
   readonly id: number;
@@ -22,7 +22,7 @@ export const isQuestion = (message: unknown): message is Question =>
 export const isWorkerReply = (message: unknown): message is WorkerReply =>
   isJsonObject(message) && message['type'] === 'answer' && typeof message['id'] === 'number';
 
-/** Never rejects: an answerer that fails, or that there is not, is told to whoever asked. */
+/** Never rejects: a missing or failing handler is reported in the reply. */
 export async function replyTo(
   { id, topic, payload }: Question,
   answerer: ((payload: unknown) => unknown) | undefined,

@@ -1,33 +1,33 @@
 import cluster, { type Worker } from 'node:cluster';
 import { isJsonObject } from '../shared/index.js';
 
-/** What a primary tells a worker: to stop in order; then, not to wait any longer for what still runs. */
+/** An order of the primary: stop in order; then, no longer wait for running calls. */
 export interface Order {
   readonly type: 'order';
   readonly order: 'stop' | 'hurry';
-  /** What the primary was told itself. */
+  /** Why the primary itself was asked to stop. */
   readonly why: string;
 }
 
-/** Whether this process was started by a primary, and not by a person. */
+/** Whether this process was started by a primary. */
 export const { isWorker } = cluster;
 
-/** Of the workers of a primary the one that was started first, and alone; the one process that there is, elsewhere. */
+/** True in the first worker of a primary, and without workers. */
 export const isFirst = (): boolean => cluster.worker === undefined || cluster.worker.id === 1;
 
-/** For a worker. Orders that came before are heard too. */
+/** For a worker. Orders that arrived earlier are delivered too. */
 export function onOrder(listener: (order: Order) => void): void {
   process.on('message', (message) => {
     if (isOrder(message)) listener(message);
   });
 }
 
-/** A worker whose primary dies is ended on the spot by Node, unless it seems to have let go of it by itself. */
+/** Node ends a worker at once when its primary dies, unless the worker appears to have disconnected itself. */
 export function outliveThePrimary(): void {
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
 }
 
-/** A worker that is on its way out need not hear it. */
+/** Does nothing for a worker that is exiting. */
 export function give(worker: Worker, order: Order['order'], why: string): void {
   if (worker.isConnected()) worker.send({ type: 'order', order, why } satisfies Order, undefined, () => undefined);
 }

@@ -7,7 +7,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The primary cannot be asked: there is none, or it is gone. */
+/** There is no primary, or it has exited. */
 export class NoPrimary extends Error {
   constructor() {
     super('This process has no primary.');

@@ -5,21 +5,21 @@ import { closeUntaken } from './handed-connections.js';
 import { give } from './orders.js';
 import type { WorkerLinks } from './worker-links.js';
 
-/** On this topic a worker says that it serves. */
+/** Topic on which a worker reports that it serves. */
 export const SERVES = 'worker serves';
 
-/** A worker that has ended is followed by another after so many ms; after twice as many each time that one did not last. */
+/** Delay before an exited worker is replaced, in ms; doubles each time a worker exits within LASTED_MS. */
 const FIRST_WAIT_MS = 100;
 const LAST_WAIT_MS = 10_000;
 const LASTED_MS = 10_000;
 
 interface CrewOptions {
   readonly size: number;
-  /** What workers have in their environment beside what this process has in its own. */
+  /** Environment variables of workers, in addition to those of this process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where they listen; 0: the first one takes a free port, and the others the same. */
+  /** 0: the first worker picks a free port, which the others share. */
   readonly port: number;
-  /** How long after the order to stop one may take before it is killed, in ms. */
+  /** Ms from the order to stop until a worker is killed. */
   readonly patienceMs: number;
 }
 
@@ -33,7 +33,7 @@ export class WorkerCrew {
   private listensOn = 0;
   private isStopping = false;
   private allInOrder = true;
-  /** While the first one starts. */
+  /** Set while the first worker starts. */
   private begun: ((failure?: string) => void) | undefined;
   private allEnded = (): void => undefined;
 
@@ -47,8 +47,8 @@ export class WorkerCrew {
   }
 
   /**
-   * Starts one worker, and all others when it serves: what keeps the first from starting would keep any.
-   * @returns undefined, or how the first one ended before it served
+   * Starts one worker, and the others once it serves: an error that stops the first would stop all.
+   * @returns undefined, or how the first worker exited before it served
    */
   async start(): Promise<string | undefined> {
     const failure = await new Promise<string | undefined>((resolve) => {
@@ -61,7 +61,7 @@ export class WorkerCrew {
     return undefined;
   }
 
-  /** Resolves when none is left, with whether each ended by itself and in order. @param why they are told to stop */
+  /** Resolves when all have exited, with whether each did so by itself and with 0. @param why the reason to give them */
   async stop(why: string): Promise<boolean> {
     this.isStopping = true;
     this.replacements.forEach(clearTimeout);
@@ -74,13 +74,13 @@ export class WorkerCrew {
     return this.allInOrder;
   }
 
-  /** What they still do shall not be waited for. @param who said so */
+  /** Stops waiting for running calls. @param who requested it */
   hurry(who: string): void {
     for (const worker of this.living) give(worker, 'hurry', who);
   }
 
   private fork(): void {
-    // With nobody there who has the port, 0 would be another one than that which people were told.
+    // Without a living worker, port 0 would pick another port than the one announced.
     if (this.living.size === 0 && this.listensOn > 0) this.port = this.listensOn;
     const worker = cluster.fork({ ...this.options.environment, PORT: String(this.port) });
     const startedMs = monotonicMs();

@@ -2,14 +2,14 @@ import cluster, { type Worker } from 'node:cluster';
 import { within } from '../shared/index.js';
 import { isWorkerReply, isQuestion, type Question, replyTo } from './messages.js';
 
-/** @param worker the number of who asks, of its own for each process that was started */
+/** @param worker id of the asking worker, unique per started process */
 type Answerer = (payload: unknown, worker: number) => unknown;
 
-/** The primary's side of the way between it and its workers. */
+/** The primary's side of the messages between it and its workers. */
 export class WorkerLinks {
   private readonly answerers = new Map<string, Answerer>();
   private readonly goneListeners: ((worker: number) => void)[] = [];
-  /** By the number of the question, who waits for its answer. */
+  /** Resolvers by question id. */
   private readonly waiting = new Map<number, (payload: unknown) => void>();
   private lastId = 0;
 
@@ -21,19 +21,19 @@ export class WorkerLinks {
     cluster.on('exit', ({ id }) => this.goneListeners.forEach((listener) => listener(id)));
   }
 
-  /** Answers what workers ask on a topic; an answer may be promised. */
+  /** Registers the handler of a topic; it may return a promise. */
   answer(topic: string, answerer: Answerer): void {
     this.answerers.set(topic, answerer);
   }
 
-  /** Told of every worker that has ended, however it did: what it had is free again. */
+  /** Called when a worker has exited for any reason: what it held is free again. */
   onGone(listener: (worker: number) => void): void {
     this.goneListeners.push(listener);
   }
 
   /**
-   * Asks every worker on a topic that it answers (`PrimaryLink.answer`). Gives by their numbers what came within
-   * `waitMs`: undefined of those that failed, were late or have ended.
+   * Asks every worker on a topic (`PrimaryLink.answer`). Returns the replies by worker id; undefined for workers that
+   * failed, exited or took longer than `waitMs`.
    */
   async askAll(topic: string, payload: unknown, waitMs: number): Promise<ReadonlyMap<number, unknown>> {
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true);
