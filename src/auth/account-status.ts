@@ -2,11 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import type { AccountEntity } from './account.entity.js';
-import { AccountGone, LastAdministrator } from './account.errors.js';
-import { accountObject, ROLE_WORDS } from './account-text.js';
-import { AccountRepository } from './account.repository.js';
-import type { AccountRole } from './account.js';
+import { type AccountEntity, AccountRepository } from './account.repository.js';
+import { AccountGone, accountObject, type AccountRole, LastAdministrator, ROLE_WORDS } from './account.js';
 import { SignInMethods } from './sign-in-methods.js';
 
 /**

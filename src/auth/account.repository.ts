@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
-import { limitsIn } from '../platform/limits/index.js';
-import { AccountEntity } from './account.entity.js';
-import type { Account } from './account.js';
+import { Column, DataSource, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
+import { LimitColumns, limitsIn } from '../platform/limits/index.js';
+import type { Account, AccountRole, AccountState } from './account.js';
 
 /** What a new row says; everything else takes the default of its column. */
 export type NewAccountRow = Pick<
@@ -89,3 +88,45 @@ export const accountOf = (row: AccountEntity): Account => ({
   verifiedAt: row.verifiedAt ?? undefined,
   createdAt: row.createdAt,
 });
+
+@Entity('accounts')
+export class AccountEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  @Column('text')
+  readonly email: string;
+
+  @Column('text', { default: '' })
+  readonly name: string;
+
+  /** Argon2id in its own notation; null: none was chosen yet. Not selected unless asked for. */
+  @Column('text', { name: 'password_hash', select: false, nullable: true })
+  readonly passwordHash: string | null;
+
+  /** Somebody else has seen it: nothing but choosing another one is open with it. */
+  @Column('boolean', { name: 'password_is_temporary', default: false })
+  readonly passwordIsTemporary: boolean;
+
+  @Column('text', { default: 'user' })
+  readonly role: AccountRole;
+
+  @Column('text', { default: 'enabled' })
+  readonly state: AccountState;
+
+  @Column('text', { name: 'group_name', nullable: true })
+  readonly groupName: string | null;
+
+  @Column('text', { name: 'time_zone', default: 'UTC' })
+  readonly timeZone: string;
+
+  /** Of all its keys together. */
+  @Column(() => LimitColumns, { prefix: false })
+  readonly limits: LimitColumns;
+
+  @Column('timestamptz', { name: 'verified_at', nullable: true })
+  readonly verifiedAt: Date | null;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+}

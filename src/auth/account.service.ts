@@ -5,18 +5,23 @@ import { Notifications, TOPICS } from '../platform/database/index.js';
 import { changedLimits, limitColumns, type Limits, type LimitsChange } from '../platform/limits/index.js';
 import { Clock, newId, type Secret } from '../platform/shared/index.js';
 import {
+  type Account,
   AccountChangedMeanwhile,
   AccountExists,
   AccountGone,
   AccountNotFound,
+  accountObject,
+  type AccountTerms,
+  type CreatedAccount,
   InvalidAccount,
-} from './account.errors.js';
+  type NewAccount,
+  ROLE_WORDS,
+  termDifferences,
+  termsRevision,
+} from './account.js';
 import { accountOf, AccountRepository, type NewAccountRow } from './account.repository.js';
-import type { Account, CreatedAccount, NewAccount } from './account.js';
-import { type AccountTerms, termDifferences, termsRevision } from './account-terms.js';
-import { accountObject, ROLE_WORDS } from './account-text.js';
 import { normalizeEmail } from './email-address.js';
-import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
+import { generatePassword, hashPassword, isAcceptablePassword } from './passwords.js';
 
 /** An account that is checked and whose password is hashed, ready to be stored. */
 export interface PreparedAccount {

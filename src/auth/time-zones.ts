@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { InvalidAccount } from './account.errors.js';
+import { InvalidAccount } from './account.js';
 
 /** As Node names them; UTC first, which is not among them. */
 const NAMES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];

@@ -3,8 +3,16 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../platform/database/index.js';
 import { type Limits, NO_LIMITS, DEFAULT_LIMITED, type DefaultLimits } from '../platform/limits/index.js';
 import { CatalogRepository, type StoredModel } from './catalog.repository.js';
-import { CatalogAudit } from './catalog.audit.js';
-import { type Change, describeChanges, difference, type Facts, lineOf, revisionOf, type Subject } from './changes.js';
+import {
+  CatalogAudit,
+  type Change,
+  describeChanges,
+  difference,
+  type Facts,
+  lineOf,
+  revisionOf,
+  type Subject,
+} from './changes.js';
 import {
   type GroupDefinition,
   groupDefinitionOf,

@@ -4,7 +4,7 @@ import { Clock } from '../platform/shared/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { CatalogRepository, type StoredModel, type StoredPrices } from './catalog.repository.js';
 import { groupDefinitionOf, groupOf, reasons } from './definitions.js';
-import type { ModelEntity } from './model.entity.js';
+import type { ModelEntity } from './catalog.entities.js';
 import { parsePricing } from './pricing.js';
 
 /** Makes the catalog of the moment from its rows. */

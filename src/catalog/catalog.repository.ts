@@ -8,10 +8,7 @@ import {
   type DefaultLimits,
 } from '../platform/limits/index.js';
 import type { GroupDefinition, ModelDefinition } from './definitions.js';
-import { GroupEntity } from './group.entity.js';
-import { ModelEntity } from './model.entity.js';
-import { PriceVersionEntity } from './price-version.entity.js';
-import { DefaultLimitsEntity } from './default-limits.entity.js';
+import { DefaultLimitsEntity, GroupEntity, ModelEntity, PriceVersionEntity } from './catalog.entities.js';
 
 /** A version of a model's prices, and in how many milliseconds it begins; 0 when it has. */
 export type StoredPrices = PriceVersionEntity & { readonly inMs: number };

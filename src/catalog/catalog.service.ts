@@ -1,11 +1,10 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ReconnectingCopy, Notifications, TOPICS } from '../platform/database/index.js';
-import { Clock } from '../platform/shared/index.js';
+import { Notifications, ReconnectingCopy, TOPICS } from '../platform/database/index.js';
 import { NO_DEFAULT_LIMITS } from '../platform/limits/index.js';
-import { CatalogReader } from './catalog.reader.js';
+import { Clock } from '../platform/shared/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
-import { catalogAt } from './upcoming.js';
+import { CatalogReader } from './catalog.reader.js';
 
 /** What else is read whenever the catalog is, in the same transaction, so that both are of one version. */
 export interface CatalogFollower {
@@ -119,4 +118,18 @@ function extended(catalog: Catalog, models: readonly FallbackModel[]): Catalog {
   const groups = [...catalog.groups.keys()];
   const added = models.map((model): [string, CatalogModel] => [model.name, { ...model, groups }]);
   return { ...catalog, models: new Map([...added, ...catalog.models]) };
+}
+
+/**
+ * The catalog as it is at a time, with the prices in force that have begun by then: the same object when none have.
+ * Its version stays: what was read of the database is still true, and every process comes to the same by itself.
+ */
+export function catalogAt(catalog: Catalog, now: number): Catalog {
+  const begun = catalog.upcoming.filter(({ at }) => at <= now);
+  if (begun.length === 0) return catalog;
+  return {
+    ...catalog,
+    models: new Map([...catalog.models, ...begun.map(({ model }) => [model.name, model] as const)]),
+    upcoming: catalog.upcoming.slice(begun.length),
+  };
 }

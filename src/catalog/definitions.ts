@@ -1,7 +1,7 @@
 import { type Limits, limitsIn, renderLimits } from '../platform/limits/index.js';
 import type { CatalogGroup, CatalogModel, Flags, GroupChoice } from './catalog.js';
 import { type Facts, listed, sortedPairs } from './changes.js';
-import type { GroupEntity } from './group.entity.js';
+import type { GroupEntity } from './catalog.entities.js';
 import { describePricing, formatMultiplier, parseMultiplier, parsePricing, type PricingDefinition } from './pricing.js';
 
 /** A group as the operator defines it. */

@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Clock, Secret } from '../platform/shared/index.js';
 import { InvalidToken } from './api-key.errors.js';
-import type { Caller } from './caller.js';
+import { type Caller, RefusedAddress, RefusedKey } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { KeyDirectory } from './key-directory.js';
-import { RefusedAddress, RefusedKey } from './refused-caller.errors.js';
 
 /** Whom a key makes of whoever calls with it. */
-export interface ExaminedCaller {
+interface ExaminedCaller {
   readonly caller: Caller;
   /** Why it may not be used now, wherever from. */
   readonly refusal: RefusedKey | undefined;

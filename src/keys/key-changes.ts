@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import { changedLimits, limitColumns, type LimitsChange, limitsIn } from '../platform/limits/index.js';
-import { MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
+import { changedLimits, describeLimits, limitColumns, type LimitsChange, limitsIn } from '../platform/limits/index.js';
+import { formatUsd, MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import {
   BudgetNotPossible,
@@ -13,11 +13,10 @@ import {
   QuotaNotPossible,
   SecretAlreadyKnown,
 } from './api-key.errors.js';
-import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import type { KeyLimits, KeyReference, KeySettings } from './api-key.js';
+import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import type { KeyState } from './caller.js';
 import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
-import { keyDifferences } from './key-differences.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { possibleBudget, possibleNetworks, rowOf } from './key-settings.js';
 
@@ -146,3 +145,29 @@ export class KeyChanges {
 
 const objectOf = ({ id, name, accountId }: Pick<NewApiKeyRow, 'id' | 'name' | 'accountId'>) =>
   ({ kind: 'key', id, name, owner: accountId }) as const;
+
+const dollars = (amount: Nanos | null): string => (amount === null ? 'none' : `$${formatUsd(amount)}`);
+const list = (items: readonly string[] | null, none: string): string => items?.join(', ') ?? none;
+const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
+
+/** What is said of a key, in the words of its pages. Its state is told as what was done. */
+const FACTS: readonly (readonly [string, (row: ApiKeyEntity) => string])[] = [
+  ['name', ({ name }) => name],
+  ['group', ({ groupName }) => groupName ?? "the account's"],
+  ['quota', ({ quota }) => dollars(quota)],
+  ['daily budget', ({ dailyBudget }) => dollars(dailyBudget)],
+  ['weekly budget', ({ weeklyBudget }) => dollars(weeklyBudget)],
+  ['monthly budget', ({ monthlyBudget }) => dollars(monthlyBudget)],
+  ['limits', ({ limits }) => describeLimits(limitsIn(limits)) || 'none'],
+  ['networks', ({ networks }) => list(networks, 'any')],
+  ['models', ({ models }) => list(models, 'all in the group')],
+  ['expires', ({ expiresAt }) => expiresAt?.toISOString() ?? 'never'],
+  ['strict', ({ strict }) => yesOrNo(strict)],
+  ['never stores answers', ({ neverStores }) => yesOrNo(neverStores)],
+];
+
+/** `quota $5 → $10`, a line for each fact that is another one now. */
+const keyDifferences = (before: ApiKeyEntity, after: ApiKeyEntity): readonly string[] =>
+  FACTS.map(([label, told]) => [label, told(before), told(after)] as const)
+    .filter(([, was, is]) => was !== is)
+    .map(([label, was, is]) => `${label} ${was} → ${is}`);

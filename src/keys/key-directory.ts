@@ -1,10 +1,99 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
+import type { AccountState } from '../auth/index.js';
+import { Batcher, DatabasePools, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
+import { limitsIn } from '../platform/limits/index.js';
 import { AppError, Clock, newId } from '../platform/shared/index.js';
 import { hashSecret, isImportable } from './api-key.secret.js';
-import { CallerRepository } from './caller.repository.js';
-import type { Caller } from './caller.js';
-import { KeyCache } from './key-cache.js';
+import type { Caller, KeyState } from './caller.js';
+import { Networks } from './networks.js';
+
+/** Everything that every call must know of its key, in one row. */
+const SELECT_CALLERS = (keys: string): string => `
+  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
+         k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
+         a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
+         a.concurrency AS account_concurrency, a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
+    FROM ${keys} k JOIN accounts a ON a.id = k.account_id`;
+
+const STORED = SELECT_CALLERS('api_keys');
+/** Of the id $2: as a row is made that says no more than whose it is. */
+const NEW = SELECT_CALLERS(`(SELECT (jsonb_populate_record(NULL::api_keys, jsonb_build_object(
+  'id', $2::text, 'account_id', $1::text, 'name', '', 'secret_hash', '', 'state', 'enabled', 'version', 1,
+  'strict', false, 'never_stores', false))).*)`);
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly state: KeyState;
+  readonly version: number;
+  readonly expires_at: Date | null;
+  readonly account_id: string;
+  readonly models: readonly string[] | null;
+  readonly strict: boolean;
+  readonly never_stores: boolean;
+  readonly secret_hash: Buffer;
+  readonly networks: readonly string[] | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrency: number | null;
+  readonly account_requests_per_minute: number | null;
+  readonly account_tokens_per_minute: number | null;
+  readonly account_concurrency: number | null;
+  readonly account_state: AccountState;
+  readonly group_name: string;
+}
+
+/** The hot path's view of keys: read only, through named statements. */
+@Injectable()
+export class CallerRepository {
+  constructor(private readonly pools: DatabasePools) {}
+
+  /** One answer for each hash, in order; undefined where we issued no such key. */
+  async findByHashes(hashes: readonly Buffer[]): Promise<readonly (Caller | undefined)[]> {
+    const text = `${STORED} WHERE k.secret_hash = ANY ($1::bytea[])`;
+    const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-hash', text, values: [hashes] });
+    const callers = new Map(rows.map((row) => [row.secret_hash.toString('base64'), callerOf(row)]));
+    return hashes.map((hash) => callers.get(hash.toString('base64')));
+  }
+
+  /** In no order; ids of no key are left out. */
+  async findByIds(keyIds: readonly string[]): Promise<readonly Caller[]> {
+    const text = `${STORED} WHERE k.id = ANY ($1::text[])`;
+    const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-id', text, values: [keyIds] });
+    return rows.map(callerOf);
+  }
+
+  /** The caller that a key of this id makes which is not stored, and has no settings of its own. */
+  async ofNewKey(accountId: string, keyId: string): Promise<Caller | undefined> {
+    const { rows } = await this.pools.general.query<Row>({ text: NEW, values: [accountId, keyId] });
+    return rows[0] && callerOf(rows[0]);
+  }
+}
+
+const callerOf = (row: Row): Caller => ({
+  keyId: row.id,
+  keyName: row.name,
+  keyState: row.state,
+  keyVersion: row.version,
+  expiresAt: row.expires_at?.getTime(),
+  accountId: row.account_id,
+  accountState: row.account_state,
+  groupName: row.group_name,
+  models: row.models === null ? undefined : new Set(row.models),
+  strict: row.strict,
+  storesAnswers: !row.never_stores,
+  networks: row.networks === null ? undefined : new Networks(row.networks),
+  keyLimits: limitsIn({
+    requestsPerMinute: row.requests_per_minute,
+    tokensPerMinute: row.tokens_per_minute,
+    concurrency: row.concurrency,
+  }),
+  accountLimits: limitsIn({
+    requestsPerMinute: row.account_requests_per_minute,
+    tokensPerMinute: row.account_tokens_per_minute,
+    concurrency: row.account_concurrency,
+  }),
+});
 
 /**
  * Who holds a secret. Answers come from memory where they can; a change of a key or an account reaches every process as
@@ -108,4 +197,88 @@ function refuse(cause: unknown): never {
     { retryAfterSeconds: 1 },
     { cause },
   );
+}
+
+/** What is remembered of a hash. No caller: we issued no such key. */
+interface CachedKey {
+  readonly caller: Caller | undefined;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+interface KeyCacheLimits {
+  readonly known: number;
+  readonly unknown: number;
+}
+
+/** A change reaches the cache as a notification; these are for the day one is lost. */
+const KNOWN_LIVE_MS = 60_000;
+const UNKNOWN_LIVE_MS = 30_000;
+
+/**
+ * Callers by the hash of their secret, for speed alone. Known and unknown hashes are kept apart, each bounded, so that
+ * strangers who try keys cannot push out those of customers. When full, the known one that was added first goes; of the
+ * unknown ones the older half, since finding the first entry of a map where most of them are dropped again is slow.
+ */
+export class KeyCache {
+  private readonly known = new Map<string, CachedKey>();
+  private unknown = new Map<string, CachedKey>();
+  private olderUnknown = new Map<string, CachedKey>();
+
+  constructor(private readonly limits: KeyCacheLimits = { known: 50_000, unknown: 20_000 }) {}
+
+  /** @param maxAgeMs what is older than this is not believed, whatever its usual life */
+  get(hash: string, now: number, maxAgeMs = Infinity): CachedKey | undefined {
+    const known = this.known.get(hash);
+    const entry = known ?? this.unknown.get(hash) ?? this.olderUnknown.get(hash);
+    if (entry === undefined) return undefined;
+    const age = now - entry.since;
+    return age < Math.min(maxAgeMs, known ? KNOWN_LIVE_MS : UNKNOWN_LIVE_MS) ? entry : undefined;
+  }
+
+  put(hash: string, caller: Caller | undefined, now: number): void {
+    this.known.delete(hash);
+    if (caller) this.putKnown(hash, { caller, since: now });
+    else this.putUnknown(hash, { caller, since: now });
+  }
+
+  /** A key was added or changed. Which hash it has is not known here, so no hash counts as unknown any more. */
+  forgetKey(keyId: string): void {
+    this.clearUnknown();
+    this.forgetWhere((caller) => caller.keyId === keyId);
+  }
+
+  forgetAccount(accountId: string): void {
+    this.forgetWhere((caller) => caller.accountId === accountId);
+  }
+
+  clear(): void {
+    this.known.clear();
+    this.clearUnknown();
+  }
+
+  private putKnown(hash: string, entry: CachedKey): void {
+    this.unknown.delete(hash);
+    this.olderUnknown.delete(hash);
+    const [first] = this.known.keys();
+    if (first !== undefined && this.known.size >= this.limits.known) this.known.delete(first);
+    this.known.set(hash, entry);
+  }
+
+  private putUnknown(hash: string, entry: CachedKey): void {
+    if (this.unknown.size >= this.limits.unknown / 2) {
+      this.olderUnknown = this.unknown;
+      this.unknown = new Map();
+    }
+    this.unknown.set(hash, entry);
+  }
+
+  private clearUnknown(): void {
+    this.unknown.clear();
+    this.olderUnknown.clear();
+  }
+
+  private forgetWhere(applies: (caller: Caller) => boolean): void {
+    for (const [hash, { caller }] of this.known) if (caller && applies(caller)) this.known.delete(hash);
+  }
 }

@@ -5,8 +5,7 @@ import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/inde
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolChoices } from './protocol-choices.js';
-import { PromptCounts } from './prompt-counts.js';
-import { PromptRoute } from './prompt-route.js';
+import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 

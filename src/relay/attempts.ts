@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, defer, from, switchMap } from 'rxjs';
-import { unpricedTool } from './billing/index.js';
-import type { Frame, TreeObject } from '../protocols/contract/index.js';
-import { ChannelSelection } from './routing/index.js';
+import { defer, from, type Observable, switchMap } from 'rxjs';
+import type { Caller } from '../keys/index.js';
+import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { affinityOfCall } from './affinity.js';
-import { admitsNamed, ResponseStore, keeperOf, type NamedReferences } from './response-store.js';
+import { unpricedTool } from './billing/index.js';
 import { Failover } from './failover.js';
+import { misfitOf } from './model-access.js';
+import type { RunningCall } from './prepared-request.js';
 import type { PreviousResponses } from './previous-responses.js';
-import { misfitOf } from './request-fit.js';
-import type { RunningCall } from './running-call.js';
+import { admitsNamed, keeperOf, type NamedReferences, ResponseStore } from './response-store.js';
+import { type Affinity, affinityOf, ChannelSelection } from './routing/index.js';
 import { type Translatable, Translations } from './translations.js';
 
 /** Gets the answer to an admitted call: finds what it names of earlier ones, and whom it can be asked of. */
@@ -77,4 +77,38 @@ export class Attempts {
     const keepsInput = this.memory.keeps({ call, caller, protocol });
     return { call, protocol, caller, request, recollection, keepsInput };
   }
+}
+
+/** By which clients name a conversation, the surest first: agents send one of them with every call. */
+const SESSION_HEADERS = [
+  'x-claude-code-session-id',
+  'session-id',
+  'thread-id',
+  'x-session-id',
+  'x-conversation-id',
+  'session_id',
+  'conversation_id',
+] as const;
+/** A longer one is read up to here. */
+const MAX_LENGTH = 256;
+
+/**
+ * What keeps the calls of one conversation with one channel, whose cache knows how they begin; undefined when the client
+ * says nothing of it. What it says of caches counts before its sessions, and these before its users. Of an account: names
+ * are only the client's own.
+ */
+export function affinityOfCall(
+  { head, request }: Call,
+  { accountId }: Pick<Caller, 'accountId'>,
+): Affinity | undefined {
+  const name = head.affinity?.cache ?? sessionIn(request) ?? head.affinity?.user;
+  return name === undefined ? undefined : affinityOf(accountId, name.slice(0, MAX_LENGTH));
+}
+
+function sessionIn(request: Call['request']): string | undefined {
+  for (const name of SESSION_HEADERS) {
+    const value = headerOf(request, name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }

@@ -1,10 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { AppError } from '../platform/shared/index.js';
+import { AppError, type ExpansionLimit } from '../platform/shared/index.js';
 import type { BodyShare } from './body-budget.js';
-import { BodyMeasure } from './body-measure.js';
-import { left, tooSlow } from './body.errors.js';
-import { GrowingMemory } from './growing-memory.js';
 import type { RelayTimings } from './relay-timings.js';
 import type { TimeSlicer } from './time-slicer.js';
 
@@ -14,7 +11,7 @@ export const SLICE_BYTES = 64 * 1024;
 const MAX_AHEAD_BYTES = 4 * SLICE_BYTES;
 
 /** What a body is read from: the request, or what decodes it. */
-export type BodySource = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-length'> };
+type BodySource = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-length'> };
 
 /** Looks at a body as it arrives. */
 export interface BodyWatcher {
@@ -152,3 +149,112 @@ export function announcedBytes({ headers }: BodySource): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
+
+/** Up to here a body of unknown length is moved as it grows: copying so much takes no time. */
+const STEPS = [64 * 1024, 1024 * 1024] as const;
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * One piece of memory that chunks are added to. Each is copied once, when it comes, so that nothing is left to do at the
+ * end, and a chunk of one byte takes no more than that. The system gives memory to what is written only: to allocate
+ * what a body may become costs nothing until it does.
+ */
+export class GrowingMemory {
+  private memory: Buffer = NO_BYTES;
+  private size = 0;
+
+  /** @param capacity what is known or allowed to come; `isKnown`: all of it will */
+  constructor(
+    private readonly capacity: number,
+    private readonly isKnown: boolean,
+  ) {}
+
+  get length(): number {
+    return this.size;
+  }
+
+  /** What has been added so far. */
+  get bytes(): Buffer {
+    return this.memory.subarray(0, this.size);
+  }
+
+  /** The bytes become this memory's own. @throws RangeError beyond the capacity */
+  add(chunk: Buffer): void {
+    const size = this.size + chunk.length;
+    if (size > this.capacity) throw new RangeError(`${size} bytes exceed the reserved ${this.capacity}.`);
+    if (this.size === 0 && (!this.isKnown || size === this.capacity)) this.memory = chunk;
+    else {
+      if (size > this.memory.length) this.grow(size);
+      chunk.copy(this.memory, this.size);
+    }
+    this.size = size;
+  }
+
+  private grow(size: number): void {
+    const step = this.isKnown ? undefined : STEPS.find((bytes) => bytes >= size && bytes < this.capacity);
+    const memory = Buffer.allocUnsafeSlow(step ?? this.capacity);
+    this.memory.copy(memory, 0, 0, this.size);
+    this.memory = memory;
+  }
+}
+
+/** No program writes its body in so many pieces that are so small; to take one apart costs more than to read it. */
+const MANY_CHUNKS = 4096;
+const MIN_CHUNK_BYTES = 16;
+
+/** How much of a body has come, held against what may come. */
+export class BodyMeasure {
+  private bytes = 0;
+  private chunks = 0;
+
+  /** @param expansion for what has been decompressed */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly expansion?: ExpansionLimit,
+  ) {}
+
+  /** @returns all bytes so far. @throws AppError when these are too many, or come in crumbs */
+  add(chunk: Buffer): number {
+    this.bytes += chunk.length;
+    this.chunks += 1;
+    if (this.chunks > MANY_CHUNKS && this.bytes < this.chunks * MIN_CHUNK_BYTES) throw tooManyChunks(MIN_CHUNK_BYTES);
+    if (this.bytes > this.maxBytes) throw tooLarge(this.maxBytes);
+    if (this.expansion?.isExceededBy(this.bytes) === true) throw expandsTooFar();
+    return this.bytes;
+  }
+}
+
+// Why a body is not read to its end.
+
+export const tooLarge = (maxBytes: number): AppError =>
+  new AppError('request_too_large', `The body exceeds the maximum of ${maxBytes} bytes.`);
+
+const expandsTooFar = (): AppError =>
+  new AppError(
+    'request_too_large',
+    'The body decompresses to more than 100 times its size. Send it uncompressed or with less compression.',
+  );
+
+const tooManyChunks = (leastBytes: number): AppError =>
+  new AppError('invalid_request', `The body arrives in too many chunks under ${leastBytes} bytes. Send larger chunks.`);
+
+const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
+  new AppError(
+    'request_timeout',
+    `The body arrived too slowly: under ${bytesPerSecond} bytes per second for more than ${bodyMs / 1000} s.`,
+  );
+
+export const left = (): AppError =>
+  new AppError('context_canceled', 'context canceled: the client disconnected before its request was complete.');
+
+export const corrupt = (encoding: string): AppError =>
+  new AppError('invalid_request', `The body is not valid ${encoding}, as declared in content-encoding.`);
+
+export const unsupportedEncoding = (encoding: string, supported: readonly string[]): AppError =>
+  new AppError(
+    'unsupported_media_type',
+    `The content-encoding "${encoding.slice(0, 40)}" is not supported. Use ${supported.join(', ')}, or no encoding.`,
+  );
+
+export const tooManyEncodings = (most: number): AppError =>
+  new AppError('unsupported_media_type', `The body has more than ${most} content encodings. Send it without.`);

@@ -2,7 +2,7 @@ import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rx
 import type { UpstreamHeaders } from '../protocols/contract/index.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
 import { AppError } from '../platform/shared/index.js';
-import { ResponseSize } from './response-size.js';
+import { ResponseSize } from './response-sink.js';
 
 /** What an upstream said to a request that is no call. */
 export interface CollectedResponse {

@@ -1,20 +1,24 @@
 import {
   All,
+  type CanActivate,
   Controller,
+  type ExecutionContext,
+  Injectable,
   NotFoundException,
+  Post,
   Req,
   Res,
   UseGuards,
-  type CanActivate,
-  type ExecutionContext,
-  Injectable,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Config } from '../platform/config/index.js';
 import { ApiKeyGuard } from '../keys/index.js';
+import { Config } from '../platform/config/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { isApiRequest, wantsWebSocket } from './api-request.js';
+import { isApiRequest, wantsWebSocket } from './api-paths.js';
+import { CallRoute } from './call.guard.js';
+import { ProtocolChoices } from './protocol-choices.js';
+import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 
 /**
@@ -74,3 +78,18 @@ const takesPosts = (request: FastifyRequest): boolean => {
   const { path } = requestLineOf(request);
   return PLAIN.test(path) && request.server.hasRoute({ method: 'POST', url: path });
 };
+
+/** Calls that were posted to the base address itself; those whose headers say Messages never come here. */
+@Controller()
+@CallRoute()
+export class BareAddressController {
+  constructor(
+    private readonly relay: RelayService,
+    private readonly choices: ProtocolChoices,
+  ) {}
+
+  @Post('v1')
+  create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.relay.answer(this.choices.byInput(requestLineOf(request)), request, reply);
+  }
+}

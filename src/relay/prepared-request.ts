@@ -1,16 +1,18 @@
 import { catchError, isObservable, map, type Observable, throwError } from 'rxjs';
+import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { AppError } from '../platform/shared/index.js';
 import {
   type Call,
-  TranslationWarnings,
+  type ProtocolAdapter,
   type ProtocolId,
+  TranslationWarnings,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
   type VerbatimLane,
 } from '../protocols/contract/index.js';
-import { type Channel, upstreamModel } from '../catalog/channels/index.js';
-import { AppError } from '../platform/shared/index.js';
-import type { RunningCall } from './running-call.js';
+import type { Admission, Ticket } from './billing/index.js';
+import type { CallContext } from './call-context.js';
 import type { Translation } from './translation.js';
 import type { TranslatedRequest, Translator } from './translations.js';
 
@@ -107,3 +109,12 @@ function targetOf({ ticket, admission }: RunningCall, channel: Channel, translat
 
 const namedUpstream = (channel: Channel, names: Iterable<string>): ReadonlyMap<string, string> =>
   new Map(Array.from(names, (name) => [name, upstreamModel(channel, name)]));
+
+/** An admitted call that is being answered. */
+export interface RunningCall {
+  readonly ticket: Ticket;
+  readonly admission: Admission;
+  readonly answer: CallContext;
+  /** Who words the answer; the request is in the call's own dialect. */
+  readonly protocol: ProtocolAdapter;
+}

@@ -4,7 +4,7 @@ import { Config } from '../platform/config/index.js';
 import { Metrics } from '../platform/metrics/index.js';
 import { BodyBudget } from './body-budget.js';
 import { RunState } from './run-state.js';
-import { SharedMemory } from './shared-memory.js';
+import { SharedMemory } from './shared-response.js';
 
 /** In seconds: what is above the first few is a relay that is busy, or has read a large body. */
 const ADDED = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5];

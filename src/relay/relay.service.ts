@@ -1,22 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, defer } from 'rxjs';
-import { accounted, type Admission, BillingService } from './billing/index.js';
-import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
+import { defer, type Observable } from 'rxjs';
+import { createHash, webcrypto } from 'node:crypto';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../platform/shared/index.js';
+import {
+  type Call,
+  type Frame,
+  headerOf,
+  type Interruption,
+  type ProtocolAdapter,
+  type RequestLine,
+} from '../protocols/contract/index.js';
 import { Admissions } from './admissions.js';
-import type { CallContext } from './call-context.js';
 import { Attempts } from './attempts.js';
-import { Bodies } from './bodies.js';
+import { accounted, type Admission, BillingService } from './billing/index.js';
+import { Bodies, type HeldBody } from './bodies.js';
+import type { CallContext } from './call-context.js';
 import type { ProtocolChoice } from './protocol-choices.js';
-import type { HeldBody } from './held-body.js';
-import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import type { SharedResponse } from './shared-response.js';
-import { SharedResponses } from './shared-responses.js';
-import { unlessInterrupted } from './unless-interrupted.js';
+import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './shared-response.js';
 
 interface ReadCall {
   /** Its dialect is the one that it was asked in. */
@@ -174,4 +178,72 @@ export class RelayService {
     const ticket = this.billing.openShared(call, caller, answer, callId);
     await this.replies.send(reply, call, answers, facts, frames.pipe(accounted(ticket, answer)));
   }
+}
+
+interface Running {
+  readonly fingerprint: string;
+  readonly answer: SharedResponse;
+}
+
+/** The calls of this process that run under a name of their client's, by API key and that name. */
+class SharedResponses {
+  private readonly running = new Map<string, Running>();
+
+  /**
+   * The answer of the call that runs under this name; undefined when none does.
+   * @throws KeyOfAnotherRequest, AnswerNotWhole
+   */
+  find(name: string, fingerprint: string): SharedResponse | undefined {
+    const running = this.running.get(name);
+    if (running === undefined) return undefined;
+    const { answer } = running;
+    if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(answer.callId);
+    if (answer.whyPartial !== undefined) throw new ResponseIncomplete(answer.callId, answer.whyPartial);
+    return answer;
+  }
+
+  /** From here on the call runs under this name, until it ends. */
+  add(name: string, fingerprint: string, answer: SharedResponse): void {
+    this.running.set(name, { fingerprint, answer });
+    void answer.over.then(() => this.running.delete(name));
+  }
+}
+
+const HEADER = 'idempotency-key';
+const MAX_LENGTH = 255;
+/** Up to here a digest is quicker made than handed to another thread. */
+const SMALL_BYTES = 64 * 1024;
+
+/** What a client calls this request, so that the same one sent again is known as such; undefined when it does not say. */
+function idempotencyKeyOf(line: RequestLine): string | undefined {
+  const key = headerOf(line, HEADER);
+  if (key === undefined || key.length <= MAX_LENGTH) return key;
+  throw new AppError('invalid_request', `The Idempotency-Key must not be longer than ${MAX_LENGTH} characters.`);
+}
+
+/** The same for requests that ask for the same in the same bytes. @param headers that ask for something as well */
+async function fingerprintOf(line: RequestLine, headers: readonly string[], body: Buffer): Promise<string> {
+  const asked = headers.map((name) => headerOf(line, name));
+  return `${await digestOf(body)} ${line.path}?${line.query} ${JSON.stringify(asked)}`;
+}
+
+async function digestOf(body: Buffer): Promise<string> {
+  if (body.length <= SMALL_BYTES) return createHash('sha256').update(body).digest('hex');
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', body)).toString('hex');
+}
+
+/**
+ * What the promise resolves with; `discard` gets it when it comes too late.
+ * @throws as the interruption says when that comes first
+ */
+function unlessInterrupted<T>(promise: Promise<T>, interruption: Interruption, discard: (late: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let interrupted = false;
+    const detach = interruption.listen((error) => {
+      interrupted = true;
+      reject(error);
+      return true;
+    });
+    promise.then((value) => (interrupted ? discard(value) : resolve(value)), reject).finally(detach);
+  });
 }

@@ -1,21 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Observable } from 'rxjs';
-import {
-  type Call,
-  type Frame,
-  type NamedResponses,
-  type ProtocolAdapter,
-  type TreeObject,
-} from '../protocols/contract/index.js';
+import { concatMap, from, map, type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
 import type { Channel } from '../catalog/channels/index.js';
-import type { ResponseOrigin } from './routing/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
-import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
-import { firstFrameBuffer } from './first-frame-buffer.js';
+import type { Call, Frame, NamedResponses, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
 import { PreviousResponses } from './previous-responses.js';
 import { StorageDisabled } from './relay.errors.js';
+import type { ResponseOrigin } from './routing/index.js';
 import { type NamedState, StateAccess } from './state-access.js';
+import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
 
 /** The end of an answer waits no longer than this until it is kept. */
 const TIMEOUT_MS = 2000;
@@ -150,3 +143,7 @@ export class ResponseStore {
     return { keyId, accountId, secret: await this.keys.secretOf(caller, request.headers) };
   }
 }
+
+/** Holds the end of an answer back until it is kept: its client may name it as soon as it has it. */
+const firstFrameBuffer = (keep: (last: Uint8Array) => Promise<void>): MonoTypeOperatorFunction<Frame> =>
+  concatMap((frame) => (frame.last ? from(keep(frame.bytes)).pipe(map(() => frame)) : of(frame)));

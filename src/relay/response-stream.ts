@@ -9,8 +9,7 @@ import {
   type StreamMeter,
 } from '../protocols/contract/index.js';
 import type { CallContext } from './call-context.js';
-import type { ResponseSink } from './response-sink.js';
-import type { FrameOutlet } from './frame-outlet.js';
+import type { FrameOutlet, ResponseSink } from './response-sink.js';
 import type { RelayTimings } from './relay-timings.js';
 
 /** In bytes, or in characters of what is not encoded yet. */

@@ -1,8 +1,9 @@
+import { Injectable } from '@nestjs/common';
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { Config } from '../platform/config/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { Flow, type Frame, type Waits } from '../protocols/contract/index.js';
 import type { CallContext, ReplyFacts } from './call-context.js';
-import { TooFarBehind } from './shared-response.errors.js';
-import type { SharedMemory } from './shared-memory.js';
 
 /** So much of an answer is kept for clients that come later, and so far may one of them be behind the others. */
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;
@@ -170,5 +171,62 @@ export class SharedResponse {
     this.tellOver();
     this.source?.unsubscribe();
     for (const client of this.clients) this.serve(client);
+  }
+}
+
+export class KeyOfAnotherRequest extends AppError {
+  constructor(callId: string) {
+    super(
+      'invalid_request',
+      `This Idempotency-Key belongs to a different request, ${callId}, which is still running. Use a unique key for each request.`,
+    );
+  }
+}
+
+export class ResponseIncomplete extends AppError {
+  constructor(callId: string, reason: string) {
+    super(
+      'conflict',
+      `A request with this Idempotency-Key, ${callId}, is still running, and its response can no longer be shared: ${reason}. Wait for that request or use another key.`,
+    );
+  }
+}
+
+class TooFarBehind extends AppError {
+  constructor(callId: string, bytes: number) {
+    super(
+      'timeout',
+      `This client fell more than ${bytes} bytes behind other readers of the shared response of ${callId} and was disconnected.`,
+    );
+  }
+}
+
+/** What the answers that clients may share take of memory, all together. */
+@Injectable()
+export class SharedMemory {
+  private readonly limit: number;
+  private taken = 0;
+
+  constructor({ sharedMemoryBytes }: Config) {
+    this.limit = sharedMemoryBytes;
+  }
+
+  /** Bytes that are kept now. */
+  get takenBytes(): number {
+    return this.taken;
+  }
+
+  /** More is kept than should be. */
+  get isShort(): boolean {
+    return this.taken > this.limit;
+  }
+
+  /** Counts them in any case: it is for whoever keeps them to keep less when memory is short. */
+  take(bytes: number): void {
+    this.taken += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.taken -= bytes;
   }
 }

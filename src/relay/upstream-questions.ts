@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { tap } from 'rxjs';
+import { type Channel, ChannelDirectory } from '../catalog/channels/index.js';
+import { CatalogService } from '../catalog/index.js';
+import { Notifications, TOPICS } from '../platform/database/index.js';
+import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../platform/shared/index.js';
 import {
   type CallContent,
   classifyInnerError,
@@ -8,12 +12,10 @@ import {
   type UpstreamAdapter,
   type UpstreamRequest,
 } from '../protocols/contract/index.js';
-import { type Channel } from '../catalog/channels/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { collected, type CollectedResponse, jsonOf } from './collected-response.js';
 import { CheckCalls, type CheckTarget } from './routing/index.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
-import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../platform/shared/index.js';
-import { AdapterRegistry } from './adapter.registry.js';
-import { type CollectedResponse, collected, jsonOf } from './collected-response.js';
 
 /** What an upstream said to the smallest call there is. */
 export interface CheckResult {
@@ -28,7 +30,7 @@ export interface CheckResult {
 }
 
 /** A model that thinks before it says a word needs some time even for one. */
-export const CHECK_TIMEOUT_MS = 60_000;
+const CHECK_TIMEOUT_MS = 60_000;
 /** More of an upstream's words is not passed on, in characters. */
 const MAX_WORDS_LENGTH = 300;
 
@@ -177,3 +179,56 @@ const GREETING: CallContent = {
   cacheKey: undefined,
   serviceTier: undefined,
 };
+
+/** What one channel said to the smallest call there is. */
+export interface ProbeResult {
+  readonly channel: string;
+  /** The upstream's own name of the model that was asked; empty when the channel has none. */
+  readonly model: string;
+  readonly answered: boolean;
+  /** What it answered, or why it did not, for the operator. */
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+/** Asks channels whether they answer. A call that reaches an upstream, so an operator's to make: it costs a token or so. */
+@Injectable()
+export class ChannelProbe {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly channels: ChannelDirectory,
+    private readonly questions: UpstreamQuestions,
+    private readonly notifications: Notifications,
+  ) {}
+
+  /** Has this process probe for others: the credentials of channels stand in the environment of the server. */
+  answerQuestions(): void {
+    this.notifications.answer(TOPICS.probe, (name) => this.probe(String(name)));
+  }
+
+  /** Every channel in turn, by a running server, or from here when none runs. */
+  async *all(): AsyncIterable<ProbeResult> {
+    await this.catalog.reload();
+    for (const { name } of this.channels.all()) {
+      const [answer] = await this.notifications.ask(TOPICS.probe, name, CHECK_TIMEOUT_MS + 1000);
+      yield (answer as ProbeResult | undefined) ?? (await this.probe(name));
+    }
+  }
+
+  private async probe(name: string): Promise<ProbeResult> {
+    await this.catalog.reload();
+    const channel = this.channels.all().find((candidate) => candidate.name === name);
+    const model = channel?.models.values().next().value?.[0] ?? '';
+    const failed = (message: string): ProbeResult => ({
+      channel: name,
+      model,
+      answered: false,
+      message,
+      durationMs: 0,
+    });
+    if (channel === undefined) return failed('no such channel');
+    if (channel.unavailableReason !== undefined) return failed(channel.unavailableReason);
+    const { answered, message, durationMs } = await this.questions.check(channel, model);
+    return { channel: name, model, answered, message, durationMs };
+  }
+}

@@ -1,4 +1,4 @@
-import { type CallResult, resultOf } from './calls/call-result.js';
+import { type CallResult, resultOf } from './calls/recorded-call.js';
 import type { UpstreamResponse } from './upstream-response.js';
 
 /** Which calls: all with `from <= time < to`, and everything else that is said of them. */

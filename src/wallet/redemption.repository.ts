@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { nanos } from '../platform/shared/index.js';
-import type { CodeFilter, CodePosition, ListedCode } from './listed-code.js';
-import { RedemptionCodeEntity } from './redemption-code.entity.js';
+import { type CodeFilter, type CodePosition, type ListedCode, RedemptionCodeEntity } from './redemption-code.js';
 
 export type NewCodeRow = Pick<
   RedemptionCodeEntity,
@@ -43,7 +42,7 @@ const VOID = `
   RETURNING c.id, c.amount, c.note`;
 
 /** A code that was worth something until now. */
-export type VoidedCode = Pick<ListedCode, 'id' | 'amount' | 'note'>;
+type VoidedCode = Pick<ListedCode, 'id' | 'amount' | 'note'>;
 
 type CodeRow = Omit<ListedCode, 'amount'> & { readonly amount: string };
 

@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../platform/audit/index.js';
 import { Clock, formatUsd, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../platform/shared/index.js';
-import type { RedemptionCodeEntity } from './redemption-code.entity.js';
-import { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
-import type { CodeFilter, CodePosition, CodeState, ListedCode } from './listed-code.js';
+import {
+  type CodeFilter,
+  CodeNotRedeemable,
+  type CodePosition,
+  CodesNotPossible,
+  type CodeState,
+  type ListedCode,
+  type RedemptionCodeEntity,
+} from './redemption-code.js';
 import { type NewCodeRow, RedemptionRepository } from './redemption.repository.js';
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
@@ -21,7 +27,7 @@ export interface RedemptionCode extends ListedCode {
 }
 
 /** What was made of a batch: the codes are told this once. */
-export interface MadeCodes {
+interface MadeCodes {
   readonly batchId: string;
   readonly codes: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { Query } from '../usage/index.js';
-import type { LedgerEntryKind } from './ledger.entity.js';
+import type { LedgerEntryKind } from './wallet.entity.js';
 import type { TopUpOrder, TopUpState } from './payments/top-up.js';
 
 /** What a row has to do with an order that is paid through a provider. */

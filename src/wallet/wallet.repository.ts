@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { AllowanceRepository } from './allowance/allowance.repository.js';
-import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
+import { LedgerEntryEntity, LedgerLineEntity, WalletEntity } from './wallet.entity.js';
 import type { Movement } from './movement.js';
-import { WalletEntity } from './wallet.entity.js';
 
 /** The house's side of each kind of entry: what the operator gives away, once or each month, or what payments bring. */
 const HOUSE_ACCOUNT = {

@@ -1,8 +1,7 @@
 /** What the demo server asks of a dialect, and the event framing that all of them use. */
 
 import type { JsonObject } from '../../platform/shared/index.js';
-import type { DemoResponse, DemoQuestion } from './demo.response.js';
-import type { DemoRefusal } from './demo.refusal.js';
+import type { DemoQuestion, DemoRefusal, DemoResponse } from './demo.response.js';
 
 /** One accepted request with its finished answer; lives until the last byte is written. */
 export interface DemoCall {

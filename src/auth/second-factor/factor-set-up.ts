@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { encode } from 'uqr';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import type { Visitor } from '../visit.js';
-import { SECOND_FACTOR_ON } from '../mails/second-factor-text.js';
+import { SECOND_FACTOR_ON } from '../mails/mail-text.js';
 import { typedCode } from '../verification/verification.js';
-import { FactorSecrets } from './factor-secrets.js';
-import { type QrCode, qrCode } from './qr-code.js';
+import type { Visitor } from '../visit.js';
+import { FactorSecrets, SecondFactorMails } from './second-factor-check.js';
 import { CodeNotAccepted } from './second-factor.errors.js';
-import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
 import { newTotpSecret, totpAddress, totpStep } from './totp.js';
 
@@ -62,4 +61,26 @@ export class FactorSetUp {
     await this.mails.tell(accountId, SECOND_FACTOR_ON);
     return codes;
   }
+}
+
+/** A QR code as an image: a path of squares of one unit, in a square of `size` units that begins with its white border. */
+export interface QrCode {
+  readonly size: number;
+  readonly path: string;
+}
+
+/** White around it, in modules, as readers want it (ISO/IEC 18004). */
+const BORDER = 4;
+
+export function qrCode(text: string): QrCode {
+  const { size, data } = encode(text, { ecc: 'M', border: BORDER });
+  return { size, path: data.map(rowPath).join('') };
+}
+
+/** The dark modules of a row, each run of them one rectangle. */
+function rowPath(row: readonly boolean[], y: number): string {
+  const line = row.map((dark) => (dark ? '1' : '0')).join('');
+  return [...line.matchAll(/1+/g)]
+    .map(({ 0: run, index }) => `M${index} ${y}h${run.length}v1h-${run.length}z`)
+    .join('');
 }

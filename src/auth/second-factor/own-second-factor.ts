@@ -1,17 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Secret } from '../../platform/shared/index.js';
-import type { Visitor } from '../visit.js';
-import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-text.js';
+import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF, SECOND_FACTOR_REMOVED } from '../mails/mail-text.js';
 import { SecurityLog } from '../security-log.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
 import { besideField } from '../throttle/throttle.js';
+import type { Visitor } from '../visit.js';
+import { SecondFactorCheck, SecondFactorMails } from './second-factor-check.js';
 import { CodeNotAccepted } from './second-factor.errors.js';
-import { SecondFactorCheck } from './second-factor-check.js';
-import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
 
 /** What somebody shows who weakens how they sign in: both of what signing in takes. */
-export interface BothFactors {
+interface BothFactors {
   readonly currentPassword: string;
   readonly code: string;
 }
@@ -54,5 +53,20 @@ export class OwnSecondFactor {
       if (error instanceof CodeNotAccepted) this.log.notConfirmed('code', visitor);
       return besideField('code')(error);
     });
+  }
+}
+
+/** What operators do for somebody who has lost both the app and the recovery codes. */
+@Injectable()
+export class SecondFactorRemoval {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly mails: SecondFactorMails,
+  ) {}
+
+  /** Recorded; the owner is told by mail. @throws AccountGone, SecondFactorIsOff */
+  async remove(accountId: string): Promise<void> {
+    await this.factors.turnOff(accountId);
+    await this.mails.tell(accountId, SECOND_FACTOR_REMOVED);
   }
 }

@@ -1,14 +1,69 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock, networkOf, type Secret, UnreadableSecret } from '../../platform/shared/index.js';
-import { RECOVERY_CODE_USED } from '../mails/second-factor-text.js';
+import { Config } from '../../platform/config/index.js';
+import { Mailer } from '../../platform/mail/index.js';
+import { Clock, networkOf, SealingKey, type Secret, UnreadableSecret } from '../../platform/shared/index.js';
+import { AccountRepository } from '../account.repository.js';
+import { MailWriter } from '../mails/account-mails.js';
+import { RECOVERY_CODE_USED, type Wording } from '../mails/mail-text.js';
 import { Throttle } from '../throttle/throttle.js';
 import { typedCode } from '../verification/verification.js';
-import { FactorSecrets } from './factor-secrets.js';
-import { recoveryCodeHash } from './recovery-codes.js';
 import { CodeNotAccepted, CodesUnreadable } from './second-factor.errors.js';
-import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
-import { totpStep } from './totp.js';
+import { recoveryCodeHash, totpStep } from './totp.js';
+
+const PURPOSE = 'switchboard second factors v1';
+
+/** Whose setting up it is. */
+interface SetUpBy {
+  readonly accountId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * What codes are made from, sealed: for the database, where it opens for its account alone, and for the form that sets it
+ * up, where it opens in the session that began. So nothing is stored of what nobody finishes.
+ */
+@Injectable()
+export class FactorSecrets {
+  private readonly key: SealingKey;
+
+  constructor({ secretKey }: Config) {
+    this.key = new SealingKey(secretKey, PURPOSE);
+  }
+
+  sealForAccount(secret: Secret, accountId: string): string {
+    return this.key.seal(secret, `account\n${accountId}`);
+  }
+
+  /** @throws UnreadableSecret */
+  openForAccount(sealed: string, accountId: string): Secret {
+    return this.key.open(sealed, `account\n${accountId}`);
+  }
+
+  sealForSetUp(secret: Secret, { accountId, sessionId }: SetUpBy): string {
+    return this.key.seal(secret, `setting up\n${accountId}\n${sessionId}`);
+  }
+
+  /** @throws UnreadableSecret when it is not what this session was given */
+  openForSetUp(sealed: string, { accountId, sessionId }: SetUpBy): Secret {
+    return this.key.open(sealed, `setting up\n${accountId}\n${sessionId}`);
+  }
+}
+
+/** Tells an account's owner by mail what became of its second factor: whoever did it may be somebody else. The button leads to another password. */
+@Injectable()
+export class SecondFactorMails {
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly writer: MailWriter,
+    private readonly mailer: Mailer,
+  ) {}
+
+  async tell(accountId: string, wording: Wording): Promise<void> {
+    const account = await this.accounts.byId(accountId);
+    if (account !== null) this.mailer.send(this.writer.write(account.email, wording, { path: '/forgot' }));
+  }
+}
 
 /** What was accepted, and is used up. */
 export interface AcceptedCode {

@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../../platform/audit/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import { AccountGone } from '../account.errors.js';
+import { AccountGone, accountObject } from '../account.js';
 import { AccountRepository } from '../account.repository.js';
-import { accountObject } from '../account-text.js';
 import { SessionService } from '../sessions/session.service.js';
-import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
+import { newRecoveryCodes, recoveryCodeHash } from './totp.js';
 import { SecondFactorIsOff, SecondFactorIsOn } from './second-factor.errors.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 
@@ -18,7 +17,7 @@ export interface SecondFactor {
 }
 
 /** What an account's codes are made from, sealed for it, and the time step of the first one. */
-export interface NewSecondFactor {
+interface NewSecondFactor {
   readonly sealedSecret: string;
   readonly step: number;
 }

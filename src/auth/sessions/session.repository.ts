@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, MoreThan } from 'typeorm';
+import { Column, DataSource, Entity, type EntityManager, MoreThan, PrimaryColumn } from 'typeorm';
 import type { AccountRole } from '../account.js';
-import { SessionEntity } from './session.entity.js';
 
 /** A session with what pages know of its account. */
 export interface SessionRow {
@@ -107,4 +106,36 @@ export class SessionRepository {
     const sql = 'DELETE FROM sessions WHERE expires_at <= $1 OR (account_id = $2 AND last_seen_at <= $3)';
     await this.dataSource.query(sql, [now, accountId, idleSince]);
   }
+}
+
+@Entity('sessions')
+export class SessionEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  /** SHA-256 of what the cookie says. */
+  @Column('bytea', { name: 'token_hash' })
+  readonly tokenHash: Buffer;
+
+  @Column('text', { name: 'account_id' })
+  readonly accountId: string;
+
+  @Column('text')
+  readonly ip: string;
+
+  @Column('text', { name: 'user_agent' })
+  readonly userAgent: string;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+
+  @Column('timestamptz', { name: 'last_seen_at', default: () => 'now()' })
+  readonly lastSeenAt: Date;
+
+  /** When a password was last given in it. */
+  @Column('timestamptz', { name: 'confirmed_at', default: () => 'now()' })
+  readonly confirmedAt: Date;
+
+  @Column('timestamptz', { name: 'expires_at' })
+  readonly expiresAt: Date;
 }

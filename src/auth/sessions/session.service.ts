@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
+import { createHash } from 'node:crypto';
 import { AuditLog } from '../../platform/audit/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
+import { accountObject } from '../account.js';
 import type { Visitor } from '../visit.js';
-import { browserName } from './browser-name.js';
-import { accountObject } from '../account-text.js';
 import { type EndedSession, type Moment, SessionRepository, type SessionRow } from './session.repository.js';
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +17,7 @@ const SEEN_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
 /** From where somebody visits. */
-export interface ClientAddress {
+interface ClientAddress {
   readonly ip: string;
   readonly userAgent: string;
 }
@@ -157,4 +156,40 @@ function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: 
     secondFactorNeeded,
     secondFactorMissing: secondFactorNeeded && !row.hasSecondFactor,
   };
+}
+
+const DAY_HOURS = 24;
+
+/** As pages say it: `1 hour`, `36 hours`, `14 days`. */
+export function idleTime(hours: number): string {
+  if (hours % DAY_HOURS === 0 && hours > DAY_HOURS) return `${hours / DAY_HOURS} days`;
+  return hours === 1 ? '1 hour' : `${hours} hours`;
+}
+
+/** From what a browser says of itself; each also says that it is some of those below it. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/Edg(e|A|iOS)?\//, 'Edge'],
+  [/OPR\/|Opera/, 'Opera'],
+  [/Firefox\/|FxiOS\//, 'Firefox'],
+  [/Chrome\/|CriOS\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/Windows/, 'Windows'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Mac OS X|Macintosh/, 'macOS'],
+  [/CrOS/, 'ChromeOS'],
+  [/Linux/, 'Linux'],
+];
+
+const nameIn = (text: string, names: readonly (readonly [RegExp, string])[]): string | undefined =>
+  names.find(([pattern]) => pattern.test(text))?.[1];
+
+/** `Firefox on Linux`; for people to know which of their browsers it is, not to be believed. */
+export function browserName(userAgent: string): string {
+  const [browser, system] = [nameIn(userAgent, BROWSERS), nameIn(userAgent, SYSTEMS)];
+  if (browser === undefined) return system === undefined ? 'Another program' : `A program on ${system}`;
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

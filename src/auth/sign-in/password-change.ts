@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Secret } from '../../platform/shared/index.js';
+import { InvalidAccount } from '../account.js';
+import { AccountRepository } from '../account.repository.js';
 import { AccountService } from '../account.service.js';
 import { AccountMails } from '../mails/account-mails.js';
-import { checkChoice } from '../password-choice.js';
-import { Passwords } from '../passwords.js';
+import { checkChoice, Passwords } from '../passwords.js';
 import { SessionService } from '../sessions/session.service.js';
 import { Verifications } from '../verification/verification.service.js';
 
@@ -37,5 +38,23 @@ export class PasswordChange {
       await this.sessions.endAllOf(accountId, undefined, manager);
     });
     this.mails.sendPasswordChanged(account.email);
+  }
+}
+
+/** The first password that nobody but its owner knows, in the place of one that was handed to them. */
+@Injectable()
+export class OwnPassword {
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly passwords: Passwords,
+    private readonly change: PasswordChange,
+  ) {}
+
+  /** Signs out whoever is signed in with the old one. @throws InvalidAccount */
+  async choose(accountId: string, password: Secret): Promise<void> {
+    const account = await this.accounts.withPassword({ id: accountId });
+    if (await this.passwords.matches(password, account?.passwordHash))
+      throw new InvalidAccount('password', 'Choose a different password than the one you were given.');
+    await this.change.set(accountId, password);
   }
 }

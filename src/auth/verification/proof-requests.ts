@@ -3,9 +3,8 @@ import { networkOf } from '../../platform/shared/index.js';
 import { alikeForm } from '../email-address.js';
 import { AccountMails } from '../mails/account-mails.js';
 import { Throttle } from '../throttle/throttle.js';
-import { SentJustNow } from './verification.errors.js';
+import { type Purpose, SentJustNow } from './verification.js';
 import { Verifications } from './verification.service.js';
-import type { Purpose } from './verification.js';
 
 export interface ProofMail {
   readonly purpose: Purpose;

@@ -3,20 +3,22 @@ import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { Config } from '../../platform/config/index.js';
 import { Clock, newId } from '../../platform/shared/index.js';
-import { CodeRefused, LinkRefused, SentJustNow } from './verification.errors.js';
-import { type NewVerification, type VerificationRow, VerificationRepository } from './verification.repository.js';
 import {
+  CodeRefused,
   hashCode,
   hashToken,
   lifetimeMs,
+  LinkRefused,
   type MailedProof,
   makeProof,
   MAX_ATTEMPTS,
   type Purpose,
   RESEND_AFTER_MS,
-  type Verification,
+  SentJustNow,
   typedCode,
+  type Verification,
 } from './verification.js';
+import { type NewVerification, type VerificationRow, VerificationRepository } from './verification.repository.js';
 
 /** Keeps this key apart from every other one that is derived from SECRET_KEY. */
 const KEY_PURPOSE = 'switchboard mailed codes v1';

@@ -1,8 +1,9 @@
-import { type Facts, listed, sortedPairs } from '../index.js';
+import { createHash } from 'node:crypto';
 import type { Secret } from '../../platform/shared/index.js';
+import { type Facts, listed, sortedPairs } from '../index.js';
+import { costFacts, type CostsDefinition } from './channel-costs.js';
 import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import type { Channel, ChannelTimeouts } from './channel.js';
-import { costFacts, type CostsDefinition } from './costs/channel-costs.js';
 
 export const DEFAULT_TIMEOUTS: ChannelTimeouts = {
   connectMs: 10_000,
@@ -70,3 +71,13 @@ const describeModels = (models: Readonly<Record<string, readonly string[]>>): st
     .map(([name, upstream]) => (upstream.join() === name ? name : `${name} as ${upstream.join(' or ')}`))
     .toSorted()
     .join(', ');
+
+const DIGEST_LENGTH = 12;
+
+/** Whose reasoning a channel can read. Clients carry it about, so that it must not say where the upstream is. */
+export function familyOf({ protocol, baseUrl, flags }: Pick<Channel, 'protocol' | 'baseUrl' | 'flags'>): string {
+  const { family } = flags;
+  if (typeof family === 'string') return family;
+  const address = new URL(baseUrl).origin;
+  return createHash('sha256').update(`${protocol} ${address}`).digest('hex').slice(0, DIGEST_LENGTH);
+}

@@ -3,7 +3,7 @@ import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { channelRevision } from './channel.editor.js';
 import type { StoredCredential } from './channel.entity.js';
 import type { StoredChannel } from './channel.repository.js';
-import type { CredentialReader } from './credential-reader.js';
+import type { CredentialReader } from './credential-store.js';
 
 const REFERENCE_LENGTH = 12;
 const ENDING_LENGTH = 4;

@@ -1,16 +1,42 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { Notifications } from '../../platform/database/index.js';
 import type { ProtocolId } from '../../protocols/contract/index.js';
 import { type Catalog, type CatalogFollower, CatalogService } from '../index.js';
-import { Notifications } from '../../platform/database/index.js';
+import { parseCosts } from './channel-costs.js';
+import { familyOf } from './channel-definition.js';
 import type { ChannelEntity } from './channel.entity.js';
 import { type Channel, type SwitchedOffChannel, translates } from './channel.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
-import { familyOf } from './channel-family.js';
-import { ChannelSnapshot } from './channel-snapshot.js';
-import { parseCosts } from './costs/channel-costs.js';
-import { CredentialReader } from './credential-reader.js';
+import { CredentialReader } from './credential-store.js';
 import { answerEnvironmentQuestions } from './environment-question.js';
+
+const NONE: readonly Channel[] = [];
+
+/** All channels of one moment, arranged for looking up who serves a model in a group. Immutable. */
+class ChannelSnapshot {
+  private readonly byGroup = new Map<string, Map<string, Channel[]>>();
+
+  constructor(
+    /** Also those that cannot be called. */
+    readonly all: readonly Channel[],
+  ) {
+    for (const channel of all) if (channel.unavailableReason === undefined) this.arrange(channel);
+  }
+
+  /** Usable channels, in no order. */
+  serving(group: string, model: string): readonly Channel[] {
+    return this.byGroup.get(group)?.get(model) ?? NONE;
+  }
+
+  private arrange(channel: Channel): void {
+    for (const group of channel.groups) {
+      const byModel = this.byGroup.get(group) ?? new Map<string, Channel[]>();
+      this.byGroup.set(group, byModel);
+      for (const model of channel.models.keys()) byModel.set(model, [...(byModel.get(model) ?? []), channel]);
+    }
+  }
+}
 
 /** A channel that is not stored. It serves every group. */
 export type FallbackChannel = Omit<Channel, 'groups'>;

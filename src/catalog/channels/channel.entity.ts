@@ -1,5 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Flags } from '../index.js';
+import type { CostsDefinition } from './channel-costs.js';
 import type { AuthForm, ChannelTimeouts } from './channel.js';
 
 /** A variable of the server's environment, or a secret as the vault sealed it for this channel, and when (ISO time). */
@@ -67,4 +68,23 @@ export class ChannelEntity {
   /** Attempts from before it was renamed stand under these. */
   @Column({ type: 'text', array: true, name: 'former_names', default: {} })
   formerNames: readonly string[];
+}
+
+/** What a channel's upstream charges from a moment on. Never changed; the table refuses it. */
+@Entity('channel_cost_versions')
+@Index('channel_cost_versions_by_channel', { synchronize: false })
+export class CostVersionEntity {
+  /** `cst_…` */
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'channel_cost_versions_pkey' })
+  id: string;
+
+  @Column({ type: 'text', name: 'channel_id' })
+  channelId: string;
+
+  @Column({ type: 'timestamptz', name: 'valid_from' })
+  validFrom: Date;
+
+  /** Empty where nothing is known any more. */
+  @Column({ type: 'jsonb' })
+  costs: CostsDefinition;
 }

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull } from 'typeorm';
 import type { ChannelColumns } from './channel-definition.js';
-import { ChannelEntity } from './channel.entity.js';
-import type { CostsDefinition } from './costs/channel-costs.js';
-import type { CostVersionEntity } from './costs/cost-version.entity.js';
+import { ChannelEntity, type CostVersionEntity } from './channel.entity.js';
+import type { CostsDefinition } from './channel-costs.js';
 
 /** A channel's row with what its upstream charges now. */
 export type StoredChannel = ChannelEntity & {

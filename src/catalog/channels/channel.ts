@@ -1,7 +1,7 @@
 import type { ProtocolId } from '../../protocols/contract/index.js';
 import type { Flags } from '../index.js';
 import type { Secret } from '../../platform/shared/index.js';
-import type { UpstreamCost } from './costs/channel-costs.js';
+import type { UpstreamCost } from './channel-costs.js';
 
 /** Where an upstream looks for the credential: `bearer` for a bearer token, `none` for nowhere, or in this header. */
 export type AuthForm = string;

@@ -1,8 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, Clock } from '../../platform/shared/index.js';
+import { createHmac } from 'node:crypto';
+import { Config } from '../../platform/config/index.js';
+import { AppError, Clock, derivedKey, SealingKey, Secret } from '../../platform/shared/index.js';
 import type { ChannelDefinition, CredentialDefinition } from './channel-definition.js';
-import type { StoredCredential } from './channel.entity.js';
-import { CredentialVault } from './credential-vault.js';
+import type { ChannelEntity, StoredCredential } from './channel.entity.js';
+import type { ChannelCredential } from './channel.js';
+
+const PURPOSE = 'switchboard upstream credentials v1';
+const PURPOSE_OF_IDS = 'switchboard ids of upstream credentials v1';
+const ID_LENGTH = 12;
+
+/** Seals upstream credentials for the database, each for the channel that it belongs to. */
+@Injectable()
+export class CredentialVault {
+  private readonly key: SealingKey;
+  private readonly keyOfIds: Buffer;
+
+  constructor({ secretKey }: Config) {
+    this.key = new SealingKey(secretKey, PURPOSE);
+    this.keyOfIds = derivedKey(secretKey, PURPOSE_OF_IDS);
+  }
+
+  /** A short name of a channel's secret, by which nobody can find it without SECRET_KEY, not even by trying all of them. */
+  idOf(secret: Secret, channelId: string): string {
+    const digest = createHmac('sha256', this.keyOfIds).update(`${channelId}\n${secret.reveal()}`).digest('hex');
+    return digest.slice(0, ID_LENGTH);
+  }
+
+  seal(secret: Secret, channelId: string): string {
+    return this.key.seal(secret, channelId);
+  }
+
+  /** @throws UnreadableSecret when the text is not what was sealed for this channel under this SECRET_KEY */
+  open(sealed: string, channelId: string): Secret {
+    return this.key.open(sealed, channelId);
+  }
+}
 
 /** Turns credentials as they are defined into what is stored of them. */
 @Injectable()
@@ -61,5 +94,52 @@ export class SecretNotStored extends AppError {
         ? 'has no stored secret for "***"'
         : `has ${stored} stored secrets, but "***" appears ${kept} times. Enter it once per secret, or enter the secrets`;
     super('invalid_request', `The channel ${channel} ${fault}.`);
+  }
+}
+
+/** What a channel calls its upstream with, or why it cannot. */
+interface ReadCredentials {
+  readonly credentials: readonly ChannelCredential[];
+  readonly unavailableReason: string | undefined;
+}
+
+/** Reads the credentials of stored channels: from this process's environment, or out of the vault. */
+@Injectable()
+export class CredentialReader {
+  constructor(
+    private readonly config: Config,
+    private readonly vault: CredentialVault,
+  ) {}
+
+  /** One credential that cannot be had takes the channel out: it was not meant to run on fewer. */
+  read({ id, credentials }: Pick<ChannelEntity, 'id' | 'credentials'>): ReadCredentials {
+    try {
+      return { credentials: credentials.map((stored) => this.credentialOf(stored, id)), unavailableReason: undefined };
+    } catch (error) {
+      return { credentials: [], unavailableReason: AppError.from(error).message };
+    }
+  }
+
+  /** Those of the named variables that this process's environment does not have. */
+  missing(names: readonly string[]): readonly string[] {
+    return names.filter((name) => this.config.variable(name) === undefined);
+  }
+
+  private credentialOf(stored: StoredCredential, channelId: string): ChannelCredential {
+    const secret = this.secretOf(stored, channelId);
+    return { id: this.vault.idOf(secret, channelId), secret };
+  }
+
+  private secretOf(stored: StoredCredential, channelId: string): Secret {
+    if ('sealed' in stored) return this.vault.open(stored.sealed, channelId);
+    const value = this.config.variable(stored.env);
+    if (value === undefined) throw new MissingVariable(stored.env);
+    return new Secret(value);
+  }
+}
+
+class MissingVariable extends AppError {
+  constructor(name: string) {
+    super('unavailable', `the environment variable ${name} is not set`);
   }
 }

@@ -1,7 +1,34 @@
-import { Module } from '@nestjs/common';
-import { AuthModule } from '../../auth/index.js';
-import { WebModule } from '../web/index.js';
-import { BrowserSignIn } from './browser-sign-in.js';
+import { Injectable, Module } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AuthModule, SessionNotFound, SessionService, type Visit } from '../../auth/index.js';
+import { VisitCookies, WebModule } from '../web/index.js';
+
+/** Signs the browser that asks in and out. */
+@Injectable()
+export class BrowserSignIn {
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly cookies: VisitCookies,
+  ) {}
+
+  /** Under a token that nobody can have given it before; whoever was signed in there is not any more. */
+  async begin(accountId: string, kept: boolean, visit: Visit, reply: FastifyReply): Promise<void> {
+    const token = this.cookies.newToken();
+    const maxAgeSeconds = await this.sessions.start(accountId, token, kept, visit);
+    await this.end(visit);
+    this.cookies.setToken(reply, token, maxAgeSeconds);
+  }
+
+  /** Ends the session, unless it was ended elsewhere meanwhile; with a reply, the browser also forgets its token. */
+  async end({ visitor }: Visit, reply?: FastifyReply): Promise<void> {
+    if (visitor !== undefined) await this.sessions.end(visitor.accountId, visitor.sessionId).catch(unlessGone);
+    if (reply !== undefined) this.cookies.clearToken(reply);
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof SessionNotFound)) throw error;
+}
 
 /** What every module with pages imports. */
 @Module({

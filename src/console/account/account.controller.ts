@@ -1,18 +1,30 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
-import { Settings } from '../../platform/settings/index.js';
-import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect, Trimmed } from '../web/index.js';
-import { SignedIn } from '../access/index.js';
+import type { FastifyReply } from 'fastify';
 import {
   AccountService,
+  browserName,
   idleTime,
   SecondFactors,
+  type Session,
   SessionService,
   TimeZones,
   type Visit,
   type Visitor,
 } from '../../auth/index.js';
-import { sessionViews, themeOptions, timeZoneOptions } from './account.view.js';
+import { Settings } from '../../platform/settings/index.js';
+import { Public, SignedIn } from '../access/index.js';
+import {
+  CurrentVisit,
+  CurrentVisitor,
+  Form,
+  type FormBody,
+  localPath,
+  Page,
+  Redirect,
+  Trimmed,
+  VisitCookies,
+} from '../web/index.js';
 
 class ProfileForm {
   @Trimmed()
@@ -73,5 +85,76 @@ export class AccountController {
       themes: themeOptions(theme),
     };
     return new Page('account/account', { title: 'Account', width: 'narrow', data });
+  }
+}
+
+/** A session as a row of its list. */
+interface SessionView {
+  readonly id: string;
+  readonly browser: string;
+  readonly ip: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+  /** Whether it is the one that asks. */
+  readonly current: boolean;
+}
+
+/** The one that asks first, then the last seen. */
+export function sessionViews(sessions: readonly Session[], currentId: string): readonly SessionView[] {
+  const views = sessions.map(({ userAgent, ...session }) => ({
+    ...session,
+    browser: browserName(userAgent),
+    current: session.id === currentId,
+  }));
+  return views.toSorted((one, other) => Number(other.current) - Number(one.current));
+}
+
+const timeZoneOptions = (zones: readonly string[]) =>
+  zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
+
+const themeOptions = (theme: 'light' | 'dark' | undefined) => [
+  { value: 'system', label: 'As the system', chosen: theme === undefined },
+  { value: 'light', label: 'Light', chosen: theme === 'light' },
+  { value: 'dark', label: 'Dark', chosen: theme === 'dark' },
+];
+
+/** Signs one's other browsers out. */
+@Controller('account/sessions')
+@SignedIn()
+export class AccountSessionsController {
+  constructor(private readonly sessions: SessionService) {}
+
+  @Post('others/end')
+  async endOthers(@CurrentVisitor() { accountId, sessionId }: Visitor): Promise<Redirect> {
+    await this.sessions.endAllOf(accountId, sessionId);
+    return new Redirect('/account', { tone: 'ok', title: 'All other sessions are signed out' });
+  }
+
+  /** Another account's session is not found. */
+  @Post(':id/end')
+  async end(@Param('id') id: string, @CurrentVisitor() { accountId }: Visitor): Promise<Redirect> {
+    await this.sessions.end(accountId, id);
+    return new Redirect('/account', { tone: 'ok', title: 'Session signed out' });
+  }
+}
+
+/** What a browser itself keeps: whether its pages are light or dark, and that a message was read. */
+@Controller()
+@Public()
+export class PreferencesController {
+  constructor(private readonly cookies: VisitCookies) {}
+
+  /** `theme`: light, dark, or anything else to follow the system. `back`: the page that it was chosen on. */
+  @Post('theme')
+  theme(@Body() { theme, back }: FormBody, @Res({ passthrough: true }) reply: FastifyReply): Redirect {
+    this.cookies.setTheme(reply, theme === 'light' || theme === 'dark' ? theme : undefined);
+    return new Redirect(localPath(String(back)));
+  }
+
+  /** A message stands on one page alone, so that to see that page again is to be rid of it. */
+  @Post('flash/dismiss')
+  dismiss(@Body() { back }: FormBody): Redirect {
+    return new Redirect(localPath(String(back)));
   }
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { newId, nanos } from '../../platform/shared/index.js';
+import { nanos, type Nanos, newId } from '../../platform/shared/index.js';
 import type { OwnedKey } from '../api-key.js';
-import type { KeyNotice, NewKeyNotice } from './key-notice.js';
 
 /** So long a notice stands, should nobody acknowledge it. */
 const SHOWN_DAYS = 30;
@@ -107,3 +106,31 @@ function noticeOf({ address, network, spent, usual, kind, ...row }: Row): KeyNot
     ? { ...row, kind, address: address ?? '', network: network ?? '' }
     : { ...row, kind, spent: nanos(BigInt(spent ?? 0)), usual: nanos(BigInt(usual ?? 0)) };
 }
+
+/** Something about a key that is not as usual, and what its owner should look at. */
+export type KeyNotice = NoticeFacts & {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** As it is called now. */
+  readonly keyName: string;
+  /** Of its owner. */
+  readonly timeZone: string;
+  /** What of its kind happens to the key once. */
+  readonly occasion: string;
+  /** When it happened: the first call from the network, or when the hour was looked at. */
+  readonly at: Date;
+};
+
+type NoticeFacts =
+  | { readonly kind: 'new-network'; readonly address: string; readonly network: string }
+  | {
+      readonly kind: 'unusual-volume';
+      /** Within the hour up to then. */
+      readonly spent: Nanos;
+      /** In the largest hour of the 14 days before. */
+      readonly usual: Nanos;
+    };
+
+/** What is written of a new one. */
+type NewKeyNotice = NoticeFacts & Pick<KeyNotice, 'accountId' | 'keyId' | 'occasion' | 'at'>;

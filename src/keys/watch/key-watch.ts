@@ -1,9 +1,16 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { monotonicMs, reasonOf, RecurringWork } from '../../platform/shared/index.js';
 import { KeyUseRollups } from '../../usage/index.js';
-import { KeyWatchTimings } from './key-watch-timings.js';
 import { NetworkWatch } from './network-watch.js';
 import { VolumeWatch } from './volume-watch.js';
+
+/** How often it is looked at what keys are used for, in ms. Tests take shorter times. */
+export class KeyWatchTimings {
+  /** For networks: a first use is known within a minute. */
+  readonly lookEveryMs: number = 20_000;
+  /** For volumes: all calls of the last hour are read for it. */
+  readonly volumesEveryMs: number = 5 * 60_000;
+}
 
 /**
  * Looks at what keys are used for, again and again, in the background: sums it up, and has owners told of what is not as

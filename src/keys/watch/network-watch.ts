@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { isIPv4 } from 'node:net';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
-import { Clock } from '../../platform/shared/index.js';
-import { type AddressUse, KeyNetworks } from './key-networks.repository.js';
+import { Clock, networkOf } from '../../platform/shared/index.js';
+import { type AddressUse, KeyNetworks, type NetworkUse, newNetworks } from './key-networks.repository.js';
 import { KeyNotices } from './key-notices.js';
-import { networkOfAddress } from './network-of-address.js';
-import { type NetworkUse, newNetworks } from './new-networks.js';
 
 /** No call is recorded so long after it began without having been seen while it ran, whatever the clocks of processes say. */
 const OVERLAP_MS = 2 * 60_000;
@@ -71,4 +70,15 @@ function byNetwork(uses: readonly AddressUse[]): readonly NetworkUse[] {
     found.set(name, { keyId: use.keyId, network, address: first.address, firstAt: first.firstAt, lastAt });
   }
   return [...found.values()];
+}
+
+/**
+ * The network that an address belongs to, as far as one can tell: its /24 of IPv4, its /64 of IPv6. Providers hand out
+ * addresses of one home, office or machine from these, so a new address in a known one says nothing.
+ * @param address as calls record it; undefined for an empty one
+ */
+export function networkOfAddress(address: string): string | undefined {
+  if (address === '') return undefined;
+  const plain = networkOf(address);
+  return isIPv4(plain) ? plain.replace(/\d+$/, '0/24') : plain;
 }

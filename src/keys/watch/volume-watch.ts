@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
-import { Clock, nanos, type Nanos } from '../../platform/shared/index.js';
+import { Clock, nanos, type Nanos, ZERO } from '../../platform/shared/index.js';
 import { KeyUsesReader, type Query } from '../../usage/index.js';
+import { LEARNING_DAYS } from './key-networks.repository.js';
 import { KeyNotices } from './key-notices.js';
-import { MIN_UNUSUAL, unusualThreshold, DEFAULT_DAYS } from './unusual-volume.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -69,4 +69,28 @@ export class VolumeWatch {
     const to = new Date(now.getTime() - HOUR_MS);
     return this.uses.costsByHour(query, key, { from: new Date(to.getTime() - DEFAULT_DAYS * DAY_MS), to });
   }
+}
+
+/** Less in an hour is nothing to be called away for, however many times the usual it is. */
+const MIN_UNUSUAL = nanos(5_000_000_000n);
+/** Busy days are two or three times as busy as others. What runs away, or is somebody else's, seldom stops there. */
+const UNUSUAL_FACTOR = 5n;
+/** So far back is looked for the largest hour: two of each day of the week. */
+const DEFAULT_DAYS = 14;
+
+/** What a key has spent. */
+export interface Spending {
+  /** In the last 60 minutes. */
+  readonly lastHour: Nanos;
+  /** In each clock hour with calls of the 14 days before them. */
+  readonly hours: readonly Nanos[];
+  /** When the key was first used, as far as is remembered; undefined: never before. */
+  readonly since: Date | undefined;
+}
+
+/** The largest hour before, where the last one is far above it; undefined where it is not, or where nobody can tell yet. */
+export function unusualThreshold({ lastHour, hours, since }: Spending, now: Date): Nanos | undefined {
+  if (since === undefined || now.getTime() - since.getTime() < LEARNING_DAYS * DAY_MS) return undefined;
+  const usual = hours.reduce((largest, hour) => (hour > largest ? hour : largest), ZERO);
+  return lastHour >= MIN_UNUSUAL && lastHour > UNUSUAL_FACTOR * usual ? usual : undefined;
 }

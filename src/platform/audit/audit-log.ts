@@ -1,9 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import type { EntityManager } from 'typeorm';
 import { Clock, newId } from '../shared/index.js';
-import { type Actor, currentActor, nameOf } from './actor.js';
-import type { AuditEntry } from './audit-entry.js';
-import { AuditEntryEntity } from './audit-entry.entity.js';
+import { type Actor, type AuditEntry, AuditEntryEntity, currentActor, nameOf } from './audit-entry.js';
 
 type ActorColumns = Pick<AuditEntryEntity, 'actorKind' | 'actorId' | 'actorName' | 'ip'>;
 
@@ -45,3 +44,8 @@ function columnsOf(actor: Actor): ActorColumns {
     ? { actorKind: actor.kind, actorId: actor.accountId, actorName, ip: actor.ip }
     : { actorKind: actor.kind, actorId: '', actorName, ip: '' };
 }
+
+/** Global, because whatever operators change is recorded. */
+@Global()
+@Module({ imports: [TypeOrmModule.forFeature([AuditEntryEntity])], providers: [AuditLog], exports: [AuditLog] })
+export class AuditModule {}

@@ -1,17 +1,16 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { hash, hkdfSync } from 'node:crypto';
 import type { Counter, Gauge } from 'prom-client';
+import { hash, hkdfSync } from 'node:crypto';
 import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
-import { Clock, newId, reasonOf } from '../shared/index.js';
+import { Clock, newId, reasonOf, within } from '../shared/index.js';
 import { PrimaryLink } from '../workers/index.js';
-import type { Taking } from './counts.js';
-import { type Decided, FallbackCounts, OwnCounts, type OutageWatch } from './fallback-counts.js';
+import type { Counts, Decision, Return, SharedCounts, Taking } from './counts.js';
 import { LimitTimings } from './limit-timings.js';
 import { MemoryCounts } from './memory-counts.js';
-import { PrimaryCounts } from './primary-counts.js';
 import { RedisCounts } from './redis-counts.js';
+import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './serve-limits.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
@@ -124,5 +123,151 @@ class LoggedOutages implements OutageWatch {
     this.away.delete(name);
     this.degraded.dec();
     this.logger.log(`Rate limit store ${name} restored.`);
+  }
+}
+
+/** Told when counts that are shared are away, and when they are back. */
+export interface OutageWatch {
+  lost(name: string, reason: unknown): void;
+  back(name: string): void;
+}
+
+/** What was decided, and by whom: only they can take anything back. */
+export interface Decided {
+  readonly decision: Decision;
+  readonly by: Counts;
+}
+
+/**
+ * Counts that are shared, with others in their place while they are away: then nobody waits for them. The first one who
+ * has to wait too long, or is told no, ends the waiting of all; from then on they are asked in the background whether they
+ * are back.
+ */
+export class FallbackCounts {
+  private state: 'closed' | 'opening' | 'up' | 'down' = 'closed';
+  private opening: Promise<void> | undefined;
+  private probing: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly shared: SharedCounts,
+    private readonly instead: FallbackCounts | OwnCounts,
+    private readonly timings: LimitTimings,
+    private readonly watch: OutageWatch,
+  ) {
+    shared.onLost = (reason) => this.fall(reason);
+  }
+
+  /** Connects in the background; the first calls wait briefly. */
+  open(): void {
+    this.instead.open();
+    this.state = 'opening';
+    this.opening = this.inTime(this.shared.open()).then(
+      () => this.rise(),
+      (error: unknown) => this.fall(error),
+    );
+  }
+
+  async take(taking: Taking): Promise<Decided> {
+    if (this.state === 'opening') await this.opening;
+    if (this.state !== 'up') return this.instead.take(taking);
+    const asked = this.shared.take(taking);
+    try {
+      return { decision: await this.inTime(asked), by: this.shared };
+    } catch (error) {
+      // Granted after the timeout: return it.
+      asked.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
+      this.fall(error);
+      return this.instead.take(taking);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.state = 'closed';
+    clearInterval(this.probing);
+    await Promise.all([this.shared.close(), this.instead.close()]);
+  }
+
+  private fall(reason: unknown): void {
+    if (this.state === 'closed' || this.state === 'down') return;
+    this.state = 'down';
+    this.watch.lost(this.shared.name, reason);
+    this.probing = setInterval(() => void this.probe(), this.timings.probeMs).unref();
+  }
+
+  private async probe(): Promise<void> {
+    const answered = this.inTime(this.shared.probe());
+    await answered.then(
+      () => this.rise(),
+      () => undefined,
+    );
+  }
+
+  private rise(): void {
+    if (this.state === 'closed' || this.state === 'up') return;
+    clearInterval(this.probing);
+    if (this.state === 'down') this.watch.back(this.shared.name);
+    this.state = 'up';
+  }
+
+  private takeBack({ id, counts, places }: Taking, { refusal, standings }: Decision): void {
+    if (refusal !== undefined) return;
+    const corrections = counts.map(({ key, windowMs, amount }, index) => {
+      return { key, windowMs, amount: -amount, window: standings[index]?.window ?? 0 };
+    });
+    this.shared.giveBack({ id, places: places.map(({ key }) => key), corrections } satisfies Return);
+  }
+
+  /** @throws when it takes too long */
+  private async inTime<Result>(asked: Promise<Result>): Promise<Result> {
+    const { patienceMs } = this.timings;
+    const answer = await within(
+      asked.then((result) => ({ result })),
+      patienceMs,
+    );
+    if (answer === undefined) throw new Error(`no response within ${patienceMs} ms`);
+    return answer.result;
+  }
+}
+
+/** The counts of this process alone, which are always there. */
+export class OwnCounts {
+  constructor(private readonly counts: Counts) {}
+
+  open(): void {}
+
+  async take(taking: Taking): Promise<Decided> {
+    return { decision: await this.counts.take(taking), by: this.counts };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** The counts of all workers of one service, which their primary keeps (`serveLimits`). */
+export class PrimaryCounts implements SharedCounts {
+  readonly name = 'the primary process';
+  onLost: ((reason: unknown) => void) | undefined;
+
+  constructor(private readonly link: PrimaryLink) {}
+
+  open(): Promise<void> {
+    return this.probe();
+  }
+
+  async probe(): Promise<void> {
+    await this.link.ask(PROBE_TOPIC, undefined);
+  }
+
+  take(taking: Taking): Promise<Decision> {
+    return this.link.ask(TAKE_TOPIC, taking) as Promise<Decision>;
+  }
+
+  giveBack(back: Return): void {
+    this.link.ask(GIVE_BACK_TOPIC, back).catch(() => undefined);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 }

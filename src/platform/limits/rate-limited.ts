@@ -1,4 +1,3 @@
-import type { LimitStatuses } from './limit-status.js';
 import { AppError } from '../shared/index.js';
 import type { Refusal } from './counts.js';
 import type { LimitKind, Subject } from './subject.js';
@@ -63,3 +62,18 @@ function ownerOf({ kind, name }: ExceededLimit['subject']): string {
 }
 
 const times = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** How much is left of a limit that is counted by the minute. */
+export interface LimitStatus {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until all of it is there again, if nothing more is asked: as a duration, and in milliseconds since 1970. */
+  readonly resetMs: number;
+  readonly resetsAt: number;
+}
+
+/** The tightest limits that a call was counted against; absent where there is none. */
+export interface LimitStatuses {
+  readonly requests?: LimitStatus;
+  readonly tokens?: LimitStatus;
+}

@@ -1,7 +1,6 @@
 import { Clock } from '../shared/index.js';
 import type { WorkerLinks } from '../workers/index.js';
 import type { Return, Taking } from './counts.js';
-import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './limit-topics.js';
 import { MemoryCounts } from './memory-counts.js';
 
 /** Has the primary process count for all its workers. The places of a worker that ends, however it does, are free again. */
@@ -33,3 +32,8 @@ export function serveLimits(
     held.delete(worker);
   });
 }
+
+/** What workers ask their primary of limits. */
+export const TAKE_TOPIC = 'limits.take';
+export const GIVE_BACK_TOPIC = 'limits.give-back';
+export const PROBE_TOPIC = 'limits.probe';

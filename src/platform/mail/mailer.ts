@@ -1,9 +1,14 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, Module } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SettingsModule } from '../settings/index.js';
 import { AppError, codeOf, within } from '../shared/index.js';
-import { checkMail, type Mail } from './mail.js';
-import { MailRetries } from './mail-retries.js';
 import { type Delivery, MailTransport } from './mail-transport.js';
+import { checkMail, type Mail, MailTemplates } from './mail.js';
+
+/** When a mail that could not be handed over is tried again, in ms after each failure. Tests take shorter ones. */
+export class MailRetries {
+  readonly afterMs: readonly number[] = [5_000, 30_000, 120_000];
+}
 
 /** More mails at once are told as failed: a server that is away for long must not fill the memory. */
 const MAX_CONCURRENT = 1000;
@@ -104,3 +109,10 @@ const causeOf = (error: unknown): string =>
   error instanceof AppError
     ? error.message
     : [codeOf(error), responseOf(error)].filter(Boolean).join(' ') || (error instanceof Error ? error.name : 'unknown');
+
+@Module({
+  imports: [SettingsModule],
+  providers: [MailTransport, MailRetries, MailTemplates, Mailer],
+  exports: [MailTemplates, Mailer],
+})
+export class MailModule {}

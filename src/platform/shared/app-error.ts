@@ -88,3 +88,24 @@ export function errorReason(kind: ErrorKind): string {
 
 /** The error message that is stored and logged. */
 export const recordedMessage = ({ message, details }: AppError): string => details.record ?? message;
+
+/** The message of anything thrown, in one line. Of several failures in one (a host with many addresses), the first. */
+export function reasonOf(thrown: unknown): string {
+  if (!isJsonObject(thrown)) return String(thrown);
+  const { message, errors, name } = thrown;
+  if (!message && Array.isArray(errors)) return reasonOf(errors[0]);
+  return String(message || name)
+    .trim()
+    .replaceAll(/\s*\n\s*/g, '; ');
+}
+
+/** The code that Node or PostgreSQL gave an error; empty when it has none. */
+export function codeOf(thrown: unknown): string {
+  return isJsonObject(thrown) && typeof thrown['code'] === 'string' ? thrown['code'] : '';
+}
+
+/** A parsed JSON object whose members are not yet known. */
+export type JsonObject = { readonly [name: string]: unknown };
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

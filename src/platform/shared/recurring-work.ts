@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from './error-text.js';
+import { reasonOf } from './app-error.js';
 
 interface RecurringTurns {
   /**

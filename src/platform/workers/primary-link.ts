@@ -1,6 +1,6 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import cluster from 'node:cluster';
-import { type WorkerReply, isWorkerReply, isQuestion, type Question, replyTo } from './messages.js';
+import { isQuestion, isWorkerReply, type Question, replyTo, type WorkerReply } from './messages.js';
 
 interface Waiting {
   readonly resolve: (payload: unknown) => void;
@@ -81,3 +81,6 @@ function conclude({ resolve, reject }: Waiting, { payload, failed }: WorkerReply
   if (failed === undefined) resolve(payload);
   else reject(new Error(failed));
 }
+
+@Module({ providers: [PrimaryLink], exports: [PrimaryLink] })
+export class WorkersModule {}

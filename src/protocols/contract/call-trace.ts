@@ -1,4 +1,4 @@
-import type { ProtocolId } from './protocol-id.js';
+import type { ProtocolId } from './request-line.js';
 import type { WaitRecords } from './waits.js';
 
 /** The trace that a call belongs to: of its client's, or one that begins here. */

@@ -1,9 +1,8 @@
 import type { BodySize, CallBody } from './call-body.js';
 import type { CallTrace } from './call-trace.js';
 import type { JsonFields } from './json-fields.js';
-import type { ProtocolId } from './protocol-id.js';
+import type { ProtocolId, RequestLine } from './request-line.js';
 import type { RequestDemands } from './request-demands.js';
-import type { RequestLine } from './request-line.js';
 
 /** The efforts that dialects know, from the least on. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;

@@ -1,16 +1,17 @@
 import {
   AppError,
-  isJsonObject,
   type ErrorDetails,
   type ErrorKind,
   type FieldErrorCode,
+  isJsonObject,
 } from '../../platform/shared/index.js';
-import { MAX_RETRY_AFTER_SECONDS } from './error-headers.js';
 import { errorRecord } from './error-record.js';
-import { scrub } from './scrub.js';
+import { type JsonFields, readJsonFields } from './json-fields.js';
+import type { JsonInterest } from './json-interests.js';
+import { MAX_RETRY_AFTER_SECONDS } from './openai-errors.js';
 import { objectIn } from './token-counts.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
-import { UpstreamRefusal } from './upstream-refusal.js';
+import { UpstreamRefusal } from './upstream-request.js';
 
 /** What an upstream's error body says, in whichever of the usual shapes. Empty when it says nothing of use. */
 interface UpstreamErrorDetail {
@@ -225,3 +226,57 @@ function readRetryAfter(headers: UpstreamHeaders): number | undefined {
 }
 
 const bounded = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), MAX_REST_SECONDS);
+
+/** What a client is shown. */
+const MAX_SHOWN_CHARACTERS = 2_000;
+/** Read before scrubbing; what is cut off here is never shown, so nothing is shown in half. */
+const MAX_READ_CHARACTERS = 2 * MAX_SHOWN_CHARACTERS;
+
+/**
+ * What must not reach a client in an upstream's message, most specific first. Host names are told from field paths
+ * (`messages.0.content`) by their last label.
+ */
+const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, '[address]'],
+  [/\bBearer\s+[^\s"',;]+/gi, '[credential]'],
+  [/\b(?:sk|pk|rk|gsk|xai)[-_][A-Za-z0-9*_.-]{8,}/g, '[credential]'],
+  [/\bAIza[A-Za-z0-9_-]{10,}/g, '[credential]'],
+  [/\b(?:org|proj|wrkspc|acct)[-_][A-Za-z0-9*_-]{3,}/gi, '[organization]'],
+  [/\barn:aws[\w-]*:\S+/g, '[resource]'],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, '[address]'],
+  [/\[(?=[^\]]*:[^\]]*:)[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi, '[address]'],
+  [/\blocalhost\b(?::\d{1,5})?/gi, '[address]'],
+  [/\b[a-z][a-z0-9-]{1,62}:\d{4,5}\b/gi, '[address]'],
+  [
+    /\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|ai|dev|cloud|app|us|eu|cn|de|internal|local|svc|lan|test|example|invalid)(?::\d{1,5}|\b)(?:\/[^\s"'<>)\]]*)?/gi,
+    '[address]',
+  ],
+];
+
+/** An upstream's message without addresses, credentials and organisations, at most 2,000 characters. */
+export function scrub(message: string): string {
+  const clean = SECRETS.reduce(
+    (text, [pattern, replacement]) => text.replace(pattern, replacement),
+    message.slice(0, MAX_READ_CHARACTERS),
+  );
+  return clean.slice(0, MAX_SHOWN_CHARACTERS).trim();
+}
+
+/**
+ * The members of a whole answer that a meter looks at; `error` must be one of the interests.
+ * @throws AppError when the answer is an error in disguise, or no JSON object
+ */
+export function readResponseFields(body: Uint8Array, interests: JsonInterest): JsonFields {
+  let fields: JsonFields;
+  let error: unknown;
+  try {
+    fields = readJsonFields(body, interests);
+    error = fields.value('error');
+  } catch (cause) {
+    const message = 'The upstream sent a response that is not a JSON object.';
+    throw new AppError('upstream_error', message, { failover: true }, { cause });
+  }
+  // Some upstreams always have the member, with null or false in it.
+  if (error) throw classifyInnerError({ error });
+  return fields;
+}

@@ -1,5 +1,5 @@
 import { AppError, isJsonObject, type FieldErrorCode, type JsonObject } from '../../platform/shared/index.js';
-import { CLOSE_BRACE, isWhiteSpace } from './bytes.js';
+import { CLOSE_BRACE, isWhiteSpace } from './json-text.js';
 import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';

@@ -1,8 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
-import { OPEN_BRACE, OPEN_BRACKET, QUOTE, SMALL_F, SMALL_N, SMALL_T } from './bytes.js';
+import { OPEN_BRACE, OPEN_BRACKET, QUOTE, SMALL_F, SMALL_N, SMALL_T, stringText } from './json-text.js';
 import { fold, type JsonInterest } from './json-interests.js';
-import { stringText } from './json-text.js';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 

@@ -1,18 +1,26 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
-import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
-import { CacheMarkSearch } from './cache-mark-search.js';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isLiteral,
+  isWhiteSpace,
+  literalEnd,
+  notJson,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './json-text.js';
+import { CacheMarkSearch, type JsonInterest } from './json-interests.js';
 import { type BodySize, sizeOf } from './call-body.js';
-import type { JsonInterest } from './json-interests.js';
 import { JsonLimits } from './json-limits.js';
-import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
-import { notJson } from './json-text.js';
 import type { StateIdPlace } from './prompt-content.js';
 import { type ObjectPlace, SealFinder } from './seal-edits.js';
-import { wordsOf } from './string-bytes.js';
-import { Utf8Check } from './utf8-check.js';
+import { Utf8Check, wordsOf } from './string-bytes.js';
 
 /** What one pass over a document found. */
 export interface JsonScan {

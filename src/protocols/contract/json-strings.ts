@@ -1,8 +1,7 @@
 import type { Buffer } from 'node:buffer';
-import { BACKSLASH, QUOTE, SPACE } from './bytes.js';
+import { BACKSLASH, notJson, QUOTE, SPACE } from './json-text.js';
 import { MediaFinder } from './declared-media.js';
-import { isTypeKey } from './image-types.js';
-import { notJson } from './json-text.js';
+import { isTypeKey } from './outside-content.js';
 import { PromptContent } from './prompt-content.js';
 import { stopByteIn, stopFrom } from './string-bytes.js';
 

@@ -1,7 +1,7 @@
+import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, ErrorKind, JsonObject } from '../../platform/shared/index.js';
-import { errorHeaders, messageWithId } from './error-headers.js';
 import type { RenderedError } from './protocol-adapter.js';
-import { UpstreamRefusal } from './upstream-refusal.js';
+import { UpstreamRefusal } from './upstream-request.js';
 
 // What Responses and Chat Completions have in common: both are one vendor's, and their errors are the same.
 
@@ -75,3 +75,94 @@ function codeOf(error: AppError, row: OpenAiErrorRow): string | null {
   const upstreamCode = error instanceof UpstreamRefusal ? error.code : undefined;
   return upstreamCode ?? error.details.fault ?? row.code;
 }
+
+const MINUTE_S = 60;
+
+/** How much is left of our limits, as Responses and Chat Completions say it in headers. */
+export const renderOpenAiLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
+  ...headersOf('requests', requests),
+  ...headersOf('tokens', tokens),
+});
+
+function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
+  if (standing === undefined) return {};
+  return {
+    [`x-ratelimit-limit-${what}`]: String(standing.limit),
+    [`x-ratelimit-remaining-${what}`]: String(standing.remaining),
+    [`x-ratelimit-reset-${what}`]: durationText(standing.resetMs),
+  };
+}
+
+/** `6m0s`, `1s`, `120ms`: never sooner than it is. */
+function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.ceil(ms)}ms`;
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < MINUTE_S ? `${seconds}s` : `${Math.floor(seconds / MINUTE_S)}m${seconds % MINUTE_S}s`;
+}
+
+/** Final whoever sends them: the same request would be refused again. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 426]);
+/** The longest wait that a client is told. One vendor's SDK obeys any number and freezes its program for so long. */
+export const MAX_RETRY_AFTER_SECONDS = 60;
+const REQUEST_ID = '(request id: ';
+
+/**
+ * The headers that errors of every dialect carry, beside the request id's.
+ * @param status as the dialect words this error
+ */
+export function errorHeaders(error: AppError, status: number): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const shouldRetry = shouldRetryOf(error, status);
+  if (shouldRetry !== undefined) headers['x-should-retry'] = String(shouldRetry);
+  const seconds = retryAfterOf(error);
+  if (seconds !== undefined) headers['retry-after'] = String(seconds);
+  if (status === 401) headers['www-authenticate'] = 'Bearer realm="switchboard"';
+  return headers;
+}
+
+/** The message as clients get it: it ends with the request's id, once, also when an upstream put its own there. */
+export function messageWithId(message: string, requestId: string): string {
+  const own = message.trimEnd();
+  const suffix = own.endsWith(')') ? own.lastIndexOf(REQUEST_ID) : -1;
+  return `${suffix < 0 ? own : own.slice(0, suffix).trimEnd()} ${REQUEST_ID}${requestId})`;
+}
+
+/** Undefined leaves the decision to the status, as SDKs take it. */
+function shouldRetryOf(error: AppError, status: number): boolean | undefined {
+  if (error.details.shouldRetry !== undefined) return error.details.shouldRetry;
+  if (error.kind === 'insufficient_quota' || FINAL_STATUSES.has(status)) return false;
+  return undefined;
+}
+
+function retryAfterOf(error: AppError): number | undefined {
+  const seconds = error.details.retryAfterSeconds ?? (error.kind === 'rate_limit_exceeded' ? 1 : undefined);
+  if (seconds === undefined) return undefined;
+  return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS);
+}
+
+/** What HTTP has for each kind of error: for pages, and for dialects whose vendor says nothing else. */
+export const DEFAULT_STATUSES: Readonly<Record<ErrorKind, number>> = {
+  invalid_token: 401,
+  permission_denied: 403,
+  insufficient_quota: 402,
+  invalid_request: 400,
+  context_length_exceeded: 400,
+  model_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  upgrade_required: 426,
+  conflict: 409,
+  request_too_large: 413,
+  request_timeout: 408,
+  unsupported_media_type: 415,
+  rate_limit_exceeded: 429,
+  server_is_overloaded: 503,
+  unavailable: 503,
+  shutting_down: 503,
+  upstream_error: 502,
+  upstream_auth: 502,
+  upstream_truncated: 502,
+  timeout: 504,
+  internal: 500,
+  context_canceled: 499,
+};

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { isImageType } from './image-types.js';
 import {
+  isImageType,
   isToolData,
   leansOutside,
   NAME_MARKS,

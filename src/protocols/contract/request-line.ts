@@ -15,3 +15,6 @@ export function headerOf(request: RequestLine, name: string): string | undefined
   const value = request.headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
+
+/** The id of a registered adapter: `responses`, `chat-completions`, `messages`, or whatever else is added. */
+export type ProtocolId = string;

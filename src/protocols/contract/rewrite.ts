@@ -1,8 +1,10 @@
+import type { JsonObject } from '../../platform/shared/index.js';
 import type { Call } from './call.js';
-import type { JsonEdit } from './json-splice.js';
+import { type JsonEdit, SplicedBody } from './json-splice.js';
 import { headerOf } from './request-line.js';
 import { sealEdits } from './seal-edits.js';
 import type { UpstreamTarget } from './upstream-adapter.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 // What every dialect does alike when a client's own bytes go up.
 
@@ -41,3 +43,15 @@ export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly 
   }
   return headers;
 }
+
+/** A request of our own making, for a probe: JSON to a path behind the channel's base address. */
+export const smallestRequest = (
+  path: string,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): UpstreamRequest => ({
+  path,
+  query: '',
+  headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+  body: new SplicedBody({ bytes: Buffer.from(JSON.stringify(body)) }),
+});

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/shared/index.js';
-import { CR, LF } from './bytes.js';
+import { CR, LF } from './json-text.js';
 import { SseEvent } from './sse-event.js';
 
 const MAX_EVENT_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import type { Buffer } from 'node:buffer';
-import { BACKSLASH, QUOTE, SPACE } from './bytes.js';
+import { type Buffer, isUtf8 } from 'node:buffer';
+import { BACKSLASH, QUOTE, SPACE } from './json-text.js';
 
 // Searches in the strings of JSON. Four bytes are looked at in one go, as one number: when a limit is subtracted from
 // each, a byte below it borrows, which sets its top bit; bytes that had that bit before are masked out. A borrow may
@@ -91,3 +91,42 @@ const controlMarks = (word: number): number => (word - 0x20202020) & ~word & 0x8
 
 /** Which of the four bytes is marked, counted from the lowest. */
 const lowestMarked = (marks: number): number => (31 - Math.clz32(marks & -marks)) >>> 3;
+
+/** Checks that bytes are UTF-8 as they arrive, each byte once. */
+export class Utf8Check {
+  private checkedTo = 0;
+
+  /** False when the body so far, but for a character that has not come whole, is none. */
+  next(body: Buffer): boolean {
+    return this.check(body, wholeCharactersEnd(body, this.checkedTo));
+  }
+
+  /** False when the whole body is none. */
+  end(body: Buffer): boolean {
+    return this.check(body, body.length);
+  }
+
+  private check(body: Buffer, to: number): boolean {
+    if (to <= this.checkedTo) return true;
+    const from = this.checkedTo;
+    this.checkedTo = to;
+    return isUtf8(from === 0 && to === body.length ? body : body.subarray(from, to));
+  }
+}
+
+/** The end of the bytes without a last character of which only the beginning is there. */
+function wholeCharactersEnd(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  for (let at = length - 1; at >= from && at >= length - 3; at--) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x80) break;
+    // A byte that begins a character; the others of a character begin with the bits 10.
+    if (byte >= 0xc0) return length - at < characterLength(byte) ? at : length;
+  }
+  return length;
+}
+
+function characterLength(first: number): number {
+  if (first >= 0xf0) return 4;
+  return first >= 0xe0 ? 3 : 2;
+}

@@ -1,6 +1,6 @@
 import type { AppError } from '../../platform/shared/index.js';
 import type { Call } from './call.js';
-import type { ProtocolId } from './protocol-id.js';
+import type { ProtocolId } from './request-line.js';
 import type { ModelListing } from './model-listing.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';

@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
-import type { CountedTokens, CountReply, CountRequest } from './count-request.js';
-import { TokenThread } from './token-thread.js';
+import { type CountedTokens, type CountReply, type CountRequest, TokenThread } from './token-thread.js';
 
 interface Job {
   readonly request: CountRequest;

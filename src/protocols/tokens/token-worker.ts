@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { replyCount } from './count-request.handler.js';
-import type { CountRequest } from './count-request.js';
+import { replyCount } from './count-tokens.js';
+import type { CountRequest } from './token-thread.js';
 
 // The program of the thread: one request after the other, each answered once.
 

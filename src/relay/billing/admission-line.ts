@@ -1,4 +1,6 @@
+import type { AppError } from '../../platform/shared/index.js';
 import { type AdmissionRequest, type AdmissionResult, isShort } from './admission.js';
+import { AccountOwes, InsufficientQuota } from './billing.errors.js';
 
 /** Max time that a call waits for money held by running calls, in ms. */
 const MAX_WAIT_MS = 5000;
@@ -104,3 +106,26 @@ function nextWake(line: Line, untilMs: number): Promise<void> {
 }
 
 const elapsed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());
+
+/**
+ * What a call is told that has not the money; undefined when it is admitted, or when the key or the catalog has to be
+ * read anew.
+ * @param minimum the least that it needs, in nanos
+ */
+export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: string): AppError | undefined {
+  switch (result.outcome) {
+    case 'wallet':
+    case 'key':
+    case 'budget':
+      return new InsufficientQuota(result.outcome, result, minimum, keyName);
+    case 'owed':
+      return new AccountOwes(result);
+    case 'admitted':
+    case 'stale':
+    case 'key_state':
+    case 'account_state':
+      return undefined;
+    default:
+      return result.outcome satisfies never;
+  }
+}

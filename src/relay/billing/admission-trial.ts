@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { AppError } from '../../platform/shared/index.js';
 import type { AdmissionResult } from './admission.js';
-import { refusalOf } from './admission-refusal.js';
+import { refusalOf } from './admission-line.js';
 import { AdmissionOutdated, AdmissionUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { HoldRequest } from './hold.js';
 import { admissionRequest, type BillingPlan, type CallToAdmit } from './plan.js';
-import { ThisProcess } from './sweeper/this-process.js';
+import { ThisProcess } from './sweeper/presence.js';
 
 /** What admission would say to a call. Amounts in nanos. */
 export interface TriedAdmission {

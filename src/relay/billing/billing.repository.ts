@@ -16,7 +16,7 @@ import type {
 import { AdmissionHealth } from './admission-health.js';
 import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
 import type { CallRow } from './call-row.js';
-import { MoneyMetrics } from './money-metrics.js';
+import { MoneyMetrics } from './billing-metrics.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
 /** The code of PostgreSQL for a row whose key another one has. */

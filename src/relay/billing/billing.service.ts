@@ -1,11 +1,12 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Call, TextPlaces } from '../../protocols/contract/index.js';
 import { CatalogService } from '../../catalog/index.js';
-import { Batcher, isOutage } from '../../platform/database/index.js';
 import { type Caller, KeyAuthenticator } from '../../keys/index.js';
+import { Batcher, isOutage } from '../../platform/database/index.js';
 import { AppError, monotonicMs } from '../../platform/shared/index.js';
+import type { Call, TextPlaces, TokenUsage } from '../../protocols/contract/index.js';
 import { type CountedTokens, type CountRequest, TokenCounter } from '../../protocols/tokens/index.js';
+import { AdmissionLine, refusalOf } from './admission-line.js';
 import {
   type AdmissionRequest,
   type AdmissionResult,
@@ -13,20 +14,17 @@ import {
   type ExtensionResult,
   isShort,
 } from './admission.js';
-import { AdmissionLine } from './admission-line.js';
-import { refusalOf } from './admission-refusal.js';
 import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import { CallRecorder } from './call-recorder.js';
 import type { RefusedCall } from './call-row.js';
 import { Credit, type CreditLine } from './credit.js';
-import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
+import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import { affordableOutput, creditLine, promptByCount } from './hold.js';
-import { InFlight } from './in-flight.js';
-import { ConversationTokenCache } from './conversation-token-cache.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
-import { ThisProcess } from './sweeper/this-process.js';
+import { InFlight } from './settlement-queue.js';
+import { ThisProcess } from './sweeper/presence.js';
 import {
   type Admission,
   type BillingPort,
@@ -238,3 +236,30 @@ function unavailable(cause: unknown): never {
 }
 
 const sinceMs = (startedMs: number): number => Math.round(monotonicMs() - startedMs);
+
+const MAX_RESPONSES = 10_000;
+
+/**
+ * How many tokens the conversations have that end with an answer of this process, by the upstream's id for it: what the
+ * prompt of a call is larger by that continues one. Kept by account, so that nobody's id says anything to others, and
+ * only of the latest answers: whoever is not found here is held for as if anything might follow.
+ */
+export class ConversationTokenCache {
+  private readonly tokens = new Map<string, number>();
+
+  note(accountId: string, { answerId, input, output }: TokenUsage): void {
+    if (answerId === undefined) return;
+    const name = nameOf(accountId, answerId);
+    // Put anew, it stands behind all others.
+    this.tokens.delete(name);
+    this.tokens.set(name, input + output);
+    if (this.tokens.size > MAX_RESPONSES)
+      for (const oldest of this.tokens.keys()) return void this.tokens.delete(oldest);
+  }
+
+  tokensOf(accountId: string, answerId: string | undefined): number | undefined {
+    return answerId === undefined ? undefined : this.tokens.get(nameOf(accountId, answerId));
+  }
+}
+
+const nameOf = (accountId: string, answerId: string): string => `${accountId} ${answerId}`;

@@ -1,5 +1,6 @@
-import type { CallTrace, ProtocolId } from '../../protocols/contract/index.js';
 import type { Caller } from '../../keys/index.js';
+import { type AppError, errorReason, recordedMessage } from '../../platform/shared/index.js';
+import type { CallTrace, ProtocolId } from '../../protocols/contract/index.js';
 import type { BillingBasis, CallStatus } from './ending.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
@@ -95,3 +96,45 @@ export type OpenCall = Pick<
   CallRow,
   'id' | 'created_at' | 'account_id' | 'key_id' | 'model' | 'group_name' | 'protocol' | 'stream' | 'effort' | 'ip'
 > & { readonly snapshot: PriceSnapshot };
+
+/** One line of the log for each finished call: never its body, its headers or its key. */
+export function callLine(row: CallRow, collected: bigint | undefined, traceId?: string): object {
+  return {
+    request_id: row.id,
+    ...(traceId !== undefined && { trace_id: traceId }),
+    key_id: row.key_id,
+    model: row.model,
+    group: row.group_name,
+    channel: row.channel,
+    status: row.status,
+    ...(row.error_reason !== '' && { reason: row.error_reason }),
+    first_token_ms: row.first_token_ms,
+    duration_ms: row.duration_ms,
+    prompt_tokens: row.prompt_tokens,
+    completion_tokens: row.completion_tokens,
+    cost_nanos: (collected ?? 0n).toString(),
+  };
+}
+
+const NOTHING_CHARGED: Partial<CallRow> = {
+  cost: '0',
+  billing_basis: 'free',
+  prompt_tokens: null,
+  cached_tokens: null,
+  cache_write_tokens: null,
+  completion_tokens: null,
+  reasoning_tokens: null,
+  lines: null,
+};
+
+/**
+ * The row of an answer that was complete but not recorded in time. Its client has been told so and has not seen its end:
+ * of a stream it has all but that, and pays for it; of an unstreamed answer it has nothing, and pays nothing.
+ */
+export const unrecordedRow = (row: CallRow, error: AppError): CallRow => ({
+  ...row,
+  status: 'failed',
+  error_reason: errorReason(error.kind),
+  error_message: recordedMessage(error),
+  ...(row.stream ? { billing_basis: row.billing_basis === 'free' ? 'free' : 'partial' } : NOTHING_CHARGED),
+});

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { defer, finalize, from, type Observable, switchMap } from 'rxjs';
 import { DatabasePools } from '../../platform/database/index.js';
 import { AdmissionUnavailable, RunsElsewhere } from './billing.errors.js';
-import { ThisProcess } from './sweeper/this-process.js';
+import { ThisProcess } from './sweeper/presence.js';
 
 interface Named {
   readonly call_id: string;

@@ -5,10 +5,8 @@ import { Metrics } from '../../platform/metrics/index.js';
 import { monotonicMs, within } from '../../platform/shared/index.js';
 import { NotSettled, SettlementUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
-import type { CallRow } from './call-row.js';
-import { InFlight } from './in-flight.js';
+import { type CallRow, unrecordedRow } from './call-row.js';
 import { InterruptedCalls } from './sweeper/interrupted-calls.js';
-import { unrecordedRow } from './unrecorded-row.js';
 
 const RETRY_MS = 250;
 /** How long the end of an answer waits for a database that has gone. */
@@ -161,3 +159,19 @@ const whatIsLost = (row: CallRow): object => ({
   billing_basis: row.billing_basis,
   cost_nanos: row.cost,
 });
+
+/** What is on its way and must be over before the process may end. */
+export class InFlight {
+  private readonly promises = new Set<Promise<unknown>>();
+
+  add<T>(promise: Promise<T>): Promise<T> {
+    const settled = promise.catch(() => undefined).finally(() => this.promises.delete(settled));
+    this.promises.add(settled);
+    return promise;
+  }
+
+  /** Resolves when there is nothing left, what came meanwhile included. */
+  async over(): Promise<void> {
+    while (this.promises.size > 0) await Promise.all(this.promises);
+  }
+}

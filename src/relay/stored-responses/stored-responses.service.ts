@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Clock } from '../../platform/shared/index.js';
-import { openContent, sealContent } from './response-seal.js';
-import type { StoredContent, ResponseOwner, NewStoredResponse, StoredResponse } from './stored-response.js';
-import { StoredResponseLimits } from './stored-response-limits.js';
+import {
+  type NewStoredResponse,
+  openContent,
+  type ResponseOwner,
+  sealContent,
+  type StoredContent,
+  type StoredResponse,
+  StoredResponseLimits,
+} from './stored-response.js';
 import { StoredResponsesRepository, type StoredResponseRow } from './stored-responses.repository.js';
 
 /** Answers that are only known to lie with a channel are counted so often, in answers of this process. */

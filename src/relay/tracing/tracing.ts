@@ -1,13 +1,11 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallTrace } from '../../protocols/contract/index.js';
 import { Config } from '../../platform/config/index.js';
-import { Metrics } from '../../platform/metrics/index.js';
+import { Metrics, MetricsModule } from '../../platform/metrics/index.js';
 import { within } from '../../platform/shared/index.js';
-import { PassedTrace } from './passed-trace.js';
-import { RecordedTrace } from './recorded-trace.js';
+import type { CallTrace } from '../../protocols/contract/index.js';
 import type { SpanExport } from './span-export.js';
-import { SAMPLED, traceContextOf } from './trace-context.js';
+import { headersOf, newSpanId, RecordedTrace, SAMPLED, type TraceContext, traceContextOf } from './trace-context.js';
 
 /** How long a process that ends waits for its collector, in ms. */
 const LAST_EXPORT_MS = 3000;
@@ -53,3 +51,23 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     if (this.exported !== undefined) await within(this.exported.close(), LAST_EXPORT_MS);
   }
 }
+
+/** A trace of the client's that only passes: nothing of it is recorded here. */
+class PassedTrace implements CallTrace {
+  constructor(private readonly parent: TraceContext) {}
+
+  get traceId(): string {
+    return this.parent.traceId;
+  }
+
+  attempt(): Readonly<Record<string, string>> {
+    return headersOf({ ...this.parent, spanId: newSpanId() });
+  }
+
+  end(): void {
+    // Nobody is told.
+  }
+}
+
+@Module({ imports: [MetricsModule], providers: [Tracing], exports: [Tracing] })
+export class TracingModule {}

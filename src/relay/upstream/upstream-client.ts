@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
-import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../../protocols/contract/index.js';
-import type { Secret } from '../../platform/shared/index.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Channel } from '../../catalog/channels/index.js';
-import { addressOf, headersFor } from './upstream-address.js';
-import { connectionError } from './upstream.errors.js';
+import { AppError, type ErrorKind, type Secret } from '../../platform/shared/index.js';
+import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../../protocols/contract/index.js';
 import { UpstreamPools } from './upstream-pools.js';
 
 /** So much is put together and sent in one write; of what is larger so much is handed to a socket at a time. */
@@ -135,3 +133,68 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 /** Why a request is aborted; the HTTP client wants a reason and nobody reads it. */
 class NobodyListens extends Error {}
+
+interface Base {
+  readonly origin: string;
+  /** Without a slash at its end. */
+  readonly path: string;
+  /** Encoded. */
+  readonly query: string;
+}
+
+/** Parsed once for each channel, which is made anew when it changes. */
+const bases = new WeakMap<Channel, Base>();
+
+/** Where a request goes: the channel's base address and query with the request's own behind them. */
+function addressOf(channel: Channel, request: UpstreamRequest): { origin: string; path: string } {
+  const base = bases.get(channel) ?? parse(channel);
+  const own = request.query === '' ? '' : new URLSearchParams(request.query).toString();
+  const query = [base.query, own].filter((part) => part !== '').join('&');
+  return { origin: base.origin, path: `${base.path}${request.path}${query && `?${query}`}` };
+}
+
+function parse(channel: Channel): Base {
+  const { origin, pathname } = new URL(channel.baseUrl);
+  const query = new URLSearchParams(channel.query).toString();
+  const base = { origin, path: pathname.replace(/\/$/, ''), query };
+  bases.set(channel, base);
+  return base;
+}
+
+/** The request's headers, the channel's own, and the credential in the place this upstream looks for it. */
+function headersFor(
+  channel: Channel,
+  credential: Secret | undefined,
+  request: UpstreamRequest,
+): Record<string, string> {
+  return {
+    ...request.headers,
+    ...channel.headers,
+    'accept-encoding': 'identity',
+    'user-agent': 'switchboard',
+    ...(credential !== undefined && credentialHeader(channel, credential)),
+  };
+}
+
+function credentialHeader(channel: Channel, credential: Secret): Record<string, string> {
+  if (channel.auth === 'bearer') return { authorization: `Bearer ${credential.reveal()}` };
+  return channel.auth === 'none' ? {} : { [channel.auth]: credential.reveal() };
+}
+
+/** By the code of the HTTP client. */
+const CONNECTION_ERRORS: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
+  UND_ERR_CONNECT_TIMEOUT: ['timeout', 'Connecting to the upstream timed out.'],
+  UND_ERR_HEADERS_TIMEOUT: ['timeout', 'The upstream did not start to respond in time.'],
+  UND_ERR_BODY_TIMEOUT: ['timeout', 'The upstream stopped in the middle of its response.'],
+};
+const ANY_OTHER = ['upstream_error', 'The connection to the upstream failed.'] as const;
+
+/**
+ * A failure of the connection, in our words: nothing of the upstream's address reaches a client.
+ * `failover`: another channel may still answer, as long as nothing of this answer has been sent on.
+ */
+function connectionError(error: Error & { readonly code?: unknown }): AppError {
+  if (error instanceof AppError) return error;
+  const [kind, message] = CONNECTION_ERRORS[String(error.code)] ?? ANY_OTHER;
+  return new AppError(kind, message, { failover: true }, { cause: error });
+}

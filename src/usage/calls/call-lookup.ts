@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, idTime, nanos, type Nanos } from '../../platform/shared/index.js';
-import { resultOf } from './call-result.js';
-import type { CostLine, RecordedCall } from './recorded-call.js';
+import { type CostLine, type RecordedCall, resultOf } from './recorded-call.js';
 import { CallNotFound } from '../usage.errors.js';
 
 /** No clock of ours is so far ahead of another one, and there are times in ids that the database cannot read. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type KeyUses, KeyUsesReader } from './key-uses.js';
-import { missingCalls } from '../retention/missing-calls.js';
+import { missingCalls } from '../retention/retention.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../sums/usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
@@ -20,7 +20,7 @@ export interface KeyReport {
 }
 
 /** The finished calls of one key of an account. */
-export type KeyFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
+type KeyFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
 
 /** So many addresses, and models, have rows of their own. */
 const MAX_ROWS = 50;

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { nanos, type Nanos } from '../../platform/shared/index.js';
-import { hasFailed, resultOf } from '../calls/call-result.js';
-import type { Query } from '../time-limited-reads.js';
+import { hasFailed, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../sums/traffic-reader.js';
+import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { Parameters } from '../usage-filter.js';
 
 /** One key of an account; another account's key has no use that could be seen. */
@@ -136,3 +137,78 @@ const usesOf = ({ calls, failed, cost, ...row }: Row): UsesOf => ({
   failed: Number(failed),
   cost: nanos(BigInt(cost)),
 });
+
+/** Calls of every outcome, running ones too. */
+export interface RecentUse {
+  readonly callsSince: number;
+  readonly callsInDay: number;
+  /** Of all calls, those that are not kept any more among them. */
+  readonly lastAt: Date | undefined;
+}
+
+interface RecentRow {
+  readonly since: number;
+  readonly day: number;
+  readonly last: Date | null;
+}
+
+const RECENT = `
+  SELECT sum(u.since)::int AS since, sum(u.day)::int AS day, max(u.last) AS last
+    FROM (
+      SELECT count(*) FILTER (WHERE created_at >= $3) AS since,
+             count(*) FILTER (WHERE created_at >= now() - interval '1 day') AS day, NULL::timestamptz AS last
+        FROM calls
+       WHERE key_id = $2 AND account_id = $1 AND created_at >= least($3, now() - interval '1 day')
+       UNION ALL
+      SELECT 0, 0, (SELECT created_at FROM calls WHERE key_id = $2 AND account_id = $1 ORDER BY created_at DESC LIMIT 1)
+       UNION ALL
+      SELECT 0, 0, (SELECT max(last_at) FROM dropped_calls WHERE key_id = $2 AND account_id = $1)
+       UNION ALL
+      SELECT count(*) FILTER (WHERE created_at >= $3),
+             count(*) FILTER (WHERE created_at >= now() - interval '1 day'), max(created_at)
+        FROM open_calls
+       WHERE account_id = $1 AND key_id = $2) u`;
+
+/** What a key was used for, so that its owner can tell whether it was they. */
+@Injectable()
+export class KeyUse {
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly uses: KeyUsesReader,
+  ) {}
+
+  /**
+   * @param since from when on `callsSince` counts
+   * @throws RangeTooLarge
+   */
+  async recent({ accountId, id }: UsedKey, since: Date): Promise<RecentUse> {
+    const [row] = await this.reads.read((query) => query<RecentRow>(RECENT, [accountId, id, since]));
+    return { callsSince: row?.since ?? 0, callsInDay: row?.day ?? 0, lastAt: row?.last ?? undefined };
+  }
+
+  /** What it was used for, where most calls came from first. Running calls are not counted. @throws RangeTooLarge */
+  byAddress(key: UsedKey, span: Span, most: number): Promise<readonly UseOfModel[]> {
+    return this.reads.read((query) => this.uses.byAddressAndModel(query, key, span, most));
+  }
+}
+
+/** The youngest calls that are summed up are older than this, so that those that run are in no hurry. */
+const BEHIND_MS = 2 * 60 * 60 * 1000;
+
+/** Keeps the sums of what keys were used for (`key_uses`) up to date: for whoever does so in the background. */
+@Injectable()
+export class KeyUseRollups {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Sums up some hours more, in a transaction of its own: a late call waits for no longer. Two at once wait for each other.
+   * @returns whether nothing is left to be summed up for now
+   */
+  async step(): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ done: boolean }[]>(
+      `SELECT sum_up_key_uses() > now() - make_interval(secs => $1) AS done`,
+      [BEHIND_MS / 1000],
+    );
+    return row?.done ?? false;
+  }
+}

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { type CallResult, resultOf } from '../calls/call-result.js';
-import type { LogPosition, LogStart } from './log-start.js';
-import { matchingSlots } from './matching-slots.js';
+import { type CallResult, resultOf } from '../calls/recorded-call.js';
+import { slotsOf } from '../sums/usage-chart.js';
+import { slotAt, SUMMED_UNTIL } from '../sums/usage-days.js';
 import type { Query } from '../time-limited-reads.js';
 import { conditions, ofFinished, Parameters, type UsageFilter } from '../usage-filter.js';
-import { SUMMED_UNTIL } from '../sums/usage-parts.js';
 
 /** A call as a row of the log. Null: unknown, or not yet. */
 export interface LoggedCall {
@@ -143,3 +142,49 @@ const loggedCall = (row: Row): LoggedCall => ({
 });
 
 const count = (text: string | null): number | null => (text === null ? null : Number(text));
+
+/** Dropped calls have sums, and are on no page. */
+const KEPT_FROM = `(SELECT coalesce((max(month) + interval '1 month') AT TIME ZONE 'UTC', '-infinity') FROM dropped_calls)`;
+
+/**
+ * The CTE "matching": quarters of an hour with calls of a filter, as many of them as a page of so many calls needs, from
+ * where it begins on. So a page of the few calls of a rare model is found without reading all others. Undefined: the
+ * filter is of no kind that the sums know, or of none at all, when every call is of the page.
+ */
+function matchingSlots(
+  filter: UsageFilter,
+  start: LogStart,
+  limit: number,
+  parameters: Parameters,
+): string | undefined {
+  const { model, keyId, group, channel, result } = filter;
+  const slots = slotsOf(filter, []);
+  if (slots === undefined || (model ?? keyId ?? group ?? channel ?? result) === undefined) return undefined;
+  const order = start !== undefined && 'after' in start ? 'ASC' : 'DESC';
+  // The first one may have calls that are not of the page, and is not counted; the last one may be the page's in part.
+  return `
+    matching AS MATERIALIZED (
+      SELECT slot FROM (
+        SELECT slot, sum(calls) OVER in_order - calls - first_value(calls) OVER in_order AS passed
+          FROM (
+            SELECT c.slot, sum(c.calls) AS calls FROM usage_slots c
+             WHERE ${slots} AND c.slot >= greatest(${slotAt(parameters.time(filter.from))}, ${KEPT_FROM})
+               AND c.slot < least(${parameters.time(filter.to)}, ${SUMMED_UNTIL})${behind(start, parameters)}
+               ${conditions(filter, parameters, 'c.result')}
+             GROUP BY 1 HAVING sum(c.calls) > 0) s
+        WINDOW in_order AS (ORDER BY slot ${order})) s
+       WHERE passed < ${parameters.add(limit, 'integer')}
+    )`;
+}
+
+function behind(start: LogStart, parameters: Parameters): string {
+  if (start === undefined) return '';
+  const [sign, [at]] = 'after' in start ? (['>=', start.after] as const) : (['<=', start.before] as const);
+  return ` AND c.slot ${sign} ${slotAt(parameters.time(at))}`;
+}
+
+/** A place between two calls of the log: the call that it is next to, its time to the microsecond. */
+export type LogPosition = readonly [at: string, id: string];
+
+/** Where a page begins: older or newer than a place; the newest calls when absent. */
+export type LogStart = { readonly before: LogPosition } | { readonly after: LogPosition } | undefined;

@@ -1,10 +1,10 @@
 import type { Query } from '../time-limited-reads.js';
 import type { Span } from '../sums/traffic-reader.js';
 import { Parameters } from '../usage-filter.js';
-import { wholeSlots } from '../sums/usage-parts.js';
+import { wholeSlots } from '../sums/usage-days.js';
 
 /** What an account's finished calls of a span are of, in alphabetical order. */
-export interface UsedNames {
+interface UsedNames {
   readonly models: readonly string[];
   readonly groups: readonly string[];
 }

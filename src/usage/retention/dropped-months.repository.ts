@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
 import { codeOf } from '../../platform/shared/index.js';
-import { type Month, startOf } from './month.js';
+import { type Month, startOf } from './partitions.js';
 import { CallsAreBusy } from '../usage.errors.js';
 
 /** Everybody's calls wait behind who waits for this lock: so it is waited for shortly, and more than once. */

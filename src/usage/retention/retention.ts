@@ -1,12 +1,11 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { actingAs, AuditLog, SYSTEM } from '../../platform/audit/index.js';
+import { calendarDate } from '../../platform/format/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, reasonOf, RecurringWork } from '../../platform/shared/index.js';
-import { calendarDate } from '../../platform/format/index.js';
+import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { DroppedMonths } from './dropped-months.repository.js';
-import { missingCalls } from './missing-calls.js';
-import { type Month, oldestStoredMonth, startOf } from './month.js';
-import { TimeLimitedReads } from '../time-limited-reads.js';
+import { type Month, oldestStoredMonth, startOf } from './partitions.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -91,3 +90,13 @@ export class CallRetention implements OnModuleDestroy {
 
 /** The oldest month that is left begins where this one ends. */
 const titleOf = (month: Month): string => `calls before ${calendarDate(startOf(month, 1), 'UTC')}`;
+
+/** Null: none was ever dropped. */
+const KEPT_FROM = `SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' AS kept FROM dropped_calls`;
+
+/** What is said where calls from this time on are asked for and some of them are not kept; undefined: all are. */
+export async function missingCalls(query: Query, time: Date): Promise<string | undefined> {
+  const [row] = await query<{ kept: Date | null }>(KEPT_FROM);
+  const kept = row?.kept ?? time;
+  return time < kept ? `Calls before ${calendarDate(kept, 'UTC')} have been deleted.` : undefined;
+}

@@ -2,7 +2,7 @@ import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { Query } from '../time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters } from '../usage-filter.js';
-import { partsSql } from './usage-parts.js';
+import { partsSql } from './usage-days.js';
 
 /** What finished calls of all accounts came to. Money in nano-dollars. */
 export interface TrafficFigures {
@@ -18,12 +18,12 @@ export interface TrafficFigures {
   readonly chargedOfKnown: Nanos;
 }
 
-export interface TrafficBar extends Pick<TrafficFigures, 'calls' | 'failed'> {
+interface TrafficBar extends Pick<TrafficFigures, 'calls' | 'failed'> {
   readonly start: Date;
 }
 
 /** What was charged for the calls of a model, by its name, or of an account, by its id. */
-export interface TrafficPart extends Pick<TrafficFigures, 'calls' | 'charged'> {
+interface TrafficPart extends Pick<TrafficFigures, 'calls' | 'charged'> {
   readonly name: string;
 }
 

@@ -4,7 +4,7 @@ import { HISTOGRAMS, latencies, type Latencies, type HistogramRow } from './late
 import type { Query } from '../time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters, type UsageFilter } from '../usage-filter.js';
-import { type Figure, partsSql } from './usage-parts.js';
+import { type Figure, partsSql } from './usage-days.js';
 
 /** What finished calls come to. */
 export interface UsageFigures {

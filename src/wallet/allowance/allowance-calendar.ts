@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-
-/** The first day of a month, `2026-12-01`. Months are those of UTC. */
-export type AllowanceMonth = string;
+import { type EntityManager } from 'typeorm';
+import type { AllowanceMonth } from './allowance.repository.js';
 
 /** A moment, and the month that it lies in. */
 export interface CalendarMoment {

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import { Column, DataSource, Entity, type EntityManager, IsNull, PrimaryColumn } from 'typeorm';
+import { nanosColumn } from '../../platform/database/index.js';
 import { type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
-import { AllowanceEntity, AllowanceMonthEntity } from './allowance.entity.js';
-import type { AllowanceMonth } from './allowance-calendar.js';
-import { type Remaining, remainingIn } from './remaining.js';
 
 /** What is written of an allowance when it is given; the rest follows. */
-export type GivenAllowance = Pick<
+type GivenAllowance = Pick<
   AllowanceMonthEntity,
   'accountId' | 'month' | 'granted' | 'entryId' | 'remaining' | 'walletBalance'
 >;
@@ -123,3 +121,98 @@ async function takenByCalls(accountId: string, manager: EntityManager): Promise<
   const [row] = await manager.query<{ taken: string }[]>('SELECT taken_by_calls($1) AS taken', [accountId]);
   return nanos(BigInt(row?.taken ?? 0));
 }
+
+/** What an account is given at the beginning of each month. Without a row: nothing. */
+@Entity('allowances')
+export class AllowanceEntity {
+  @PrimaryColumn('text', { name: 'account_id' })
+  readonly accountId: string;
+
+  @Column(nanosColumn)
+  readonly amount: Nanos;
+}
+
+/** What became of the allowance of one month. It runs until it has ended. */
+@Entity('allowance_months')
+export class AllowanceMonthEntity {
+  @PrimaryColumn('text', { name: 'account_id' })
+  readonly accountId: string;
+
+  /** Its first day, `2026-12-01`. */
+  @PrimaryColumn('date')
+  readonly month: string;
+
+  @Column(nanosColumn)
+  readonly granted: Nanos;
+
+  /** What gave it. */
+  @Column('text', { name: 'entry_id' })
+  readonly entryId: string;
+
+  @Column('timestamptz', { name: 'given_at', default: () => 'clock_timestamp()' })
+  readonly givenAt: Date;
+
+  /** What was left of it when the wallet was last moved; what had expired of it since then included. */
+  @Column(nanosColumn)
+  readonly remaining: Nanos;
+
+  /** What had left the wallet by calls, and by debts that were paid out of what they released, when it was last moved. */
+  @Column({ ...nanosColumn, default: 0 })
+  readonly spent: Nanos;
+
+  /** What the wallet had right after it was last moved: by anything but a call. */
+  @Column({ ...nanosColumn, name: 'wallet_balance' })
+  readonly walletBalance: Nanos;
+
+  /** The total that calls, and debts paid out of what they released, had taken out of the wallet when it was given. */
+  @Column({ ...nanosColumn, name: 'taken_before' })
+  readonly takenBefore: Nanos;
+
+  @Column('timestamptz', { name: 'ended_at', nullable: true })
+  readonly endedAt: Date | null;
+
+  /** The same when it ended. */
+  @Column({ ...nanosColumn, name: 'taken_after', nullable: true })
+  readonly takenAfter: Nanos | null;
+
+  @Column({ ...nanosColumn, nullable: true })
+  readonly expired: Nanos | null;
+
+  /** What took back what had expired; null when nothing had. */
+  @Column('text', { name: 'expiry_entry_id', nullable: true })
+  readonly expiryEntryId: string | null;
+}
+
+/** How far an allowance is spent. */
+interface Remaining {
+  /** What is left of it; part of the wallet's balance. */
+  readonly remaining: Nanos;
+  /** What calls have taken out of the wallet since it was given. */
+  readonly spent: Nanos;
+}
+
+type MonthFigures = Pick<AllowanceMonthEntity, 'remaining' | 'spent' | 'walletBalance'>;
+
+/**
+ * What is left of an allowance in a wallet that has so much. What the wallet has less than when it was last moved, calls
+ * have taken, and they take the allowance first. More than the whole balance cannot be left: what debits and refunds
+ * took, when nothing else was there, is not made up for by what comes in later.
+ */
+export function remainingIn(month: MonthFigures, balance: Nanos): Remaining {
+  const taken = largest(month.walletBalance - balance, 0n);
+  return {
+    remaining: nanos(largest(smallest(month.remaining - taken, balance), 0n)),
+    spent: nanos(month.spent + taken),
+  };
+}
+
+/** What expires at the end of the month: what no running call holds. What such a call releases later stays. */
+export function expiring(remaining: Nanos, { balance, held }: Readonly<Record<'balance' | 'held', Nanos>>): Nanos {
+  return nanos(largest(smallest(remaining, balance - held), 0n));
+}
+
+const smallest = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+/** The first day of a month, `2026-12-01`. Months are those of UTC. */
+export type AllowanceMonth = string;

@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Settings } from '../../platform/settings/index.js';
+import { BaseAddress } from '../../platform/config/index.js';
+import { usd } from '../../platform/format/index.js';
+import { type PaymentSettings, Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, type Nanos, newId, reasonOf } from '../../platform/shared/index.js';
 import { WalletNotFound } from '../wallet.errors.js';
-import { BaseAddress } from '../../platform/config/index.js';
-import { isPayable, offerIn, payableText } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
-import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';
+import { ACCOUNT_ID, centsOf, isWholeCents, TOP_UP_ID } from './stripe.wire.js';
 import { CURRENCY, NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
 import { type ClosedOrder, TopUpRepository } from './top-up.repository.js';
 
@@ -19,7 +19,7 @@ interface Payer {
 }
 
 /** An amount that cannot be paid. */
-export class AmountNotPayable extends AppError {
+class AmountNotPayable extends AppError {
   constructor(message: string) {
     super('invalid_request', message, { param: 'other' });
   }
@@ -134,3 +134,21 @@ export class CheckoutService {
     return { reference: session.id, address: session.url };
   }
 }
+
+/** What people can pay; undefined where they cannot. */
+export interface PaymentOffer {
+  readonly amounts: readonly Nanos[];
+  /** Of another amount. */
+  readonly smallest: Nanos;
+  readonly largest: Nanos;
+}
+
+export const offerIn = ({ off, amounts, smallest, largest }: PaymentSettings): PaymentOffer | undefined =>
+  off === undefined ? { amounts, smallest, largest } : undefined;
+
+export const isPayable = (amount: Nanos, { amounts, smallest, largest }: PaymentOffer): boolean =>
+  amounts.includes(amount) || (isWholeCents(amount) && amount >= smallest && amount <= largest);
+
+/** What to enter instead of an amount that cannot be paid: all of it, whichever part is not met. */
+export const payableText = ({ smallest, largest }: PaymentOffer): string =>
+  `Enter an amount from ${usd(smallest)} to ${usd(largest)}.`;

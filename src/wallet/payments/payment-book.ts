@@ -3,10 +3,18 @@ import type { EntityManager } from 'typeorm';
 import { actingAs, currentActor, SYSTEM } from '../../platform/audit/index.js';
 import { Clock, type Nanos, nanos } from '../../platform/shared/index.js';
 import { WalletService } from '../wallet.service.js';
-import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
-import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
+import {
+  ACCOUNT_DELETED,
+  type CheckoutFact,
+  mismatchOf,
+  paidElsewhere,
+  type PaymentFact,
+  type Reversal,
+  type ReversalFact,
+  stateAfter,
+  takenBack,
+} from './payment-facts.js';
 import { PaymentProblems } from './payment-problems.js';
-import { type Reversal, stateAfter, takenBack } from './reversals.js';
 import { WebhookEvents } from './webhook-events.repository.js';
 import { TopUpRepository } from './top-up.repository.js';
 import type { TopUpOrder } from './top-up.js';

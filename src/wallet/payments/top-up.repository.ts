@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS } from '../../platform/database/index.js';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { CURRENCY, PROVIDER, type TopUpOrder, type TopUpState } from './top-up.js';
+import { PROVIDER, CURRENCY, type TopUpState, type TopUpOrder } from './top-up.js';
 
 type OrderRow = Omit<TopUpOrder, 'amount' | 'takenBack'> & Record<'amount' | 'takenBack', string>;
 

@@ -1,8 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { nanos } from '../../platform/shared/index.js';
-import type { ReversalFact } from './payment-facts.js';
-import type { Reversal } from './reversals.js';
+import { LimitedLines, nanos } from '../../platform/shared/index.js';
+import type { Reversal, ReversalFact } from './payment-facts.js';
 import { PROVIDER } from './top-up.js';
 
 const CLAIM = `
@@ -65,5 +64,27 @@ export class WebhookEvents {
   async reversalsOf(payment: string, manager: EntityManager = this.dataSource.manager): Promise<readonly Reversal[]> {
     const rows = await manager.query<(Omit<Reversal, 'amount'> & { readonly amount: string })[]>(REVERSALS, [payment]);
     return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
+  }
+}
+
+/** Nothing tells one sender from another here: all are counted together. */
+const ALL = 'all';
+
+/** Tells operators of events that Stripe has not signed, of which the first in a minute has a line of its own. */
+@Injectable()
+export class RefusedEvents implements OnApplicationShutdown {
+  private readonly logger = new Logger('Payments');
+  private readonly lines = new LimitedLines(1, ({ leftOut }) =>
+    this.logger.warn({ left_out: leftOut }, 'More events with invalid Stripe signatures were rejected.'),
+  );
+
+  /** @param reason why it was refused, on one line */
+  note(reason: string): void {
+    if (this.lines.admit(ALL))
+      this.logger.warn(`Rejected an event with an invalid or expired Stripe signature: ${reason}`);
+  }
+
+  onApplicationShutdown(): void {
+    this.lines.end();
   }
 }

@@ -1,10 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Controller, Headers, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { AppError, Clock, readSmallBody } from '../../platform/shared/index.js';
-
 import { PaymentBook } from './payment-book.js';
 import { StripeApi } from './stripe-api.js';
-import { factOf } from './stripe.wire.js';
+import { factOf, WEBHOOK_PATH } from './stripe.wire.js';
 import { WebhookEvents } from './webhook-events.repository.js';
 
 /** Far more than any event has. */
@@ -37,5 +37,17 @@ export class Webhook {
         if (await this.told.claim(event.id, event.type, manager)) await this.book.enter(fact, manager);
       });
     return { received: true };
+  }
+}
+
+/** Where Stripe tells of what happens. It has no session: what it says is signed. */
+@Controller(WEBHOOK_PATH)
+export class WebhookController {
+  constructor(private readonly webhook: Webhook) {}
+
+  @Post()
+  @HttpCode(200)
+  take(@Req() { raw }: FastifyRequest, @Headers('stripe-signature') signature?: string): Promise<object> {
+    return this.webhook.take(raw, signature);
   }
 }

@@ -5,8 +5,7 @@ import { AppError } from '../../../platform/shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { CatalogImport } from './catalog-import.service.js';
 import { groupFrom, modelFrom, type DefaultAuth } from './definitions-from-entries.js';
-import type { EntryError } from './invalid-catalog.js';
-import { readEntries } from './read-catalog-file.js';
+import { type EntryError, readEntries } from './read-catalog-file.js';
 
 /** Entries as the catalog file would say them; numbers are `Numeral`s. */
 type Entries = Partial<Readonly<Record<'groups' | 'models' | 'channels', readonly object[]>>> & {

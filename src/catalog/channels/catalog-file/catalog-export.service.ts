@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CatalogEditor } from '../../index.js';
+import { Document, isCollection, isPair, isScalar, type ScalarTag, visit } from 'yaml';
 import { AppError } from '../../../platform/shared/index.js';
+import { CatalogEditor } from '../../index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import type { ChannelEntity, StoredCredential } from '../channel.entity.js';
-import { CredentialVault } from '../credential-vault.js';
-import { channelEntry, groupEntry, modelEntry, defaultLimitsEntry } from './entries-from-definitions.js';
-import { renderCatalog } from './render-catalog.js';
+import { CredentialVault } from '../credential-store.js';
+import { channelEntry, defaultLimitsEntry, groupEntry, modelEntry } from './entries-from-definitions.js';
+import { Numeral } from './fields.js';
 
 interface ExportedCatalog {
   /** The catalog file, with `***` in the place of every stored secret. */
@@ -63,3 +64,42 @@ export class CatalogExport {
 /** Not as the database sorts, which may go by the rules of a language: the same catalog is the same file everywhere. */
 const byName = <Named extends { readonly name: string }>(things: readonly Named[]): readonly Named[] =>
   things.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+const HEADING = 'The stored catalog. Applying this file changes nothing.';
+const WIDTH = 120;
+/** How many nodes stand above the fields of an entry: document, mapping, pair, list, entry. */
+const ENTRY_LEVEL = 4;
+const UPCOMING = 'upcoming';
+/** Fields of which each item has a line of its own. */
+const LISTS: ReadonlySet<unknown> = new Set(['prices', 'costs', UPCOMING]);
+
+/** Decimals are written as their text: a JavaScript number could not say all of them. */
+const NUMERAL: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: (value) => value instanceof Numeral,
+  test: /(?!)/,
+  resolve: (text) => text,
+  stringify: ({ value }) => (value instanceof Numeral ? value.source : String(value)),
+};
+
+/** The YAML text of a catalog: an entry has a line for each field, each price tier and each cost. */
+export function renderCatalog(
+  catalog: Readonly<Record<string, readonly unknown[] | Readonly<Record<string, unknown>>>>,
+): string {
+  const document = new Document(catalog, { schema: 'core', customTags: (tags) => [NUMERAL, ...tags] });
+  document.commentBefore = HEADING;
+  visit(document, {
+    Collection: (_, node, path) => {
+      const isOpen = LISTS.has(fieldOf(path.at(-1))) || fieldOf(path.at(-2)) === UPCOMING;
+      node.flow = path.length > ENTRY_LEVEL && !isOpen;
+    },
+    Pair: (_, { value }) => {
+      if (isCollection(value) && value.items.length === 0) value.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: WIDTH });
+}
+
+/** The name of a field, when it is one. */
+const fieldOf = (node: unknown): unknown => (isPair(node) && isScalar(node.key) ? node.key.value : undefined);

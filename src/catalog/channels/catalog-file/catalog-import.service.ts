@@ -15,8 +15,7 @@ import {
   defaultLimitsFrom,
   variableOf,
 } from './definitions-from-entries.js';
-import type { EntryError } from './invalid-catalog.js';
-import { readCatalogFile } from './read-catalog-file.js';
+import { type EntryError, readCatalogFile } from './read-catalog-file.js';
 import { referenceErrors } from './references.js';
 
 interface Application {

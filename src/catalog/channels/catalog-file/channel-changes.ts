@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { Secret } from '../../../platform/shared/index.js';
 import { CatalogEditor } from '../../index.js';
-import type { ChannelDefinition } from '../channel-definition.js';
-import { type ChannelRecord, recordOf } from '../channel-record.js';
+import { type ChannelDefinition, type CredentialDefinition, familyOf } from '../channel-definition.js';
+import { type ChannelRecord, recordOf, referenceOf } from '../channel-record.js';
 import { type ChangedChannel, ChannelEditor } from '../channel.editor.js';
 import type { StoredCredential } from '../channel.entity.js';
-import { SecretNotStored } from '../credential-store.js';
-import { CredentialReader } from '../credential-reader.js';
+import type { Channel, ChannelCredential } from '../channel.js';
+import { CredentialReader, SecretNotStored } from '../credential-store.js';
 import { ChangedMeanwhile, RefusedEntries } from './catalog-changes.js';
 import { CatalogImport } from './catalog-import.service.js';
-import type { DefaultAuth } from './definitions-from-entries.js';
-import { definedCredentials, type EditedChannel, entryOf } from './edited-channel.js';
-import type { EntryError } from './invalid-catalog.js';
-import { readEntries } from './read-catalog-file.js';
+import { channelFrom, credentialFrom, type DefaultAuth } from './definitions-from-entries.js';
+import { type EntryError, readEntries } from './read-catalog-file.js';
+import { referenceErrors } from './references.js';
 
 /**
  * Channels one by one, as an operator sees and changes them: under the rules of the catalog file, and beyond it what a file
@@ -107,3 +107,93 @@ const NOT_KEPT: EntryError = {
 
 const costsOf = (models: ChannelDefinition['models'], costs: ChannelDefinition['costs']): ChannelDefinition['costs'] =>
   Object.fromEntries(Object.entries(costs).filter(([model]) => model in models));
+
+const DRAFT = 'draft';
+/** What does not matter to one who only wants to know whether an upstream answers. */
+const BESIDE_THE_POINT = /^channels\[0\]\.(?:name|models|groups|costs|tier|weight|max_concurrency)\b/;
+
+/** Channels as they would be if they were saved: they can be asked, and nobody is sent to them. */
+@Injectable()
+export class ChannelDrafts {
+  constructor(
+    private readonly channels: ChannelEditor,
+    private readonly reader: CredentialReader,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  /** Nothing is stored. @throws RefusedEntries where what it takes to reach the upstream is wrong */
+  async draft(edited: EditedChannel, protocols: DefaultAuth): Promise<Channel> {
+    const id = edited.id ?? DRAFT;
+    const stored =
+      edited.id === undefined ? [] : (await this.channels.find(edited.id, this.dataSource.manager)).credentials;
+    const { entries, faults } = readEntries({ channels: [entryOf(edited, stored)] });
+    const [entry] = entries.channels ?? [];
+    const formFaults = faults.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (entry === undefined || formFaults.length > 0) throw new RefusedEntries(formFaults);
+    const none = { groups: new Set<string>(), models: new Set<string>() };
+    const more = referenceErrors({ channels: [{ ...entry, models: {} }] }, { stored: none, protocols });
+    const otherFaults = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (otherFaults.length > 0) throw new RefusedEntries(otherFaults);
+    const definition = channelFrom({ ...entry, costs: null }, protocols);
+    return {
+      ...definition,
+      id,
+      models: new Map(),
+      costs: new Map(),
+      family: familyOf(definition),
+      credentials: definedCredentials(edited.credentials, stored).map((credential) => this.read(credential, id)),
+      unavailableReason: undefined,
+    };
+  }
+
+  /** @throws RefusedEntries when it cannot be had here */
+  private read(credential: CredentialDefinition, id: string): ChannelCredential {
+    if (credential !== 'keep' && 'secret' in credential) return draftOf(credential.secret);
+    const stored = credential === 'keep' ? undefined : 'env' in credential ? credential : credential.stored;
+    const read = this.reader.read({ id, credentials: stored === undefined ? [] : [stored] });
+    const [first] = read.credentials;
+    if (first !== undefined) return first;
+    throw new RefusedEntries([
+      { path: 'channels[0].credentials', message: `cannot be used: ${read.unavailableReason ?? 'there is none'}` },
+    ]);
+  }
+}
+
+const draftOf = (secret: Secret): ChannelCredential => ({ id: DRAFT, secret });
+
+/** A credential of an edited channel: one that is stored, or a text as the catalog file has it (a secret, `env:NAME`). */
+export type EditedCredential = { readonly kept: string } | { readonly text: string };
+
+/** A channel as somebody wants it to be. */
+export interface EditedChannel {
+  /** Undefined for a new one. */
+  readonly id: string | undefined;
+  /** Of the channel that the change was thought of. */
+  readonly revision: string | undefined;
+  /** As the catalog file would say it, but for the credentials; numbers are `Numeral`s. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly credentials: readonly EditedCredential[];
+}
+
+/** As the catalog file would say it. What is kept and is not stored any more is left out. */
+function entryOf({ entry, credentials }: EditedChannel, stored: readonly StoredCredential[]): object {
+  const texts = definedCredentials(credentials, stored).map((credential) => {
+    if (credential === 'keep' || 'secret' in credential)
+      return credential === 'keep' ? '***' : credential.secret.reveal();
+    return 'env' in credential ? `env:${credential.env}` : textOfStored(credential.stored);
+  });
+  return { ...entry, ...(texts.length > 0 && { credentials: texts }) };
+}
+
+const textOfStored = (stored: StoredCredential): string => ('env' in stored ? `env:${stored.env}` : '***');
+
+/** What each of the credentials is. */
+const definedCredentials = (
+  credentials: readonly EditedCredential[],
+  stored: readonly StoredCredential[],
+): readonly CredentialDefinition[] =>
+  credentials.flatMap((credential): CredentialDefinition[] => {
+    if ('text' in credential) return [credentialFrom(credential.text)];
+    const kept = stored.find((one) => referenceOf(one) === credential.kept);
+    return kept === undefined ? [] : [{ stored: kept }];
+  });

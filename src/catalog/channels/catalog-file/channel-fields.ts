@@ -1,7 +1,6 @@
 import { OWN_SECRETS } from '../../../platform/config/index.js';
 import { isForbidden } from '../forbidden-addresses.js';
-import { isMapping, type Check, Field, isName } from './fields.js';
-import { Numeral, textOf } from './numeral.js';
+import { type Check, Field, isMapping, isName, Numeral, textOf } from './fields.js';
 
 /** What the relay sets itself, or what concerns one connection only: never given by a channel. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set(

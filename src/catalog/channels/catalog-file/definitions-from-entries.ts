@@ -10,9 +10,8 @@ import { type Limits, limitsIn, DEFAULT_LIMITED, type DefaultLimits } from '../.
 import { formatUsd, parseUsd, Secret } from '../../../platform/shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm } from '../channel.js';
-import type { CostDefinition } from '../costs/channel-costs.js';
-import type { ChannelEntry } from './channel.dto.js';
-import type { CostEntry } from './cost.dto.js';
+import type { CostDefinition } from '../channel-costs.js';
+import type { ChannelEntry, CostEntry } from './channel.dto.js';
 import type { GroupEntry, LimitsEntry, DefaultLimitsEntry } from './group.dto.js';
 import type { ModelEntry, PricesEntry, TierEntry } from './model.dto.js';
 

@@ -9,8 +9,8 @@ import { type Limits, renderLimits, DEFAULT_LIMITED, type DefaultLimits } from '
 import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import type { StoredChannel } from '../channel.repository.js';
-import type { CostDefinition } from '../costs/channel-costs.js';
-import { Numeral } from './numeral.js';
+import type { CostDefinition } from '../channel-costs.js';
+import { Numeral } from './fields.js';
 
 // Entries of the catalog file as they are written out: what stands at its default and would only be noise is left out.
 

@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import { parseTime } from '../../../platform/shared/index.js';
-import { Numeral, textOf } from './numeral.js';
 
 /** Says what is wrong with a value, as the end of a sentence that begins with the field's name; undefined when nothing. */
 export type Check = (value: unknown) => string | undefined;
@@ -175,3 +174,11 @@ export const Mapping = (): PropertyDecorator =>
     (value) => (isMapping(value) ? undefined : 'must be a mapping'),
     (value, written) => (isMapping(written) ? value : textOf(written)),
   );
+
+/** A number as it stands in a file: its text, because a JavaScript number would not keep a decimal exactly. */
+export class Numeral {
+  constructor(readonly source: string) {}
+}
+
+/** Text as it was meant: a name or a version that looks like a number is taken as it is written. */
+export const textOf = (value: unknown): unknown => (value instanceof Numeral ? value.source : value);

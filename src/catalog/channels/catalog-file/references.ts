@@ -3,7 +3,7 @@ import type { CatalogFileDto } from './catalog-file.dto.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { authOf, type DefaultAuth } from './definitions-from-entries.js';
 import type { GroupEntry } from './group.dto.js';
-import type { EntryError } from './invalid-catalog.js';
+import type { EntryError } from './read-catalog-file.js';
 import type { ModelEntry } from './model.dto.js';
 
 /** What names in the file may refer to beside the file itself. */

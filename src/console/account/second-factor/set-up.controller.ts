@@ -11,7 +11,7 @@ import {
   type Visitor,
 } from '../../../auth/index.js';
 import { SecondFactorSetUp } from '../../access/index.js';
-import { recoveryCodesPage, setUpPage, startPage, toAccount } from './second-factor.view.js';
+import { recoveryCodesPage, setUpPage, startPage, toAccount } from './recovery-codes.controller.js';
 
 class FirstCodeForm {
   /** What codes are made from, as the page was given it. */

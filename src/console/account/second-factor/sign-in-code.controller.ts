@@ -4,8 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentVisit, type Flash, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { type AcceptedCode, codesLeft as leftInWords, TooManyTries, type Visit } from '../../../auth/index.js';
 import { Public } from '../../access/index.js';
-import { PENDING_MINUTES, type PendingSignIn } from './pending-sign-ins.js';
-import { SignInSteps } from './sign-in-steps.js';
+import { PENDING_MINUTES, type PendingSignIn, SignInSteps } from './sign-in-steps.js';
 
 class SignInCodeForm {
   @IsString({ message: 'Enter the code from your app, or a recovery code.' })

@@ -1,5 +1,16 @@
-import type { CacheMark, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './content.js';
-import type { TranslationWarnings } from './warnings.js';
+import { type Effort, EFFORTS } from '../call.js';
+import type {
+  CacheMark,
+  FilePart,
+  Part,
+  ReasoningRequest,
+  Source,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from './content.js';
+import { malformed, type TranslationWarnings } from './warnings.js';
 
 /** A turn that may still be added to. */
 interface BuiltTurn extends Turn {
@@ -103,3 +114,71 @@ export function withErrorText({ parts, isError }: ToolResultPart): ToolResultPar
   if (first?.kind !== 'text') return [{ kind: 'text', text: ERROR.trimEnd() }, ...parts];
   return first.text.startsWith(ERROR) ? parts : [{ ...first, text: ERROR + first.text }, ...others];
 }
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[^;,]*)*;base64,/i;
+/** No head of a data URL is longer. */
+const MAX_HEAD_LENGTH = 256;
+
+/** What an address stands for: the bytes in it, when it is a data URL of base64. Undefined when it is no address. */
+export function sourceOf(url: string): Source | undefined {
+  if (/^https?:\/\//i.test(url)) return { from: 'url', url };
+  const [head, mediaType] = DATA_URL.exec(url.slice(0, MAX_HEAD_LENGTH)) ?? [];
+  if (head === undefined || mediaType === undefined) return undefined;
+  return { from: 'data', mediaType: mediaType.toLowerCase(), base64: url.slice(head.length) };
+}
+
+/** The address that stands for a source. */
+export const urlOf = (source: Source): string =>
+  source.from === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`;
+
+/** A document of plain text, below its name; empty for one that is none. */
+export function textOfFile({ source, name }: FilePart): string {
+  const text = source.from === 'text' ? source.text : '';
+  return name === undefined ? text : `${name}\n${text}`;
+}
+
+/** An instruction in the midst of a conversation, for dialects that have a place in front of it alone: the user says it. */
+export const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
+
+/** Those that the upstream is not told of are looked for in every piece of its answer. */
+const MAX_STOPS = 100;
+
+/**
+ * The texts that end an answer. An empty one stands everywhere, and so it means nothing.
+ * @param path of the list in the client's request
+ * @throws AppError invalid_request when there are too many
+ */
+export function stopSequences(texts: readonly string[], path: string): readonly string[] {
+  if (texts.length > MAX_STOPS) throw malformed(path, `must have at most ${MAX_STOPS} sequences`);
+  return texts.filter((text) => text !== '');
+}
+
+/** Budgets of thinking tokens up to which an effort is meant. */
+const BUDGETS: readonly (readonly [limit: number, effort: Effort])[] = [
+  [4096, 'low'],
+  [16_384, 'medium'],
+  [32_768, 'high'],
+];
+
+/** The effort that a budget of thinking tokens amounts to. */
+export const effortOfBudget = (budget: number): Effort => BUDGETS.find(([limit]) => budget <= limit)?.[1] ?? 'xhigh';
+
+/** The effort that a client wishes, for dialects that have no other word for it; undefined leaves it to the model. */
+export function requestedEffort({ effort, budget, thinking }: ReasoningRequest): Effort | undefined {
+  if (thinking === 'off') return 'none';
+  return effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
+}
+
+/**
+ * What comes nearest to an effort among those that a model knows, lower ones first; undefined when there is nothing to
+ * compare it with.
+ */
+export function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undefined {
+  if (known.includes(effort)) return effort;
+  const wished = rank(effort);
+  if (wished === -1) return undefined;
+  const ranked = known.filter((other) => rank(other) !== -1).toSorted((one, other) => rank(one) - rank(other));
+  return ranked.findLast((other) => rank(other) < wished) ?? ranked[0];
+}
+
+const rank = (effort: Effort): number => (EFFORTS as readonly Effort[]).indexOf(effort);

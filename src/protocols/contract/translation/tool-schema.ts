@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../../platform/shared/index.js';
+import type { OutputFormat, Tool } from './content.js';
 import { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
 
 // What upstreams ask of the schema of a tool's arguments. Only its root is ever changed; all below stays as it was
@@ -121,3 +123,53 @@ const listIn = (value: JsonTree | undefined): readonly JsonTree[] =>
 
 const stringsIn = (value: JsonTree | undefined): readonly string[] =>
   listIn(value).filter((entry) => typeof entry === 'string');
+
+// Tools that take any text, for dialects in which every tool takes JSON: the text stands in a member `input`.
+
+export const FREEFORM_SCHEMA = new RawJson(
+  '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}',
+);
+
+/** The arguments that such a text makes. */
+export const wrapFreeform = (input: string): string => JSON.stringify({ input });
+
+/** The text in such arguments; they themselves when a model has forgotten to wrap it. */
+export function unwrapFreeform(text: string): string {
+  try {
+    const value = JSON.parse(text) as { readonly input?: unknown } | null;
+    return typeof value?.input === 'string' ? value.input : text;
+  } catch {
+    return text;
+  }
+}
+
+/** The tool's description and the grammar that nothing but the description can tell now. */
+export function describeFreeform({ description, freeform }: Tool): string | undefined {
+  const grammar = freeform?.grammar;
+  if (grammar === undefined) return description;
+  const note = `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return describedWith(description, note);
+}
+
+/** What a format demands as an instruction, for models that can only be asked; undefined for text. */
+export function describeFormat(format: OutputFormat): string | undefined {
+  switch (format.kind) {
+    case 'text':
+      return undefined;
+    case 'json':
+      return 'Respond with a single JSON object and nothing else.';
+    case 'schema':
+      return `Respond with a single JSON value and nothing else. It must match this JSON schema:\n${format.schema.text}`;
+    default:
+      return format satisfies never;
+  }
+}
+
+/** Whether a text is a JSON object: all that many dialects take for the arguments of a call. */
+export function isObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

@@ -3,9 +3,8 @@ import { Batcher, DatabasePools, isOutage } from '../../../platform/database/ind
 import type { AppError } from '../../../platform/shared/index.js';
 import { ProcessDied } from '../billing.errors.js';
 import { BillingRepository } from '../billing.repository.js';
-import type { CallRow, OpenCall } from '../call-row.js';
-import { callLine } from '../call-line.js';
-import { CallMetrics } from '../call-metrics.js';
+import { callLine, type CallRow, type OpenCall } from '../call-row.js';
+import { CallMetrics } from '../billing-metrics.js';
 import { interruptedRow } from '../finished-row.js';
 
 /** So many calls are read at once. */

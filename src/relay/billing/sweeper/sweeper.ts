@@ -3,10 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isOutage } from '../../../platform/database/index.js';
 import { codeOf, reasonOf } from '../../../platform/shared/index.js';
 import { InterruptedCalls } from './interrupted-calls.js';
-import { Presence } from './presence.js';
-import { ProcessRepository, type UnlockedProcess } from './process.repository.js';
-import { SweepTimings } from './sweep-timings.js';
-import { ThisProcess } from './this-process.js';
+import { Presence, ProcessRepository, SweepTimings, ThisProcess, type UnlockedProcess } from './presence.js';
 
 /**
  * Closes the calls of processes that died, one process at a time over all that share the database. A process counts as

@@ -3,13 +3,10 @@ import { Metrics } from '../../../platform/metrics/index.js';
 import { type AppError, Clock } from '../../../platform/shared/index.js';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { AccountBackOffs, type BackOff } from './account-backoffs.js';
-import { ChannelOutcomes } from './channel-outcomes.js';
-import { CheckCalls, type CheckTarget } from './check-calls.js';
-import { HealthLimits } from './health-limits.js';
-import type { Cooldown } from './cooldown.js';
+import { ChannelOutcomes, HealthLimits } from './channel-outcomes.js';
+import { CheckCalls, type CheckTarget, credentialSubjectOf, subjectOf } from './check-calls.js';
+import { classifyFailure, type Cooldown, type CredentialError, isOfCredential } from './cooldown.js';
 import { SharedCooldowns } from './shared-cooldowns.js';
-import { credentialSubjectOf, subjectOf } from './subjects.js';
-import { type CredentialError, classifyFailure, isOfCredential } from './upstream-failure.js';
 
 /** Rests that end within so much are one, in ms. */
 const SAME_MS = 1000;

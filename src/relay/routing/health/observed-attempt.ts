@@ -1,11 +1,10 @@
 import type { AppError } from '../../../platform/shared/index.js';
 import type { AttemptTarget, ChannelHealth } from './channel-health.js';
 import type { ChannelOutcomes } from './channel-outcomes.js';
-import type { Cooldown } from './cooldown.js';
-import { classifyFailure, isOfCredential } from './upstream-failure.js';
+import { classifyFailure, type Cooldown, isOfCredential } from './cooldown.js';
 
 /** What rests and is tried by an attempt. */
-export interface Probed {
+interface Probed {
   readonly channel: Cooldown | undefined;
   readonly credential: Cooldown | undefined;
 }

@@ -1,18 +1,13 @@
-import type { ProtocolId } from '../../../protocols/contract/index.js';
-import type { Clock } from '../../../platform/shared/index.js';
 import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/index.js';
+import type { AppError, Clock } from '../../../platform/shared/index.js';
+import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
+import { credentialSubjectOf } from '../health/check-calls.js';
+import { classifyFailure, type Cooldown, isOfCredential } from '../health/cooldown.js';
 import { ObservedAttempt } from '../health/observed-attempt.js';
-import type { Cooldown } from '../health/cooldown.js';
-import { credentialSubjectOf } from '../health/subjects.js';
-import type { Random } from '../random.js';
-import { Assignment } from './assignment.js';
-import type { ChannelLoad } from './channel-load.js';
-import { type CallOutlook, prospectsOf } from './outlook.js';
-import { drawnBy, precedence } from './precedence.js';
-import { type NoChannel, Shortage } from './shortage.js';
-import { type AvailableChannel, type ChannelStatus, channelStatus } from './channel-status.js';
-import { type Affinity, ringingTime } from './weighted-draw.js';
+import { type AvailableChannel, type ChannelLoad, type ChannelStatus, channelStatus } from './channel-status.js';
+import { type CallOutlook, drawnBy, type NoChannel, precedence, prospectsOf, Shortage } from './outlook.js';
+import { type Affinity, type Random, ringingTime } from './weighted-draw.js';
 
 /** Who made an earlier answer. */
 export interface ResponseOrigin {
@@ -41,7 +36,7 @@ export interface SelectionQuery {
 }
 
 /** What a selection looks into. */
-export interface SelectionContext {
+interface SelectionContext {
   /** The channels as they are now, in no order. */
   readonly channels: () => readonly Channel[];
   readonly health: ChannelHealth;
@@ -206,3 +201,54 @@ export class CallSelection {
 
 /** Of a channel that is called without any. */
 const NAMELESS = [undefined] as const;
+
+interface Duties {
+  readonly observed: ObservedAttempt;
+  /** The credential alone was at fault: another one of the same channel may do. */
+  readonly onCredentialFault: () => void;
+  readonly onReleased: () => void;
+}
+
+/** One attempt's channel and credential, until it is released; what came of it is told before that. */
+export class Assignment {
+  private isTold = false;
+  private isReleased = false;
+
+  constructor(
+    readonly channel: Channel,
+    /** Undefined where the channel is called without any. */
+    readonly credential: ChannelCredential | undefined,
+    /** Content is waited for: it tells that something that rested answers again. */
+    readonly isProbe: boolean,
+    private readonly duties: Duties,
+  ) {}
+
+  /** Content of an answer has come. */
+  answered(): void {
+    this.duties.observed.answered();
+  }
+
+  /** The answer is complete. */
+  succeeded(): void {
+    if (this.isTold) return;
+    this.isTold = true;
+    this.duties.observed.succeeded();
+  }
+
+  /** Also when content had come before. What is not the upstream's fault says nothing of it. */
+  failed(error: AppError): void {
+    if (this.isTold) return;
+    this.isTold = true;
+    if (isOfCredential(classifyFailure(error))) this.duties.onCredentialFault();
+    this.duties.observed.failed(error);
+  }
+
+  /** Gives the channel back. Without a word before, it was not asked, or nobody waited for its answer. Again: nothing. */
+  release(): void {
+    if (this.isReleased) return;
+    this.isReleased = true;
+    if (!this.isTold) this.duties.observed.left();
+    this.isTold = true;
+    this.duties.onReleased();
+  }
+}

@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import {
+  type Channel,
+  ChannelDirectory,
+  type SwitchedOffChannel,
+  takesCalls,
+} from '../../../catalog/channels/index.js';
 import { Clock } from '../../../platform/shared/index.js';
-import { ChannelDirectory, takesCalls } from '../../../catalog/channels/index.js';
+import type { ProtocolId } from '../../../protocols/contract/index.js';
 import { ChannelHealth } from '../health/channel-health.js';
-import { Random } from '../random.js';
 import { CallSelection, type SelectionQuery } from './call-selection.js';
-import { ChannelLoad } from './channel-load.js';
-import { type Excluded, exclusionOf } from './exclusion.js';
+import { ChannelLoad } from './channel-status.js';
 import type { CallOutlook } from './outlook.js';
+import { Random } from './weighted-draw.js';
 
 /** All channels of a model, as they stand to a call of it. */
 export interface ModelOutlook extends CallOutlook {
@@ -51,4 +56,28 @@ export class ChannelSelection {
       .toSorted(({ channel: one }, { channel: other }) => one.name.localeCompare(other.name));
     return { ...outlook, excluded };
   }
+}
+
+/** Why a channel that serves a model is not considered for a call of it. */
+export type Exclusion =
+  | { readonly why: 'switched-off' }
+  /** It cannot be called from this process; `reason` as `Channel.unavailableReason`. */
+  | { readonly why: 'unavailable'; readonly reason: string }
+  | { readonly why: 'other-groups'; readonly groups: readonly string[] }
+  /** It takes calls of its own dialect alone. */
+  | { readonly why: 'native-only' };
+
+export interface Excluded {
+  readonly channel: SwitchedOffChannel | Channel;
+  readonly exclusion: Exclusion;
+}
+
+/** Of a channel that is known not to be considered; in the order in which an operator would put it right. */
+function exclusionOf(channel: SwitchedOffChannel | Channel, group: string, protocol: ProtocolId): Exclusion {
+  if (!('unavailableReason' in channel)) return { why: 'switched-off' };
+  const { unavailableReason, groups } = channel;
+  if (unavailableReason !== undefined) return { why: 'unavailable', reason: unavailableReason };
+  if (!groups.includes(group)) return { why: 'other-groups', groups };
+  if (!takesCalls(channel, protocol)) return { why: 'native-only' };
+  throw new TypeError(`The channel ${channel.name} takes such calls.`);
 }

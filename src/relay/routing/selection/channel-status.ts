@@ -1,13 +1,14 @@
-import type { Clock } from '../../../platform/shared/index.js';
+import { Injectable } from '@nestjs/common';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
-import type { ChannelHealth } from '../health/channel-health.js';
+import { Config } from '../../../platform/config/index.js';
+import type { Clock } from '../../../platform/shared/index.js';
 import type { BackOff } from '../health/account-backoffs.js';
+import type { ChannelHealth } from '../health/channel-health.js';
+import { credentialSubjectOf } from '../health/check-calls.js';
 import { type Cooldown, stageOf } from '../health/cooldown.js';
-import { credentialSubjectOf } from '../health/subjects.js';
-import type { ChannelLoad } from './channel-load.js';
 
 /** What a channel can be called with. */
-export interface CredentialChoice {
+interface CredentialChoice {
   /** Undefined for a channel that is called without any. */
   readonly credential: ChannelCredential | undefined;
   /** It rested, and its time is up: it is to be tried. */
@@ -37,7 +38,7 @@ export interface UnavailableChannel {
 export type ChannelStatus = AvailableChannel | UnavailableChannel;
 
 /** What the standing of a channel depends on. */
-export interface Conditions {
+interface Conditions {
   readonly health: ChannelHealth;
   readonly load: ChannelLoad;
   readonly clock: Clock;
@@ -76,3 +77,29 @@ export function channelStatus(channel: Channel, conditions: Conditions): Channel
 
 const isDue = (rest: Cooldown, { mayProbe, clock }: Conditions): boolean =>
   mayProbe && stageOf(rest, clock.now()) === 'due';
+
+/**
+ * How many calls of this process each channel is answering. A channel's bound is that of the whole installation on one
+ * host: each worker keeps to its share of it, rounded up. Several hosts know nothing of each other's.
+ */
+@Injectable()
+export class ChannelLoad {
+  private readonly running = new Map<string, number>();
+
+  constructor(private readonly config: Config) {}
+
+  isFull({ id, maxConcurrency }: Channel): boolean {
+    if (maxConcurrency === undefined) return false;
+    return (this.running.get(id) ?? 0) >= Math.ceil(maxConcurrency / this.config.workers);
+  }
+
+  enter({ id }: Channel): void {
+    this.running.set(id, (this.running.get(id) ?? 0) + 1);
+  }
+
+  leave({ id }: Channel): void {
+    const others = (this.running.get(id) ?? 0) - 1;
+    if (others > 0) this.running.set(id, others);
+    else this.running.delete(id);
+  }
+}

@@ -1,7 +1,8 @@
+import type { Channel } from '../../../catalog/channels/index.js';
+import { AppError, type ErrorKind } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
-import { drawnBy, precedence } from './precedence.js';
-import type { NoChannel } from './shortage.js';
-import type { AvailableChannel, UnavailableChannel, ChannelStatus } from './channel-status.js';
+import type { CooldownReason } from '../health/cooldown.js';
+import type { AvailableChannel, ChannelStatus, UnavailableChannel } from './channel-status.js';
 
 /** A channel that a call would ask, when its turn comes. */
 export interface Prospect extends AvailableChannel {
@@ -31,4 +32,80 @@ export function prospectsOf(standings: readonly ChannelStatus[], protocol: Proto
   const isFirst = ({ channel }: AvailableChannel): boolean => precedence(channel, first.channel, protocol) === 0;
   const all = ordered.filter(isFirst).reduce((sum, { channel }) => sum + drawnBy(channel), 0);
   return ordered.map((one) => ({ ...one, firstShare: isFirst(one) ? drawnBy(one.channel) / all : 0 }));
+}
+
+type Placed = Pick<Channel, 'tier' | 'protocol' | 'weight'>;
+
+/**
+ * Below 0 where one channel is asked before the other whatever chance says: by tier, then the client's own dialect, since
+ * nothing can be lost there, then whoever has a weight at all. 0 where chance decides, by their weights.
+ */
+export function precedence(one: Placed, other: Placed, protocol: ProtocolId): number {
+  if (one.tier !== other.tier) return one.tier - other.tier;
+  const isNative = Number(other.protocol === protocol) - Number(one.protocol === protocol);
+  return isNative || Number(one.weight === 0) - Number(other.weight === 0);
+}
+
+/** What a channel counts for among its equals; those of weight 0 are drawn alike. */
+export const drawnBy = ({ weight }: Placed): number => (weight === 0 ? 1 : weight);
+
+/** Clients are told to wait no longer than this. */
+const LONGEST_WAIT_SECONDS = 60;
+/** Where nobody knows when: a full channel has room again in a moment, and a call that tries tells soon. */
+const MOMENT_SECONDS = 1;
+const UNKNOWN_WAIT_SECONDS = 10;
+
+/** Nobody can be asked, or nobody else. */
+export class NoChannel extends AppError {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    retryAfterSeconds: number | undefined,
+    /** There is nobody for whom to wait either: all have been asked, or there is none at all. */
+    readonly isExhausted: boolean,
+  ) {
+    super(kind, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  }
+
+  static for(model: string, retryAfterSeconds = UNKNOWN_WAIT_SECONDS, isExhausted = true): NoChannel {
+    const message = `No channel can serve the model "${model}" right now. Please try again in ${retryAfterSeconds}s. If this persists, contact an administrator.`;
+    return new NoChannel('server_is_overloaded', message, retryAfterSeconds, isExhausted);
+  }
+}
+
+/** Why channels that serve a model cannot be called now, gathered while one is looked for. */
+export class Shortage {
+  private readonly reasons = new Set<CooldownReason | 'full'>();
+  private waitMs = Infinity;
+
+  constructor(private readonly nowMs: number) {}
+
+  add({ isFull, rests }: Pick<UnavailableChannel, 'isFull' | 'rests'>): void {
+    if (isFull) this.note('full', MOMENT_SECONDS * 1000);
+    for (const { reason, untilMs } of rests) this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
+  }
+
+  /** What the client is told when there is no other. */
+  errorFor(model: string): NoChannel {
+    if (this.reasons.size === 0) return NoChannel.for(model);
+    const seconds = Math.min(Math.ceil(this.waitMs / 1000), LONGEST_WAIT_SECONDS);
+    if (this.isOnly('rate_limit')) {
+      const message = `All channels of the model "${model}" are at their rate limits. Please try again in ${seconds}s.`;
+      return new NoChannel('rate_limit_exceeded', message, seconds, false);
+    }
+    if (this.isOnly('refused')) {
+      const message = "The upstream rejected the relay's credential. Contact an administrator.";
+      return new NoChannel('upstream_auth', message, undefined, false);
+    }
+    return NoChannel.for(model, seconds, false);
+  }
+
+  private note(reason: CooldownReason | 'full', waitMs: number): void {
+    this.reasons.add(reason);
+    this.waitMs = Math.min(this.waitMs, waitMs);
+  }
+
+  private isOnly(reason: CooldownReason): boolean {
+    return this.reasons.size === 1 && this.reasons.has(reason);
+  }
 }

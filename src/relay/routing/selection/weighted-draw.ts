@@ -1,4 +1,4 @@
-import type { Random } from '../random.js';
+import { Injectable } from '@nestjs/common';
 
 /** Whom chance is the same for every time, in every process: a conversation, whose prompt lies in somebody's cache. */
 export type Affinity = number;
@@ -35,4 +35,13 @@ function mixed(hash: number): number {
   bits = Math.imul(bits ^ (bits >>> 16), 0x85_eb_ca_6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2_b2_ae_35);
   return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/** Chance; injected, so that a test can decide it. */
+@Injectable()
+export class Random {
+  /** From 0 up to, not including, 1. */
+  next(): number {
+    return Math.random();
+  }
 }
