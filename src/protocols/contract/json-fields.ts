@@ -27,6 +27,7 @@ const QUOTES_BYTES = 2;
 const MAX_ID_BYTES = 1024;
 /** Names of conversations and users are shorter, JSON among them. */
 const MAX_HINT_BYTES = 1024;
+const NO_IDS: readonly (readonly [StateMember, string])[] = [];
 
 /**
  * Reads where the interpreted members of a JSON object are, in one pass that checks the document's grammar and decodes
@@ -82,6 +83,11 @@ export class JsonFields {
     return this.scan.leansOutside;
   }
 
+  /** All interpreted members of the document, by path. */
+  get present(): ReadonlyMap<string, JsonField> {
+    return this.scan.fields;
+  }
+
   /** Where the member is; undefined when the document has none. */
   field(path: string): JsonField | undefined {
     return this.scan.fields.get(path);
@@ -96,6 +102,7 @@ export class JsonFields {
     const { stateIds } = this.scan;
     if (stateIds.length > MAX_STATE_IDS)
       throw new AppError('request_too_large', `The request refers to more than ${MAX_STATE_IDS} files and containers.`);
+    if (stateIds.length === 0) return NO_IDS;
     const named = withToolData ? stateIds : stateIds.filter(({ isToolData }) => !isToolData);
     return named.map(({ member, start, end }) => {
       const id = end - start > MAX_ID_BYTES ? '' : this.decoded({ start, end }, member);

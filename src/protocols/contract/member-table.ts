@@ -119,15 +119,13 @@ function listPaths(name: string, { is }: MemberRule): readonly string[] {
 export const interestsOf = (table: MemberTable, ...own: readonly string[]): JsonInterest =>
   jsonInterests(...own, ...memberPaths(table));
 
-/**
- * Applies the tables to request heads. Made once per dialect. Rules of members that are not there cost a look-up each.
- */
+/** Applies a table to request heads. One per protocol. */
 export class MemberReader {
-  /** Members that do anything. */
-  private readonly rules: readonly { readonly path: string; readonly rule: MemberRule }[];
+  /** Rules of members that are not plain, by path. */
+  private readonly rules: ReadonlyMap<string, MemberRule>;
 
   constructor(private readonly table: MemberTable) {
-    this.rules = Object.entries(table.members).flatMap(([path, rule]) => (rule.is === 'plain' ? [] : { path, rule }));
+    this.rules = new Map(Object.entries(table.members).filter(([, rule]) => rule.is !== 'plain'));
   }
 
   /**
@@ -136,12 +134,15 @@ export class MemberReader {
    */
   demandsIn(fields: JsonFields, request: RequestLine): RequestDemands | undefined {
     const demands = new Demands(fields);
-    for (const { path, rule } of this.rules) if (fields.has(path)) this.apply(path, rule, demands);
+    for (const [path, { kind }] of fields.present) {
+      const rule = kind === 'null' ? undefined : this.rules.get(path);
+      if (rule !== undefined) this.apply(path, rule, demands);
+    }
     for (const [path, id] of fields.stateIds(this.table.hasToolData !== true)) {
       const kind = this.table.stateMembers[path];
       if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
     }
-    demands.unknown.push(...fields.others);
+    for (const other of fields.others) demands.unknown.push(other);
     this.readBetas(request, demands);
     return demands.result();
   }

@@ -39,9 +39,14 @@ const UNPRICED_EFFORT = 1_000_000n;
  * What the hold of a call is priced by: each model that may serve the whole of it, in the dearest service that it may
  * come in.
  */
-export function termsOf({ head }: Pick<Call, 'head'>, plan: BillingPlan): PriceTerms {
-  const own = termsToHold(head, plan, plan.model);
-  const alternatives = (head.demands?.models ?? []).flatMap(({ role, name }) => {
+export function termsOf(
+  { head }: Pick<Call, 'head'>,
+  plan: BillingPlan,
+  service = serviceToHold(head, plan.model.pricing),
+): PriceTerms {
+  const own = terms(head, plan, plan.model, service);
+  if (head.demands === undefined) return own;
+  const alternatives = head.demands.models.flatMap(({ role, name }) => {
     const model = role === 'alternative' ? plan.namedModels?.get(name) : undefined;
     return model === undefined ? [] : [termsToHold(head, plan, model)];
   });
@@ -81,10 +86,12 @@ export function chargedBy(
   };
   const priceOf = (named: string | undefined, itemsOf: (model: CatalogModel) => PricedPart['items']): PricedModel => {
     const model = reportedModel(plan, named, upstreamNames);
-    return dearest((model === undefined ? plannedModels(plan) : [model]).map((one) => price(one, itemsOf(one))));
+    if (model !== undefined) return price(model, itemsOf(model));
+    return dearest(plannedModels(plan).map((one) => price(one, itemsOf(one))));
   };
   const own = priceOf(usage.servedBy, ({ pricing }) => costTerms(pricing, usage));
-  const passes = (usage.passes ?? []).map((pass) =>
+  if (usage.passes === undefined) return { parts: [own.part], snapshot: snapshotOf(plan, own, []) };
+  const passes = usage.passes.map((pass) =>
     priceOf(pass.model, ({ pricing }) => passTerms(pricing, pass.usage)),
   );
   return { parts: [own.part, ...passes.map(({ part }) => part)], snapshot: snapshotOf(plan, own, passes) };
@@ -102,11 +109,10 @@ interface PricedModel {
 function snapshotOf({ model, group }: BillingPlan, own: PricedModel, passes: readonly PricedModel[]): PriceSnapshot {
   const textOf = (priced: PricedModel, servedBy = ''): PriceSnapshot =>
     priceSnapshot(priced.model, group.name, priced.part.terms, priced.service, servedBy);
+  const ownText = textOf(own, own.model === model ? '' : own.model.name);
   const others = passes.filter((pass) => pass.model !== own.model);
-  return withPassPrices(
-    textOf(own, own.model === model ? '' : own.model.name),
-    new Map(others.map((pass) => [pass.model.name, textOf(pass)])),
-  );
+  if (others.length === 0) return ownText;
+  return withPassPrices(ownText, new Map(others.map((pass) => [pass.model.name, textOf(pass)])));
 }
 
 const plannedModels = ({ model, namedModels }: BillingPlan): readonly CatalogModel[] => [
@@ -253,9 +259,9 @@ export function admissionRequest(
   readonly hold: HoldRequest;
   readonly beside: HeldBeside;
 } {
-  const priced = termsOf(call, plan);
-  const beside = besideToHold(call, plan, priced, countedTokens);
   const service = serviceToHold(call.head, plan.model.pricing);
+  const priced = termsOf(call, plan, service);
+  const beside = besideToHold(call, plan, priced, countedTokens);
   const hold = holdFor(call.head, plan.model, priced, beside);
   const request: AdmissionRequest = {
     id: call.id,

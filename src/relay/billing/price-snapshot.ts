@@ -24,7 +24,9 @@ export function priceSnapshot(
   const { tier, speed, geo } = service;
   const name = `${terms.effortMultiplier} ${terms.groupMultiplier} ${tier.name} ${speed.name} ${geo.name} ${servedBy} ${group}`;
   const known = made.get(pricing);
-  const text = known?.get(name) ?? render(priceVersionId, group, terms, service, servedBy);
+  const found = known?.get(name);
+  if (found !== undefined) return found;
+  const text = render(priceVersionId, group, terms, service, servedBy);
   if (known === undefined) made.set(pricing, new Map([[name, text]]));
   else known.set(name, text);
   return text;

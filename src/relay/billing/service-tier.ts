@@ -26,6 +26,7 @@ export interface Service {
 }
 
 const DEFAULT: ServiceTier = { name: '', multiplier: 1_000_000n };
+const DEFAULT_SERVICE: Service = { tier: DEFAULT, speed: DEFAULT, geo: DEFAULT };
 const DEFAULT_SPEEDS: readonly string[] = ['standard'];
 const DEFAULT_GEOS: readonly string[] = ['global'];
 /** The hosted tool whose tokens may be priced in place of its uses. */
@@ -130,37 +131,43 @@ const speedAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.speed, 
 /** An upstream's account has a region of its own for requests that name none. */
 const geoAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.geo, isOpen: demands?.geo === undefined });
 
-/** The service to hold money for: the one asked for; the dearest of all where that is the upstream's to choose. */
-export const serviceToHold = (head: CallHead, { serviceTiers, speeds, geos }: Pricing): Service => ({
-  tier: toHold(tierAsked(head), serviceTiers),
-  speed: toHold(speedAsked(head), speeds),
-  geo: toHold(geoAsked(head), geos),
-});
+/** Most models price one service alone; what a call asks for and gets is then not looked at. */
+const hasOneService = ({ serviceTiers, speeds, geos }: Pricing): boolean =>
+  serviceTiers.size + speeds.size + geos.size === 0;
+
+/** The service to hold money for: the requested one, or the most expensive one where the upstream chooses. */
+export function serviceToHold(head: CallHead, pricing: Pricing): Service {
+  if (hasOneService(pricing)) return DEFAULT_SERVICE;
+  return {
+    tier: toHold(tierAsked(head), pricing.serviceTiers),
+    speed: toHold(speedAsked(head), pricing.speeds),
+    geo: toHold(geoAsked(head), pricing.geos),
+  };
+}
 
 /**
- * The service to charge: the one that the response reports, and where it reports none the one asked for. What is asked
- * for is never exceeded, whatever the response reports.
+ * The service to charge: the one that the response reports, or the requested one if it reports none. Never more than
+ * was requested, whatever the response reports.
  */
-export const serviceToCharge = (
-  head: CallHead,
-  usage: TokenUsage,
-  { serviceTiers, speeds, geos }: Pricing,
-): Service => ({
-  tier: toCharge(tierAsked(head), usage.serviceTier, serviceTiers),
-  speed: toCharge(speedAsked(head), usage.speed, speeds),
-  geo: toCharge(geoAsked(head), usage.geo, geos),
-});
+export function serviceToCharge(head: CallHead, usage: TokenUsage, pricing: Pricing): Service {
+  if (hasOneService(pricing)) return DEFAULT_SERVICE;
+  return {
+    tier: toCharge(tierAsked(head), usage.serviceTier, pricing.serviceTiers),
+    speed: toCharge(speedAsked(head), usage.speed, pricing.speeds),
+    geo: toCharge(geoAsked(head), usage.geo, pricing.geos),
+  };
+}
 
-/** The service that the response reports, else the one asked for: what the upstream charges by, whoever pays for it. */
-export const serviceReported = (
-  { serviceTier, demands }: CallHead,
-  usage: TokenUsage,
-  { serviceTiers, speeds, geos }: Pricing,
-): Service => ({
-  tier: named(usage.serviceTier ?? serviceTier, serviceTiers),
-  speed: named(usage.speed ?? demands?.speed, speeds),
-  geo: named(usage.geo ?? demands?.geo, geos),
-});
+/** The service that the upstream bills: the one that the response reports, or the requested one. */
+export function serviceReported(head: CallHead, usage: TokenUsage, pricing: Pricing): Service {
+  if (hasOneService(pricing)) return DEFAULT_SERVICE;
+  const { serviceTier, demands } = head;
+  return {
+    tier: named(usage.serviceTier ?? serviceTier, pricing.serviceTiers),
+    speed: named(usage.speed ?? demands?.speed, pricing.speeds),
+    geo: named(usage.geo ?? demands?.geo, pricing.geos),
+  };
+}
 
 function toHold({ asked, isOpen }: Choice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
   if (multipliers.size === 0) return DEFAULT;
