@@ -6,17 +6,17 @@ import { type Actor, type AuditEntry, AuditEntryEntity, currentActor, nameOf } f
 
 type ActorColumns = Pick<AuditEntryEntity, 'actorKind' | 'actorId' | 'actorName' | 'ip'>;
 
-/** Where changes are recorded, with who makes them. */
+/** Records changes together with their actor. */
 @Injectable()
 export class AuditLog {
-  /** The millisecond that the last id was made for: ids sort by it alone, and entries are read in the order of ids. */
+  /** IDs sort by milliseconds only, and entries are read in ID order. */
   private lastIdMs = 0;
 
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Records a change in its own transaction, so that there is neither one without the other. Does nothing for what owners
-   * do with what is theirs: that is, unless somebody acts (`actingAs`).
+   * Records a change in its own transaction. Does nothing without a current actor (`actingAs`): owners' changes to
+   * their own objects are not audited.
    */
   async record(entry: AuditEntry, manager: EntityManager): Promise<void> {
     const actor = currentActor();
@@ -45,7 +45,7 @@ function columnsOf(actor: Actor): ActorColumns {
     : { actorKind: actor.kind, actorId: '', actorName, ip: '' };
 }
 
-/** Global, because whatever operators change is recorded. */
+/** Global because every administrative change is recorded. */
 @Global()
 @Module({ imports: [TypeOrmModule.forFeature([AuditEntryEntity])], providers: [AuditLog], exports: [AuditLog] })
 export class AuditModule {}

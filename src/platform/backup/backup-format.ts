@@ -95,7 +95,7 @@ const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? val
 const texts = (value: unknown): readonly string[] => list(value).map(String);
 const objects = (value: unknown) => list(value).filter(isJsonObject);
 
-/** Of this program, as its package.json has it. */
+/** Version of this program, from package.json. */
 export function programVersion(): string {
   const described: unknown = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
   return isJsonObject(described) ? String(described['version']) : '';

@@ -55,17 +55,17 @@ async function load(
 
 const LINE_END = 10;
 
-/** Reads the lines of a backup, and the rows of its tables, as they come out of the compressed part. */
+/** Reads lines and table rows from a decompressed backup. */
 export class BodyReader {
   private readonly pieces: AsyncIterator<Buffer>;
-  /** What has been read and not given out; begins at the beginning of a line. */
+  /** Unread bytes, starting at a line. */
   private rest: Buffer = Buffer.alloc(0);
 
   constructor(source: AsyncIterable<Buffer>) {
     this.pieces = source[Symbol.asyncIterator]();
   }
 
-  /** The next line, without its end. @throws TypeError where there is none */
+  /** The next line without its line feed. @throws TypeError at the end of the backup */
   async line(): Promise<string> {
     for (;;) {
       const end = this.rest.indexOf(LINE_END);
@@ -74,7 +74,7 @@ export class BodyReader {
     }
   }
 
-  /** Whole rows, many at a time, up to the line that ends them, which is not given out. @throws TypeError without it */
+  /** Chunks of whole rows up to `END_OF_ROWS`, which is consumed. @throws TypeError if it is missing */
   async *rows(): AsyncGenerator<Buffer, void, void> {
     for (;;) {
       const end = this.endOfRows();
@@ -89,7 +89,7 @@ export class BodyReader {
     }
   }
 
-  /** Where the line that ends the rows begins, if it has been read. */
+  /** Offset of `END_OF_ROWS`, if already read. */
   private endOfRows(): number | undefined {
     if (this.rest.subarray(0, END_OF_ROWS.length).equals(Buffer.from(END_OF_ROWS))) return 0;
     const before = this.rest.indexOf(`\n${END_OF_ROWS}`);

@@ -16,13 +16,13 @@ type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 const KEY_PREFIX = 'switchboard:limits:';
 const PURPOSE = 'switchboard names of limits v1';
-/** 128 bits: no two will ever be the same. */
+/** 128 bits, enough to avoid collisions. */
 const NAME_LENGTH = 22;
 
 /**
- * Where this process counts: in Redis where there is one, else in the primary that has started it, else in itself. What is
- * away is done without, with a warning. Behind the interface of @nestjs/throttler as well, whose own storage looks at
- * every request of the window for each new one, and fails at some 100,000.
+ * Selects the store of limit counts: Redis if configured, else the primary process, else this process. An unreachable
+ * store is replaced by this process's counts, with a warning. Also a ThrottlerStorage, because that of
+ * @nestjs/throttler is linear in the requests of a window.
  */
 @Injectable()
 export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
@@ -41,10 +41,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     this.counts = primary.connected ? new FallbackCounts(new PrimaryCounts(primary), own, timings, this.watch) : own;
   }
 
-  /**
-   * For a server, before it is asked; the connections are not waited for. Whoever makes no calls connects to nothing, and
-   * what speaks to Redis, some 10 MB, is loaded only where there is one.
-   */
+  /** Called at server start; does not wait for connections. The Redis client (10 MB) is only loaded if needed. */
   async open(): Promise<void> {
     const { config, timings, watch } = this;
     if (config.redisUrl !== undefined) {
@@ -79,7 +76,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     };
   }
 
-  /** Where processes count together but cannot now, as people know it: `Redis`. */
+  /** Unreachable stores by display name, such as `Redis`. */
   get away(): readonly string[] {
     return [...this.watch.away];
   }
@@ -89,13 +86,15 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
   }
 }
 
-/** What things are called in Redis: neither keys nor addresses can be guessed from it, and no two services collide. */
+/**
+ * Hashes names for Redis: keys and addresses are not readable there, and services that share a Redis do not collide.
+ */
 function namesUnder(config: Config): (key: string) => string {
   const secret = Buffer.from(hkdfSync('sha256', config.secretKey.reveal(), '', PURPOSE, 32)).toString('hex');
   return (key) => KEY_PREFIX + hash('sha256', secret + key, 'base64url').slice(0, NAME_LENGTH);
 }
 
-/** Tells operators of outages: once each, and in the metrics as long as one lasts. */
+/** Logs each outage once and reports it in the metrics while it lasts. */
 class LoggedOutages implements OutageWatch {
   readonly away = new Set<string>();
   private readonly logger = new Logger('Limits');
@@ -126,22 +125,21 @@ class LoggedOutages implements OutageWatch {
   }
 }
 
-/** Told when counts that are shared are away, and when they are back. */
+/** Notified when shared counts become unavailable and available again. */
 export interface OutageWatch {
   lost(name: string, reason: unknown): void;
   back(name: string): void;
 }
 
-/** What was decided, and by whom: only they can take anything back. */
+/** A decision and the store that made it, which alone can take it back. */
 export interface Decided {
   readonly decision: Decision;
   readonly by: Counts;
 }
 
 /**
- * Counts that are shared, with others in their place while they are away: then nobody waits for them. The first one who
- * has to wait too long, or is told no, ends the waiting of all; from then on they are asked in the background whether they
- * are back.
+ * Shared counts with a local fallback. After the first timeout or error all calls use the fallback without waiting,
+ * while the shared store is probed in the background.
  */
 export class FallbackCounts {
   private state: 'closed' | 'opening' | 'up' | 'down' = 'closed';
@@ -229,7 +227,7 @@ export class FallbackCounts {
   }
 }
 
-/** The counts of this process alone, which are always there. */
+/** The counts of this process. */
 export class OwnCounts {
   constructor(private readonly counts: Counts) {}
 
@@ -244,7 +242,7 @@ export class OwnCounts {
   }
 }
 
-/** The counts of all workers of one service, which their primary keeps (`serveLimits`). */
+/** Counts kept by the primary for all its workers (`serveLimits`). */
 export class PrimaryCounts implements SharedCounts {
   readonly name = 'the primary process';
   onLost: ((reason: unknown) => void) | undefined;

@@ -1,18 +1,18 @@
 import { Column } from 'typeorm';
 import { AppError } from '../shared/index.js';
 
-/** How much may be asked for. What is absent is not limited. */
+/** Absent limits do not apply. */
 export interface Limits {
   readonly requestsPerMinute?: number;
-  /** Tokens of prompt and answer together. */
+  /** Prompt and response together. */
   readonly tokensPerMinute?: number;
-  /** Calls that run at the same time. */
+  /** Concurrent calls. */
   readonly concurrency?: number;
 }
 
 export const NO_LIMITS: Limits = {};
 
-/** What limits are to be: null lifts one, undefined leaves it as it is. */
+/** A change of limits: null removes one, undefined keeps it. */
 export type LimitsChange = { readonly [Name in keyof Limits]?: number | null | undefined };
 
 export function changedLimits(limits: Limits, change: LimitsChange): Limits {
@@ -23,11 +23,11 @@ export function changedLimits(limits: Limits, change: LimitsChange): Limits {
 const defined = (change: LimitsChange): LimitsChange =>
   Object.fromEntries(Object.entries(change).filter(([, limit]) => limit !== undefined));
 
-/** Whom limits are set for. */
+/** What limits can be set for. */
 export const LIMITED = ['key', 'account', 'group', 'address'] as const;
 export type Limited = (typeof LIMITED)[number];
 
-/** Those of them that have usual limits; each group has its own. */
+/** Those with default limits; each group has its own limits. */
 export const DEFAULT_LIMITED = ['key', 'account', 'address'] as const satisfies readonly Limited[];
 
 /** Default limits per kind; each limit is overridden separately. */
@@ -35,13 +35,13 @@ export type DefaultLimits = Readonly<Record<(typeof DEFAULT_LIMITED)[number], Li
 
 export const NO_DEFAULT_LIMITS: DefaultLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };
 
-/** What holds of two sets of limits: each one's own, else the usual one. */
+/** The effective limits: each one's own, else the default. */
 export const ownOrDefault = (own: Limits, usual: Limits): Limits => (own === NO_LIMITS ? usual : { ...usual, ...own });
 
-/** No limit is higher. */
+/** Max value of any limit. */
 export const LARGEST_LIMIT = 1_000_000_000;
 
-/** Limits by the names that the catalog file and programs know them by. */
+/** Names of the limits in the catalog file and in API responses. */
 const LIMIT_NAMES = {
   requestsPerMinute: 'requests_per_minute',
   tokensPerMinute: 'tokens_per_minute',
@@ -50,14 +50,14 @@ const LIMIT_NAMES = {
 
 type LimitName = (typeof LIMIT_NAMES)[keyof Limits];
 
-/** As programs read them: null where there is no such limit. */
+/** For API responses: null where there is no limit. */
 export const renderLimits = (limits: Limits): Readonly<Record<LimitName, number | null>> => ({
   requests_per_minute: limits.requestsPerMinute ?? null,
   tokens_per_minute: limits.tokensPerMinute ?? null,
   concurrency: limits.concurrency ?? null,
 });
 
-/** As people read them: `60 calls a minute, 4 at a time`; empty when there are none. */
+/** For people: `60 calls a minute, 4 at a time`; empty without limits. */
 export function describeLimits({ requestsPerMinute, tokensPerMinute, concurrency }: Limits): string {
   const texts = [
     requestsPerMinute !== undefined && `${counted(requestsPerMinute, 'call')} a minute`,
@@ -70,7 +70,7 @@ export function describeLimits({ requestsPerMinute, tokensPerMinute, concurrency
 const counted = (number: number, thing: string): string =>
   `${number.toLocaleString('en-US')} ${thing}${number === 1 ? '' : 's'}`;
 
-/** Limits as the rows of keys, accounts and groups have them; null where there is none. */
+/** Columns of limits in the rows of keys, accounts and groups; null for no limit. */
 export class LimitColumns {
   @Column('integer', { name: 'requests_per_minute', nullable: true })
   readonly requestsPerMinute: number | null;
@@ -82,7 +82,7 @@ export class LimitColumns {
   readonly concurrency: number | null;
 }
 
-/** The very same object for all who have none, so that it can be told by looking at it. */
+/** Returns the same object for all rows without limits, which makes that cheap to detect. */
 export function limitsIn({ requestsPerMinute, tokensPerMinute, concurrency }: LimitColumns): Limits {
   if (requestsPerMinute === null && tokensPerMinute === null && concurrency === null) return NO_LIMITS;
   return {
@@ -92,7 +92,7 @@ export function limitsIn({ requestsPerMinute, tokensPerMinute, concurrency }: Li
   };
 }
 
-/** @throws LimitNotPossible for what is no whole number from 1 to `LARGEST_LIMIT` */
+/** @throws LimitNotPossible unless each limit is an integer from 1 to `LARGEST_LIMIT` */
 export const limitColumns = (limits: Limits): LimitColumns => ({
   requestsPerMinute: possible(limits, 'requestsPerMinute'),
   tokensPerMinute: possible(limits, 'tokensPerMinute'),

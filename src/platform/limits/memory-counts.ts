@@ -8,13 +8,13 @@ const LOOKED_AT = 2;
 /** Suggested wait for a full concurrency limit: the end of a call is unknown. */
 export const PLACE_WAIT_MS = 1000;
 
-/** The counts of one process, or of several that ask it. Every decision takes the same time, however much was counted. */
+/** The counts of one process and of the workers that ask it. Decisions take constant time. */
 export class MemoryCounts implements Counts {
-  /** Those that were looked at longest ago come first. */
+  /** Least recently checked first. */
   private readonly windows = new Map<string, SlidingWindow>();
-  /** How many places are taken, where any are. */
+  /** Places taken, by key; absent for 0. */
   private readonly taken = new Map<string, number>();
-  /** The places of each taking that has any. */
+  /** Places by ID of the taking. */
   private readonly takings = new Map<string, readonly Place[]>();
 
   constructor(
@@ -37,7 +37,7 @@ export class MemoryCounts implements Counts {
       if (places.length > 0) this.takings.set(id, places);
     }
     const standings = windows.map((window) => window.standing());
-    // Not before: what has just been made counts nothing yet.
+    // Only now: a new window is still empty.
     this.forgetOld(LOOKED_AT * (this.windows.size - before));
     return { refusal, standings };
   }
@@ -52,7 +52,7 @@ export class MemoryCounts implements Counts {
     for (const { key, windowMs, window, amount } of corrections) this.windowOf(key, windowMs).correct(amount, window);
   }
 
-  /** How much is remembered. */
+  /** Number of remembered windows and places. */
   get size(): { readonly windows: number; readonly places: number } {
     return { windows: this.windows.size, places: this.takings.size };
   }
@@ -95,23 +95,21 @@ export class MemoryCounts implements Counts {
 }
 
 /**
- * Counts what happened in the last window of time by two numbers: what came since the clock's current window began, and
- * in the one before, of which as much counts as still lies within the last `windowMs`, taken as spread evenly.
- *
- * What it guarantees of a limit: never more in one window of the clock; whoever goes on asking gets the limit, no more,
- * of each window; and no stretch of `windowMs`, wherever it begins, holds more than twice the limit (that much only after
- * a burst at the end of an idle window). Corrections upwards may exceed it: what was used was used.
+ * A sliding window approximated by two counters: the current fixed window, and the share of the previous one that is
+ * still within `windowMs`, assuming even distribution. Guarantees: at most the limit per fixed window, and at most
+ * twice the limit in any interval of `windowMs` (only for a burst at the end of an idle window). Upward corrections may
+ * exceed the limit.
  */
 export class SlidingWindow {
   private window = 0;
   private current = 0;
   private previous = 0;
-  /** How far the current window has gone. */
+  /** Elapsed time of the current window. */
   private goneMs = 0;
 
   constructor(private readonly windowMs: number) {}
 
-  /** To be told before anything else is asked. A clock that was set back stands still here until it has caught up. */
+  /** Call before anything else. If the clock was set back, time stands still until it has caught up. */
   moveTo(nowMs: number): void {
     const window = Math.floor(nowMs / this.windowMs);
     if (window > this.window) {
@@ -122,13 +120,13 @@ export class SlidingWindow {
     this.goneMs = Math.max(0, nowMs - this.window * this.windowMs);
   }
 
-  /** Until so much more fits below the limit: 0 at once, undefined never. */
+  /** Time until `amount` fits below the limit: 0 now, undefined never. */
   waitMs(amount: number, limit: number): number | undefined {
     const { windowMs, goneMs, current, previous } = this;
     const room = limit - amount;
     if (room < 0) return undefined;
     if (previous * (windowMs - goneMs) <= (room - current) * windowMs) return 0;
-    // The one before fades out of sight; where that is not enough, the current one has to, after its end.
+    // The previous window fades out; if that is not enough, the current one has to fade after its end.
     if (current <= room) return Math.ceil((windowMs * (previous + current - room)) / previous) - goneMs;
     return windowMs - goneMs + Math.ceil((windowMs * (current - room)) / current);
   }
@@ -137,7 +135,7 @@ export class SlidingWindow {
     this.current += amount;
   }
 
-  /** @param window as `standing` said it then */
+  /** @param window as returned by `standing` */
   correct(amount: number, window: number): void {
     if (amount > 0) this.current += amount;
     else if (window === this.window) this.current = Math.max(0, this.current + amount);
@@ -151,7 +149,7 @@ export class SlidingWindow {
     return { used, resetMs: Math.max(0, windowsLeft * windowMs - goneMs), window };
   }
 
-  /** Whether nothing of it counts any more. */
+  /** True when nothing is counted any more. */
   get isEmpty(): boolean {
     return this.current === 0 && this.previous === 0;
   }

@@ -63,16 +63,16 @@ function ownerOf({ kind, name }: ExceededLimit['subject']): string {
 
 const times = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** How much is left of a limit that is counted by the minute. */
+/** Remaining part of a per-minute limit. */
 export interface LimitStatus {
   readonly limit: number;
   readonly remaining: number;
-  /** Until all of it is there again, if nothing more is asked: as a duration, and in milliseconds since 1970. */
+  /** Time until the limit is fully restored without further calls: a duration, and as Unix time in ms. */
   readonly resetMs: number;
   readonly resetsAt: number;
 }
 
-/** The tightest limits that a call was counted against; absent where there is none. */
+/** The tightest limits that apply to a call; absent where there is none. */
 export interface LimitStatuses {
   readonly requests?: LimitStatus;
   readonly tokens?: LimitStatus;

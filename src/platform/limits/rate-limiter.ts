@@ -19,7 +19,10 @@ export class Permit {
     private readonly by: Counts,
   ) {}
 
-  /** @param usedTokens of prompt and answer. Again does nothing */
+  /**
+   * Idempotent.
+   * @param usedTokens of prompt and response
+   */
   end(usedTokens: number): void {
     if (this.ended) return;
     this.ended = true;
@@ -30,7 +33,7 @@ export class Permit {
   }
 }
 
-/** Says of each call whether the limits of all whom it is counted for allow it. */
+/** Decides whether all limits that apply to a call allow it. */
 @Injectable()
 export class RateLimiter {
   private readonly refusals: Counter<'subject' | 'limit'>;
@@ -46,10 +49,7 @@ export class RateLimiter {
     ]);
   }
 
-  /**
-   * What refuses a call even when nobody else calls: it asks for more than a limit ever allows. Undefined when nothing
-   * does. Nothing is counted.
-   */
+  /** The limit that a call exceeds by itself, regardless of other calls; undefined if none. Counts nothing. */
   refusalOfAlone(demand: Demand): RateLimited | undefined {
     const demanded = new Demanded(demand);
     const decision = new MemoryCounts(this.clock).decide(demanded.taking);
@@ -58,7 +58,7 @@ export class RateLimiter {
     return new RateLimited(demanded.exceeded(decision), decision.refusal.waitMs, standings);
   }
 
-  /** Takes all that the call needs, or nothing. @throws RateLimited; never because counts are away */
+  /** Takes everything the call needs, or nothing. @throws RateLimited, but never because a store is unavailable */
   async take(demand: Demand): Promise<Permit> {
     const demanded = new Demanded(demand);
     const { decision, by } = await this.counts.take(demanded.taking);
@@ -91,7 +91,7 @@ interface AskedPlace extends Asked {
   readonly place: Place;
 }
 
-/** What a call asks of the limits, as what is to be taken of which count; and what the decision means for the call. */
+/** Translates a call's demand into counts to take, and the decision back into limits. */
 class Demanded {
   readonly taking: Taking;
   private readonly counts: readonly AskedCount[];
@@ -110,7 +110,7 @@ class Demanded {
     };
   }
 
-  /** What kept the call from being admitted. */
+  /** The limit that rejected the call. */
   exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): ExceededLimit {
     const { which } = refusal;
     const asked = this.counts[which] ?? this.places[which - this.counts.length];
@@ -125,7 +125,7 @@ class Demanded {
     };
   }
 
-  /** The tightest limit of each kind: where least is left. */
+  /** The tightest limit of each kind, by what remains. */
   standings({ standings }: Decision, nowMs: number): LimitStatuses {
     const found: { requests?: LimitStatus; tokens?: LimitStatus } = {};
     this.counts.forEach(({ limit, allowed }, index) => {
