@@ -1,6 +1,6 @@
-/** The time of day; injected everywhere, so that a test can hold it still. */
+/** The current time; injected, so that tests can control it. */
 export class Clock {
-  /** Milliseconds since 1970, UTC. */
+  /** Unix time in ms. */
   now(): number {
     return Date.now();
   }
@@ -10,12 +10,12 @@ export class Clock {
   }
 }
 
-/** Milliseconds that only ever grow, for durations: the wall clock may be set back while a call runs. */
+/** Monotonic milliseconds, for durations: the wall clock may be set back during a call. */
 export const monotonicMs = (): number => performance.now();
 
 const ISO = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** An ISO date or time; UTC where it names no zone, so that it means the same everywhere. Undefined for other texts. */
+/** Parses an ISO date or time; UTC unless it has a zone. Undefined for other texts. */
 export function parseTime(text: string): Date | undefined {
   const match = ISO.exec(text);
   const zoned = match && text.includes('T') && match[1] === undefined ? `${text}Z` : text;
@@ -23,12 +23,12 @@ export function parseTime(text: string): Date | undefined {
   return match && !Number.isNaN(time.getTime()) && isRealDate(text.slice(0, 10)) ? time : undefined;
 }
 
-/** JavaScript takes the 31st of February for the 3rd of March. */
+/** JavaScript parses February 31 as March 3. */
 const isRealDate = (date: string): boolean => new Date(date).toISOString().startsWith(date);
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Making one takes long; there are as many as people have zones. */
+/** Cached, because creating a formatter is slow; bounded by the number of time zones. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
@@ -46,7 +46,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** What a clock on a wall of that zone shows, as if it were UTC: milliseconds since 1970. */
+/** The wall-clock time of a zone as if it were UTC, in ms since 1970. */
 function wallTime(at: number, timeZone: string): number {
   const parts = Object.fromEntries(
     formatOf(timeZone)
@@ -65,26 +65,26 @@ export const dayOf = (at: Date, timeZone: string): string =>
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The first moment of a day (`2026-11-20`) in a zone. That is not always midnight: where clocks are put forward then, the
- * day begins an hour later. A day that a zone left out begins where it does in UTC.
+ * The first moment of a day (`2026-11-20`) in a zone. Not always midnight: where clocks are set forward at midnight,
+ * the day begins an hour later. A day that a zone skipped begins as in UTC.
  */
 export function startOfDay(day: string, timeZone: string): Date {
   const wanted = Date.parse(`${day}T00:00:00Z`);
-  // Clocks may change at that midnight or near it: it is there by the offset before, or by the one after.
+  // Clocks may change at or near that midnight: use the offset before it or the one after it.
   const starts = [wanted - DAY_MS, wanted + DAY_MS]
     .map((near) => new Date(wanted - (wallTime(near, timeZone) - near)))
     .filter((start) => dayOf(start, timeZone) === day);
   return new Date(Math.min(...(starts.length > 0 ? starts.map(Number) : [wanted])));
 }
 
-/** Whether the text is a day that there is: `2026-02-29` is not. */
+/** Whether the date exists: `2026-02-29` does not. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const at = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
-/** Adds days, which may be negative. */
+/** Days may be negative. */
 export function addDays(day: string, days: number): string {
   const at = new Date(`${day}T00:00:00Z`);
   at.setUTCDate(at.getUTCDate() + days);
@@ -93,13 +93,13 @@ export function addDays(day: string, days: number): string {
 
 const MINUTE = 'YYYY-MM-DDTHH:MM'.length;
 
-/** What the clocks of a zone show at a moment, to the minute: `2026-11-20T09:30`. */
+/** Wall-clock time in a zone, to the minute: `2026-11-20T09:30`. */
 export const localMinute = (at: Date, timeZone: string): string =>
   new Date(wallTime(at.getTime(), timeZone)).toISOString().slice(0, MINUTE);
 
 /**
- * The moment at which the clocks of a zone show such a minute (`2026-11-20T09:30`): the first, where they show it twice;
- * where they leave it out, as long after as they were put forward. Undefined for what is no time.
+ * The moment of a wall-clock time (`2026-11-20T09:30`) in a zone. If it occurs twice, the first; if it is skipped,
+ * shifted by the length of the gap. Undefined for invalid times.
  */
 export function momentOf(minute: string, timeZone: string): Date | undefined {
   const wanted = Date.parse(`${minute.slice(0, MINUTE)}:00Z`);
@@ -113,8 +113,8 @@ export function momentOf(minute: string, timeZone: string): Date | undefined {
 }
 
 /**
- * What the promise resolves with, or undefined when that takes longer: waiting, but not for ever. Rejects when the
- * promise does in time; the promise itself goes on either way, and a later rejection of it is nobody's.
+ * The promise's value, or undefined if it takes longer than `limitMs`. Rejects if the promise rejects in time. The
+ * promise is not cancelled; later rejections are ignored.
  */
 export async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;

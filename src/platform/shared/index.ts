@@ -1,5 +1,5 @@
-// Small parts that know nothing of the product: errors, amounts of money, ids, codes that people type, JSON, time,
-// networks, secrets. No Nest, no I/O, no import from any other folder.
+// Generic building blocks: errors, money, IDs, codes, JSON, time, networks, secrets. No Nest, no I/O, no imports from
+// other folders.
 export * from './app-error.js';
 export * from './clock.js';
 export * from './app-error.js';

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { inspect } from 'node:util';
 import { AppError } from './app-error.js';
 
-/** A value that must not be printed: logs, JSON and templates show `[secret]`. Ask for it by name with `reveal()`. */
+/** A value that must not be printed: logs, JSON and templates show `[secret]`. Read it with `reveal()`. */
 export class Secret {
   readonly #value: string;
 
@@ -29,7 +29,7 @@ export class Secret {
 
 const KEY = /(?<![A-Za-z0-9])sk-[^\s"'…].{7,}$/s;
 
-/** A path, query or message without the API key in it, percent-encoded or not; the text ends where the key begins. */
+/** Removes the API key from a path, query or message, percent-encoded or not: the text is cut where the key begins. */
 export function maskKeys(text: string): string {
   const masked = text.replace(KEY, 'sk-…');
   if (masked !== text || !text.includes('%')) return masked;
@@ -50,19 +50,18 @@ export class UnreadableSecret extends AppError {
   }
 }
 
-/** A key for one purpose, derived from SECRET_KEY: what is known of one says nothing of another. */
+/** A key for one purpose, derived from SECRET_KEY; keys of different purposes are independent. */
 export const derivedKey = (secretKey: Secret, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secretKey.reveal(), '', purpose, KEY_BYTES));
 
 /**
- * Seals secrets for the database with AES-256-GCM under a key for one purpose.
- * A sealed text is `v1.` and base64url of nonce, ciphertext and tag. It opens only for the place it was sealed for:
- * copied to another one it is as good as tampered with.
+ * Encrypts secrets for the database with AES-256-GCM and a purpose-specific key. Format: `v1.` and base64url of nonce,
+ * ciphertext and tag. Bound to a place: copied elsewhere, it does not decrypt.
  */
 export class SealingKey {
   private readonly key: Buffer;
 
-  /** @param purpose keeps this key apart from every other one that is derived from SECRET_KEY */
+  /** @param purpose separates this key from all others derived from SECRET_KEY */
   constructor(secretKey: Secret, purpose: string) {
     this.key = derivedKey(secretKey, purpose);
   }
@@ -74,7 +73,7 @@ export class SealingKey {
     return `${VERSION}.${sealed.toString('base64url')}`;
   }
 
-  /** @throws UnreadableSecret when the text is not what was sealed for this place under this SECRET_KEY */
+  /** @throws UnreadableSecret when the text was not sealed for this place with this SECRET_KEY */
   open(sealed: string, place: string): Secret {
     const [version, encoded, ...rest] = sealed.split('.');
     const bytes = Buffer.from(encoded ?? '', 'base64url');

@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from './app-error.js';
 
 interface SmallBodyLimits {
-  /** What is read, as the errors call it: `form`. */
+  /** Used in errors: `form`. */
   readonly what: string;
   readonly maxBytes: number;
-  /** One that takes longer is refused. */
+  /** Slower bodies are rejected. */
   readonly withinMs: number;
 }
 
 /**
- * A body that is never large, whole. Reads by events: a loop over the stream that is left early closes the connection
- * before it is answered.
+ * Reads a small body completely. Uses events: leaving an async loop early would close the connection before the
+ * response.
  * @throws AppError when it is too large or too slow, or when the client leaves
  */
 export function readSmallBody(payload: IncomingMessage, limits: SmallBodyLimits): Promise<Buffer> {

@@ -22,7 +22,7 @@ interface CrewOptions {
   readonly patienceMs: number;
 }
 
-/** The workers of a primary: started, replaced when they end, and stopped together. */
+/** The workers of a primary: started, replaced when they exit, and stopped together. */
 export class WorkerCrew {
   private readonly logger = new Logger('Workers');
   private readonly living = new Set<Worker>();
@@ -127,8 +127,8 @@ interface Closable {
 }
 
 /**
- * Closes a connection that was handed to a worker which died before accepting it. Node leaves it open, so its client would
- * hang. This reads Node's undocumented internal messages; should they change, it does nothing.
+ * Closes a connection that was handed to a worker which died before accepting it. Node leaves it open, and its client
+ * would hang. Relies on undocumented messages of Node; does nothing if they change.
  */
 function closeUntaken({ process: child }: Worker): void {
   const untaken = new Map<unknown, Closable>();
