@@ -7,7 +7,7 @@ import { hashSecret, isImportable } from './api-key.secret.js';
 import type { Caller, KeyState } from './caller.js';
 import { Networks } from './networks.js';
 
-/** Everything that every call must know of its key, in one row. */
+/** Everything a call needs to know about its key, in one row. */
 const SELECT_CALLERS = (keys: string): string => `
   SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
          k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
@@ -16,7 +16,7 @@ const SELECT_CALLERS = (keys: string): string => `
     FROM ${keys} k JOIN accounts a ON a.id = k.account_id`;
 
 const STORED = SELECT_CALLERS('api_keys');
-/** Of the id $2: as a row is made that says no more than whose it is. */
+/** A virtual key with ID $2 and default settings. */
 const NEW = SELECT_CALLERS(`(SELECT (jsonb_populate_record(NULL::api_keys, jsonb_build_object(
   'id', $2::text, 'account_id', $1::text, 'name', '', 'secret_hash', '', 'state', 'enabled', 'version', 1,
   'strict', false, 'never_stores', false))).*)`);
@@ -43,12 +43,12 @@ interface Row {
   readonly group_name: string;
 }
 
-/** The hot path's view of keys: read only, through named statements. */
+/** Reads keys for the hot path, with named statements. */
 @Injectable()
 export class CallerRepository {
   constructor(private readonly pools: DatabasePools) {}
 
-  /** One answer for each hash, in order; undefined where we issued no such key. */
+  /** By position; undefined for unknown hashes. */
   async findByHashes(hashes: readonly Buffer[]): Promise<readonly (Caller | undefined)[]> {
     const text = `${STORED} WHERE k.secret_hash = ANY ($1::bytea[])`;
     const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-hash', text, values: [hashes] });
@@ -56,14 +56,14 @@ export class CallerRepository {
     return hashes.map((hash) => callers.get(hash.toString('base64')));
   }
 
-  /** In no order; ids of no key are left out. */
+  /** Unordered; unknown IDs are left out. */
   async findByIds(keyIds: readonly string[]): Promise<readonly Caller[]> {
     const text = `${STORED} WHERE k.id = ANY ($1::text[])`;
     const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-id', text, values: [keyIds] });
     return rows.map(callerOf);
   }
 
-  /** The caller that a key of this id makes which is not stored, and has no settings of its own. */
+  /** The caller that a new key with default settings would have. */
   async ofNewKey(accountId: string, keyId: string): Promise<Caller | undefined> {
     const { rows } = await this.pools.general.query<Row>({ text: NEW, values: [accountId, keyId] });
     return rows[0] && callerOf(rows[0]);
@@ -96,17 +96,17 @@ const callerOf = (row: Row): Caller => ({
 });
 
 /**
- * Who holds a secret. Answers come from memory where they can; a change of a key or an account reaches every process as
- * a notification and takes effect at once. Nothing correct depends on it: admission checks the rows themselves.
+ * Finds callers by secret, from a cache where possible. Changes of keys and accounts invalidate it in all processes by
+ * notification. Only a cache: admission checks the rows themselves.
  */
 @Injectable()
 export class KeyDirectory {
   private readonly cache = new KeyCache();
-  /** Lookups under way, by hash: many first calls under one key are one query. */
+  /** Lookups in flight, by hash: concurrent first calls of a key share one query. */
   private pending = new Map<string, Promise<Caller | undefined>>();
-  /** One query at a time, whatever number of strangers tries keys; the other connections stay free. */
+  /** One query at a time, however many invalid keys arrive; other connections stay free. */
   private readonly lookups: Batcher<Buffer, Caller | undefined>;
-  /** Raised by whatever makes earlier answers stale, those of queries under way included. */
+  /** Incremented by every invalidation; results of older queries are not cached. */
   private generation = 0;
 
   constructor(
@@ -124,11 +124,11 @@ export class KeyDirectory {
   }
 
   /**
-   * The caller behind a secret, whatever the state of key and account; undefined when we issued no such key.
-   * @throws AppError `unavailable` when the database does not answer
+   * The caller of a secret, in any state; undefined if unknown.
+   * @throws AppError `unavailable` when the database does not respond
    */
   find(secret: string): Promise<Caller | undefined> {
-    // What cannot be a key of ours, made here or taken over, is nothing to ask the database about.
+    // Cannot be one of our keys, so the database is not asked.
     if (!isImportable(secret)) return Promise.resolve(undefined);
     const hash = hashSecret(secret);
     const name = hash.toString('base64');
@@ -139,32 +139,32 @@ export class KeyDirectory {
     return pending;
   }
 
-  /** Drops what is known of a key, as when admission found its version outdated. */
+  /** Invalidates a key, for example when admission found its version outdated. */
   forget(keyId: string): void {
     this.stale(() => this.cache.forgetKey(keyId));
   }
 
   /**
-   * The caller as its row says now; undefined when there is no such key. What was cached of it is dropped.
-   * @throws AppError `unavailable` when the database does not answer
+   * Reads the caller from the database and invalidates its cache entry; undefined if there is no such key.
+   * @throws AppError `unavailable` when the database does not respond
    */
   reload(keyId: string): Promise<Caller | undefined> {
     this.forget(keyId);
     return this.look(keyId);
   }
 
-  /** The same of a key that nobody has sent: what is cached of it stays. */
+  /** Reads the caller without touching the cache. */
   async look(keyId: string): Promise<Caller | undefined> {
     const [caller] = await this.lookAtAll([keyId]);
     return caller;
   }
 
-  /** Callers as their rows say now, in no order; ids of no key are left out. */
+  /** Reads callers from the database, unordered; unknown IDs are left out. */
   lookAtAll(keyIds: readonly string[]): Promise<readonly Caller[]> {
     return this.callers.findByIds(keyIds).catch(refuse);
   }
 
-  /** Who would call with a new key of the account, one with no settings of its own; undefined when there is no account. */
+  /** The caller of a new key with default settings; undefined if there is no such account. */
   lookAtNewKeyOf(accountId: string): Promise<Caller | undefined> {
     return this.callers.ofNewKey(accountId, newId('key', this.clock.now())).catch(refuse);
   }
@@ -182,7 +182,7 @@ export class KeyDirectory {
     }
   }
 
-  /** Answers that are still on their way may be from before the change: they are neither kept nor shared any further. */
+  /** Results in flight may predate the change: they are neither cached nor shared. */
   private stale(forget: () => void): void {
     forget();
     this.generation += 1;
@@ -199,10 +199,10 @@ function refuse(cause: unknown): never {
   );
 }
 
-/** What is remembered of a hash. No caller: we issued no such key. */
+/** Cached result for a hash. No caller: the key is unknown. */
 interface CachedKey {
   readonly caller: Caller | undefined;
-  /** Milliseconds since 1970. */
+  /** Unix time in ms. */
   readonly since: number;
 }
 
@@ -211,14 +211,14 @@ interface KeyCacheLimits {
   readonly unknown: number;
 }
 
-/** A change reaches the cache as a notification; these are for the day one is lost. */
+/** Changes arrive as notifications; these bounds cover lost ones. */
 const KNOWN_LIVE_MS = 60_000;
 const UNKNOWN_LIVE_MS = 30_000;
 
 /**
- * Callers by the hash of their secret, for speed alone. Known and unknown hashes are kept apart, each bounded, so that
- * strangers who try keys cannot push out those of customers. When full, the known one that was added first goes; of the
- * unknown ones the older half, since finding the first entry of a map where most of them are dropped again is slow.
+ * Callers by hash of their secret. Known and unknown hashes are cached separately, each bounded, so that invalid keys
+ * cannot evict valid ones. When full, the oldest known entry is evicted, or the older half of the unknown ones, since
+ * finding the first entry of a map with many deletions is slow.
  */
 export class KeyCache {
   private readonly known = new Map<string, CachedKey>();
@@ -227,7 +227,7 @@ export class KeyCache {
 
   constructor(private readonly limits: KeyCacheLimits = { known: 50_000, unknown: 20_000 }) {}
 
-  /** @param maxAgeMs what is older than this is not believed, whatever its usual life */
+  /** @param maxAgeMs older entries are ignored */
   get(hash: string, now: number, maxAgeMs = Infinity): CachedKey | undefined {
     const known = this.known.get(hash);
     const entry = known ?? this.unknown.get(hash) ?? this.olderUnknown.get(hash);
@@ -242,7 +242,7 @@ export class KeyCache {
     else this.putUnknown(hash, { caller, since: now });
   }
 
-  /** A key was added or changed. Which hash it has is not known here, so no hash counts as unknown any more. */
+  /** A key was added or changed. Its hash is not known here, so all unknown hashes are forgotten. */
   forgetKey(keyId: string): void {
     this.clearUnknown();
     this.forgetWhere((caller) => caller.keyId === keyId);

@@ -10,7 +10,7 @@ import type { AlertAddressee, AlertContent, BudgetFacts, DueAlert, LimitFacts } 
 const FOOT = 'You receive this email because of your alert settings.';
 const MANAGE = { label: 'Manage alerts', path: '/account/alerts' } as const;
 
-/** Writes the mails of alerts. */
+/** Writes the emails of alerts. */
 @Injectable()
 export class AlertMails {
   constructor(private readonly writer: MailWriter) {}
@@ -28,7 +28,7 @@ const BUDGETS = {
   month: { name: 'monthly budget', label: 'Monthly budget (UTC)' },
 } as const;
 
-/** What an alert says. */
+/** Text of an alert. */
 export function wordsOf(alert: AlertContent & AlertAddressee): AccountNoticeText {
   switch (alert.kind) {
     case 'wallet':
@@ -120,7 +120,7 @@ const momentOf = (at: Date, { timeZone }: AlertAddressee): string =>
   `${dateTime(at, timeZone)} ${zoneName(at, timeZone)}`;
 const anew = (key: AlertAddressee, { resetsAt }: BudgetFacts): string => momentOf(new Date(resetsAt), key);
 
-/** Whole percent that are used; never 100 while something is left. */
+/** Used share in whole percent; never 100 while something is left. */
 const percentOf = ({ used, top }: LimitFacts): string => `${(BigInt(used) * 100n) / BigInt(top)}%`;
 
 const figuresOf = (label: string, facts: LimitFacts): NonNullable<AccountNoticeText['figures']> => [

@@ -5,7 +5,7 @@ import { Metrics } from '../../platform/metrics/index.js';
 import { AlertMails } from './alert-mails.js';
 import { type AlertKind, AlertTimings, type DueAlert } from './alert.js';
 
-/** Nobody else takes up the same mail at the same time, nor for as long as $1 says. */
+/** Claims an email for $1 ms. */
 const CLAIM = `
   WITH due AS (
     SELECT a.id, c.email, c.time_zone, coalesce(k.name, '') AS key_name
@@ -33,18 +33,18 @@ const DROP_STALE = `
 
 const FORGET = ['DELETE FROM alerts WHERE account_id = $1', 'DELETE FROM alert_settings WHERE account_id = $1'];
 
-/** What is to be mailed, and what was. */
+/** The queue of emails. */
 @Injectable()
 export class AlertBook {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The mail that has waited longest, for this process alone for so long; undefined: none waits. */
+  /** The longest-waiting email, claimed by this process for `forMs`; undefined if none is due. */
   async claim(forMs: number): Promise<DueAlert | undefined> {
     const [alert] = await this.dataSource.query<DueAlert[]>(CLAIM, [forMs]);
     return alert;
   }
 
-  /** It is not sent again. */
+  /** Ends an email: it is not sent again. */
   async end(id: string, state: 'sent' | 'refused'): Promise<void> {
     await this.dataSource.query(END, [id, state]);
   }
@@ -53,31 +53,28 @@ export class AlertBook {
     await this.dataSource.query(POSTPONE, [id, forMs]);
   }
 
-  /** @returns what was dropped: a row for each mail */
+  /** @returns the kinds of the dropped emails */
   async dropStale(afterMs: number): Promise<readonly AlertKind[]> {
     const rows = await this.dataSource.query<{ kind: AlertKind }[]>(DROP_STALE, [afterMs]);
     return rows.map(({ kind }) => kind);
   }
 
-  /** Nothing is left of an account's alerts, nor of what it had set. */
+  /** Deletes an account's alerts and settings. */
   async forget(accountId: string, manager: EntityManager): Promise<void> {
     for (const statement of FORGET) await manager.query(statement, [accountId]);
   }
 }
 
 /**
- * Sends what is due, one mail after another, each by one process alone: taken up, handed to the mail server, noted as
- * sent. What could not be handed over is tried again by whichever process lives.
- *
- * A process may die, or lose its database, between the last two steps: nobody can know then whether the mail went out,
- * and another process sends it, once what it was taken up for has passed. So in this window a warning may come twice. The
- * other way round it would be lost, and a call refused that nobody was warned of: that is worse.
+ * Sends due emails one by one: claimed, handed to the mail server, recorded as sent. Failed deliveries are retried by
+ * any live process. A process that dies between delivery and recording leaves it unknown whether the email was sent;
+ * another process then sends it again once the claim expires. A duplicate warning is better than a lost one.
  */
 @Injectable()
 export class AlertPost {
   private readonly logger = new Logger('Alerts');
   private readonly told;
-  /** What became of mails, until the database knows. */
+  /** Results that could not be recorded yet. */
   private readonly unrecorded = new Map<string, 'sent' | 'refused'>();
 
   constructor(
@@ -90,7 +87,7 @@ export class AlertPost {
     this.told = metrics.counter('alerts_total', 'Alert emails to users.', ['kind', 'outcome']);
   }
 
-  /** Until none is due, the mail server is away, or somebody wants it to stop. @throws when the database is away */
+  /** Until none is due, the mail server is down, or `stop` is aborted. @throws when the database is unavailable */
   async sendDue(stop: AbortSignal): Promise<void> {
     for (const [id, state] of this.unrecorded) await this.record(id, state);
     await this.dropStale();

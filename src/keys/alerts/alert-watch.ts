@@ -7,22 +7,22 @@ import { AlertPost } from './alert-post.js';
 import { AlertTimings } from './alert.js';
 import { Crossings, type ScanProgress, ThresholdScans } from './crossings.js';
 
-/** So many accounts are compared with their thresholds by one statement. */
+/** Accounts per statement. */
 const BATCH = 1_000;
-/** So many have their turn at each look. */
+/** Accounts checked in rotation per scan. */
 const TURNS = 1_000;
 /**
- * An entry of the ledger is committed within this time after the database took it in: a settlement within 8 s. Where that
- * takes longer, or a database server takes over whose clock is farther behind, the account has to wait for its turn.
+ * Max delay between an entry's timestamp and its commit: a settlement takes up to 8 s. Later entries, such as after a
+ * failover to a server whose clock is behind, are found by the rotation.
  */
 const OVERLAP_MS = 30_000;
-/** Nobody looks for so many times as long as a look took: it takes no more than an eleventh of one connection. */
+/** Pause after a scan, as a multiple of its duration: scans take at most an eleventh of one connection. */
 const REST_TIMES = 10;
 
 /**
- * Finds what is crossed and what is not any more: of those whose money was moved since the last look, of those who changed
- * a threshold or a limit or made a key, and of a thousand others, so that everybody has a turn within minutes. That is for
- * what nothing is heard of: an expiry that comes near, an account that is enabled again.
+ * Detects crossed and cleared thresholds: for accounts whose balance changed since the last scan, that changed a
+ * threshold or a limit, or that created a key; and for 1,000 others in rotation, so that every account is checked
+ * within minutes. The rotation covers what causes no event: approaching expiry dates and re-enabled accounts.
  */
 @Injectable()
 export class ThresholdWatch {
@@ -34,9 +34,9 @@ export class ThresholdWatch {
   ) {}
 
   /**
-   * Looks, unless another process is at it or has just been. One that does not come to its end is begun anew by the next.
-   * @returns how many ms later it may be time for the next look
-   * @throws when it is stopped
+   * Scans, unless another process does or recently did. An interrupted scan is restarted by the next.
+   * @returns ms until the next scan may run
+   * @throws when aborted
    */
   async look(stopped?: AbortSignal): Promise<number> {
     const waitMs = await soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
@@ -56,7 +56,7 @@ export class ThresholdWatch {
     return this.looks.advance(lookedTo ?? '', { ms: this.timings.lookEveryMs, times: REST_TIMES }, manager);
   }
 
-  /** Each batch in a transaction of its own: whoever mails alerts waits for one at most, and has those that it found. */
+  /** One transaction per batch, so that found alerts can be emailed before the scan ends. */
   private async compare(accountIds: readonly string[], stopped?: AbortSignal): Promise<void> {
     for (let from = 0; from < accountIds.length; from += BATCH) {
       stopped?.throwIfAborted();
@@ -68,13 +68,13 @@ export class ThresholdWatch {
   }
 }
 
-/** How long a process that ends waits for a mail that is being handed over. */
+/** Max wait for a running delivery at shutdown. */
 const FAREWELL_MS = 10_000;
 
 /**
- * What goes on about alerts beside calls, never on their path: thresholds are looked at, what is unusual about keys is
- * passed on, and what is due is mailed. None waits for another, nor fails with it. What is crossed and mended again
- * between two looks is not noticed.
+ * Runs alert work in the background, never in the path of calls: checks thresholds, raises notices about keys, and
+ * sends due emails, independently of each other. A threshold that is crossed and cleared between two scans goes
+ * unnoticed.
  */
 @Injectable()
 export class AlertWatch implements OnModuleDestroy {
@@ -95,7 +95,7 @@ export class AlertWatch implements OnModuleDestroy {
     ];
   }
 
-  /** From now on, in a process that serves. */
+  /** Called by serving processes. */
   start(): void {
     for (const work of this.works) work.start();
   }

@@ -3,12 +3,10 @@ import type { EntityManager } from 'typeorm';
 import { DEFAULT_ALERTS, thresholdsOf } from './account-notices.js';
 
 /**
- * Every threshold of the accounts $7 against how things stand. $1 to $6: what holds for accounts that have saved nothing
- * of their own. What is crossed now gets a row, which stays for as long as it is: so a mail goes out once. What is not
- * crossed any more loses its row, sent or not, and can be crossed again.
- *
- * What running calls hold counts for nothing: it is no more than what they may cost, and comes back with their end. With
- * it every large call would cross a threshold, and the next one would do so again.
+ * Compares all thresholds of the accounts $7 with current figures. $1 to $6: defaults for accounts without saved
+ * settings. A crossed threshold is a row that exists while it is crossed, so that one email is sent. A cleared
+ * threshold loses its row and can be crossed again. Holds do not count: they are upper bounds and are released, so that
+ * large calls would cross thresholds repeatedly.
  */
 const NOTE = `
   WITH rules AS (
@@ -95,34 +93,34 @@ const NOTE = `
   ON CONFLICT ON CONSTRAINT alert_is_raised_once DO UPDATE SET facts = excluded.facts, state = excluded.state
      WHERE a.state = 'due'`;
 
-/** What is crossed. */
+/** Crossed thresholds. */
 @Injectable()
 export class Crossings {
-  /** Compares these accounts with their thresholds: what is crossed from now on is due, what is over leaves nothing. */
+  /** Compares these accounts with their thresholds: new crossings become due, cleared ones are deleted. */
   async note(accountIds: readonly string[], manager: EntityManager): Promise<void> {
     await manager.query(NOTE, [...thresholdsOf(DEFAULT_ALERTS), accountIds]);
   }
 }
 
-/** How far looks have come. */
+/** Scan checkpoint. */
 export interface ScanProgress {
-  /** Everybody whose money was moved before was looked at. */
+  /** Accounts with changes before this time were scanned. */
   readonly movedUntil: Date;
-  /** The last account whose turn it was. */
+  /** Last account of the rotation. */
   readonly lookedTo: string;
-  /** So many ms it is too early for the next look. */
+  /** Ms until the next scan may run; 0 or less: now. */
   readonly earlyMs: number;
 }
 
-/** How long nobody looks after a look. */
+/** Pause after a scan: the larger of both. */
 interface ScanPause {
-  /** At least. */
+  /** Min pause. */
   readonly ms: number;
-  /** For so many times as long as the look took. */
+  /** Multiple of the scan's duration. */
   readonly times: number;
 }
 
-/** Longer than any statement takes: one that runs into a lock of somebody else's is given up. */
+/** Longer than any statement takes; limits waiting for locks. */
 const STATEMENT_LIMIT_MS = 30_000;
 
 const PROGRESS = `
@@ -130,7 +128,7 @@ const PROGRESS = `
          extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "earlyMs"
     FROM alert_looks`;
 
-/** By the time at which the database took entries in: that of their ids is of the clock of whoever made them. */
+/** By the database's clock: IDs contain the clock of the process that created them. */
 const MOVED = `
   SELECT DISTINCT substr(l.ledger_account, length('wallet:') + 1) AS id
     FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
@@ -142,7 +140,7 @@ const TAKE_CHANGED = `
 
 const NEXT_IN_TURN = 'SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2';
 
-/** now() is when the look began: what has moved since is looked at next time. */
+/** now() is the start of the scan; later changes are found by the next one. */
 const ADVANCE = `
   WITH advanced AS (
     UPDATE alert_looks SET moved_until = now(), looked_to = $1,
@@ -151,10 +149,10 @@ const ADVANCE = `
   )
   SELECT extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "waitMs" FROM advanced`;
 
-/** Whose thresholds are to be looked at, and how far looks have come. All of a look is asked in one transaction. */
+/** Selects the accounts to scan, and stores the checkpoint. A scan is one transaction. */
 @Injectable()
 export class ThresholdScans {
-  /** Until the transaction ends. Itself it may last: that of a look stands still while others compare. */
+  /** For the rest of the transaction. The transaction itself has no timeout: it idles while batches run. */
   async limitStatements(manager: EntityManager): Promise<void> {
     await manager.query(
       `SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS}; SET LOCAL idle_in_transaction_session_timeout = 0`,
@@ -165,22 +163,22 @@ export class ThresholdScans {
     return only(await manager.query<ScanProgress[]>(PROGRESS));
   }
 
-  /** Whose money was moved since then. */
+  /** Accounts with ledger entries since then. */
   moved(since: Date, manager: EntityManager): Promise<readonly string[]> {
     return ids(MOVED, [since], manager);
   }
 
-  /** Who has changed a threshold or a limit, or made a key. Another look is not told of them. */
+  /** Accounts that changed a threshold or limit or created a key; each is returned once. */
   takeChanged(manager: EntityManager): Promise<readonly string[]> {
     return ids(TAKE_CHANGED, [], manager);
   }
 
-  /** Those that come after this account. */
+  /** The next accounts of the rotation. */
   nextInTurn(after: string, limit: number, manager: EntityManager): Promise<readonly string[]> {
     return ids(NEXT_IN_TURN, [after, limit], manager);
   }
 
-  /** Ends a look. @returns how many ms nobody looks now */
+  /** Ends a scan. @returns ms until the next scan may run */
   async advance(lookedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
     return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [lookedTo, ms, times])).waitMs;
   }

@@ -6,10 +6,10 @@ import { CatalogEditor } from '../../catalog/index.js';
 import { AppError, type Nanos, parseUsd, reasonOf, ZERO } from '../../platform/shared/index.js';
 import { Onboarding } from './onboarding.service.js';
 
-/** Nothing of the file was imported. */
+/** Nothing was imported. */
 export class ImportRefused extends AppError {
   constructor(
-    /** A sentence each; all but those about the whole file begin with their line. */
+    /** One sentence each, starting with the line number unless it concerns the whole file. */
     readonly faults: readonly string[],
   ) {
     super(
@@ -19,7 +19,7 @@ export class ImportRefused extends AppError {
   }
 }
 
-/** An account that was made. */
+/** A created account. */
 interface MadeAccount {
   readonly id: string;
   readonly email: string;
@@ -31,7 +31,7 @@ interface FailedInvitation {
   readonly reason: string;
 }
 
-/** Accounts out of a file: all of them or none. They have no password until their owners have chosen one. */
+/** Imports accounts from a file, all or none. They have no password until their owners choose one. */
 @Injectable()
 export class AccountImport {
   constructor(
@@ -54,7 +54,7 @@ export class AccountImport {
     });
   }
 
-  /** Mails each a link with which they choose their password; one after the other, since nobody waits for a page. */
+  /** Emails each account a link for choosing a password, one after the other. */
   async invite(accounts: readonly MadeAccount[]): Promise<readonly FailedInvitation[]> {
     const failed: FailedInvitation[] = [];
     for (const { id: subject, email } of accounts) {
@@ -93,19 +93,19 @@ const lineOf = (fault: string): number => Number(/^line (\d+)/.exec(fault)?.[1] 
 const COLUMNS = ['email', 'name', 'group', 'credit', 'monthly_allowance'] as const;
 type Column = (typeof COLUMNS)[number];
 
-/** One account of the file. */
+/** An account in the file. */
 interface ImportedAccount {
-  /** Of the file, from 1; the header is the first. */
+  /** Line number, from 1, including the header. */
   readonly line: number;
   readonly email: string;
   readonly name: string;
   readonly groupName: string | undefined;
   readonly credit: Nanos;
-  /** What it is given each month; 0: nothing. */
+  /** Monthly allowance; 0: none. */
   readonly allowance: Nanos;
 }
 
-/** What the file says, and what is wrong with it: a sentence a line. Of a file with faults nothing is imported. */
+/** Parsed accounts, or errors, one per line. A file with errors is not imported. */
 interface AccountFile {
   readonly accounts: readonly ImportedAccount[];
   readonly faults: readonly string[];
@@ -116,7 +116,7 @@ interface Row {
   readonly record: Readonly<Partial<Record<Column, string>>>;
 }
 
-/** Reads CSV with a header; the columns beside `email` may be missing. */
+/** Parses CSV with a header; all columns but `email` are optional. */
 export function parseAccountFile(text: string): AccountFile {
   let rows: readonly Row[];
   try {

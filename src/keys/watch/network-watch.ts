@@ -6,10 +6,13 @@ import { Clock, networkOf } from '../../platform/shared/index.js';
 import { type AddressUse, KeyNetworks, type NetworkUse, newNetworks } from './key-networks.repository.js';
 import { KeyNotices } from './key-notices.js';
 
-/** No call is recorded so long after it began without having been seen while it ran, whatever the clocks of processes say. */
+/**
+ * No call is recorded this long after its start without having been visible as running, whatever the clocks of
+ * processes say.
+ */
 const OVERLAP_MS = 2 * 60_000;
 
-/** Learns from which networks keys are used, and has their owners told of one that is new. */
+/** Learns from which networks keys are used, and reports new ones. */
 @Injectable()
 export class NetworkWatch {
   constructor(
@@ -19,7 +22,7 @@ export class NetworkWatch {
     private readonly clock: Clock,
   ) {}
 
-  /** Looks at the calls since the last time, unless another process is at it. */
+  /** Scans calls since the last scan, unless another process does. */
   look(): Promise<void> {
     return soleTransaction(this.dataSource, ADVISORY_LOCKS.keyWatch, async (manager) => {
       const now = this.clock.date();
@@ -30,7 +33,7 @@ export class NetworkWatch {
     });
   }
 
-  /** What was not used for very long is new when it is used again. Reads all networks: for now and then. */
+  /** Forgets networks that were not used for a long time. Reads all networks, so it runs rarely. */
   forgetOld(): Promise<void> {
     return this.networks.forgetOld(this.dataSource.manager);
   }
@@ -48,7 +51,7 @@ export class NetworkWatch {
   }
 
   private tell({ keyId, network, address, firstAt }: NetworkUse, accountId: string, manager: EntityManager) {
-    // It may be forgotten and come again, another time.
+    // A forgotten network can be reported again.
     const occasion = `${network} ${firstAt.toISOString().slice(0, 10)}`;
     return this.notices.add(
       { kind: 'new-network', accountId, keyId, occasion, at: firstAt, address, network },
@@ -57,7 +60,7 @@ export class NetworkWatch {
   }
 }
 
-/** One for each key and network, with the address that was the first. */
+/** One per key and network, with the first address. */
 function byNetwork(uses: readonly AddressUse[]): readonly NetworkUse[] {
   const found = new Map<string, NetworkUse>();
   for (const use of uses) {
@@ -73,9 +76,9 @@ function byNetwork(uses: readonly AddressUse[]): readonly NetworkUse[] {
 }
 
 /**
- * The network that an address belongs to, as far as one can tell: its /24 of IPv4, its /64 of IPv6. Providers hand out
- * addresses of one home, office or machine from these, so a new address in a known one says nothing.
- * @param address as calls record it; undefined for an empty one
+ * The network of an address: /24 for IPv4, /64 for IPv6. A home, office or machine usually gets its addresses from one
+ * of these, so a new address in a known one means nothing.
+ * @param address as recorded with calls; undefined if empty
  */
 export function networkOfAddress(address: string): string | undefined {
   if (address === '') return undefined;

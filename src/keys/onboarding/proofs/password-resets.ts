@@ -18,13 +18,13 @@ import { reasonOf, type Secret } from '../../../platform/shared/index.js';
 import { RegistrationOpening } from '../registration/registration.service.js';
 import { StartingCredits } from '../starting-credits.js';
 
-/** What was proved. */
+/** The result of a verification. */
 export interface ConfirmedAddress {
   readonly accountId: string;
   readonly purpose: Purpose;
 }
 
-/** What follows when an address was shown to be somebody's: all of it, in one transaction, or nothing. */
+/** Applies a verified address: everything in one transaction. */
 @Injectable()
 export class Confirmations {
   constructor(
@@ -35,7 +35,7 @@ export class Confirmations {
     private readonly mails: AccountMails,
   ) {}
 
-  /** @throws LinkRefused when it was used meanwhile, or the address has another account by now; InvitationRefused */
+  /** @throws LinkRefused when it was already used, or the address belongs to another account; InvitationRefused */
   confirm(verification: StoredVerification): Promise<ConfirmedAddress> {
     switch (verification.purpose) {
       case 'register':
@@ -68,19 +68,19 @@ export class Confirmations {
     return { purpose, accountId };
   }
 
-  /** The address is the account's, and verified; what comes with that is given. Gives the account as it was before. */
+  /** Marks the address as the account's and verified, with all consequences. Returns the account as it was before. */
   async verify(accountId: string, email: string, manager: EntityManager): Promise<Account> {
     const before = await this.accounts.verify(accountId, email, manager).catch((error: unknown): never => {
       throw error instanceof AccountExists ? new LinkRefused() : error;
     });
     await this.credits.give(accountId, email, before.verifiedAt === undefined, manager);
-    // What was sent to the address that it had must not open the account any more.
+    // Emails sent to the previous address must no longer open the account.
     if (before.email !== email) await this.verifications.withdraw(accountId, manager);
     return before;
   }
 }
 
-/** New passwords for whoever reads the mail of an account's address: those who forgot theirs, those who were invited. */
+/** Password resets by email, for forgotten passwords and for invitations. */
 @Injectable()
 export class PasswordResets {
   private readonly logger = new Logger('Accounts');
@@ -94,8 +94,8 @@ export class PasswordResets {
   ) {}
 
   /**
-   * Has a link mailed if the address is an account's. Whether it is, is looked for when the answer is on its way: the
-   * time that takes tells nobody.
+   * Emails a link if the address belongs to an account. The lookup runs after the response, so that timing reveals
+   * nothing.
    * @throws TooManyTries for known and unknown addresses alike
    */
   async request(typed: string, ip: string): Promise<void> {
@@ -107,7 +107,7 @@ export class PasswordResets {
       );
   }
 
-  /** What a link leads to. @throws LinkRefused when it was used, or is none of these */
+  /** What a link refers to. @throws LinkRefused when it was used or is unknown */
   async open(token: string): Promise<OpenedLink> {
     const link = await this.verifications.byToken(token);
     const { purpose } = link?.verification ?? {};
@@ -115,7 +115,7 @@ export class PasswordResets {
     return link;
   }
 
-  /** For a link that has expired: another mail to the same address. @throws LinkRefused, SentJustNow, TooManyTries */
+  /** Sends a new email for an expired link, to the same address. @throws LinkRefused, SentJustNow, TooManyTries */
   async renew(token: string, ip: string): Promise<void> {
     const { purpose, subject, email } = (await this.open(token)).verification;
     const account = await this.accounts.byId(subject);
@@ -123,7 +123,7 @@ export class PasswordResets {
     await this.proofs.send({ purpose, subject, email, ip });
   }
 
-  /** Sets the password; that the link came by mail also shows whose the address is. @throws LinkRefused, InvalidAccount */
+  /** Sets the password; following the emailed link also verifies the address. @throws LinkRefused, InvalidAccount */
   async choose(token: string, password: Secret): Promise<void> {
     const { verification, state } = await this.open(token);
     if (state !== 'open') throw new LinkRefused();

@@ -19,7 +19,7 @@ import { InvitationRefused, Invitations } from './invitations.js';
 import { RegistrationRepository, type RegistrationRow } from './registration.repository.js';
 import { SignUpRules } from './sign-up-rules.js';
 
-/** What somebody who registers has entered. */
+/** The input of a registration. */
 interface Application {
   readonly name: string;
   readonly email: string;
@@ -35,8 +35,8 @@ interface CheckedApplication {
 }
 
 /**
- * Whether somebody may register with what they entered. Nothing here depends on whose address it is, and nothing takes
- * long: it is done however often strangers try.
+ * Validates registrations. Nothing depends on whether the address has an account, and nothing is expensive, since
+ * anyone can call it at any rate.
  */
 @Injectable()
 export class RegistrationChecks {
@@ -45,7 +45,7 @@ export class RegistrationChecks {
     private readonly invitations: Invitations,
   ) {}
 
-  /** @throws SignUpClosed, InvalidAccount, InvitationRefused, and of an address that is not let in */
+  /** @throws SignUpClosed, InvalidAccount, InvitationRefused, and errors for addresses that are not allowed */
   async check({ name: typedName, email: typed, password, invitation }: Application): Promise<CheckedApplication> {
     this.rules.checkOpen();
     const name = typedName.trim();
@@ -66,7 +66,7 @@ export class RegistrationChecks {
 
 type Registration = Pick<RegistrationRow, 'id' | 'email'>;
 
-/** The mail that a registration has sent: its code or, to an address that has an account, what its owner should know. */
+/** The email of a registration: its code or, for an address with an account, a notice to the owner. */
 @Injectable()
 export class RegistrationMails {
   constructor(
@@ -74,12 +74,12 @@ export class RegistrationMails {
     private readonly proofs: ProofRequests,
   ) {}
 
-  /** Counts a mail that is asked for. @throws TooManyTries */
+  /** Counts a requested email. @throws TooManyTries */
   spend(email: string, ip: string): Promise<void> {
     return this.proofs.spend(email, ip);
   }
 
-  /** Sends it, counted before. */
+  /** Sends the email, which must have been counted. */
   async send(registration: Registration): Promise<void> {
     await this.proofs.mail(await this.mailFor(registration));
   }
@@ -94,13 +94,13 @@ export class RegistrationMails {
   }
 }
 
-/** A registration that waits for its code, as its page shows it. */
+/** A registration that waits for its code. */
 interface PendingRegistration {
   readonly id: string;
   readonly email: string;
 }
 
-/** Nobody registers in this browser, or did so too long ago. */
+/** This browser has no pending registration. */
 export class NothingPending extends AppError {
   constructor() {
     super('not_found', 'No pending verification. Register again or sign in.');
@@ -108,9 +108,8 @@ export class NothingPending extends AppError {
 }
 
 /**
- * Accounts to be: nothing but a name, an address and the hash of a password until somebody has shown to read that
- * address's mail. Everything that registering does is done for an address that has an account too, so that nobody
- * learns which ones have; its owner is told by mail.
+ * Registrations: a name, an email address and a password hash until the address is verified. Registering an address
+ * that has an account does the same work, so that accounts cannot be discovered; its owner is told by email.
  */
 @Injectable()
 export class Registrations {
@@ -123,10 +122,10 @@ export class Registrations {
   ) {}
 
   /**
-   * Has a code mailed and remembers who asked. The mail is counted before the password is hashed and a row is written:
-   * strangers have no more of these made than mails.
-   * @param visitKey the token of its forms, which only the browser that asks knows
-   * @throws what RegistrationChecks does, TooManyTries
+   * Emails a code and remembers the browser. The email is counted before the password is hashed and a row is written,
+   * which limits both.
+   * @param visitKey form token, known to this browser only
+   * @throws errors of RegistrationChecks, TooManyTries
    */
   async begin(application: Application, visitKey: string, ip: string): Promise<void> {
     const { name, email, password, invitationId } = await this.checks.check(application);
@@ -139,7 +138,7 @@ export class Registrations {
     await this.mails.send({ id, email });
   }
 
-  /** What this browser has begun; undefined: nothing, or long ago. */
+  /** The pending registration of this browser; undefined if there is none. */
   pending(visitKey: string): Promise<PendingRegistration | undefined> {
     return this.registrations.byVisit(hashOf(visitKey), this.clock.date());
   }
@@ -154,7 +153,7 @@ export class Registrations {
 
 const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
 
-/** Makes an account of a registration whose address was shown to be theirs who registered. */
+/** Creates the account of a verified registration. */
 @Injectable()
 export class RegistrationOpening {
   constructor(
@@ -166,8 +165,8 @@ export class RegistrationOpening {
   ) {}
 
   /**
-   * In the transaction that uses up what proved it.
-   * @returns the id of the account
+   * Runs in the transaction that uses the verification.
+   * @returns account ID
    * @throws LinkRefused when the address has an account by now, or the registration is gone; InvitationRefused
    */
   async open(registrationId: string, manager: EntityManager): Promise<string> {
@@ -182,7 +181,7 @@ export class RegistrationOpening {
   }
 }
 
-/** Somebody else, or the same person twice, was quicker. */
+/** A concurrent registration won. */
 function asRefusal(error: unknown): never {
   throw error instanceof AccountExists ? new LinkRefused() : error;
 }
