@@ -3,10 +3,10 @@ import { describeLimits, type Limits } from '../platform/limits/index.js';
 import { AppError, type Secret } from '../platform/shared/index.js';
 
 export type AccountRole = 'user' | 'admin';
-/** A deleted account keeps its row for its calls and its ledger; nothing in it says whose it was. */
+/** Deleted accounts keep an anonymous row for their calls and ledger. */
 export type AccountState = 'enabled' | 'disabled' | 'deleted';
 
-/** Somebody who owns keys and a wallet. */
+/** Owner of keys and a wallet. */
 export interface Account {
   readonly id: string;
   /** Lower case. */
@@ -14,52 +14,52 @@ export interface Account {
   readonly name: string;
   readonly role: AccountRole;
   readonly state: AccountState;
-  /** The group that calls are billed under unless the key names another; undefined: `default`. */
+  /** The default group of its calls; undefined: `default`. */
   readonly groupName: string | undefined;
-  /** Its own, of all its keys together; what it lacks is as usual. */
+  /** Own limits of all its keys together; defaults apply to missing ones. */
   readonly limits: Limits;
-  /** When the address was shown to be theirs; undefined: not yet. */
+  /** Undefined: the address is not verified. */
   readonly verifiedAt: Date | undefined;
   readonly createdAt: Date;
 }
 
-/** What is asked for when an account is made. */
+/** Properties of a new account. */
 export interface NewAccount {
   readonly email: string;
   readonly name?: string | undefined;
-  /** 12 to 128 characters; a random one is made when absent. */
+  /** 12 to 128 characters; generated if absent. */
   readonly password?: Secret | undefined;
-  /** Whether nothing but choosing another one is open with it; so it always is with one that is made here. */
+  /** Whether the password must be changed at first sign-in; always the case for generated ones. */
   readonly passwordIsTemporary?: boolean | undefined;
-  /** Instead of a password: it was hashed before; null: there is none until one is chosen. */
+  /** Instead of a password, already hashed; null: none until one is chosen. */
   readonly passwordHash?: string | null | undefined;
   readonly role?: AccountRole | undefined;
-  /** Whether the address needs no proof any more. */
+  /** Whether the address counts as verified. */
   readonly verified?: boolean | undefined;
   readonly groupName?: string | undefined;
 }
 
-/** What was made. */
+/** A created account. */
 export interface CreatedAccount {
   readonly id: string;
   readonly email: string;
-  /** Only when it was made here; it is kept nowhere. */
+  /** Only if generated; not stored. */
   readonly generatedPassword: Secret | undefined;
 }
 
-/** What an account's calls are billed under, and how many there may be. */
+/** Group and limits of an account's calls. */
 export type AccountTerms = Pick<Account, 'groupName' | 'limits'>;
 
 const REVISION_CHARACTERS = 22;
 
-/** Short text that is another one as soon as any of the terms is: a form carries that of the terms it was opened on. */
+/** Short hash of the terms, which forms carry to detect concurrent changes. */
 export function termsRevision({ groupName, limits }: AccountTerms): string {
   const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
   const terms = [groupName ?? null, requestsPerMinute ?? null, tokensPerMinute ?? null, concurrency ?? null];
   return hash('sha256', JSON.stringify(terms), 'base64url').slice(0, REVISION_CHARACTERS);
 }
 
-/** `group default → saver`, a line for each of the two that differs. */
+/** One line per changed term: `group default → saver`. */
 export function termDifferences(before: AccountTerms, after: AccountTerms): readonly string[] {
   const lines = [
     ['group', before.groupName ?? 'default', after.groupName ?? 'default'],
@@ -70,10 +70,10 @@ export function termDifferences(before: AccountTerms, after: AccountTerms): read
 
 const limitText = (limits: Limits): string => describeLimits(limits) || 'as usual';
 
-/** How roles are told. */
+/** Display names of roles. */
 export const ROLE_WORDS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
 
-/** An account as the object of a recorded change. */
+/** An account as the object of an audit entry. */
 export const accountObject = ({ id, email }: { readonly id: string; readonly email: string }) =>
   ({ kind: 'account', id, name: email }) as const;
 
@@ -89,7 +89,7 @@ export class AccountNotFound extends AppError {
   }
 }
 
-/** It was there when its owner signed in. */
+/** It was deleted after its owner signed in. */
 export class AccountGone extends AppError {
   constructor() {
     super('not_found', 'Account not found.');
@@ -105,7 +105,7 @@ export class AccountChangedMeanwhile extends AppError {
   }
 }
 
-/** Without an administrator nobody could make another one. */
+/** At least one administrator must remain. */
 export class LastAdministrator extends AppError {
   constructor() {
     super('conflict', 'This is the last administrator who can sign in. Make another account an administrator first.', {

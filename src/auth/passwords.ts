@@ -4,28 +4,28 @@ import { randomBytes } from 'node:crypto';
 import { AppError, Secret } from '../platform/shared/index.js';
 import { InvalidAccount } from './account.js';
 
-/** Each takes a core for some 50 ms, of a pool of threads that looks up upstreams' names too. */
+/** Each uses a core for about 50 ms, in the thread pool that also resolves host names. */
 const AT_ONCE = 2;
-/** Whoever comes when so many wait is told to come again: they would wait for seconds. */
+/** Further attempts are rejected: they would wait for seconds. */
 const MAX_WAITING = 100;
 
-/** The hash of a password that nobody has: checking against it takes as long as against anybody's. */
+/** Hash of a random password: verifying against it takes as long as for a real account. */
 const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$c8F1mc8yXQ6Mtol+73yglA$maljNKnaf8AwBY+kn3jHsl0jMUGMguTAPzrxhWKQzTs';
 
-/** Hashes and checks passwords, few at a time: however many strangers try, calls go on. */
+/** Hashes and verifies passwords with limited concurrency, so that sign-in attempts do not slow down calls. */
 @Injectable()
 export class Passwords {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** @throws AppError when too many wait */
+  /** @throws AppError when the queue is full */
   hash(password: Secret): Promise<string> {
     return this.inTurn(() => hashPassword(password));
   }
 
   /**
-   * Whether it is the password of this hash. Without a hash the answer is no, and takes as long.
-   * @throws AppError when too many wait
+   * Verifies a password. Without a hash the result is false, after the same time.
+   * @throws AppError when the queue is full
    */
   async matches(password: Secret, stored: string | null | undefined): Promise<boolean> {
     const same = await this.inTurn(() => verify(stored ?? NOBODYS, password.reveal()));
@@ -52,7 +52,7 @@ export class Passwords {
 const MIN_CHARACTERS = 12;
 const MAX_CHARACTERS = 128;
 
-/** The least that OWASP's password storage guide asks of Argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. */
 const ARGON2ID = {
   algorithm: 2, // Argon2id; the package's enum cannot be read by compilers that see one file at a time
   memoryCost: 19 * 1024,
@@ -60,19 +60,19 @@ const ARGON2ID = {
   parallelism: 1,
 };
 
-/** A password nobody chose: 24 characters with 144 random bits. */
+/** 24 characters with 144 random bits. */
 export const generatePassword = (): Secret => new Secret(randomBytes(18).toString('base64url'));
 
-/** Whether it has 12 to 128 characters, as people count them; nothing else is asked of it. */
+/** 12 to 128 characters, as people count them; no other requirements. */
 export function isAcceptablePassword(password: Secret): boolean {
   const { length } = Array.from(password.reveal());
   return length >= MIN_CHARACTERS && length <= MAX_CHARACTERS;
 }
 
-/** Argon2id with a random salt, in its usual notation. Takes some 50 ms of a core, off the event loop. */
+/** Argon2id with a random salt, in PHC notation. Takes about 50 ms of a core, off the event loop. */
 export const hashPassword = (password: Secret): Promise<string> => hash(password.reveal(), ARGON2ID);
 
-/** The words of the passwords that people choose most, and of this place: a password made of them alone is guessed. */
+/** Words of the most common passwords, and of this product: passwords made only of them are rejected. */
 const WORDS: readonly string[] = [
   'password|passwort|passw0rd|pa55word|pass|secret|geheim|letmein|welcome|willkommen|hello|hallo|login|access|master',
   'admin|administrator|root|user|guest|test|testing|default|changeme|change|please|trustno|qwerty|qwertz|azerty|asdfgh',
@@ -83,7 +83,7 @@ const WORDS: readonly string[] = [
   'sommer|monday|friday|january|december|switchboard|relay|openai|chatgpt|claude|anthropic|correcthorsebatterystaple',
 ].flatMap((line) => line.split('|'));
 
-/** What people put for a letter. */
+/** Substitutions for letters. */
 const LEET: Readonly<Record<string, string>> = {
   '0': 'o',
   '1': 'i',
@@ -95,19 +95,18 @@ const LEET: Readonly<Record<string, string>> = {
   $: 's',
   '!': 'i',
 };
-/** Characters beside words, or different ones at all, from which on a password is not one of the first to be tried. */
+/** Min characters, or min distinct characters, besides common words. */
 const ENOUGH_OF_ONES_OWN = 6;
 const ENOUGH_DIFFERENT = 5;
 
-/** Whose password it is to be. */
+/** The owner of the new password. */
 interface Owner {
   readonly email: string;
   readonly name: string;
 }
 
 /**
- * What is asked of a password that somebody chooses: its length, and that it is not one of the first to be tried. No
- * kinds of characters are asked for.
+ * Checks a chosen password: its length, and that it is not easily guessed. No character classes are required.
  * @throws InvalidAccount saying what to enter
  */
 export function checkChoice(password: Secret, owner: Owner): void {
@@ -125,7 +124,7 @@ export function checkChoice(password: Secret, owner: Owner): void {
     );
 }
 
-/** Whether so little is left of it beside well-known words, repetitions and sequences that it is soon guessed. */
+/** Whether too little remains beside common words, repetitions and sequences. */
 function isCommon(password: string, { email, name }: Owner): boolean {
   const text = password.toLowerCase();
   const own = [...email.toLowerCase().split(/[@.+_-]/), email.toLowerCase(), ...name.toLowerCase().split(/\s+/)];
@@ -137,7 +136,7 @@ function isCommon(password: string, { email, name }: Owner): boolean {
   );
 }
 
-/** What is left without the words, without runs of 0123… and abcd…, and with what is repeated said once. */
+/** The text without common words, sequences and repetitions. */
 function remainderOf(text: string, words: readonly string[]): string {
   const rest = words.reduce((left, word) => left.replaceAll(word, ' '), text);
   const unrepeated = rest.replaceAll(/(.{1,6}?)\1{1,}/gu, '$1');
@@ -146,7 +145,7 @@ function remainderOf(text: string, words: readonly string[]): string {
     .replaceAll(/^\d{1,4}|\d{1,4}$/g, '');
 }
 
-/** Without what counts up or down from character to character for four or more: 3456, dcba, 8901. */
+/** Removes ascending or descending runs of four or more characters: 3456, dcba, 8901. */
 function withoutRuns(text: string): string {
   const steps = Array.from({ length: text.length }, (_, index) => stepAt(text, index));
   let [kept, start] = ['', 0];
@@ -158,7 +157,7 @@ function withoutRuns(text: string): string {
   return kept;
 }
 
-/** 1 when the character follows the one before it, -1 when that follows it, else 0; 0 follows 9. */
+/** 1 for an ascending step, -1 for a descending one, else 0; 0 follows 9. */
 function stepAt(text: string, index: number): -1 | 0 | 1 {
   const pair = text.slice(Math.max(0, index - 1), index + 1);
   if (pair === '90') return 1;

@@ -4,23 +4,23 @@ import { formatUsd } from '../platform/shared/index.js';
 
 export interface LedgerReport {
   readonly exact: boolean;
-  /** One line for each figure that is not what the entries and calls say. */
+  /** One line per figure that differs from its entries and calls. */
   readonly differences: readonly string[];
 }
 
-/** What every rule's query returns, for each subject where the two differ. Whole numbers as text. */
+/** Result of a rule's query: subjects whose figures differ. Integers as text. */
 interface Difference {
   readonly subject: string;
   readonly stored: string;
   readonly expected: string;
 }
 
-/** Recomputes every balance, hold and use from the records behind it. */
+/** Recomputes every balance, hold and usage from the underlying records. */
 @Injectable()
 export class LedgerCheck {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Everything is compared as it was at one moment, while calls go on. */
+  /** Compares a consistent snapshot while calls go on. */
   run(): Promise<LedgerReport> {
     return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       const differences: string[] = [];
@@ -38,11 +38,11 @@ function describe({ what, source, unit }: LedgerRule, { subject, stored, expecte
   return `${what} ${subject} is ${is}, but ${source} ${shouldBe}`;
 }
 
-/** A figure that is stored, and how it follows from other rows. The query returns the rows where the two differ. */
+/** A stored figure and how to derive it from other rows. The query returns the rows that differ. */
 interface LedgerRule {
-  /** Reads before the subject: "The balance of wallet acc_…". */
+  /** Precedes the subject: "The balance of wallet acc_…". */
   readonly what: string;
-  /** Reads before the figure that was computed. */
+  /** Precedes the computed figure. */
   readonly source: string;
   readonly unit: 'usd' | 'count';
   /** Returns `subject`, `stored`, `expected`. */
@@ -50,8 +50,8 @@ interface LedgerRule {
 }
 
 /**
- * The subjects for which two queries, each of `subject` and `figure`, do not say the same. Who is missing in one counts
- * as 0 there: the full join also finds ledger lines of an account that has no wallet at all.
+ * Subjects whose figures differ between two queries of `subject` and `figure`. A missing subject counts as 0: the full
+ * join also finds ledger lines of accounts without a wallet.
  */
 const differing = (stored: string, computed: string): string => `
   SELECT subject, coalesce(s.figure, 0)::text AS stored, coalesce(c.figure, 0)::text AS expected
@@ -74,9 +74,8 @@ const PAYMENT_RULES: readonly LedgerRule[] = [
 ];
 
 /**
- * The amount that left a wallet since its allowance was given, by calls and by debts paid out of what they released: as
- * recorded and as in the ledger. No times are compared, because the clock may have stepped: an allowance begins and
- * ends at the total that had left the wallet until then.
+ * Amounts taken by calls, and by debts paid from their released holds, since an allowance was granted: as recorded and
+ * as in the ledger. Totals are compared instead of times, because clocks may have been set.
  */
 const SPENT = differing(
   `SELECT m.account_id || ' for ' || to_char(m.month, 'YYYY-MM') AS subject,

@@ -10,11 +10,11 @@ export class WalletEntity {
   @Column({ ...nanosColumn, default: 0 })
   readonly balance: Nanos;
 
-  /** The part of the balance that running calls may still use up. */
+  /** The part of the balance held for running calls. */
   @Column({ ...nanosColumn, default: 0 })
   readonly held: Nanos;
 
-  /** How many running calls hold it. */
+  /** Number of running calls. */
   @Column('integer', { default: 0 })
   readonly holds: number;
 
@@ -23,14 +23,13 @@ export class WalletEntity {
 }
 
 /**
- * `owed`: a release that paid what its account owes. `redemption`: a code that was redeemed. `payment`: what came
- * through a payment provider. `refund`: a payment that was taken back, whoever asked for it. `allowance`: what an account
- * is given for a month; `expiry`: what of it was not spent.
+ * `owed`: a released hold that paid a debt. `redemption`: a redeemed code. `payment`: a payment. `refund`: a reversed
+ * payment. `allowance`: a monthly grant; `expiry`: its unspent part.
  */
 export type LedgerEntryKind =
   'credit' | 'debit' | 'calls' | 'owed' | 'redemption' | 'payment' | 'refund' | 'allowance' | 'expiry';
 
-/** Why money moved. Never changed. */
+/** Immutable. */
 @Entity('ledger_entries')
 export class LedgerEntryEntity {
   @PrimaryColumn('text')
@@ -45,12 +44,12 @@ export class LedgerEntryEntity {
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   readonly createdAt: Date;
 
-  /** When the database took it in, by its own clock. Entries of earlier releases have none. */
+  /** Insertion time by the database's clock. Entries of earlier releases have none. */
   @Column('timestamptz', { name: 'entered_at', nullable: true, default: () => 'clock_timestamp()' })
   readonly enteredAt: Date | null;
 }
 
-/** One side of an entry; the lines of an entry sum to zero. Never changed. */
+/** One side of an entry; the lines of an entry sum to zero. Immutable. */
 @Entity('ledger_lines')
 export class LedgerLineEntity {
   @PrimaryColumn('text', { name: 'entry_id' })

@@ -6,13 +6,13 @@ import type { MailedProof, Purpose } from '../verification/verification.js';
 import * as words from './mail-text.js';
 import type { Wording } from './mail-text.js';
 
-/** A mail's own part: the link of its button, below our address, and its code. */
+/** Link (relative to our address) and code of an email. */
 interface MailFilling {
   readonly path?: string;
   readonly code?: string | undefined;
 }
 
-/** Puts words into both forms of a mail. Links are made of the configured address, never of what a request says. */
+/** Renders emails as HTML and text. Links use the configured address, never one from a request. */
 @Injectable()
 export class MailWriter {
   constructor(
@@ -38,7 +38,7 @@ export class MailWriter {
   }
 }
 
-/** Where the link of each kind of mail leads: a page that asks for a click. */
+/** Pages that links lead to; each asks for a click. */
 const LINK_PAGE: Readonly<Record<Purpose, string>> = {
   register: '/verify/link',
   confirm: '/verify/link',
@@ -55,7 +55,7 @@ const WORDS: Readonly<Record<Purpose, words.Wording>> = {
   invite: words.INVITATION,
 };
 
-/** Writes the mails about accounts. */
+/** Sends emails about accounts. */
 @Injectable()
 export class AccountMails {
   constructor(
@@ -63,12 +63,12 @@ export class AccountMails {
     private readonly writer: MailWriter,
   ) {}
 
-  /** Sends what proves that the address is theirs who read its mail. */
+  /** Sends a code or link that verifies an address. */
   sendProof(purpose: Purpose, to: string, proof: MailedProof): void {
     this.mailer.send(this.proof(purpose, to, proof));
   }
 
-  /** The same at once. @throws what the mail server said */
+  /** Sends it now. @throws errors of the mail server */
   async deliverProof(purpose: Purpose, to: string, proof: MailedProof): Promise<void> {
     await this.mailer.deliver(this.proof(purpose, to, proof));
   }

@@ -9,13 +9,13 @@ import { SecondFactorCheck, SecondFactorMails } from './second-factor-check.js';
 import { CodeNotAccepted } from './second-factor.errors.js';
 import { SecondFactors } from './second-factors.service.js';
 
-/** What somebody shows who weakens how they sign in: both of what signing in takes. */
+/** Both factors, required for weakening the sign-in. */
 interface BothFactors {
   readonly currentPassword: string;
   readonly code: string;
 }
 
-/** What people do with a second factor that is on: it takes the password and a code, however recent the sign-in. */
+/** Managing one's second factor. Requires the password and a code, however recent the sign-in. */
 @Injectable()
 export class OwnSecondFactor {
   constructor(
@@ -27,8 +27,8 @@ export class OwnSecondFactor {
   ) {}
 
   /**
-   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter of
-   * what was tried too often
+   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter that
+   * was tried too often
    */
   async turnOff(visitor: Visitor, given: BothFactors): Promise<void> {
     const { accountId, sessionId } = visitor;
@@ -37,7 +37,7 @@ export class OwnSecondFactor {
     await this.mails.tell(accountId, SECOND_FACTOR_OFF);
   }
 
-  /** @returns recovery codes in the place of those before @throws as `turnOff` */
+  /** @returns new recovery codes, which replace all others @throws as `turnOff` */
   async renewCodes(visitor: Visitor, given: BothFactors): Promise<readonly string[]> {
     const { accountId, sessionId } = visitor;
     await this.confirm(visitor, given);
@@ -46,7 +46,7 @@ export class OwnSecondFactor {
     return codes;
   }
 
-  /** The password first: a code is used up by being right. */
+  /** The password first, because a correct code is used up. */
   private async confirm(visitor: Visitor, { currentPassword, code }: BothFactors): Promise<void> {
     await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
     await this.check.confirm(visitor.accountId, code).catch((error: unknown) => {
@@ -56,7 +56,7 @@ export class OwnSecondFactor {
   }
 }
 
-/** What operators do for somebody who has lost both the app and the recovery codes. */
+/** Removal by an administrator, for users who lost both app and recovery codes. */
 @Injectable()
 export class SecondFactorRemoval {
   constructor(
@@ -64,7 +64,7 @@ export class SecondFactorRemoval {
     private readonly mails: SecondFactorMails,
   ) {}
 
-  /** Recorded; the owner is told by mail. @throws AccountGone, SecondFactorIsOff */
+  /** Audited; the owner is notified by email. @throws AccountGone, SecondFactorIsOff */
   async remove(accountId: string): Promise<void> {
     await this.factors.turnOff(accountId);
     await this.mails.tell(accountId, SECOND_FACTOR_REMOVED);

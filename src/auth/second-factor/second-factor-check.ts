@@ -13,15 +13,15 @@ import { recoveryCodeHash, totpStep } from './totp.js';
 
 const PURPOSE = 'switchboard second factors v1';
 
-/** Whose setting up it is. */
+/** The session of a setup. */
 interface SetUpBy {
   readonly accountId: string;
   readonly sessionId: string;
 }
 
 /**
- * What codes are made from, sealed: for the database, where it opens for its account alone, and for the form that sets it
- * up, where it opens in the session that began. So nothing is stored of what nobody finishes.
+ * Seals TOTP secrets: for the database, bound to the account, and for the setup form, bound to the session, so that
+ * unfinished setups are not stored.
  */
 @Injectable()
 export class FactorSecrets {
@@ -44,13 +44,16 @@ export class FactorSecrets {
     return this.key.seal(secret, `setting up\n${accountId}\n${sessionId}`);
   }
 
-  /** @throws UnreadableSecret when it is not what this session was given */
+  /** @throws UnreadableSecret when it belongs to another session */
   openForSetUp(sealed: string, { accountId, sessionId }: SetUpBy): Secret {
     return this.key.open(sealed, `setting up\n${accountId}\n${sessionId}`);
   }
 }
 
-/** Tells an account's owner by mail what became of its second factor: whoever did it may be somebody else. The button leads to another password. */
+/**
+ * Notifies owners by email about changes of their second factor, which someone else may have made. The button leads to
+ * a password reset.
+ */
 @Injectable()
 export class SecondFactorMails {
   constructor(
@@ -65,13 +68,13 @@ export class SecondFactorMails {
   }
 }
 
-/** What was accepted, and is used up. */
+/** An accepted code, which is used up. */
 export interface AcceptedCode {
-  /** Of a recovery code: how many are left; undefined: it was the app's. */
+  /** Remaining recovery codes; undefined for a code of the app. */
   readonly codesLeft: number | undefined;
 }
 
-/** Finds out whether a code is the account's: of the app, or a recovery code. Each is accepted once, in all processes. */
+/** Verifies codes of the app and recovery codes. Each is accepted once, across all processes. */
 @Injectable()
 export class SecondFactorCheck {
   private readonly logger = new Logger('Accounts');
@@ -85,8 +88,8 @@ export class SecondFactorCheck {
   ) {}
 
   /**
-   * Of somebody who signs in, and whose password was right.
-   * @param ip from where it was sent
+   * During sign-in, after the password.
+   * @param ip client address
    * @throws CodeNotAccepted, CodesUnreadable, TooManyTries
    */
   async signIn(accountId: string, typed: string, ip: string): Promise<AcceptedCode> {
@@ -99,7 +102,7 @@ export class SecondFactorCheck {
     return accepted;
   }
 
-  /** Of somebody who is signed in. @throws CodeNotAccepted, CodesUnreadable, TooManyTries */
+  /** For a signed-in user. @throws CodeNotAccepted, CodesUnreadable, TooManyTries */
   async confirm(accountId: string, typed: string): Promise<void> {
     await this.throttle.spend('second-factor-of-session', accountId);
     await this.accept(accountId, typed);
@@ -127,7 +130,7 @@ export class SecondFactorCheck {
     return { codesLeft };
   }
 
-  /** Undefined: it was turned off meanwhile. @throws CodesUnreadable */
+  /** Undefined if it was turned off meanwhile. @throws CodesUnreadable */
   private async secretOf(accountId: string): Promise<Secret | undefined> {
     const factor = await this.factors.find(accountId);
     if (factor === undefined) return undefined;

@@ -9,12 +9,12 @@ import { checkChoice, Passwords } from '../passwords.js';
 import { SessionService } from '../sessions/session.service.js';
 import { Verifications } from '../verification/verification.service.js';
 
-/** What happens in the transaction that sets the password, before anything else does. */
+/** Work in the same transaction, before the password is set. */
 type FirstWork = (manager: EntityManager) => Promise<unknown>;
 
 /**
- * Sets passwords, which signs out whoever was signed in with the old one, and ends what was mailed for them: a proof of
- * another address would give them the account back.
+ * Sets passwords. Ends all sessions and withdraws pending verifications: with one of them, someone could regain the
+ * account.
  */
 @Injectable()
 export class PasswordChange {
@@ -26,7 +26,7 @@ export class PasswordChange {
     private readonly mails: AccountMails,
   ) {}
 
-  /** @throws InvalidAccount of a password that is too short or too common, and what the first work throws */
+  /** @throws InvalidAccount when the password is too short or too common; errors of `first` */
   async set(accountId: string, password: Secret, first: FirstWork = () => Promise.resolve()): Promise<void> {
     const account = await this.accounts.byId(accountId);
     checkChoice(password, account);
@@ -41,7 +41,7 @@ export class PasswordChange {
   }
 }
 
-/** The first password that nobody but its owner knows, in the place of one that was handed to them. */
+/** Replaces a temporary password by one that only its owner knows. */
 @Injectable()
 export class OwnPassword {
   constructor(
@@ -50,7 +50,7 @@ export class OwnPassword {
     private readonly change: PasswordChange,
   ) {}
 
-  /** Signs out whoever is signed in with the old one. @throws InvalidAccount */
+  /** Ends sessions of the old password. @throws InvalidAccount */
   async choose(accountId: string, password: Secret): Promise<void> {
     const account = await this.accounts.withPassword({ id: accountId });
     if (await this.passwords.matches(password, account?.passwordHash))

@@ -1,70 +1,70 @@
 import { formatUsd, type Nanos, nanos } from '../../platform/shared/index.js';
 import { CURRENCY, type TopUpOrder, type TopUpState } from './top-up.js';
 
-/** What the provider says of a checkout of ours. */
+/** State of a Checkout Session of ours. */
 export interface CheckoutFact {
   readonly kind: 'checkout';
-  /** Of the checkout. */
+  /** ID of the session. */
   readonly reference: string;
-  /** Our order's id, as we gave it to the provider. */
+  /** Our order's ID, as given to the provider. */
   readonly topUpId: string;
   readonly accountId: string;
-  /** Undefined where the provider says none, or one that is no amount of our currency. */
+  /** Undefined if missing or not in our currency. */
   readonly amount: Nanos | undefined;
   readonly currency: string;
-  /** Of what was paid; null: nothing was yet. */
+  /** ID of the payment; null: not paid yet. */
   readonly payment: string | null;
-  /** `open`: nothing is decided. */
+  /** `open`: undecided. */
   readonly outcome: 'open' | 'paid' | 'failed' | 'expired';
-  /** Why it failed; empty: nobody says. */
+  /** Reason of the failure, if known. */
   readonly reason: string;
 }
 
-/** A way to pay that did not work: people can try another one. */
+/** A declined payment method; the user can try another one. */
 interface DeclineFact {
   readonly kind: 'decline';
   readonly topUpId: string;
   readonly reason: string;
 }
 
-/** What takes a payment back, or does so no longer. */
+/** A refund or dispute, or its reversal. */
 export interface ReversalFact {
   readonly kind: 'reversal';
-  /** Of what it takes back, as the provider names it. */
+  /** The provider's ID of the reversed payment. */
   readonly payment: string;
   readonly currency: string;
   readonly reversal: Reversal;
-  /** Of two that were told of one second the higher one holds. */
+  /** Among facts of the same second, the higher one wins. */
   readonly rank: number;
 }
 
-/** What was told of a payment, whoever asked: a webhook, or a reconciliation. */
+/** Reported by webhook or found by reconciliation. */
 export type PaymentFact = CheckoutFact | DeclineFact | ReversalFact;
 
-/** What takes a payment back, as the provider told of it last. */
+/** A reversal, as last reported by the provider. */
 export interface Reversal {
-  /** Of the provider. */
+  /** The provider's ID. */
   readonly id: string;
-  /** `refunds`: what was refunded altogether, told without each refund. */
+  /** `refunds`: the total refunded, reported without individual refunds. */
   readonly kind: 'refund' | 'refunds' | 'dispute';
   readonly amount: Nanos;
-  /** Whether its amount is with the payer: not of a refund that failed, nor of a dispute that was won. */
+  /** Whether the payer has the money: not for failed refunds and won disputes. */
   readonly counts: boolean;
-  /** When it came to be; of `refunds`, when they were added up. */
+  /** Creation time; for `refunds`, when the total was computed. */
   readonly beganAt: Date;
-  /** When the provider said so. */
+  /** When the provider reported it. */
   readonly asOf: Date;
 }
 
-/** What the payer has of a payment again: never more than the payment was. */
+/** What the payer has got back, at most the payment. */
 export function takenBack(amount: Nanos, reversals: readonly Reversal[]): Nanos {
   const total = refunded(reversals) + sum(reversals.filter(({ kind, counts }) => kind === 'dispute' && counts));
   return nanos(total < amount ? total : amount);
 }
 
 /**
- * The provider tells of each refund and of all together, in any order. What the total says holds but for refunds in it
- * that failed since; where the single ones come to more, some of them are newer.
+ * The provider reports individual refunds and their total, in any order. The total applies, less its refunds that
+ * failed since; a higher sum of individual refunds includes newer ones.
  */
 function refunded(reversals: readonly Reversal[]): bigint {
   const single = reversals.filter(({ kind }) => kind === 'refund');
@@ -80,14 +80,14 @@ function refunded(reversals: readonly Reversal[]): bigint {
 
 const sum = (reversals: readonly Reversal[]): bigint => reversals.reduce((all, { amount }) => all + amount, 0n);
 
-/** How a payment that came stands after what was taken back of it. */
+/** State of a paid order after its reversals. */
 export function stateAfter(amount: Nanos, taken: Nanos, reversals: readonly Reversal[]): TopUpState {
   if (reversals.some(({ kind, counts }) => kind === 'dispute' && counts)) return 'disputed';
   if (taken === 0n) return 'paid';
   return taken < amount ? 'partly_refunded' : 'refunded';
 }
 
-/** What a fact says that its order does not, in words that follow the name of the fact; undefined: they match. */
+/** How a fact contradicts its order, to follow the fact's name; undefined: it matches. */
 export function mismatchOf(fact: CheckoutFact | ReversalFact, order: TopUpOrder | undefined): string | undefined {
   if (fact.currency !== CURRENCY) return `it is in the currency “${fact.currency}”, not in US dollars`;
   return fact.kind === 'checkout' ? ofCheckout(fact, order) : undefined;
@@ -105,9 +105,9 @@ function ofCheckout(fact: CheckoutFact, order: TopUpOrder | undefined): string |
   return `its amount is ${said}, but its order is for $${formatUsd(order.amount)}`;
 }
 
-/** One payment pays one order. @param other the order that its payment is known of; undefined: none */
+/** One payment pays one order. @param other the order that has this payment; undefined: none */
 export const paidElsewhere = ({ topUpId }: CheckoutFact, other: TopUpOrder | undefined): string | undefined =>
   other === undefined || other.id === topUpId ? undefined : `its payment was made for the order ${other.id}`;
 
-/** Of what matches, and came too late. */
+/** For facts that match but come too late. */
 export const ACCOUNT_DELETED = 'its account was deleted: refund it at the provider';

@@ -6,7 +6,7 @@ import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import { PROVIDER, type TopUpOrder } from './top-up.js';
 
 type NewProblem = Pick<PaymentProblem, 'id' | 'reference' | 'topUpId' | 'problem'>;
-/** With the account of its order, deleted or not. */
+/** With the account of the order, deleted or not. */
 type ResolvedProblem = Pick<PaymentProblem, 'reference' | 'problem'> & { readonly owner: string | null };
 type ProblemRow = Omit<PaymentProblem, 'amount'> & { readonly amount: string | null };
 
@@ -14,7 +14,7 @@ const ADD = `
   INSERT INTO payment_problems (id, provider, reference, top_up_id, problem) VALUES ($1, '${PROVIDER}', $2, $3, $4)
   ON CONFLICT ON CONSTRAINT payment_problem_is_told_once DO NOTHING RETURNING id`;
 
-/** Reads accounts for the addresses that stand in the list. */
+/** Joins accounts for the addresses in the list. */
 const UNRESOLVED = `
   SELECT p.id, p.reference, p.top_up_id AS "topUpId", p.problem, p.found_at AS "foundAt", t.amount,
          a.id AS "accountId", a.email
@@ -25,7 +25,7 @@ const UNRESOLVED = `
 
 const ALL = `${UNRESOLVED} ORDER BY p.found_at, p.id`;
 const ONE = `${UNRESOLVED} AND p.id = $1`;
-/** In the order of the list, newest first; of those newer than a place, the nearest to it. */
+/** Newest first; of those newer than the position, the closest ones. */
 const PAGE = (side: string, order: string): string => `
   ${UNRESOLVED} AND ($1::text IS NULL OR p.id ${side} $1) ORDER BY p.id ${order} LIMIT $2`;
 const OLDER = PAGE('<', 'DESC');
@@ -39,7 +39,7 @@ const RESOLVE = `
   UPDATE payment_problems p SET resolved_at = $2 WHERE p.id = $1 AND p.resolved_at IS NULL
   RETURNING p.reference, p.problem, (SELECT account_id FROM top_ups t WHERE t.id = p.top_up_id) AS owner`;
 
-/** What the provider has told and could not be entered, until somebody has seen to it. */
+/** Facts of the provider that could not be applied, until an administrator resolves them. */
 @Injectable()
 export class PaymentProblemRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -48,24 +48,24 @@ export class PaymentProblemRepository {
     return this.dataSource.transaction(work);
   }
 
-  /** Whether nobody had said so of this object before. */
+  /** Returns false if the same problem was recorded before. */
   async add({ id, reference, topUpId, problem }: NewProblem, manager: EntityManager): Promise<boolean> {
     return (await manager.query<unknown[]>(ADD, [id, reference, topUpId, problem])).length === 1;
   }
 
-  /** Those that nobody has resolved, oldest first. */
+  /** Unresolved problems, oldest first. */
   async unresolved(): Promise<readonly PaymentProblem[]> {
     return problemsIn(await this.dataSource.query<ProblemRow[]>(ALL));
   }
 
-  /** The same page by page, newest first. */
+  /** A page of them, newest first. */
   async page({ before, after }: ProblemPosition, size: number): Promise<readonly PaymentProblem[]> {
     const sql = after === undefined ? OLDER : NEWER;
     const rows = await this.dataSource.query<ProblemRow[]>(sql, [after ?? before ?? null, size]);
     return problemsIn(rows).toSorted((one, other) => (one.id < other.id ? 1 : -1));
   }
 
-  /** Undefined: there is no such problem any more. */
+  /** Undefined: no such problem, or resolved. */
   async find(id: string): Promise<PaymentProblem | undefined> {
     return problemsIn(await this.dataSource.query<ProblemRow[]>(ONE, [id]))[0];
   }
@@ -74,7 +74,7 @@ export class PaymentProblemRepository {
     return (await this.dataSource.query<unknown[]>(WAS_RESOLVED, [reference, problem])).length > 0;
   }
 
-  /** What was resolved; undefined: there is no such problem any more. */
+  /** The resolved problem; undefined: no such problem, or resolved before. */
   async resolve(id: string, at: Date, manager: EntityManager): Promise<ResolvedProblem | undefined> {
     return (await manager.query<[ResolvedProblem[], number]>(RESOLVE, [id, at]))[0][0];
   }
@@ -83,7 +83,7 @@ export class PaymentProblemRepository {
 const problemsIn = (rows: readonly ProblemRow[]): readonly PaymentProblem[] =>
   rows.map((row) => ({ ...row, amount: row.amount === null ? null : nanos(BigInt(row.amount)) }));
 
-/** What the provider says that cannot be entered: noted once, logged, and shown to operators until they resolve it. */
+/** Records facts that cannot be applied: once, logged, and shown to administrators until they resolve them. */
 @Injectable()
 export class PaymentProblems {
   private readonly logger = new Logger('Payments');
@@ -94,7 +94,7 @@ export class PaymentProblems {
     private readonly clock: Clock,
   ) {}
 
-  /** @param problem in words that follow the name of what was told */
+  /** @param problem text that follows the name of the fact */
   async note(
     fact: CheckoutFact | ReversalFact,
     problem: string,
@@ -112,27 +112,27 @@ export class PaymentProblems {
     );
   }
 
-  /** Whether this was noted, and an operator has seen to it. */
+  /** Whether this was recorded and resolved. */
   wasResolved(fact: CheckoutFact | ReversalFact, problem: string): Promise<boolean> {
     return this.problems.wasResolved(referenceOf(fact), problem);
   }
 
-  /** Those that nobody has resolved, oldest first. */
+  /** Unresolved problems, oldest first. */
   unresolved(): Promise<readonly PaymentProblem[]> {
     return this.problems.unresolved();
   }
 
-  /** The same page by page, newest first. */
+  /** A page of them, newest first. */
   page(position: ProblemPosition, size: number): Promise<readonly PaymentProblem[]> {
     return this.problems.page(position, size);
   }
 
-  /** Undefined: there is no such problem, or somebody has resolved it. */
+  /** Undefined: no such problem, or resolved. */
   find(id: string): Promise<PaymentProblem | undefined> {
     return this.problems.find(id);
   }
 
-  /** An operator has seen to it. @param reason what was done @returns whether there was such a problem */
+  /** Marks a problem as resolved. @param reason what was done @returns whether there was such a problem */
   resolve(id: string, reason: string): Promise<boolean> {
     return this.problems.transaction(async (manager) => {
       const resolved = await this.problems.resolve(id, this.clock.date(), manager);
@@ -145,27 +145,27 @@ export class PaymentProblems {
   }
 }
 
-/** What the provider calls what it told of. */
+/** The provider's ID of the object. */
 const referenceOf = (fact: CheckoutFact | ReversalFact): string =>
   fact.kind === 'checkout' ? fact.reference : fact.reversal.id;
 
-/** What the provider said and could not be entered: it does not match its order, or the account was deleted. */
+/** A fact that could not be applied: it contradicts its order, or the account was deleted. */
 export interface PaymentProblem {
   readonly id: string;
-  /** Of the provider's object. */
+  /** The provider's ID of the object. */
   readonly reference: string;
-  /** As the provider says it, which may be of no order of ours. */
+  /** As reported by the provider; may not be an order of ours. */
   readonly topUpId: string;
   readonly problem: string;
   readonly foundAt: Date;
-  /** What was ordered; null: there is no such order here. */
+  /** Amount of the order; null: no such order. */
   readonly amount: Nanos | null;
-  /** Whose order it is; null: nobody's, or of an account that was deleted. */
+  /** Owner of the order; null: none, or deleted. */
   readonly accountId: string | null;
   readonly email: string | null;
 }
 
-/** Behind which problem a page of the list begins, or in front of which; neither: at the newest. */
+/** Position in the list; neither member: the newest. */
 interface ProblemPosition {
   readonly before?: string;
   readonly after?: string;

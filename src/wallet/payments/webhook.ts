@@ -7,13 +7,10 @@ import { StripeApi } from './stripe-api.js';
 import { factOf, WEBHOOK_PATH } from './stripe.wire.js';
 import { WebhookEvents } from './webhook-events.repository.js';
 
-/** Far more than any event has. */
+/** Far larger than any event. */
 const LIMITS = { what: 'event', maxBytes: 256 * 1024, withinMs: 10_000 } as const;
 
-/**
- * Takes what Stripe tells: each event once, whole or not at all. Whatever fails is answered with an error, so that Stripe
- * tells it again.
- */
+/** Processes Stripe's events, each once and atomically. Failures return an error, so that Stripe retries. */
 @Injectable()
 export class Webhook {
   constructor(
@@ -24,11 +21,11 @@ export class Webhook {
   ) {}
 
   /**
-   * @param request whose body nobody has read: the signature is over its bytes
-   * @throws AppError when there is nothing here, or it is not Stripe that asks
+   * @param request with an unread body: the signature covers its bytes
+   * @throws AppError when payments are not configured, or the event is not from Stripe
    */
   async take(request: IncomingMessage, signature: string | undefined): Promise<object> {
-    // Without a secret anybody could say anything.
+    // Without a secret, anyone could send events.
     if (!this.stripe.hearsEvents) throw new AppError('not_found', 'Payments are not configured.');
     const event = this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
     const fact = factOf(event);
