@@ -2,20 +2,20 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { nanosColumn } from '../platform/database/index.js';
 import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../platform/shared/index.js';
 
-/** A code that is worth money once, unless it is voided before. It is redeemed when it has an entry. */
+/** A code that credits a wallet once, unless voided. Redeemed codes have a ledger entry. */
 @Entity('redemption_codes')
 export class RedemptionCodeEntity {
   @PrimaryColumn('text')
   readonly id: string;
 
-  /** SHA-256 of the code. Not selected unless asked for. */
+  /** SHA-256 of the code. Only selected explicitly. */
   @Column('bytea', { name: 'code_hash', select: false })
   readonly codeHash: Buffer;
 
   @Column(nanosColumn)
   readonly amount: Nanos;
 
-  /** The operator's words for what it was made for. */
+  /** Note by the administrator who created it. */
   @Column('text', { default: '' })
   readonly note: string;
 
@@ -25,11 +25,11 @@ export class RedemptionCodeEntity {
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   readonly createdAt: Date;
 
-  /** Of all that were made together; null: made before this was noted. */
+  /** Codes created together; null for codes of earlier releases. */
   @Column('text', { name: 'batch_id', nullable: true })
   readonly batchId: string | null;
 
-  /** Worth nothing since; null: it is not voided. */
+  /** Null: not voided. */
   @Column('timestamptz', { name: 'voided_at', nullable: true })
   readonly voidedAt: Date | null;
 
@@ -39,15 +39,15 @@ export class RedemptionCodeEntity {
   @Column('text', { name: 'redeemed_by', nullable: true })
   readonly redeemedBy: string | null;
 
-  /** What put its worth into a wallet. */
+  /** The crediting ledger entry. */
   @Column('text', { name: 'entry_id', nullable: true })
   readonly entryId: string | null;
 }
 
-/** A code as the operator sees it: never the code itself. */
+/** A code as administrators see it, without the code itself. */
 export interface ListedCode {
   readonly id: string;
-  /** Of all that were made together; null: made before this was noted. */
+  /** Codes created together; null for codes of earlier releases. */
   readonly batchId: string | null;
   readonly amount: Nanos;
   readonly note: string;
@@ -61,24 +61,24 @@ export interface ListedCode {
 }
 
 export const CODE_STATES = ['open', 'redeemed', 'expired', 'voided'] as const;
-/** `voided`: the operator has made it worth nothing before anybody redeemed it. */
+/** `voided`: invalidated by an administrator before it was redeemed. */
 export type CodeState = (typeof CODE_STATES)[number];
 
-/** Which codes are looked for. */
+/** Filter of codes. */
 export interface CodeFilter {
   readonly state?: CodeState | undefined;
   readonly batch?: string | undefined;
-  /** Part of the id, of the note, or of the address of whoever redeemed it. */
+  /** Substring of the ID, the note, or the email address of the account that redeemed it. */
   readonly text?: string | undefined;
 }
 
-/** A place in the list, newest code first. */
+/** Position in the list, newest first. */
 export interface CodePosition {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }
 
-/** A code that is worth nothing to whoever typed it; the message says why. */
+/** The code cannot be redeemed; the message says why. */
 export class CodeNotRedeemable extends AppError {
   static unknown(): CodeNotRedeemable {
     return new CodeNotRedeemable('Unknown code. Check that it is complete and was issued by this service.');
@@ -97,8 +97,8 @@ export class CodeNotRedeemable extends AppError {
   }
 
   /**
-   * Strangers are told that much too, and not who or when. Whoever types all of a code holds it, so nothing is given
-   * away to people who guess; and whoever bought a code that was sold twice must not look for a mistype.
+   * Does not say by whom or when. Typing a whole code proves possession, so this helps no one who guesses, and the
+   * buyer of a code that was sold twice does not look for a typing error.
    */
   static redeemedByAnother(): CodeNotRedeemable {
     return new CodeNotRedeemable(
@@ -111,7 +111,7 @@ export class CodeNotRedeemable extends AppError {
   }
 }
 
-/** Codes that cannot be made. */
+/** The codes cannot be created. */
 export class CodesNotPossible extends AppError {
   static amount(): CodesNotPossible {
     return new CodesNotPossible(`A code must be worth more than $0 and at most $${formatUsd(MAX_AMOUNT)}.`, 'amount');

@@ -117,10 +117,10 @@ export class WalletService {
   }
 
   /**
-   * Takes back a payment that was refunded or disputed, which nobody can refuse: what is free at once, and the rest
-   * becomes what the account owes. While it owes, no call is admitted, and whatever comes in or is released pays first.
-   * @param amount more than zero
-   * @param manager the transaction to do it in; one of its own when absent
+   * Reverses a payment that was refunded or disputed, which cannot be refused: the free balance is taken at once, the
+   * rest becomes debt. While there is debt, no calls are admitted, and deposits and released holds pay it first.
+   * @param amount positive
+   * @param manager transaction; its own if absent
    * @throws WalletNotFound, AmountNotPossible
    */
   async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<LedgerResult> {
@@ -130,7 +130,7 @@ export class WalletService {
   }
 
   /**
-   * Takes out all that is left, in the transaction that deletes the account. What is owed stays owed, on record.
+   * Empties the wallet in the transaction that deletes the account. Debt remains on record.
    * @throws WalletInUse while calls run, WalletNotFound
    */
   async empty(accountId: string, reason: string, manager: EntityManager): Promise<void> {
@@ -144,8 +144,8 @@ export class WalletService {
   }
 
   /**
-   * Has whoever else moves its money, or deletes its account, wait until the transaction ends: what is then read of the
-   * account holds for what is moved.
+   * Serializes movements of the wallet and deletion of its account until the transaction ends: what is read of the
+   * account then stays true.
    * @throws WalletNotFound
    */
   async lock(accountId: string, manager: EntityManager): Promise<void> {
@@ -153,8 +153,8 @@ export class WalletService {
   }
 
   /**
-   * Whether there is somebody to have money. Under the wallet's lock that stays so, since a deletion empties the wallet.
-   * @param manager a transaction that has the lock
+   * Whether the account exists. Stays true under the wallet's lock, since deletion empties the wallet.
+   * @param manager transaction that holds the lock
    */
   hasOwner(accountId: string, manager?: EntityManager): Promise<boolean> {
     return this.wallets.hasOwner(accountId, manager);
@@ -167,12 +167,12 @@ export class WalletService {
     return balanceIn(wallet);
   }
 
-  /** Whether anything ever came into the wallet. */
+  /** Whether the wallet was ever credited. */
   everFunded(accountId: string): Promise<boolean> {
     return this.wallets.hasEntries(accountId);
   }
 
-  /** By account id; an account without a wallet has no entry. */
+  /** By account ID; accounts without a wallet are missing. */
   async balancesOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, WalletBalance>> {
     const wallets = await this.wallets.find(accountIds);
     return new Map(wallets.map((wallet) => [wallet.accountId, balanceIn(wallet)]));
@@ -186,7 +186,7 @@ export class WalletService {
     const { accountId, kind, reason, at: createdAt = this.clock.date(), movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
-    // Whoever waited for a deletion that held the wallet would fill it again.
+    // After waiting for a deletion, the wallet would be filled again.
     if (GIFTS.has(kind) && !(await this.hasOwner(accountId, manager))) throw new WalletClosed();
     const movement = movementOn(wallet);
     if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
@@ -204,7 +204,7 @@ export class WalletService {
   }
 }
 
-/** What nobody has a right to, and a deleted account is refused. What was paid, or taken back, is decided by who is told of it. */
+/** Kinds that a deleted account is refused. Payments and reversals are decided by whoever reports them. */
 const GIFTS: ReadonlySet<OrderKind> = new Set(['credit', 'redemption']);
 
 const ACTIONS: Readonly<Record<OrderKind, string>> = {
