@@ -41,18 +41,18 @@ export class GroupEntity {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'groups_pkey' })
   name: string;
 
-  /** A decimal, as PostgreSQL writes it: `0.800000`. */
+  /** A decimal in PostgreSQL's form: `0.800000`. */
   @Column({ type: 'numeric', precision: 12, scale: 6, default: 1 })
   multiplier: string;
 
-  /** Decimals by the name of a model, as text. */
+  /** Decimals as text, by model name. */
   @Column({ type: 'jsonb', name: 'model_multipliers', default: {} })
   models: Readonly<Record<string, string>>;
 
   @Column({ type: 'text', default: '' })
   description: string;
 
-  /** Who may choose it for their keys: everyone, or those alone whose account has it. */
+  /** Who may choose it for keys: everyone, or only accounts it is assigned to. */
   @Column({ type: 'text', default: 'everyone' })
   choice: GroupChoice;
 
@@ -63,7 +63,7 @@ export class GroupEntity {
   enabled: boolean;
 }
 
-/** What a model costs from a moment on. Never changed; the table refuses it. */
+/** Prices of a model from a moment on. Immutable, enforced by a trigger. */
 @Entity('price_versions')
 @Index('price_versions_by_model', { synchronize: false })
 @Unique('price_versions_of_a_model_are_counted', ['model', 'number'])
@@ -75,7 +75,7 @@ export class PriceVersionEntity {
   @Column({ type: 'text' })
   model: string;
 
-  /** Counted from 1 for each model, in the order in which they were made. */
+  /** Counted from 1 per model, in order of creation. */
   @Column({ type: 'integer' })
   number: number;
 
@@ -85,22 +85,22 @@ export class PriceVersionEntity {
   @Column({ type: 'jsonb' })
   pricing: PricingDefinition;
 
-  /** Who made it, as the audit log names them; null where nobody noted it. */
+  /** Author as in the audit log; null if unknown. */
   @Column({ type: 'text', nullable: true })
   author: string | null;
 
   @Column({ type: 'text', nullable: true })
   reason: string | null;
 
-  /** When it was made; null of those that are older than this column. */
+  /** Null for versions of earlier releases. */
   @Column({ type: 'timestamptz', name: 'created_at', nullable: true, default: () => 'clock_timestamp()' })
   createdAt: Date | null;
 }
 
-/** One row for each kind; limits that are null are none. */
+/** One row per kind; null limits do not apply. */
 @Entity('usual_limits')
 export class DefaultLimitsEntity {
-  /** Whose: of every key, account or address that has none of its own. */
+  /** Keys, accounts or addresses without limits of their own. */
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'usual_limits_pkey' })
   subject: keyof DefaultLimits;
 

@@ -5,28 +5,28 @@ import { AuditLog } from '../platform/audit/index.js';
 
 const REVISION_CHARACTERS = 22;
 
-/** A field that must not be shown, because it may carry a secret: a change of it is told without its values. */
+/** A field that may contain secrets: changes are reported without values. */
 interface HiddenFact {
   readonly hidden: string;
 }
 
-/** What something consists of, by the names that the catalog file uses. Two that are equal here are the same thing. */
+/** The properties of an object, by their names in the catalog file. Equal facts mean equal objects. */
 export type Facts = Readonly<Record<string, string | HiddenFact>>;
 
-/** What a change is made to. */
+/** The changed object. */
 export interface Subject {
   readonly kind: 'group' | 'model' | 'channel' | 'limits';
   readonly name: string;
-  /** Where it keeps its identity under another name; otherwise the name is the identity. */
+  /** ID of objects that can be renamed; default: the name. */
   readonly id?: string;
 }
 
-/** One thing that became different. */
+/** A single change. */
 export interface Change {
   readonly subject: Subject;
   /** `tier 1 → 2`, `added`, `disabled`. */
   readonly text: string;
-  /** Of something that is new, what it is made of, for the record: `tier 1`. */
+  /** Properties of a new object, for the audit log: `tier 1`. */
   readonly details?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface Change {
 export const lineOf = ({ subject, text }: Change): string =>
   `${subject.kind === 'limits' ? 'limits of' : subject.kind} ${subject.name}: ${text}`;
 
-/** One change for each field that differs; none when all are the same. A field that only one of them has was empty. */
+/** One change per differing field. A missing field counts as empty. */
 export function describeChanges(subject: Subject, before: Facts, after: Facts): readonly Change[] {
   const gone = Object.keys(before).filter((field) => !(field in after));
   return [...Object.keys(after), ...gone].flatMap((field) => {
@@ -45,7 +45,7 @@ export function describeChanges(subject: Subject, before: Facts, after: Facts): 
   });
 }
 
-/** The same of something that may be new, or switched off so far, or from now on. */
+/** The same for objects that may be new, disabled or re-enabled. */
 export function difference(
   subject: Subject,
   stored: { readonly enabled: boolean } | undefined,
@@ -61,7 +61,7 @@ export function difference(
     : [...switched, ...describeChanges(subject, before, after)];
 }
 
-/** Short text that is another one as soon as any of the facts is. Hidden facts cannot be read from it. */
+/** Short hash of facts. Hidden facts cannot be derived from it. */
 export const revisionOf = (facts: Facts): string =>
   hash(
     'sha256',
@@ -73,17 +73,17 @@ export const revisionOf = (facts: Facts): string =>
     'base64url',
   ).slice(0, REVISION_CHARACTERS);
 
-/** Names in an order that does not depend on how they were written. */
+/** Sorted names, so that their order does not matter. */
 export const listed = (names: readonly string[]): string => [...new Set(names)].toSorted().join(', ');
 
-/** `a 1, b 2`, in the order of the names. */
+/** `a 1, b 2`, sorted by name. */
 export const sortedPairs = (values: Readonly<Record<string, unknown>>): string =>
   Object.keys(values)
     .toSorted()
     .map((name) => (values[name] === true ? name : `${name} ${JSON.stringify(values[name])}`))
     .join(', ');
 
-/** One line for each fact that says something and may be shown. */
+/** One line per visible, non-empty fact. */
 const detailsOf = (facts: Facts): readonly string[] =>
   Object.entries(facts).flatMap(([field, fact]) =>
     typeof fact === 'string' && fact !== '' ? [`${field} ${fact}`] : [],
@@ -92,10 +92,10 @@ const detailsOf = (facts: Facts): readonly string[] =>
 const plain = (fact: string | HiddenFact): string => (typeof fact === 'string' ? fact : fact.hidden);
 const shown = (text: string): string => text || '(none)';
 
-/** Changes that a word says, without what was before. */
+/** Changes that are complete without a previous value. */
 const IN_A_WORD: readonly string[] = ['added', 'disabled', 're-enabled', 'deleted'];
 
-/** Records what became different in the catalog, and in the channels: an entry for each thing. */
+/** Writes changes of the catalog and of channels to the audit log, one entry per object. */
 @Injectable()
 export class CatalogAudit {
   constructor(private readonly log: AuditLog) {}
@@ -111,7 +111,7 @@ export class CatalogAudit {
   }
 }
 
-/** Each list has at least one change. */
+/** Groups are not empty. */
 function bySubject(changes: readonly Change[]): Iterable<readonly [Change, ...Change[]]> {
   const lists = new Map<string, [Change, ...Change[]]>();
   for (const change of changes) {

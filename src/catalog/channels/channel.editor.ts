@@ -8,14 +8,14 @@ import type { StoredCredential } from './channel.entity.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
 import { CredentialStore } from './credential-store.js';
 
-/** What a change of one channel has led to. */
+/** Result of changing a channel. */
 export interface ChangedChannel {
   readonly id: string;
-  /** None when nothing is different. */
+  /** Empty if nothing changed. */
   readonly changes: readonly Change[];
 }
 
-/** Changes channels, inside a change of the catalog. */
+/** Changes channels within a change of the catalog. */
 @Injectable()
 export class ChannelEditor {
   constructor(
@@ -24,18 +24,18 @@ export class ChannelEditor {
     private readonly clock: Clock,
   ) {}
 
-  /** By name, switched off or not. */
+  /** By name, including disabled ones. */
   all(manager: EntityManager): Promise<readonly StoredChannel[]> {
     return this.repository.all(manager);
   }
 
-  /** Channels that are switched on, by name. */
+  /** Enabled channels by name. */
   async stored(manager: EntityManager): Promise<readonly StoredChannel[]> {
     return (await this.repository.all(manager)).filter(({ enabled }) => enabled);
   }
 
   /**
-   * Makes each channel be as defined; with `prune`, switches off all others. Returns what became different.
+   * Applies channel definitions by name; with `prune`, disables all others. Returns the changes.
    * @throws SecretNotKept
    */
   async replace(definitions: readonly ChannelDefinition[], prune: boolean, manager: EntityManager): Promise<Change[]> {
@@ -49,8 +49,7 @@ export class ChannelEditor {
   }
 
   /**
-   * Makes the channel of this id be as defined, its name included, and leaves it switched off where it is; without an id
-   * makes a new one.
+   * Updates the channel with this ID, including its name, without enabling it; without an ID, creates a channel.
    * @throws ChannelNameTaken, SecretNotKept; AppError not_found
    */
   async save(id: string | undefined, definition: ChannelDefinition, manager: EntityManager): Promise<ChangedChannel> {
@@ -60,7 +59,7 @@ export class ChannelEditor {
     return this.put(definition, before, before?.enabled ?? true, manager);
   }
 
-  /** Returns no change when it is so already. @throws AppError not_found */
+  /** Idempotent. @throws AppError not_found */
   async setEnabled(id: string, enabled: boolean, manager: EntityManager): Promise<readonly Change[]> {
     const before = await this.find(id, manager);
     if (before.enabled === enabled) return [];
@@ -68,20 +67,20 @@ export class ChannelEditor {
     return [{ subject: subjectOf(before), text: enabled ? 're-enabled' : 'disabled' }];
   }
 
-  /** Its secrets are gone for good; what calls say of it stays. @throws AppError not_found */
+  /** Deletes its secrets permanently; calls keep its name. @throws AppError not_found */
   async delete(id: string, manager: EntityManager): Promise<readonly Change[]> {
     const subject = subjectOf(await this.find(id, manager));
     await this.repository.delete(id, this.clock.date(), manager);
     return [{ subject, text: 'deleted' }];
   }
 
-  /** Undefined when there is no channel of this id. */
+  /** Undefined if there is no channel with this ID. */
   async revisionOf(id: string, manager: EntityManager): Promise<string | undefined> {
     const channel = await this.repository.find(id, manager);
     return channel && channelRevision(channel);
   }
 
-  /** Switched off or not. @throws AppError not_found */
+  /** Enabled or disabled. @throws AppError not_found */
   async find(id: string, manager: EntityManager): Promise<StoredChannel> {
     const channel = await this.repository.find(id, manager);
     if (channel === undefined) throw new AppError('not_found', 'Channel not found. It may have been deleted.');
@@ -112,7 +111,7 @@ export class ChannelEditor {
   }
 }
 
-/** What is stored of a channel, told in short. */
+/** Hash of the stored channel. */
 export const channelRevision = (channel: StoredChannel): string =>
   revisionOf({
     ...channelFacts(channel),
@@ -134,7 +133,7 @@ function changesOf(
   { id, before, enabled }: Changed,
 ): readonly Change[] {
   const subject = subjectOf({ id, name: before?.name ?? columns.name });
-  // One that stays switched off is not told to be switched on.
+  // A disabled channel is not reported as re-enabled.
   const known = before && { enabled: before.enabled || !enabled };
   const changes = difference(subject, known, before && channelFacts(before), channelFacts(columns));
   if (before === undefined) return changes;
@@ -143,7 +142,7 @@ function changesOf(
   return [...changes, ...more.map((text) => ({ subject, text }))];
 }
 
-/** Two channels cannot have one name: the catalog file could not tell them apart. */
+/** Names are unique, because the catalog file identifies channels by them. */
 class ChannelNameTaken extends AppError {
   constructor(name: string) {
     super('invalid_request', `Enter another name: a channel “${name}” already exists.`, { param: 'name' });
@@ -153,11 +152,11 @@ class ChannelNameTaken extends AppError {
 const same = (one: StoredCredential | undefined, other: StoredCredential | undefined): boolean =>
   JSON.stringify(identity(one)) === JSON.stringify(identity(other));
 
-/** When it was set tells nothing of what it is. */
+/** Ignores when a credential was set. */
 const identity = (credential: StoredCredential | undefined): unknown =>
   credential && ('env' in credential ? { env: credential.env } : { sealed: credential.sealed });
 
-/** What has become of a channel's credentials, a line for each, by the place where it stands or stood; never a secret. */
+/** Changes of a channel's credentials, one line each, by position; never secrets. */
 export function credentialChanges(
   before: readonly StoredCredential[],
   after: readonly StoredCredential[],

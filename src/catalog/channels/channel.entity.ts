@@ -3,7 +3,7 @@ import type { Flags } from '../index.js';
 import type { CostsDefinition } from './channel-costs.js';
 import type { AuthForm, ChannelTimeouts } from './channel.js';
 
-/** A variable of the server's environment, or a secret as the vault sealed it for this channel, and when (ISO time). */
+/** An environment variable, or a secret sealed for this channel with the time it was set (ISO). */
 export type StoredCredential = { readonly env: string } | { readonly sealed: string; readonly setAt?: string };
 
 @Entity('channels')
@@ -61,16 +61,16 @@ export class ChannelEntity {
   @Column({ type: 'timestamptz', name: 'created_at', default: () => 'now()', update: false })
   createdAt: Date;
 
-  /** Since when nothing finds it any more; its row stays for what points to it. */
+  /** Deleted channels are not found; the row stays for references. */
   @Column({ type: 'timestamptz', name: 'deleted_at', nullable: true })
   deletedAt: Date | null;
 
-  /** Attempts from before it was renamed stand under these. */
+  /** Earlier attempts are recorded under these names. */
   @Column({ type: 'text', array: true, name: 'former_names', default: {} })
   formerNames: readonly string[];
 }
 
-/** What a channel's upstream charges from a moment on. Never changed; the table refuses it. */
+/** Upstream costs of a channel from a moment on. Immutable, enforced by a trigger. */
 @Entity('channel_cost_versions')
 @Index('channel_cost_versions_by_channel', { synchronize: false })
 export class CostVersionEntity {
@@ -84,7 +84,7 @@ export class CostVersionEntity {
   @Column({ type: 'timestamptz', name: 'valid_from' })
   validFrom: Date;
 
-  /** Empty where nothing is known any more. */
+  /** Empty if nothing is known any more. */
   @Column({ type: 'jsonb' })
   costs: CostsDefinition;
 }

@@ -10,7 +10,7 @@ const PURPOSE = 'switchboard upstream credentials v1';
 const PURPOSE_OF_IDS = 'switchboard ids of upstream credentials v1';
 const ID_LENGTH = 12;
 
-/** Seals upstream credentials for the database, each for the channel that it belongs to. */
+/** Seals upstream credentials for the database, bound to their channel. */
 @Injectable()
 export class CredentialVault {
   private readonly key: SealingKey;
@@ -21,7 +21,7 @@ export class CredentialVault {
     this.keyOfIds = derivedKey(secretKey, PURPOSE_OF_IDS);
   }
 
-  /** A short name of a channel's secret, by which nobody can find it without SECRET_KEY, not even by trying all of them. */
+  /** A short keyed hash that identifies a channel's secret; useless without SECRET_KEY. */
   idOf(secret: Secret, channelId: string): string {
     const digest = createHmac('sha256', this.keyOfIds).update(`${channelId}\n${secret.reveal()}`).digest('hex');
     return digest.slice(0, ID_LENGTH);
@@ -31,13 +31,13 @@ export class CredentialVault {
     return this.key.seal(secret, channelId);
   }
 
-  /** @throws UnreadableSecret when the text is not what was sealed for this channel under this SECRET_KEY */
+  /** @throws UnreadableSecret when the text was not sealed for this channel with this SECRET_KEY */
   open(sealed: string, channelId: string): Secret {
     return this.key.open(sealed, channelId);
   }
 }
 
-/** Turns credentials as they are defined into what is stored of them. */
+/** Converts defined credentials to stored ones. */
 @Injectable()
 export class CredentialStore {
   constructor(
@@ -46,8 +46,8 @@ export class CredentialStore {
   ) {}
 
   /**
-   * Each `***` stands for the next secret that is stored, so there must be as many of the one as of the other.
-   * @param id the channel's
+   * Each `***` stands for the next stored secret, so their numbers must match.
+   * @param id of the channel
    * @throws SecretNotKept
    */
   storedOf(
@@ -71,7 +71,7 @@ export class CredentialStore {
     if (credential === 'keep') return waiting.shift();
     if ('stored' in credential) return credential.stored;
     if ('env' in credential) return credential;
-    // Sealing is different every time; what is stored already stays, so that nothing changes when nothing changes.
+    // Sealing is not deterministic: an unchanged secret keeps its stored text.
     const same = sealed.find((stored) => this.opens(stored.sealed, id) === credential.secret.reveal());
     return same ?? { sealed: this.vault.seal(credential.secret, id), setAt: this.clock.date().toISOString() };
   }
@@ -80,13 +80,13 @@ export class CredentialStore {
     try {
       return this.vault.open(sealed, id).reveal();
     } catch {
-      // Stored under another SECRET_KEY: it is replaced.
+      // Sealed with another SECRET_KEY: it is replaced.
       return undefined;
     }
   }
 }
 
-/** The catalog says `***`, but there is no such secret, or it is not plain which one. */
+/** `***` does not refer to a stored secret, or is ambiguous. */
 export class SecretNotStored extends AppError {
   constructor(channel: string, kept: number, stored: number) {
     const fault =
@@ -97,13 +97,13 @@ export class SecretNotStored extends AppError {
   }
 }
 
-/** What a channel calls its upstream with, or why it cannot. */
+/** Credentials of a channel, or why they are unavailable. */
 interface ReadCredentials {
   readonly credentials: readonly ChannelCredential[];
   readonly unavailableReason: string | undefined;
 }
 
-/** Reads the credentials of stored channels: from this process's environment, or out of the vault. */
+/** Reads credentials of stored channels from the environment or the database. */
 @Injectable()
 export class CredentialReader {
   constructor(
@@ -111,7 +111,7 @@ export class CredentialReader {
     private readonly vault: CredentialVault,
   ) {}
 
-  /** One credential that cannot be had takes the channel out: it was not meant to run on fewer. */
+  /** One missing credential makes the channel unavailable: it was not meant to run with fewer. */
   read({ id, credentials }: Pick<ChannelEntity, 'id' | 'credentials'>): ReadCredentials {
     try {
       return { credentials: credentials.map((stored) => this.credentialOf(stored, id)), unavailableReason: undefined };
@@ -120,7 +120,7 @@ export class CredentialReader {
     }
   }
 
-  /** Those of the named variables that this process's environment does not have. */
+  /** Which of these variables this process's environment lacks. */
   missing(names: readonly string[]): readonly string[] {
     return names.filter((name) => this.config.variable(name) === undefined);
   }

@@ -4,10 +4,10 @@ import { DataSource } from 'typeorm';
 import { formatUsd } from '../../platform/shared/index.js';
 import { conditions, Parameters, type UsageFilter } from '../usage-filter.js';
 
-/** Which calls, and from where on. */
+/** A page of calls. */
 interface UsagePage {
   readonly filter: UsageFilter;
-  /** The last row of the page before. */
+  /** Last row of the previous page. */
   readonly after: Pick<UsageRow, 'position' | 'id'> | undefined;
   readonly size: number;
 }
@@ -26,15 +26,15 @@ const COLUMNS = `
     LEFT JOIN accounts a ON a.id = c.account_id
     LEFT JOIN api_keys k ON k.id = c.key_id`;
 
-/** Finished calls, read only. */
+/** Reads finished calls. */
 @Injectable()
 export class UsageRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Oldest first. A page begins behind the last row of the one before, whatever was added meanwhile. */
+  /** Oldest first. Stable while rows are added: a page begins after the last row of the previous one. */
   page({ filter, after, size }: UsagePage): Promise<readonly UsageRow[]> {
     const parameters = new Parameters();
-    // Bounds on created_at alone, so that only the partitions of these months are read.
+    // Bounds on created_at, so that only partitions of these months are read.
     const bounds = `c.created_at >= ${parameters.time(after?.position ?? filter.from)} AND c.created_at < ${parameters.time(filter.to)}`;
     const behind = after
       ? ` AND (c.created_at, c.id) > (${parameters.time(after.position)}, ${parameters.add(after.id)})`
@@ -47,28 +47,28 @@ export class UsageRepository {
   }
 }
 
-/** Finished calls, as a filter has them; what an account's own people do not see is left empty for them. */
+/** Finished calls that match a filter; channels are only included for administrators. */
 export interface UsageSelection extends Omit<UsageFilter, 'accountId'> {
-  /** Left out: of every account. */
+  /** Undefined: all accounts. */
   readonly accountId?: string | undefined;
-  /** Whether the channels are told. */
+  /** Whether to include channels. */
   readonly withChannels?: boolean;
 }
 
 const PAGE_ROWS = 1000;
 
-/** The record of calls as CSV. */
+/** The usage log as CSV. */
 @Injectable()
 export class UsageExport {
   constructor(private readonly usage: UsageRepository) {}
 
   /**
-   * The header line, then a piece of text for each thousand calls, oldest first. Read as slowly as it is consumed, one
-   * page in memory at a time; leaving early leaves nothing open.
+   * The header, then a chunk per thousand calls, oldest first. Reads one page at a time as it is consumed; stopping
+   * early releases everything.
    */
   async *csv({ withChannels = true, ...selection }: UsageSelection): AsyncGenerator<string, void, void> {
     yield csvHeader();
-    // What runs is never in it.
+    // The export contains finished calls only.
     if (selection.result === 'open') return;
     const filter = { ...selection, accountId: selection.accountId };
     let rows: readonly UsageRow[];
@@ -81,9 +81,9 @@ export class UsageExport {
   }
 }
 
-/** A finished call as it is exported. Amounts and counts as the database says them; null: unknown. */
+/** A finished call as exported. Numbers as text; null: unknown. */
 export interface UsageRow {
-  /** When the call arrived: the time inside its id. ISO UTC with milliseconds. */
+  /** Arrival of the call, from its ID. ISO 8601, UTC, milliseconds. */
   readonly time: string;
   readonly id: string;
   readonly account: string;
@@ -101,7 +101,7 @@ export interface UsageRow {
   readonly cacheWriteTokens: string | null;
   readonly completionTokens: string | null;
   readonly reasoningTokens: string | null;
-  /** Nano-dollars, what was charged. */
+  /** Charged nano-dollars. */
   readonly cost: string;
   readonly billingBasis: string;
   readonly firstTokenMs: number | null;
@@ -110,13 +110,13 @@ export interface UsageRow {
   readonly ip: string;
   /** JSON. */
   readonly upstreamReport: string | null;
-  /** `created_at` to the microsecond: where the next page begins. */
+  /** `created_at` in microseconds, the position of the next page. */
   readonly position: string;
 }
 
 type Cell = string | number | boolean | null;
 
-/** The columns, in order. Programs read them by name: they are added to, never renamed. */
+/** Columns in order. Programs read them by name: columns are added, never renamed. */
 const CSV_COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
   time: (row) => row.time,
   request_id: (row) => row.id,
@@ -147,20 +147,20 @@ const CSV_COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
 const CELLS = Object.values(CSV_COLUMNS);
 const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
 
-/** The first line, with its line end. */
+/** The header line with line feed. */
 export const csvHeader = (): string => csvLines([Object.keys(CSV_COLUMNS)]);
 
-/** One line for each row, each with its line end; empty for no rows. */
+/** One line with line feed per row. */
 export const csvOf = (rows: readonly UsageRow[]): string => csvLines(rows.map((row) => CELLS.map((cell) => cell(row))));
 
-/** RFC 4180, but for the line end, which is LF. Nothing in it is run by a spreadsheet. */
+/** RFC 4180 with LF. Cells cannot be evaluated as formulas. */
 export const csvLines = (lines: readonly (readonly Cell[])[]): string =>
   stringify(
     lines.map((line) => line.map(cellText)),
     { record_delimiter: '\n', quoted_match: /\r/ },
   );
 
-/** Null is unknown: an empty cell. What a spreadsheet would run as a formula gets an apostrophe before it. */
+/** Null becomes an empty cell; formulas are escaped with an apostrophe. */
 function cellText(cell: Cell): string {
   const text = String(cell ?? '');
   return /^[=+\-@\t\r]/.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text;

@@ -2,19 +2,19 @@ import { type CallResult, hasFailed, resultOf } from '../calls/recorded-call.js'
 import type { Span } from '../sums/traffic-reader.js';
 import type { Query } from '../time-limited-reads.js';
 
-/** How the calls of one model went, of all accounts. */
+/** Results of the calls of one model, across accounts. */
 export interface ModelOutcomes extends OutcomeCounts {
   readonly model: string;
-  /** Of those that were answered; undefined where no stream came to a first token. */
+  /** Of successful streams; undefined if there was no first token. */
   readonly firstTokenMs: number | undefined;
-  /** By the hours since 1970 in UTC, those that have any. */
+  /** By hours since 1970 in UTC; hours without calls are missing. */
   readonly hours: ReadonlyMap<number, OutcomeCounts>;
 }
 
-/** Calls that tell whether a model answers. */
+/** Calls that show whether a model works. */
 export interface OutcomeCounts {
   readonly answered: number;
-  /** By a fault of the upstream or of this service. */
+  /** Because of the upstream or this service. */
   readonly failed: number;
 }
 
@@ -27,8 +27,8 @@ interface Row {
 }
 
 /**
- * Reasons that are no fault of whoever calls. A rate limit and an unknown model are the upstream's once the call has been
- * admitted; before, they are the caller's.
+ * Reasons the client is not responsible for. Rate limits and unknown models count as the upstream's after admission, as
+ * the client's before.
  */
 const UPSTREAM_ERRORS = `
   error_reason IN ('server_is_overloaded', 'unavailable', 'shutting_down', 'upstream_error', 'upstream_auth',
@@ -49,8 +49,8 @@ const ANSWERS = `
     FROM told GROUP BY GROUPING SETS ((model, hour), (model))`;
 
 /**
- * Of every model that was called, whether it answered, hour by hour. Calls that were refused for what they asked, and those
- * that their clients left, tell nothing of it. A million calls take seconds.
+ * Results of every called model by hour. Excludes rejected requests and cancelled calls, which say nothing about the
+ * model. A million calls take seconds.
  */
 export async function readModelOutcomes(query: Query, { from, to }: Span): Promise<readonly ModelOutcomes[]> {
   const rows = await query<Row>(ANSWERS, [from.toISOString(), to.toISOString()]);
@@ -69,23 +69,23 @@ export async function readModelOutcomes(query: Query, { from, to }: Span): Promi
     }));
 }
 
-/** A model whose last calls have all failed, for one reason. */
+/** A model whose last calls all failed for the same reason. */
 export interface ModelTrouble {
   readonly model: string;
   readonly calls: number;
-  /** When the first of them began. */
+  /** Start of the first of them. */
   readonly since: Date;
-  /** How the last of them went. */
+  /** Result of the last of them. */
   readonly result: CallResult;
   readonly reason: string;
-  /** What the last of them was told. */
+  /** Error message of the last of them. */
   readonly message: string;
 }
 
-/** Fewer are an accident. */
+/** Min failures in a row. */
 const MIN = 3;
 const MAX = 3;
-/** Further back nobody looks: it would take long, and what so many later calls did not meet is over. */
+/** Max calls examined, to bound the time. */
 const LOOKED_AT = 2000;
 
 const TROUBLES = `
@@ -106,6 +106,6 @@ const TROUBLES = `
    GROUP BY 1, 2 HAVING count(*) >= ${MIN}
    ORDER BY 3 DESC, 1, 2 LIMIT ${MAX}`;
 
-/** The models that have failed again and again since they last answered, at most three; those that fail most in front. */
+/** At most three models that have only failed since their last success, those with most failures first. */
 export const modelTroubles = (query: Query, accountId: string, since: Date): Promise<ModelTrouble[]> =>
   query<ModelTrouble>(TROUBLES, [accountId, since.toISOString()]);

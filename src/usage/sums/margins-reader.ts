@@ -4,14 +4,14 @@ import { Parameters } from '../usage-filter.js';
 import type { Span, TrafficFigures } from './traffic-reader.js';
 import { partsSql } from './usage-days.js';
 
-/** What calls of all accounts came to that were sent to a channel, by the name of their model or of that channel. */
+/** Totals of the calls sent to a channel, across accounts, by model or by channel. */
 export interface MarginPart extends Pick<TrafficFigures, 'calls' | 'known' | 'cost' | 'chargedOfKnown'> {
   readonly name: string;
 }
 
 type Row = Readonly<Record<'name' | 'calls' | 'known' | 'cost' | 'charged_of_known', string>>;
 
-/** That most was charged for in front. @param model of this one alone */
+/** Largest charges first. @param model only this one */
 export async function readMargins(
   query: Query,
   span: Span,
@@ -43,10 +43,10 @@ export async function readMargins(
   }));
 }
 
-/** So many of the last streams tell it as well as all would. */
+/** Number of recent streams to sample. */
 const STREAMS = 2000;
 
-/** By the index of calls by their time, then attempt by attempt: some thousand rows, however many calls there are. */
+/** Uses the index of calls by time: reads some thousand rows however many calls there are. */
 const OWN_SHARE = `
   SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY greatest(0, c.first_token_ms - t.upstream_ms)) AS ms
     FROM (SELECT id, created_at, attempts, first_token_ms FROM calls
@@ -60,8 +60,8 @@ const OWN_SHARE = `
    WHERE t.is_known`;
 
 /**
- * How much of the time to the first token no upstream took: what it takes until a request goes up, and what is added to
- * the answer. The median of the last streams, in ms; undefined where there are none.
+ * Our share of the time to first token: until the request is sent upstream, plus processing of the response. Median of
+ * recent streams in ms; undefined without streams.
  */
 export async function ownShare(query: Query, { from, to }: Span): Promise<number | undefined> {
   const [row] = await query<{ ms: number | null }>(OWN_SHARE, [from.toISOString(), to.toISOString()]);

@@ -5,18 +5,18 @@ import type { Query } from '../time-limited-reads.js';
 import { conditions, Parameters, type UsageFilter } from '../usage-filter.js';
 import { barOf, type ChartUnit, COLUMNS, type Dimension, slotsOf, WITHOUT_DIMENSIONS } from './usage-chart.js';
 
-/** SQL for the beginning of the quarter of an hour that a moment lies in. */
+/** SQL expression for the start of a moment's 15-minute bucket. */
 export const slotAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
 
-/** SQL for the first one that begins at that moment or after it. */
+/** SQL expression for the first bucket that begins at or after a moment. */
 const slotAfter = (moment: string): string => slotAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
 
-/** SQL for the moment up to which calls are summed up. */
+/** SQL expression for the end of the rolled-up period. */
 export const SUMMED_UNTIL = '(SELECT summed_until FROM usage_watermark)';
 
 /**
- * The CTE "slots": from where to where the quarters of an hour go that lie in a span as a whole and are summed up; none
- * where both are the same. What of the span is before and behind them is read call by call.
+ * The CTE "slots": the range of whole rolled-up buckets within a period; empty if both bounds are equal. The rest of
+ * the period is read from the calls.
  */
 export const wholeSlots = (from: string, to: string): string => `
     slots AS MATERIALIZED (
@@ -36,7 +36,7 @@ const whole = (ofCalls: string, ofSlots: string): Sum => ({
   ofSlots: `coalesce(sum(${ofSlots}), 0)::bigint`,
 });
 
-/** What is summed up, by the name of its column. Histograms are null where there is no call. */
+/** Aggregated figures by column name. Histograms are null without calls. */
 const SUMS = {
   calls: { ofCalls: 'count(*)', ofSlots: 'sum(c.calls)::bigint' },
   failed: {
@@ -60,25 +60,24 @@ const SUMS = {
 
 export type Figure = keyof typeof SUMS;
 
-/** Of a division by a dimension; `name` is its column. */
+/** A split by a dimension; `name` is its column. */
 interface DividedBy {
   readonly dimension: Dimension;
   readonly name: string;
 }
 
-/** Which calls, by which bars of a chart, divided by what, and what of them. */
+/** Filter, bars, split and figures of a query. */
 interface PartsRequest {
   readonly filter: UsageFilter;
-  /** `zone`: SQL for the time zone. Left out: not by time. */
+  /** `zone`: SQL expression for the time zone. Undefined: not split by time. */
   readonly bars?: { readonly unit: ChartUnit; readonly zone: string };
   readonly by: readonly DividedBy[];
   readonly figures: readonly Figure[];
 }
 
 /**
- * The CTE "parts": what finished calls come to, by the beginning of their bar (`bar`) and whatever they are divided by.
- * Whole quarters of an hour that are summed up come from there, the rest from the calls: every call is in one of the two,
- * and a bar may have parts of both.
+ * The CTE "parts": totals of finished calls by bar and split. Whole rolled-up buckets come from rollups, the rest from
+ * the calls; no call counts twice, and a bar may have parts of both.
  */
 export function partsSql({ filter, bars, by, figures }: PartsRequest, parameters: Parameters): string {
   const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
@@ -106,23 +105,23 @@ export function partsSql({ filter, bars, by, figures }: PartsRequest, parameters
     )`;
 }
 
-/** What an account's finished calls of one day came to. */
+/** Totals of an account's finished calls on one day. */
 export interface UsageDay {
-  /** Midnight, where the day is. */
+  /** Local midnight. */
   readonly start: Date;
   readonly calls: number;
   readonly tokens: number;
-  /** That most was spent on; of free ones the one with the most calls. */
+  /** The model with the highest cost; among free ones, with most calls. */
   readonly topModel: string;
   readonly cost: Nanos;
 }
 
 type DayRow = Pick<UsageDay, 'start' | 'topModel'> & Readonly<Record<'calls' | 'tokens' | 'cost', string>>;
 
-/** What an account's calls cost, by day and from one moment to the next. */
+/** Cost of an account's calls by day and between moments. */
 @Injectable()
 export class UsageDays {
-  /** Days with calls that begin in `from <= time < to`, newest first. */
+  /** Days with calls in `from <= time < to`, newest first. */
   async days(query: Query, accountId: string, timeZone: string, from: Date, to: Date): Promise<readonly UsageDay[]> {
     const parameters = new Parameters();
     const bars = { unit: 'day', zone: parameters.add(timeZone) } as const;
@@ -147,19 +146,19 @@ export class UsageDays {
     }));
   }
 
-  /** When the last call before a moment began; undefined: there is none. */
+  /** Start of the last call before a moment; undefined: none. */
   async lastBefore(query: Query, accountId: string, moment: Date): Promise<Date | undefined> {
     const [row] = await query<{ at: Date }>(LAST_BEFORE, [accountId, moment.toISOString()]);
     return row?.at;
   }
 
-  /** When the first call began; undefined: there is none. */
+  /** Start of the first call; undefined: none. */
   async first(query: Query, accountId: string): Promise<Date | undefined> {
     const [row] = await query<{ at: Date }>(FIRST, [accountId]);
     return row?.at;
   }
 
-  /** What calls cost that began in each of these spans (`from <= time < to`), in the order of the spans. */
+  /** Cost of the calls that began in each period (`from <= time < to`), by position. */
   async costs(
     query: Query,
     accountId: string,
@@ -174,7 +173,7 @@ export class UsageDays {
   }
 }
 
-/** Quarters of an hour outlive their calls. Of each level by itself the index tells the last one, and the first. */
+/** Rollups outlive their calls. The index finds the first and last bucket of each level. */
 const ofLevels = (slot: string): string => `${slot.replace('?', 'all')} UNION ALL ${slot.replace('?', 'few')}`;
 
 const LAST_BEFORE = `

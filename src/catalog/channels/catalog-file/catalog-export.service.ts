@@ -10,13 +10,13 @@ import { channelEntry, defaultLimitsEntry, groupEntry, modelEntry } from './entr
 import { Numeral } from './fields.js';
 
 interface ExportedCatalog {
-  /** The catalog file, with `***` in the place of every stored secret. */
+  /** The catalog file with `***` for every stored secret. */
   readonly text: string;
-  /** The same file with the secrets themselves. @throws AppError naming the channel whose secret cannot be opened */
+  /** The same file with secrets. @throws AppError naming the channel whose secret cannot be decrypted */
   readonly withSecrets: () => string;
 }
 
-/** Writes the catalog file that would make the catalog what it is. What is switched off is in it only where something names it. */
+/** Exports the catalog as a file that reproduces it. Disabled objects are included only if referenced. */
 @Injectable()
 export class CatalogExport {
   constructor(
@@ -61,19 +61,19 @@ export class CatalogExport {
   }
 }
 
-/** Not as the database sorts, which may go by the rules of a language: the same catalog is the same file everywhere. */
+/** Code point order, so that the file does not depend on the database's collation. */
 const byName = <Named extends { readonly name: string }>(things: readonly Named[]): readonly Named[] =>
   things.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
 const HEADING = 'The stored catalog. Applying this file changes nothing.';
 const WIDTH = 120;
-/** How many nodes stand above the fields of an entry: document, mapping, pair, list, entry. */
+/** Depth of an entry's fields: document, mapping, pair, list, entry. */
 const ENTRY_LEVEL = 4;
 const UPCOMING = 'upcoming';
-/** Fields of which each item has a line of its own. */
+/** Fields whose items have a line each. */
 const LISTS: ReadonlySet<unknown> = new Set(['prices', 'costs', UPCOMING]);
 
-/** Decimals are written as their text: a JavaScript number could not say all of them. */
+/** Decimals are written as text, which JavaScript numbers could not represent exactly. */
 const NUMERAL: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -83,7 +83,7 @@ const NUMERAL: ScalarTag = {
   stringify: ({ value }) => (value instanceof Numeral ? value.source : String(value)),
 };
 
-/** The YAML text of a catalog: an entry has a line for each field, each price tier and each cost. */
+/** YAML text with one line per field, price tier and cost. */
 export function renderCatalog(
   catalog: Readonly<Record<string, readonly unknown[] | Readonly<Record<string, unknown>>>>,
 ): string {
@@ -101,5 +101,5 @@ export function renderCatalog(
   return document.toString({ lineWidth: WIDTH });
 }
 
-/** The name of a field, when it is one. */
+/** The field's name if the node is a field. */
 const fieldOf = (node: unknown): unknown => (isPair(node) && isScalar(node.key) ? node.key.value : undefined);

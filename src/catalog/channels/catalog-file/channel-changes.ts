@@ -15,8 +15,8 @@ import { type EntryError, readEntries } from './read-catalog-file.js';
 import { referenceErrors } from './references.js';
 
 /**
- * Channels one by one, as an operator sees and changes them: under the rules of the catalog file, and beyond it what a file
- * cannot say, because it knows channels by their names alone.
+ * Edits single channels with the rules of the catalog file. Unlike a file, which identifies channels by name, it can
+ * rename and delete them.
  */
 @Injectable()
 export class ChannelChanges {
@@ -28,7 +28,7 @@ export class ChannelChanges {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** By name, switched off or not. */
+  /** By name, including disabled ones. */
   async all(): Promise<readonly ChannelRecord[]> {
     const channels = await this.channels.all(this.dataSource.manager);
     return channels.map((channel) => recordOf(channel, this.reader));
@@ -40,8 +40,8 @@ export class ChannelChanges {
   }
 
   /**
-   * Stores it as it was edited; one that is switched off stays so.
-   * @throws RefusedEntries, ChangedMeanwhile; AppError naming the field `name` when another channel has it
+   * Saves an edited channel; a disabled one stays disabled.
+   * @throws RefusedEntries, ChangedMeanwhile; AppError for the field `name` when another channel has it
    */
   async save(edited: EditedChannel, protocols: DefaultAuth): Promise<ChangedChannel> {
     const stored = edited.id === undefined ? [] : await this.credentialsOf(edited.id, this.dataSource.manager);
@@ -61,12 +61,14 @@ export class ChannelChanges {
     return saved ?? { id: edited.id ?? '', changes: [] };
   }
 
-  /** Calls in progress finish first. @throws AppError not_found */
+  /** In-flight requests finish. @throws AppError not_found */
   async setEnabled(id: string, enabled: boolean): Promise<void> {
     await this.catalog.change((manager) => this.channels.setEnabled(id, enabled, manager));
   }
 
-  /** For good, its secrets too; what calls say of it stays, and its name is free. @throws AppError not_found */
+  /**
+   * Deletes a channel and its secrets permanently; calls keep its name, which is free again. @throws AppError not_found
+   */
   async delete(id: string): Promise<void> {
     await this.catalog.change((manager) => this.channels.delete(id, manager));
   }
@@ -79,7 +81,7 @@ export class ChannelChanges {
     if (definition === undefined) return { id: id ?? '', changes: [] };
     const before = id === undefined ? undefined : await this.channels.find(id, manager);
     const edited = { ...definition, credentials: definedCredentials(credentials, before?.credentials ?? []) };
-    // An edit that says nothing of costs leaves them as they are, but for models that are served no more.
+    // An edit without costs keeps them, except for models that are no longer served.
     const costs = 'costs' in entry ? definition.costs : costsOf(edited.models, before?.costs ?? {});
     try {
       return await this.channels.save(id, { ...edited, costs }, manager);
@@ -99,7 +101,7 @@ export class ChannelChanges {
   }
 }
 
-/** Typed where a secret is asked for, as a catalog file may have it. */
+/** `***` was typed where a secret is required. */
 const NOT_KEPT: EntryError = {
   path: 'channels[0].credentials',
   message: 'has no stored secret for “***”',
@@ -109,10 +111,10 @@ const costsOf = (models: ChannelDefinition['models'], costs: ChannelDefinition['
   Object.fromEntries(Object.entries(costs).filter(([model]) => model in models));
 
 const DRAFT = 'draft';
-/** What does not matter to one who only wants to know whether an upstream answers. */
+/** Errors that do not matter for probing an upstream. */
 const BESIDE_THE_POINT = /^channels\[0\]\.(?:name|models|groups|costs|tier|weight|max_concurrency)\b/;
 
-/** Channels as they would be if they were saved: they can be asked, and nobody is sent to them. */
+/** Unsaved channels for probing: they can be called, but receive no traffic. */
 @Injectable()
 export class ChannelDrafts {
   constructor(
@@ -121,7 +123,7 @@ export class ChannelDrafts {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Nothing is stored. @throws RefusedEntries where what it takes to reach the upstream is wrong */
+  /** Stores nothing. @throws RefusedEntries when what is needed to reach the upstream is invalid */
   async draft(edited: EditedChannel, protocols: DefaultAuth): Promise<Channel> {
     const id = edited.id ?? DRAFT;
     const stored =
@@ -146,7 +148,7 @@ export class ChannelDrafts {
     };
   }
 
-  /** @throws RefusedEntries when it cannot be had here */
+  /** @throws RefusedEntries when the credential is unavailable here */
   private read(credential: CredentialDefinition, id: string): ChannelCredential {
     if (credential !== 'keep' && 'secret' in credential) return draftOf(credential.secret);
     const stored = credential === 'keep' ? undefined : 'env' in credential ? credential : credential.stored;
@@ -161,21 +163,21 @@ export class ChannelDrafts {
 
 const draftOf = (secret: Secret): ChannelCredential => ({ id: DRAFT, secret });
 
-/** A credential of an edited channel: one that is stored, or a text as the catalog file has it (a secret, `env:NAME`). */
+/** A credential of an edited channel: a stored one, or text as in the catalog file (a secret or `env:NAME`). */
 export type EditedCredential = { readonly kept: string } | { readonly text: string };
 
-/** A channel as somebody wants it to be. */
+/** A channel as edited. */
 export interface EditedChannel {
-  /** Undefined for a new one. */
+  /** Undefined for a new channel. */
   readonly id: string | undefined;
-  /** Of the channel that the change was thought of. */
+  /** Revision of the channel that was edited. */
   readonly revision: string | undefined;
-  /** As the catalog file would say it, but for the credentials; numbers are `Numeral`s. */
+  /** As in the catalog file, without credentials; numbers are `Numeral`s. */
   readonly entry: Readonly<Record<string, unknown>>;
   readonly credentials: readonly EditedCredential[];
 }
 
-/** As the catalog file would say it. What is kept and is not stored any more is left out. */
+/** The complete entry. Kept credentials that are no longer stored are left out. */
 function entryOf({ entry, credentials }: EditedChannel, stored: readonly StoredCredential[]): object {
   const texts = definedCredentials(credentials, stored).map((credential) => {
     if (credential === 'keep' || 'secret' in credential)
@@ -187,7 +189,7 @@ function entryOf({ entry, credentials }: EditedChannel, stored: readonly StoredC
 
 const textOfStored = (stored: StoredCredential): string => ('env' in stored ? `env:${stored.env}` : '***');
 
-/** What each of the credentials is. */
+/** Definitions of the credentials. */
 const definedCredentials = (
   credentials: readonly EditedCredential[],
   stored: readonly StoredCredential[],

@@ -21,7 +21,7 @@ import {
 } from './fields.js';
 import { isImageClass, isTool, PRICE_DIGITS, TierEntry, tierError } from './model.dto.js';
 
-/** What an upstream charges: a tier of prices such as a model has. The fees stand in the only tier, or in the first. */
+/** Upstream prices: a tier as in models. Fees are in the only or the first tier. */
 export class CostEntry extends TierEntry {
   @Optional()
   @Decimal(PRICE_DIGITS)
@@ -36,7 +36,7 @@ export class CostEntry extends TierEntry {
   readonly image_generation?: Readonly<Record<string, string>> | null;
 }
 
-/** By the models' public names: the text of a share of the model's own price, a tier, or several. */
+/** By public model name: a share of the model's own price as text, one tier, or several. */
 type CostEntries = ReadonlyMap<string, string | CostEntry | readonly CostEntry[]>;
 
 const SHARE = new RegExp(`^\\d{1,6}(\\.\\d{1,${MULTIPLIER_DIGITS}})?$`);

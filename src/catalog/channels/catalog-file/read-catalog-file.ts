@@ -5,16 +5,16 @@ import { AppError } from '../../../platform/shared/index.js';
 import { CatalogFileDto } from './catalog-file.dto.js';
 import { isMapping, Numeral, textOf } from './fields.js';
 
-/** A catalog file whose every entry has the right form; whether its names fit together is not known yet. */
+/** A catalog file whose entries are well-formed; references are not checked yet. */
 interface CatalogFile {
   readonly entries: CatalogFileDto;
-  /** The error that tells of further faults with their lines in this file. */
+  /** Creates the error for further problems, with their lines. */
   readonly refusal: (faults: readonly EntryError[]) => InvalidCatalog;
 }
 
 /**
- * @param fileName how messages name the file
- * @throws InvalidCatalog with all faults of form at once
+ * @param fileName used in messages
+ * @throws InvalidCatalog with all errors of form at once
  */
 export function readCatalogFile(text: string, fileName: string): CatalogFile {
   const document = new CatalogDocument(text, fileName);
@@ -25,7 +25,7 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
   return { entries, refusal: (more) => document.refusal(more) };
 }
 
-/** What a file says, however it was written: numbers in it are `Numeral`s. Entries with faults must not be used. */
+/** Validates parsed content, in which numbers are `Numeral`s. Invalid entries must not be used. */
 export function readEntries(content: object): {
   readonly entries: CatalogFileDto;
   readonly faults: readonly EntryError[];
@@ -42,28 +42,28 @@ function validationErrors({ property, constraints, children }: ValidationError, 
   return message === undefined ? inner : [{ path, message }, ...inner];
 }
 
-/** The checks are ours and word their own message; the library adds two of its own. */
+/** Our checks have their own messages; the library adds two. */
 function messageOf(constraints: Readonly<Record<string, string>>): string | undefined {
   if ('whitelistValidation' in constraints) return 'is not a catalog field';
   return Object.entries(constraints).find(([name]) => name !== 'nestedValidation')?.[1];
 }
 
-/** What `***` is to YAML when it stands there without quotes: a reference to an anchor named `**`. */
+/** YAML parses an unquoted `***` as an alias of an anchor named `**`. */
 const KEPT_SECRET = '***';
 const KEPT_SECRET_AS_ALIAS = '**';
 
 const MAX_NODES = 100_000;
 const MAX_LEVELS = 20;
-/** Names that mean something to JavaScript objects. */
+/** Keys with a meaning in JavaScript objects. */
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The content of a YAML file, with every number as its text, and the line of everything in it. */
+/** A parsed YAML file with numbers as text, and the line of each node. */
 class CatalogDocument {
   private readonly lines = new Map<string, number>();
   private readonly counter = new LineCounter();
   private readonly document: Document.Parsed;
   private nodes = 0;
-  /** Plain objects, lists, strings, booleans, null and `Numeral`s. */
+  /** Plain objects, arrays, strings, booleans, null and `Numeral`s. */
   readonly content: unknown;
 
   /** @throws InvalidCatalog when the text is not YAML */
@@ -71,7 +71,7 @@ class CatalogDocument {
     text: string,
     private readonly fileName: string,
   ) {
-    // The parser's own messages would quote lines of the file, which may hold secrets.
+    // The parser's own messages quote lines, which may contain secrets.
     this.document = parseDocument(text, { prettyErrors: false, lineCounter: this.counter, schema: 'core' });
     const [error] = this.document.errors;
     if (error !== undefined)
@@ -81,7 +81,7 @@ class CatalogDocument {
     this.content = this.read(this.document.contents, '', 0);
   }
 
-  /** The error that tells all of these faults, each with its line, from the top of the file down. */
+  /** The error for these problems with their lines, in file order. */
   refusal(faults: readonly EntryError[]): InvalidCatalog {
     const placed = faults.map((fault) => ({ ...fault, line: this.lineOf(fault.path) ?? 0 }));
     return new InvalidCatalog(
@@ -93,7 +93,7 @@ class CatalogDocument {
     );
   }
 
-  /** The line of the path, or of what it would stand in when it is missing. */
+  /** The line of a path, or of its closest existing parent. */
   private lineOf(path: string): number | undefined {
     for (let at = path; at !== ''; at = at.replace(/(\.[^.[]*|\[\d+\])$|^[^.[]*$/, '')) {
       const line = this.lines.get(at);
@@ -142,17 +142,17 @@ class CatalogDocument {
 const readScalar = (value: unknown, source: string | undefined): unknown =>
   typeof value === 'number' || typeof value === 'bigint' ? new Numeral(source ?? String(value)) : value;
 
-/** What is wrong in a catalog file, and where: `channels[0].base_url`. */
+/** An error and its path in the file: `channels[0].base_url`. */
 export interface EntryError {
-  /** Empty when it concerns the whole file. */
+  /** Empty if it concerns the whole file. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A catalog file that was refused; nothing of it was applied. */
+/** A rejected catalog file; nothing was applied. */
 export class InvalidCatalog extends AppError {
   constructor(
-    /** One line for each fault, ready to be shown: `catalog.yaml:12: channels[0].base_url is missing`. */
+    /** One line per error: `catalog.yaml:12: channels[0].base_url is missing`. */
     readonly faults: readonly string[],
   ) {
     super('invalid_request', faults.join('\n'));
