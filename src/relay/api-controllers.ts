@@ -9,7 +9,7 @@ import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 
-/** The controllers of everything that clients post in this protocol. */
+/** Creates the controllers for a protocol's POST endpoints. */
 export function apiControllers({ id, callPaths, promptQuestion }: ProtocolAdapter): readonly Type[] {
   const calls = callController(id, callPaths);
   return promptQuestion === undefined ? [calls] : [calls, promptCountController(promptQuestion)];

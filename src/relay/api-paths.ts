@@ -1,40 +1,40 @@
 import type { FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What may stand, repeated, before an endpoint when a client was given another base address than it expects. */
+/** Prefixes, possibly repeated, that clients add when their base URL differs from what they expect. */
 const PREFIX = /^(?:\/(?:v1|chat\/completions|responses|messages))*(?=\/)/;
 const ENDPOINT =
   /^\/(?:chat\/completions|responses(?:\/.+)?|messages(?:\/count_tokens)?|models(?:\/.+)?|key|generations\/.+)$/;
-/** What stands before the path when the address is whole, as clients of a proxy write it. */
+/** Origin of an absolute-form request target, as sent to proxies. */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 const BARE = /^(?:\/v1)*\/?$/;
 
 /**
- * The usual form of an address: `/v1/messages` for `/messages`, `/v1/v1/messages`, `/v1/messages/v1/messages/` and the
- * like. Anything that is no endpoint of ours is left as it is, the query always.
+ * The canonical form of a URL: `/v1/messages` for `/messages`, `/v1/v1/messages`, `/v1/messages/v1/messages/` and the
+ * like. Unknown paths and the query stay unchanged.
  */
 export function canonicalPath(url: string, method: string, headers: IncomingHttpHeaders): string {
-  // `OPTIONS *` asks about the server as a whole.
+  // `OPTIONS *` addresses the server as a whole.
   const local = url === '*' ? '/' : url.replace(ORIGIN, '');
   const mark = local.indexOf('?');
   const path = decodable(mark < 0 ? local : local.slice(0, mark)) || '/';
   const query = mark < 0 ? '' : local.slice(mark);
   for (const rest of endings(withoutSlashes(path))) if (ENDPOINT.test(rest)) return `/v1${rest}${query}`;
-  // A program that posts to the bare base address: its headers say whether it speaks Messages.
+  // POST to the bare base URL: headers tell whether it is a Messages request.
   if (method === 'POST' && BARE.test(path)) return `${speaksMessages(headers) ? '/v1/messages' : '/v1'}${query}`;
-  // One that asks whether anybody is there. A person gets a page.
+  // A liveness check by a program; browsers get a page.
   if (path === '/' && (method === 'HEAD' || (method === 'GET' && !readsPages(headers)))) return `/health${query}`;
   return `${path}${query}`;
 }
 
-/** Without the slashes at its end. A loop, since a pattern for them takes quadratic time over long runs of slashes. */
+/** Removes trailing slashes. A loop, since a pattern takes quadratic time over long runs of slashes. */
 function withoutSlashes(path: string): string {
   let end = path.length;
   while (end > 1 && path[end - 1] === '/') end -= 1;
   return path.slice(0, end);
 }
 
-/** A percent sign that begins no escape stands for itself: the framework would refuse the address in words of its own. */
+/** Escapes lone percent signs, which the framework would reject with an error of its own. */
 function decodable(path: string): string {
   try {
     decodeURI(path);
@@ -44,7 +44,7 @@ function decodable(path: string): string {
   }
 }
 
-/** The path without its prefixes, the longest prefix first; an endpoint's own name may look like one. */
+/** The path without prefixes, longest first; an endpoint's own name can look like a prefix. */
 function* endings(path: string): Iterable<string> {
   const longest = PREFIX.exec(path)?.[0] ?? '';
   for (let length = longest.length; length > 0; length = longest.lastIndexOf('/', length - 1)) yield path.slice(length);
@@ -58,20 +58,20 @@ const readsPages = ({ accept }: IncomingHttpHeaders): boolean => accept?.include
 
 export const isApiAddress = (url: string): boolean => /^\/v1(?:[/?]|$)/.test(url);
 
-/** Whether a request comes from a program that looks for the API, and not from a person who looks for a page. */
+/** Whether a program requests the API, rather than a browser a page. */
 export function isApiRequest(request: FastifyRequest): boolean {
   if (isApiAddress(request.url)) return true;
   return !['GET', 'HEAD'].includes(request.method) && !isForm(request);
 }
 
 /**
- * Whether a client wants a WebSocket and no answer. Whoever offers other protocols takes an answer as well, as HTTP has
- * it: `curl --http2` does so with every request.
+ * Whether the client requires a WebSocket. Other upgrade offers allow a normal response: `curl --http2` sends one with
+ * every request.
  */
 export const wantsWebSocket = ({ headers }: FastifyRequest): boolean =>
   headers.upgrade?.split(',').some((protocol) => protocol.trim().toLowerCase() === 'websocket') ?? false;
 
-/** Browsers say that they navigate only over TLS and on localhost, but always what they want to be given. */
+/** Browsers send Sec-Fetch-Mode only over TLS and on localhost, but always Accept. */
 const isForm = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-mode'] === 'navigate' ||
   headers.accept?.includes('text/html') === true ||

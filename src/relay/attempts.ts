@@ -12,7 +12,7 @@ import { admitsNamed, keeperOf, type NamedReferences, ResponseStore } from './re
 import { type Affinity, affinityOf, ChannelSelection } from './routing/index.js';
 import { type Translatable, Translations } from './translations.js';
 
-/** Gets the answer to an admitted call: finds what it names of earlier ones, and whom it can be asked of. */
+/** Serves an admitted call: resolves references to earlier responses and selects channels. */
 @Injectable()
 export class Attempts {
   constructor(
@@ -58,13 +58,13 @@ export class Attempts {
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {
-      // State of a channel that is disabled, or cannot take this call, still exists: the client may try again later.
+      // A disabled or unsuitable channel still has its state: the client may retry later.
       const mayReturn = state?.isKnown === true && this.channels.has(state.keeper?.channelId ?? '');
       if (state !== undefined && !mayReturn) throw state.refusal;
       return frames;
     });
     if (recollection?.isKnown !== false) return refused;
-    // Says which of the names is unknown.
+    // Names the unknown reference.
     return from(this.translations.requireNamed(translatable)).pipe(switchMap(() => refused));
   }
 
@@ -79,7 +79,7 @@ export class Attempts {
   }
 }
 
-/** By which clients name a conversation, the surest first: agents send one of them with every call. */
+/** Headers that identify a conversation, most specific first. */
 const SESSION_HEADERS = [
   'x-claude-code-session-id',
   'session-id',
@@ -89,13 +89,13 @@ const SESSION_HEADERS = [
   'session_id',
   'conversation_id',
 ] as const;
-/** A longer one is read up to here. */
+/** Longer values are truncated. */
 const MAX_LENGTH = 256;
 
 /**
- * What keeps the calls of one conversation with one channel, whose cache knows how they begin; undefined when the client
- * says nothing of it. What it says of caches counts before its sessions, and these before its users. Of an account: names
- * are only the client's own.
+ * A key that keeps the calls of a conversation on one channel, whose prompt cache knows the beginning; undefined if the
+ * client sends nothing suitable. Cache keys take precedence over sessions, sessions over users. Scoped to the account,
+ * because clients choose these values.
  */
 export function affinityOfCall(
   { head, request }: Call,

@@ -21,7 +21,7 @@ import {
 import { RelayTimings } from './relay-timings.js';
 import { TimeSlicer } from './time-slicer.js';
 
-/** Reads the bodies of requests: within limits of size, memory and time, and without holding up anything else. */
+/** Reads request bodies within limits of size, memory and time, without blocking the event loop. */
 @Injectable()
 export class Bodies {
   constructor(
@@ -32,10 +32,10 @@ export class Bodies {
   ) {}
 
   /**
-   * The whole body, decoded; the watcher has seen all but the last slice of it by then. What is known to be too large by
-   * its header is refused without reading it.
-   * @param accountId counted against this account's share of memory
-   * @throws AppError, also what the watcher throws
+   * Reads the whole body, decoded; the watcher has then seen all but its last slice. Bodies announced as too large are
+   * rejected unread.
+   * @param accountId whose share of memory is used
+   * @throws AppError, including errors of the watcher
    */
   async read(request: IncomingMessage, watcher: BodyWatcher, accountId: string): Promise<HeldBody> {
     const { maxBodyBytes: maxBytes } = this.config;
@@ -55,7 +55,7 @@ export class Bodies {
     }
   }
 
-  /** Reads the head from a body that is here already. */
+  /** Reads the head of a complete body. */
   async readHead(reader: HeadReader, body: CallBody): Promise<CallHead> {
     const { bytes } = body;
     for (let seen = SLICE_BYTES; seen < bytes.length; seen += SLICE_BYTES) {
@@ -66,13 +66,13 @@ export class Bodies {
   }
 }
 
-/** Each has memory of its own. */
+/** Each needs memory of its own. */
 const MAX_ENCODINGS = 4;
-/** 8 MiB, the most that RFC 9659 allows on the web: a frame says itself how much memory it takes. */
+/** 8 MiB, the maximum for the web (RFC 9659): a frame declares its own window. */
 const ZSTD_WINDOW_LOG = 23;
 const WHOLE = { rejectGarbageAfterEnd: true };
 
-/** What undoes each encoding. Only gzip may have another part behind its end. */
+/** Decoders by encoding. Only gzip allows multiple members. */
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', () => createGunzip()],
   ['x-gzip', () => createGunzip()],
@@ -82,7 +82,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 ]);
 
 /**
- * How a body was encoded for the way here, in this order; empty when it was not.
+ * Content encodings of a body in order of application; empty if none.
  * @throws AppError unsupported_media_type
  */
 export function encodingsOf({ headers }: IncomingMessage): readonly string[] {
@@ -95,18 +95,17 @@ export function encodingsOf({ headers }: IncomingMessage): readonly string[] {
 }
 
 /**
- * A request's body as it was before it was encoded. It is decoded as it comes and as it is read, and what stands between
- * two encodings is limited as the body is: what a few bytes unfold to is never in memory. Whoever stops reading destroys
- * it, which leaves the request as it is.
+ * A request body decoded on demand. The output of every stage is limited like the body itself, so that a small input
+ * cannot expand in memory. Stop reading by destroying it; the request itself stays intact.
  */
 export class DecodedBody extends Readable {
-  /** Nobody has said how long it will be. */
+  /** The decoded length is unknown. */
   readonly headers = {};
   private readonly decoders: Transform[] = [];
   private readonly decoded: Readable;
   private readonly expansion = new ExpansionLimit();
 
-  /** @param encodings at least one, of `encodingsOf` */
+  /** @param encodings not empty, from `encodingsOf` */
   constructor(
     private readonly request: IncomingMessage,
     encodings: readonly string[],
@@ -121,7 +120,7 @@ export class DecodedBody extends Readable {
         if (!this.push(chunk)) this.decoded.pause();
       })
       .once('end', () => this.push(null));
-    // Of a client that has left already nothing more is told.
+    // The client has already left.
     if (request.destroyed) this.destroy();
     else request.once('close', this.onClose);
   }
@@ -131,7 +130,7 @@ export class DecodedBody extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // It outlives its body, and knows this one.
+    // The request outlives its body and holds a reference to this.
     this.request.off('close', this.onClose).unpipe().removeAllListeners('data');
     for (const decoder of this.decoders) decoder.destroy();
     done(error);
@@ -151,7 +150,7 @@ export class DecodedBody extends Readable {
     return encoded.pipe(decoder);
   }
 
-  /** False when it is more than is allowed, which ends all of it. */
+  /** False, ending everything, if a limit is exceeded. */
   private isWithin(measure: BodyMeasure, chunk: Buffer): boolean {
     try {
       measure.add(chunk);
@@ -167,14 +166,14 @@ export class DecodedBody extends Readable {
   };
 }
 
-/** A body of this size is kept whole while its answer comes, so that its prompt can be counted. */
+/** Bodies up to this size are kept during the response, so that their prompt can be counted. */
 const MAX_STORED_BYTES = 32 * 1024;
 const SAMPLES = 32;
 const SAMPLE_BYTES = MAX_STORED_BYTES / SAMPLES;
 
 /**
- * A request's body in memory, and its share of what all bodies may take. Both are kept while another channel may be
- * tried, and for no longer: a prompt of 60 MB must not lie here for the half hour that its answer takes.
+ * A request body in memory and its share of the budget. Kept only while another channel may be tried: a prompt of 60 MB
+ * must not stay for the half hour of its response.
  */
 export class HeldBody implements CallBody {
   private kept: Buffer | undefined;
@@ -197,8 +196,8 @@ export class HeldBody implements CallBody {
   }
 
   /**
-   * Counts what is made of it until it is dropped, or counted again.
-   * @param bytes beside its own
+   * Reserves memory for derived data until the body is dropped or this is called again.
+   * @param bytes besides the body's own
    * @throws AppError server_is_overloaded
    */
   countBeside(bytes: number): void {
@@ -207,21 +206,21 @@ export class HeldBody implements CallBody {
     this.share.shrinkTo(this.kept.length + bytes);
   }
 
-  /** Keeps what its prompt can be counted by. Again does nothing. */
+  /** Reduces the body to what counting its prompt needs. Idempotent. */
   shrink(size: BodySize): void {
     if (this.kept !== undefined)
       this.rest = this.kept.length <= MAX_STORED_BYTES ? this.kept : sampleOf(this.kept, size);
     this.drop();
   }
 
-  /** Again does nothing. */
+  /** Idempotent. */
   drop(): void {
     this.kept = undefined;
     this.share.release();
   }
 }
 
-/** Pieces from random places: of regular ones a client could choose what stands there. */
+/** Samples from random positions, so that clients cannot choose what is sampled. */
 function sampleOf(bytes: Buffer, { media = [] }: BodySize): PromptSample {
   const texts: { start: number; end: number }[] = [];
   let from = 0;

@@ -18,12 +18,12 @@ import { NoMoreCalls, Overloaded } from './relay.errors.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import { RunState } from './run-state.js';
 
-/** How often is looked how late the event loop is. */
+/** Sampling interval of the event loop delay. */
 const LOOK_MS = 100;
 
 /**
- * Refuses calls that this process could not answer in time, or not beside those that it is answering already: these go
- * on as if the others had not come. Nothing but calls is refused.
+ * Rejects calls that this process could not serve in time, so that running calls are not affected. Applies to calls
+ * only.
  */
 @Injectable()
 export class LoadShedding implements OnModuleDestroy {
@@ -41,11 +41,11 @@ export class LoadShedding implements OnModuleDestroy {
     this.looking = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
-  /** Counts a call as running until its answer is over. @throws Overloaded when it is one too many */
+  /** Counts a call until its response ends. @throws Overloaded */
   take(response: ServerResponse): void {
     if (this.running >= this.maxCalls) this.refuse('calls_in_flight');
     if (this.load.slow) this.refuse('event_loop_delay');
-    // Its client has left while its key was looked up, and nobody would tell that it is over.
+    // The client left during authentication; there will be no close event.
     if (response.destroyed) return;
     this.running += 1;
     response.once('close', () => (this.running -= 1));
@@ -69,8 +69,8 @@ export class LoadShedding implements OnModuleDestroy {
 }
 
 /**
- * The guard of routes that reach a model: a key, and a process that takes calls. A refusal that concerns a key of
- * ours leaves a row: its owner will look there for the reason.
+ * Guards routes that reach a model: requires a key and available capacity. Rejections of known keys are recorded, so
+ * that their owner finds the reason.
  */
 @Injectable()
 export class CallGuard implements CanActivate {
@@ -104,22 +104,22 @@ export class CallGuard implements CanActivate {
   }
 }
 
-/** For controllers whose routes reach a model: the key is checked from the headers, before the body is read. */
+/** For controllers whose routes reach a model. Authenticates from headers, before the body is read. */
 export const CallRoute = (): ClassDecorator & MethodDecorator => applyDecorators(UseGuards(CallGuard));
 
-/** Judged again so often: a call that waits for less is nobody's concern. */
+/** Evaluation interval; shorter overload does not matter. */
 const WINDOW_MS = 500;
-/** One long turn may be a freeze of the machine, and is over when it is seen; two in a row are not chance. */
+/** A single long turn may be a pause of the machine; two in a row are not chance. */
 const HIGH_WINDOWS = 2;
 
 /**
- * Whether the event loop has more to do than it gets done: by how late its timers come, over about a second. Slow, until
- * the delay has fallen to half of what makes it so.
+ * Detects an overloaded event loop by the delay of timers over about a second. Overload ends when the delay falls to
+ * half of the threshold.
  */
 export class EventLoopLoad {
   private isSlow = false;
   private elapsedMs = 0;
-  /** Of each turn its delay times its length: what most moments lay in counts, not what most turns were. */
+  /** Delay weighted by turn length: what counts is most of the time, not most turns. */
   private weighted = 0;
   private highWindows = 0;
 
@@ -129,7 +129,7 @@ export class EventLoopLoad {
     return this.isSlow;
   }
 
-  /** @param sinceMs since the last time @param lateMs so much of it was too much */
+  /** @param sinceMs time since the last sample @param lateMs delay of the timer */
   note(sinceMs: number, lateMs: number): void {
     this.elapsedMs += sinceMs;
     this.weighted += sinceMs * lateMs;

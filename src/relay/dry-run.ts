@@ -19,34 +19,34 @@ import { ModelAccess } from './model-access.js';
 import { passesVerbatim } from './prepared-request.js';
 import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/index.js';
 
-/** Who would make a call: a key, or, where none is named, a new key of the account that has no settings of its own. */
+/** A key, or a new key with default settings of an account. */
 type DryCaller = { readonly keyId: string } | { readonly newKeyOf: string };
 
-/** What is known of a call that nobody makes. */
+/** What is known of a hypothetical call. */
 type DryCall = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
 
 /**
- * What would be decided about a call before any upstream is asked. Every step is taken, also behind one that refuses, as
- * far as it can be: a real call hears the first refusal.
+ * What would be decided about a call before an upstream is asked. All steps are evaluated as far as possible, even
+ * after one that rejects; a real call returns the first error.
  */
 interface DryAdmission {
   readonly caller: Caller;
-  /** Of the key or the account, wherever it is used. */
+  /** Because of the key or the account, regardless of the address. */
   readonly keyRefusal: AppError | undefined;
-  /** What the call is billed as; undefined when the model refuses it. */
+  /** Undefined when the model is rejected. */
   readonly plan: BillingPlan | undefined;
   readonly modelRefusal: AppError | undefined;
-  /** What the call would be priced by, in the dearest service tier that it may be answered in; undefined without a plan. */
+  /** The most expensive terms the call could be billed by; undefined without a plan. */
   readonly terms: PriceTerms | undefined;
-  /** Who is counted, and their limits; undefined when nobody of them has any. */
+  /** Subjects and their limits; undefined if none has a limit. */
   readonly subjects: readonly Subject[] | undefined;
-  /** It asks for more than a limit ever allows. What others use of the limits meanwhile is not looked at. */
+  /** The call exceeds a limit by itself. Current usage of limits is not considered. */
   readonly limitRefusal: AppError | undefined;
-  /** Undefined without a plan, and where the key may not be used: then nobody asks for money. */
+  /** Undefined without a plan or if the key is not usable. */
   readonly money: TriedAdmission | undefined;
 }
 
-/** Asks of everything that admits calls what it would say to one. */
+/** Asks all parts of admission about a hypothetical call. */
 @Injectable()
 export class DryAdmissions {
   constructor(
@@ -56,7 +56,7 @@ export class DryAdmissions {
     private readonly trial: AdmissionTrial,
   ) {}
 
-  /** Undefined when there is no such key or account. @throws AppError `unavailable` when the database does not answer */
+  /** Undefined if there is no such key or account. @throws AppError `unavailable` when the database does not respond */
   async of(call: DryCall, who: DryCaller): Promise<DryAdmission | undefined> {
     const isNewKey = 'newKeyOf' in who;
     const examined = await (isNewKey ? this.keys.examineNewKeyOf(who.newKeyOf) : this.keys.examine(who.keyId));
@@ -96,45 +96,42 @@ export class DryAdmissions {
   }
 }
 
-/** A call that is thought of: what of it decides whether it is admitted, what it costs and where it goes. */
+/** A hypothetical call: what decides its admission, price and route. */
 export interface DryRunQuestion {
   readonly who: DryCaller;
   readonly model: string;
-  /** The dialect of its client. */
+  /** Protocol of the client. */
   readonly protocol: ProtocolId;
   readonly stream: boolean;
   readonly effort: Effort | undefined;
-  /** How long its prompt is, as it is estimated of a body: four bytes are a token. */
+  /** Prompt length, converted to a body at four bytes per token. */
   readonly promptTokens: number;
   readonly outputLimit: number | undefined;
 }
 
-/** A channel that the call would ask, and how. */
+/** A channel that the call could use. */
 export interface DryRoute extends Prospect {
-  /** What the model is called there. */
+  /** The upstream's name of the model. */
   readonly upstreamModel: string;
-  /** The call goes up in other words than its client's. */
+  /** Whether the call would be translated. */
   readonly isTranslated: boolean;
 }
 
-/** What would become of the call. */
+/** The result for a hypothetical call. */
 export interface DryRunResult extends DryAdmission {
   readonly outlook: ModelOutlook;
-  /** In the order in which they are likely to be asked. */
+  /** Most likely first. */
   readonly routes: readonly DryRoute[];
-  /** The first of all refusals: what the client would be told. Undefined: a channel would be asked. */
+  /** The error that the client would get; undefined: a channel would be asked. */
   readonly refusal: AppError | undefined;
-  /** When all of it was so, in milliseconds since 1970. */
+  /** Time of the evaluation, Unix ms. */
   readonly askedAt: number;
 }
 
 const BYTES_PER_TOKEN = 4;
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
 
-/**
- * Tells what would become of a call, by asking everything that decides about calls. Nothing is held, counted or sent, and
- * no row is left. Health and load are those of this process.
- */
+/** Dry-runs a call. Holds, counts, sends and records nothing. Health and load are those of this process. */
 @Injectable()
 export class DryRun {
   constructor(
@@ -145,7 +142,7 @@ export class DryRun {
     private readonly clock: Clock,
   ) {}
 
-  /** Undefined when there is no such key or account. @throws AppError `unavailable` when the database does not answer */
+  /** Undefined if there is no such key or account. @throws AppError `unavailable` when the database does not respond */
   async of(question: DryRunQuestion): Promise<DryRunResult | undefined> {
     await this.catalog.reload();
     const call = this.callOf(question);
@@ -172,7 +169,7 @@ export class DryRun {
     const createdAt = this.clock.now();
     const size = { bytes: promptTokens * BYTES_PER_TOKEN, encodedBytes: 0, images: 0 };
     const head = { model, stream, effort, outputLimit, answers: 1, size, fields: NO_FIELDS };
-    // Whoever has no address is counted under none.
+    // Without an address, address limits do not apply.
     return { id: newId('req', createdAt), createdAt, protocol, head, ip: '' };
   }
 

@@ -25,7 +25,7 @@ interface AttemptContext {
   readonly totalMs: number;
 }
 
-/** One request to one upstream, and its answer. */
+/** Sends a request to an upstream and processes its response. */
 @Injectable()
 export class Exchange {
   constructor(
@@ -37,8 +37,8 @@ export class Exchange {
 
   /**
    * Cold.
-   * @param translator reads the request, where the upstream's dialect or the form of its answer is another one
-   * @param totalMs all that it may take
+   * @param translator reads the request if the upstream's protocol or response form differs
+   * @param totalMs time limit
    */
   frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
@@ -63,7 +63,7 @@ export class Exchange {
     const { channel, credential } = assignment;
     const { call } = ticket;
     const { target, request, translation, losses, stopsSent } = prepared;
-    // Also when there are none: those of an attempt that failed are not this one's.
+    // Also clears the warnings of a failed attempt.
     answer.warnings = losses.header;
     const attempt = ticket.beginAttempt({
       ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
@@ -107,11 +107,11 @@ function attemptTarget({ channel, credential }: Assignment, model: string, upstr
   return { channel: name, protocol, upstreamModel, credential: ordinal, cost: costs.get(model), offers: channel };
 }
 
-/** The limits of one attempt that its connection knows nothing of, in milliseconds. */
+/** Time limits of an attempt beyond those of its connection, in ms. */
 interface TimeLimits {
-  /** A stream whose head comes but no event; undefined when it is no stream. */
+  /** From the head to the first event of a stream; undefined if not streamed. */
   readonly firstMs: number | undefined;
-  /** An answer that goes on for ever. */
+  /** For the whole response. */
   readonly totalMs: number;
 }
 
@@ -120,15 +120,15 @@ interface Watched {
   readonly answer: CallContext;
 }
 
-/** `heldMs`: so much longer the first event may take to get here. */
+/** `heldMs`: extra time for the first event. */
 const timeLimits = ({ firstEventMs, totalMs }: ChannelTimeouts, stream: boolean, heldMs: number): TimeLimits => ({
   firstMs: stream ? firstEventMs + heldMs : undefined,
   totalMs,
 });
 
 /**
- * Keeps an attempt within its limits of time and its record up to date. An operator written by hand: every call has these
- * timers, and a scheduler's cost several times as much.
+ * Enforces time limits and records the attempt's progress. A hand-written operator: every call has these timers, and a
+ * scheduler's would cost several times as much.
  */
 function watchAttempt({ attempt, answer, firstMs, totalMs }: TimeLimits & Watched): MonoTypeOperatorFunction<Frame> {
   return (frames) =>
@@ -171,10 +171,10 @@ function watchAttempt({ attempt, answer, firstMs, totalMs }: TimeLimits & Watche
     });
 }
 
-/** How often a limit that has come looks whether its answer is still held back. */
+/** Interval for checking whether a paused response has resumed. */
 const LOOK_AGAIN_MS = 100;
 
-/** A limit of an upstream's time. It stands still while the upstream is not read from: that is not its fault. */
+/** A timeout that stands still while the upstream is not being read. */
 class PausableTimeout {
   private readonly endMs: number;
   private timer: NodeJS.Timeout;
@@ -188,14 +188,14 @@ class PausableTimeout {
     this.timer = setTimeout(() => this.look(), limitMs);
   }
 
-  /** It does not matter any more. */
+  /** Cancels it. */
   end(): void {
     clearTimeout(this.timer);
   }
 
   private look(): void {
     const leftMs = this.endMs + this.flow.pausedMs - monotonicMs();
-    // Timers may come a fraction of a millisecond early.
+    // Timers may fire slightly early.
     if (leftMs < 1 && !this.flow.paused) return this.onOver();
     this.timer = setTimeout(() => this.look(), this.flow.paused ? Math.max(leftMs, LOOK_AGAIN_MS) : leftMs);
   }
@@ -203,7 +203,7 @@ class PausableTimeout {
 
 const HEADERS = ['traceparent', 'tracestate'];
 
-/** The request with what continues the call's trace. A channel that sets such headers itself has the word. */
+/** Adds trace headers, unless the channel sets them itself. */
 function traced(
   request: UpstreamRequest,
   { call, attempts }: Ticket,

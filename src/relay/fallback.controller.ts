@@ -22,8 +22,8 @@ import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 
 /**
- * Programs that lost their way must show a key first: to a stranger every unknown address is `Invalid token`. Not so
- * those that try a WebSocket where calls are posted: they go on without one only when they are told that there is none.
+ * Unknown API paths require a valid key first, except WebSocket requests at call paths: those clients fall back to HTTP
+ * only if told that there is no WebSocket.
  */
 @Injectable()
 export class FallbackGuard implements CanActivate {
@@ -40,7 +40,7 @@ export class FallbackGuard implements CanActivate {
   }
 }
 
-/** Every address that nothing else answers. */
+/** Every path without a handler. */
 @Controller()
 @UseGuards(FallbackGuard)
 export class FallbackController {
@@ -70,16 +70,16 @@ export class FallbackController {
   }
 }
 
-/** An address below `/v1` in which the router sees no pattern: it fails at a star in the middle of one. */
+/** Paths below `/v1` that the router does not treat as patterns: it fails at a star within a segment. */
 const PLAIN = /^\/v1\/[\w/-]+$/;
 
-/** Whether a POST would have been answered here. To the base address nobody is sent: a POST to it is only understood. */
+/** Whether the path accepts POST. The base URL is not suggested: POST to it is only tolerated. */
 const takesPosts = (request: FastifyRequest): boolean => {
   const { path } = requestLineOf(request);
   return PLAIN.test(path) && request.server.hasRoute({ method: 'POST', url: path });
 };
 
-/** Calls that were posted to the base address itself; those whose headers say Messages never come here. */
+/** Calls posted to the base URL itself; those with Messages headers were rewritten before. */
 @Controller()
 @CallRoute()
 export class BareAddressController {

@@ -7,7 +7,7 @@ import { formatUsd, type JsonObject } from '../platform/shared/index.js';
 import { CallLookup, type CostLine, type RecordedCall, type SnapshotView } from '../usage/index.js';
 import { callerOf, requestLineOf } from './request-facts.js';
 
-/** What a key can find out about itself: what it has left, and what became of a call. */
+/** What a key can query about itself: limits, budgets and calls. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 export class KeyInfoController {
@@ -23,7 +23,7 @@ export class KeyInfoController {
     return renderKey(key, this.catalog.current().usualLimits.key);
   }
 
-  /** A wildcard, so that an id of any length is told in our words that there is no such call. */
+  /** A wildcard, so that IDs of any length get our own error. */
   @Get('generations/*')
   async generation(@Req() request: FastifyRequest): Promise<JsonObject> {
     const id = decodeURIComponent(requestLineOf(request).path.slice('/v1/generations/'.length));
@@ -32,8 +32,8 @@ export class KeyInfoController {
 }
 
 /**
- * Amounts in US dollars as decimal strings; a quota, budget or limit of null is unlimited.
- * @param usual the limits of keys that have none of their own
+ * Amounts in US dollars as decimal strings; null means unlimited.
+ * @param usual default limits of keys
  */
 const renderKey = (
   { name, group, quota, used, held, budgets, limits, wallet }: KeyDescription,
@@ -56,8 +56,8 @@ const renderKey = (
 });
 
 /**
- * A call as its account may see it: not by which channel it went. What is not known, or not yet, is null. The names are
- * those of the usage export, and the counts mean the same.
+ * A call as its account may see it, without the channel. Unknown values are null. Names and counts match the usage
+ * export.
  */
 const renderGeneration = (call: RecordedCall): JsonObject => ({
   object: 'generation',
@@ -93,7 +93,7 @@ const renderGeneration = (call: RecordedCall): JsonObject => ({
   upstream_report: call.upstreamReport,
 });
 
-/** Speed and region stand here only where they are not the usual ones. */
+/** Speed and region only if not standard. */
 const renderMultipliers = (snapshot: SnapshotView): JsonObject => ({
   service_tier: snapshot.service_tier_multiplier ?? '1',
   ...(snapshot.speed_multiplier !== undefined && { speed: snapshot.speed_multiplier }),
@@ -102,7 +102,7 @@ const renderMultipliers = (snapshot: SnapshotView): JsonObject => ({
   group: snapshot.group_multiplier,
 });
 
-/** One term of the sum: so many tokens at a price per million, or so many uses at a fee. */
+/** A cost line: tokens at a price per million, or uses at a fee. */
 const renderLine = ({ item, quantity, price, pass, model }: CostLine): JsonObject => ({
   ...(pass !== undefined && { pass, model }),
   item,

@@ -18,10 +18,9 @@ import type { UpstreamPart } from './upstream/upstream-client.js';
 type Out = Subscriber<Frame>;
 
 /**
- * The way of an answer from one upstream to its client. In the verbatim lane both speak the same dialect: bytes pass, a
- * meter looks on. In the translated lane it is read and written anew; so it is when it comes streamed to a client that
- * wants it whole, or the other way round. An operator written by hand: it subscribes when it is subscribed to, and passes
- * leaving on.
+ * Processes the response of an upstream. Verbatim lane: same protocol, bytes pass unchanged beside a meter. Translated
+ * lane: decoded and rendered, also when only the form differs (streamed or not). A hand-written operator that
+ * subscribes lazily and passes on unsubscription.
  */
 export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame> {
   return (parts) =>
@@ -73,27 +72,27 @@ function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders,
   return translation === undefined ? refused() : translatedSink(context, translation, streamed, out);
 }
 
-/** A server that does not say what it sends sends JSON. */
+/** A missing Content-Type counts as JSON. */
 function formOf(headers: UpstreamHeaders): 'stream' | 'json' | 'other' {
   const type = String(headers['content-type'] ?? 'json');
   return type.includes('text/event-stream') ? 'stream' : type.includes('json') ? 'json' : 'other';
 }
 
-/** Up to this size an answer is kept whole, so that a late failure is still an HTTP error and may be tried elsewhere. */
+/** Responses up to this size are buffered, so that a late failure is still an HTTP error and can fail over. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
-/** Where usage stands in answers too long to keep: near the end, in every dialect; with some servers in front. */
+/** Where longer responses contain usage: near the end in every protocol; with some servers at the beginning. */
 const EDGE_BYTES = 64 * 1024;
 const BYTES_PER_TOKEN = 4;
 
-/** An unstreamed answer on its way to a client of the same dialect: one frame, or chunks when it is very long. */
+/** An unstreamed response in the client's protocol: one frame, or chunks if very long. */
 export class VerbatimWhole implements ResponseSink {
   private chunks: Uint8Array[] = [];
   private size = 0;
-  /** Also of one that passes in pieces, which may come compressed a thousand times. */
+  /** Also limits responses passed in chunks, which may be compressed a thousandfold. */
   private readonly limit = ResponseSize.ofWhole();
-  /** It was larger than that. */
+  /** The limit was exceeded. */
   private isOver = false;
-  /** Of an answer too long to keep. */
+  /** Start of a response that is too long to buffer. */
   private beginning: Buffer | undefined;
 
   constructor(
@@ -145,13 +144,13 @@ export class VerbatimWhole implements ResponseSink {
   private signalsOf(bytes: Buffer): readonly CallSignal[] {
     if (this.beginning === undefined) return [...this.meter.meterResponse(this.call, bytes), { type: 'whole', bytes }];
     const usage = usageIn([bytes, this.beginning]);
-    // The client has most of it: what cannot be read any more is charged by its size.
+    // The client has most of it: the unreadable part is charged by size.
     const output: CallSignal = { type: 'output', units: Math.ceil(this.size / BYTES_PER_TOKEN) };
     if (usage === undefined) return [output];
     return [output, ...this.meter.meterResponse(this.call, usage).filter(({ type }) => type !== 'output')];
   }
 
-  /** Lets go of all but the last bytes, which are kept back for the settlement and hold the usage. */
+  /** Passes on all but the last bytes, which contain the usage and wait for settlement. */
   private passOn(): void {
     const bytes = Buffer.concat(this.chunks);
     const cut = Math.max(0, bytes.length - EDGE_BYTES);
@@ -165,8 +164,8 @@ export class VerbatimWhole implements ResponseSink {
 }
 
 /**
- * The usage that stands in these pieces of an answer, with that of hosted tools, as an object of its own; undefined when
- * it is in none. The first piece that has a member counts.
+ * Extracts usage, including that of hosted tools, from parts of a response as an object; undefined if there is none.
+ * The first part with a member wins.
  */
 function usageIn(pieces: readonly Buffer[]): Buffer | undefined {
   const texts = pieces.map((piece) => piece.toString('latin1'));
@@ -177,12 +176,12 @@ function usageIn(pieces: readonly Buffer[]): Buffer | undefined {
   return Buffer.from(`{${usage}${ofTools === undefined ? '' : `,${ofTools}`}}`, 'latin1');
 }
 
-/** A member whose value is an object, by the last place where it stands. */
+/** The last occurrence of a member whose value is an object. */
 function memberIn(text: string, name: string): string | undefined {
   const start = [...text.matchAll(new RegExp(`"${name}"\\s*:\\s*\\{`, 'g'))].at(-1)?.index;
   if (start === undefined) return undefined;
   let depth = 0;
-  // Strings are skipped whole: what stands in them closes nothing.
+  // Strings are skipped, so that braces in them do not count.
   for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
     if (token === '{') depth += 1;
     else if (token === '}' && --depth === 0) return text.slice(start, start + index + 1);
@@ -190,10 +189,10 @@ function memberIn(text: string, name: string): string | undefined {
   return undefined;
 }
 
-/** More than this of an error's body is not looked at. */
+/** Max bytes of an error body that are read. */
 const MAX_BYTES = 64 * 1024;
 
-/** An answer that is none: an error status, or a body of another form than was asked for. */
+/** An error status, or a body of an unexpected form. */
 class RefusedResponse implements ResponseSink {
   private chunks: Uint8Array[] = [];
   private size = 0;
@@ -215,12 +214,12 @@ class RefusedResponse implements ResponseSink {
     if (this.size > MAX_BYTES) this.end();
   }
 
-  /** What there is of its words says it: another channel may be waiting, and so is the client. */
+  /** Classifies with what has arrived: another channel and the client are waiting. */
   end(): void {
     this.out.error(this.errorIn(parsed(Buffer.concat(this.chunks).subarray(0, MAX_BYTES))));
   }
 
-  /** Its status says more than that its words were cut short. */
+  /** The status says more than the broken connection. */
   fail(): void {
     this.end();
   }
@@ -232,7 +231,7 @@ class RefusedResponse implements ResponseSink {
 
   private errorIn(body: unknown): AppError {
     if (this.status < 200 || this.status >= 300) return this.adapter.classifyError(this.status, this.headers, body);
-    // A success that says it is an error is one; a success of the wrong form is the upstream's fault.
+    // A success status with an error body is an error; one of another form is an upstream failure.
     if (isJsonObject(body) && isJsonObject(body['error'])) return classifyInnerError(body);
     return new AppError('upstream_error', 'The upstream response does not have the requested format.', {
       failover: true,
@@ -245,17 +244,17 @@ function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // An error page or plain text: classified by its status, quoted at most.
+    // HTML or plain text: classified by status, quoted at most.
     return text;
   }
 }
 
 const NAMES = ['x-request-id', 'request-id'];
-/** Whatever a server writes there is only kept, and shown to operators. */
+/** Upstream headers are stored and shown to administrators as is, except unprintable characters. */
 const NOT_PRINTABLE = /[^\x20-\x7e]/g;
 const MAX_CHARACTERS = 200;
 
-/** What the upstream calls the request, for whoever asks its support about it; empty when it does not say. */
+/** The upstream's request ID for its support; empty if none. */
 function upstreamRequestId(headers: UpstreamHeaders): string {
   for (const name of NAMES) {
     const value = headers[name];

@@ -7,7 +7,7 @@ import type { Call, CallHead, ListedModel } from '../protocols/contract/index.js
 import { type BillingPlan, requirePrices, unpricedTool } from './billing/index.js';
 import { NoChannel } from './routing/index.js';
 
-/** Which models a caller may use. */
+/** Decides which models a caller may use. */
 @Injectable()
 export class ModelAccess {
   constructor(
@@ -17,8 +17,8 @@ export class ModelAccess {
   ) {}
 
   /**
-   * What a call is to be billed as.
-   * @throws AppError when the model is unknown, not this key's, nowhere to be had, or without a price for what is asked for
+   * The billing plan of a call.
+   * @throws AppError when the model is unknown, not allowed for the key, unavailable, or lacks a price
    */
   plan(call: Pick<Call, 'protocol' | 'head'>, caller: Caller): BillingPlan {
     const { version } = this.catalog.current();
@@ -30,7 +30,7 @@ export class ModelAccess {
     return { caller, model, group, catalogVersion: version, ...(namedModels && { namedModels }) };
   }
 
-  /** The other models that a request names: each must be one that the caller may use. */
+  /** Other models named by the request; the caller must have access to each. */
   private namedBy({ demands }: CallHead, caller: Caller): BillingPlan['namedModels'] {
     if (demands === undefined || demands.models.length === 0) return undefined;
     return new Map(
@@ -45,7 +45,7 @@ export class ModelAccess {
     );
   }
 
-  /** A model, and the group that it is the caller's in. @throws AppError when it is unknown, or not this key's */
+  /** A model and the group it is used in. @throws AppError when it is unknown or not allowed for the key */
   permitted(name: string, caller: Caller): Pick<BillingPlan, 'group' | 'model'> {
     const { groups, models } = this.catalog.current();
     const group = groups.get(caller.groupName);
@@ -80,7 +80,7 @@ export class ModelAccess {
     );
   }
 
-  /** The models that the caller can call now, newest first, then by name. */
+  /** The caller's available models, newest first, then by name. */
   listed(caller: Caller): readonly ListedModel[] {
     return this.offer
       .modelsOf(caller.groupName)
@@ -106,13 +106,13 @@ const unknownModel = (name: string, where = ''): AppError =>
     },
   );
 
-/** What a channel is looked at for. */
+/** What a channel is checked for. */
 type Asking = Pick<Call, 'protocol' | 'head'>;
 
 /**
- * Why a channel that serves the model must not be asked for what the request demands beside tokens; undefined when it
- * may. Ids of upstream state are not among it: these are looked up once the call is admitted.
- * @param unpriced what the client is told where its hosted tools would be run, and one has no fee
+ * Why a channel is unsuitable for what the request demands besides tokens; undefined if it is suitable. References to
+ * upstream state are resolved after admission.
+ * @param unpriced error for hosted tools without a fee
  */
 export function misfitOf(
   channel: Channel,
@@ -122,7 +122,7 @@ export function misfitOf(
   if (demands === undefined) return undefined;
   const [unknown] = demands.unknownMembers;
   if (unknown !== undefined && refusesUnknownMembers(channel)) return new UnknownMember(unknown);
-  // A translation leaves tools and other models out that the channel does not have, and says so.
+  // A translation drops unsupported tools and models with a warning.
   const isNative = channel.protocol === protocol;
   if (unpriced !== undefined && (isNative || hasHostedTools(channel))) return unpriced;
   const unmapped = isNative ? demands.models.find(({ name }) => !channel.models.has(name)) : undefined;
@@ -132,7 +132,7 @@ export function misfitOf(
 const hasHostedTools = ({ flags: { hostedWebSearch } }: Channel): boolean =>
   hostedWebSearch !== undefined && hostedWebSearch !== false;
 
-/** The channel takes only what its vendor documents. */
+/** The channel accepts documented members only. */
 class UnknownMember extends AppError {
   constructor(path: string) {
     super('invalid_request', `${path}: not supported by the upstream of this model. Remove it.`, {
@@ -142,7 +142,7 @@ class UnknownMember extends AppError {
   }
 }
 
-/** No upstream has both models under one account. */
+/** No upstream account has both models. */
 class ServedElsewhere extends AppError {
   constructor(path: string, name: string) {
     super(

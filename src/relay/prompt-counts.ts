@@ -18,7 +18,7 @@ import { type Assignment, ChannelSelection, NoChannel } from './routing/index.js
 import { Translations } from './translations.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 
-/** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
+/** Clients count in passing and in bursts: an own estimate beats a late upstream. */
 const TIMEOUT_MS = 5_000;
 
 interface Asker {
@@ -27,7 +27,7 @@ interface Asker {
   readonly caller: Caller;
 }
 
-/** Asks an upstream of the client's own dialect how many tokens a prompt has. */
+/** Asks an upstream of the client's protocol for the token count of a prompt. */
 @Injectable()
 export class UpstreamPromptCounts {
   constructor(
@@ -39,8 +39,8 @@ export class UpstreamPromptCounts {
   ) {}
 
   /**
-   * Undefined when there is none to ask, or it does not know the question, or fails.
-   * @throws AppError when it refuses the request itself
+   * Undefined if there is no suitable upstream or it fails.
+   * @throws AppError when it rejects the request itself
    */
   async ask(question: PromptQuestion, call: Call, asker: Asker): Promise<JsonObject | undefined> {
     const assignment = await this.assignmentFor(question, call, asker);
@@ -48,7 +48,7 @@ export class UpstreamPromptCounts {
     try {
       return await this.exchange(question, call, assignment);
     } finally {
-      // It is no call: what comes of it says little of how calls are answered.
+      // Not a call: its result says little about channel health.
       assignment.release();
     }
   }
@@ -89,16 +89,16 @@ export class UpstreamPromptCounts {
     const body = jsonOf(answer);
     if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
-    // Of an unknown address nobody can be told more than that.
+    // 404: the upstream does not have this endpoint.
     if (error instanceof UpstreamRefusal && status !== 404) throw error;
     return undefined;
   }
 }
 
-/** A prompt may be larger than its model can read: whoever asks wants to know just that. */
+/** Prompts may exceed the context window: the client wants to know. */
 const NO_WINDOW = Infinity;
 
-/** Says how many tokens a prompt has. It is no call: it costs nothing and leaves no row. */
+/** Counts the tokens of a prompt. Free of charge and not recorded. */
 @Injectable()
 export class PromptCounts {
   constructor(
@@ -110,8 +110,8 @@ export class PromptCounts {
   ) {}
 
   /**
-   * As an upstream of the dialect counts it, or else as it is counted here.
-   * @throws AppError when the request is refused, by us or by the upstream; never because an upstream fails
+   * Counted by an upstream of the protocol, else by us.
+   * @throws AppError when we or the upstream reject the request; never because an upstream fails
    */
   async answer(question: PromptQuestion, request: FastifyRequest): Promise<JsonObject> {
     const reader = question.headReader(requestLineOf(request));
@@ -139,7 +139,7 @@ export class PromptCounts {
   }
 }
 
-/** Counts a request that costs nothing and leaves no row. Only behind the guard of keys. */
+/** Applies rate limits to requests that are free and not recorded. Requires the key guard. */
 @Injectable()
 export class RequestLimitGuard implements CanActivate {
   constructor(
@@ -159,6 +159,6 @@ export class RequestLimitGuard implements CanActivate {
   }
 }
 
-/** For controllers that answer how long a prompt is: no call, but a request that a key makes. */
+/** For controllers of token counts. */
 export const PromptRoute = (): ClassDecorator & MethodDecorator =>
   applyDecorators(UseGuards(ApiKeyGuard, RequestLimitGuard));

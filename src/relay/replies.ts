@@ -11,7 +11,7 @@ import { RelayTimings } from './relay-timings.js';
 import { RunState } from './run-state.js';
 import { SharedMemory, SharedResponse } from './shared-response.js';
 
-/** Sends answers to clients, each by a writer of its own. */
+/** Sends responses to clients. */
 @Injectable()
 export class Replies {
   constructor(
@@ -21,7 +21,7 @@ export class Replies {
     private readonly metrics: RelayMetrics,
   ) {}
 
-  /** The answer to a call that has just come, of which nothing is known yet. To be closed, however the call ends. */
+  /** The context of a new call. Close it in any case. */
   open(callId: string, caller: Caller, startedMs: number): CallContext {
     const answer = new CallContext(this.state.begin(callId, caller), startedMs);
     answer.onBegun = (relayMs) => this.metrics.begun(relayMs);
@@ -32,13 +32,13 @@ export class Replies {
     this.state.end(callId);
   }
 
-  /** The same for the clients of one call that may be several. */
+  /** A response that several clients may share. */
   share(callId: string, answer: CallContext, frames: Observable<Frame>): SharedResponse {
     return new SharedResponse(callId, answer, frames, this.memory);
   }
 
   /**
-   * Resolves when the answer has been handed to the socket or the client has left.
+   * Resolves when the response has been handed to the socket or the client has left.
    * @throws AppError when it failed before anything was written
    */
   send(
@@ -59,14 +59,14 @@ const STREAM_HEADERS = {
 } as const;
 
 /**
- * Writes one answer to its client: the only subscriber of its frames. The head goes out with the first byte, so that
- * whatever fails before it is still an HTTP error. When the client leaves, it unsubscribes, which aborts everything.
+ * Writes one response: the only subscriber of its frames. The head is sent with the first byte, so that earlier
+ * failures are still HTTP errors. When the client leaves, it unsubscribes, which aborts everything.
  */
 class ReplyWriter {
   private readonly raw: ServerResponse;
   private subscription: Subscription | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
-  /** Something of the answer itself has been written. */
+  /** Part of the response itself was written. */
   private begun = false;
 
   constructor(
@@ -80,8 +80,8 @@ class ReplyWriter {
   }
 
   /**
-   * Resolves when the answer has been handed to the socket or the client has left.
-   * @throws AppError when it failed before anything was written: the error filter words it
+   * Resolves when the response has been handed to the socket or the client has left.
+   * @throws AppError when it failed before anything was written; the error filter renders it
    */
   send(frames: Observable<Frame>): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -91,7 +91,7 @@ class ReplyWriter {
         if (error === undefined) resolve();
         else reject(error);
       };
-      // The reply's close, not the request's: that one ends with its body.
+      // The reply's close event: the request's comes with the end of its body.
       const leave = (): void => {
         this.subscription?.unsubscribe();
         this.reply.hijack();
@@ -99,7 +99,7 @@ class ReplyWriter {
       };
       this.raw.on('close', leave).on('drain', this.onDrain);
       if (this.call.head.stream) this.idleTimer = setTimeout(() => this.keepAlive(), this.timings.keepAliveMs);
-      // What goes wrong in here the library would throw at nobody, and the client would wait.
+      // Errors in here would be lost in RxJS, and the client would wait.
       const breakOff = (fault: unknown): void => {
         this.raw.destroy();
         finish(fault);
@@ -140,18 +140,18 @@ class ReplyWriter {
     this.close(bytes);
   }
 
-  /** What the client has not taken yet is not kept for ever. The server puts its own limit in place of ours later. */
+  /** Bounds how long unsent data is kept. The server sets its own timeout afterwards. */
   private close(bytes: Uint8Array): void {
     this.raw.setTimeout(this.timings.stalledClientMs);
     this.raw.end(bytes);
   }
 
-  /** @returns false when nothing has been written, so that the failure can still be an HTTP error */
+  /** @returns false if nothing was written, so that the failure can still be an HTTP error */
   private fail(error: AppError): boolean {
     if (!this.raw.headersSent) return false;
     if (this.raw.writableEnded) return true;
-    // An answer cut short must not look complete: a stream says so, anything else breaks off.
-    // What waited as prelude was never told: the failure is then the first that the client hears.
+    // A truncated response must not look complete: a stream ends with an error, anything else breaks off. A held-back
+    // prelude was never sent, so the error comes first.
     const told = this.begun ? this.answer : undefined;
     const words = (): Uint8Array => this.protocol.renderStreamError(this.call, error, told?.tail ?? {});
     if (this.call.head.stream) this.close(told?.failure(error) ?? words());
@@ -182,8 +182,8 @@ class ReplyWriter {
   }
 
   /**
-   * The client's socket is full: read no more from the upstream until it has drained. The socket's own time limit looks
-   * at the bytes that it gets rid of, so that a client that is only slow may take its time even with one large event.
+   * The client's socket is full: stop reading from the upstream until it drains. The socket's timeout counts bytes, so
+   * that slow clients may take their time even with one large event.
    */
   private hold(): void {
     this.answer.flow.hold('client');

@@ -1,21 +1,21 @@
-/** How long finished calls took. Undefined: no call tells, as of sums that are older than their histograms. */
+/** Latencies of finished calls. Undefined without data, as in rollups that predate histograms. */
 export interface Latency {
-  /** Of streams that came to one. */
+  /** Of streams with a first token. */
   readonly firstToken: Percentiles | undefined;
   readonly duration: Percentiles | undefined;
 }
 
-/** Of calls in bars of a chart. */
+/** Latencies of a chart. */
 export interface Latencies {
   readonly total: Latency;
-  /** By the time that a bar begins at, in ms. */
+  /** By the start of the bar, in ms. */
   readonly bars: ReadonlyMap<number, Latency>;
 }
 
-/** What they are read from, of `partsSql`. */
+/** Source columns in `partsSql`. */
 export const HISTOGRAMS = ['first_tokens', 'durations'] as const;
 
-/** Of one bar. */
+/** Histograms of one bar. */
 export type HistogramRow = Readonly<Record<(typeof HISTOGRAMS)[number], string | null>> & { readonly start: Date };
 
 export function latencies(rows: readonly HistogramRow[]): Latencies {
@@ -43,33 +43,33 @@ const latencyOf = (firstTokens: Histogram, durations: Histogram): Latency => ({
 });
 
 /**
- * How long calls took, counted in buckets: each doubling from 1 ms on has ten of equal width, so that none is wider than a
- * tenth of where it begins, and its middle is no further than a twentieth from any time in it. Below 16 ms every
- * millisecond has its own. `latency_bucket` in the database is the same.
+ * Latency histograms: each power of two from 1 ms on is divided into ten buckets of equal width, so that a bucket's
+ * middle differs from any value in it by at most 5 %. Below 16 ms each millisecond has its own bucket. Must match
+ * `latency_bucket` in the database.
  */
 const PER_DOUBLING = 10;
-/** The last bucket ends here; longer times are counted in it. */
+/** End of the last bucket, which also counts longer times. */
 const MAX_MS = 2 ** 22 - 1;
-/** A histogram is one number to the database, with so many decimal digits for each bucket. */
+/** Decimal digits per bucket: the database stores a histogram as one number. */
 const DIGITS = 12;
 
-/** How many calls are in each bucket, from 0 on. */
+/** Number of calls by bucket, from 0. */
 type Histogram = readonly number[];
 
-/** In milliseconds. */
+/** In ms. */
 export interface Percentiles {
   readonly medianMs: number;
   readonly p95Ms: number;
 }
 
-/** @param ms whole milliseconds; none counts as one */
+/** @param ms integer; 0 counts as 1 */
 export function bucketOf(ms: number): number {
   const held = Math.min(Math.max(ms, 1), MAX_MS);
   const doubling = 31 - Math.clz32(held);
   return PER_DOUBLING * (doubling - 1) + ((PER_DOUBLING * held) >> doubling);
 }
 
-/** The first and the last millisecond that are counted in a bucket. */
+/** First and last millisecond of a bucket. */
 export function boundsOf(bucket: number): readonly [firstMs: number, lastMs: number] {
   const beginning = (place: number): number => {
     const doubling = Math.floor(place / PER_DOUBLING);
@@ -78,7 +78,7 @@ export function boundsOf(bucket: number): readonly [firstMs: number, lastMs: num
   return [beginning(bucket), beginning(bucket + 1) - 1];
 }
 
-/** @param number as the database writes it; null: of no call */
+/** @param number decimal from the database; null: no calls */
 export function histogramOf(number: string | null): Histogram {
   const digits = number ?? '';
   return Array.from({ length: Math.ceil(digits.length / DIGITS) }, (_, bucket) => {
@@ -90,13 +90,13 @@ export function histogramOf(number: string | null): Histogram {
 export const addHistograms = (one: Histogram, other: Histogram): Histogram =>
   Array.from({ length: Math.max(one.length, other.length) }, (_, bucket) => (one[bucket] ?? 0) + (other[bucket] ?? 0));
 
-/** Undefined: there is no call in it. */
+/** Undefined for an empty histogram. */
 export function percentilesOf(histogram: Histogram): Percentiles | undefined {
   const [medianMs, p95Ms] = [percentile(histogram, 50), percentile(histogram, 95)];
   return medianMs === undefined || p95Ms === undefined ? undefined : { medianMs, p95Ms };
 }
 
-/** The middle of the bucket that the call is in which so many of a hundred are not slower than. */
+/** The middle of the bucket that contains the percentile. */
 function percentile(histogram: Histogram, percent: number): number | undefined {
   const calls = histogram.reduce((sum, count) => sum + count, 0);
   if (calls === 0) return undefined;
