@@ -27,7 +27,10 @@ import { ResponseStream } from './response-stream.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
 
-/** Takes an answer that is to be written anew. @param streamed whether it comes so; the client may want it otherwise */
+/**
+ * Creates the sink for a response to be rendered. @param streamed whether the upstream streams; the client's form may
+ * differ
+ */
 export function translatedSink(
   context: LaneContext,
   translation: Translation,
@@ -55,21 +58,21 @@ export function translatedSink(
   return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body, stopsSent));
 }
 
-/** One request to an upstream, as the lane must know it. */
+/** What the lane needs to know about a request. */
 export interface LaneContext {
   readonly call: Call;
   readonly adapter: UpstreamAdapter;
   readonly target: UpstreamTarget;
-  /** How many of the client's stop texts the upstream knows. */
+  /** Number of stop sequences sent upstream. */
   readonly stopsSent: number;
   readonly answer: CallContext;
   readonly attempt: AttemptLog;
   readonly timings: RelayTimings;
-  /** Undefined when the request went up in the client's own words. */
+  /** Undefined for a verbatim request. */
   readonly translation: Translation | undefined;
-  /** For an answer in another form than was asked for. */
+  /** For responses of another form than requested. */
   readonly translator: Translator;
-  /** Those of the request, for those of the answer to join. */
+  /** Warnings of the request, to which those of the response are added. */
   readonly losses: TranslationWarnings;
 }
 
@@ -77,11 +80,11 @@ interface StreamParts {
   readonly decoder: StreamDecoder & { readonly stopped?: boolean };
   readonly renderer: StreamRenderer;
   readonly signals: EventSignals;
-  /** What the client is told of usage when nobody reports it. @param output tokens, roughly */
+  /** Estimated usage for the client when none is reported. @param output estimated tokens */
   readonly estimate: (output: number) => CallEvent;
 }
 
-/** Reads the stream of an upstream and writes it anew for a client of another dialect. Nothing of the bytes passes. */
+/** Decodes an upstream stream and renders it in the client's protocol. */
 class TranslatedStream implements StreamMeter {
   readonly hidesComments = true;
   private isOver = false;
@@ -120,7 +123,7 @@ class TranslatedStream implements StreamMeter {
   }
 }
 
-/** An unstreamed answer of an upstream, read when it is complete. */
+/** An unstreamed upstream response, decoded when complete. */
 export class TranslatedWhole implements ResponseSink {
   private chunks: Uint8Array[] = [];
   private readonly size = ResponseSize.ofWhole();
@@ -159,13 +162,13 @@ export class TranslatedWhole implements ResponseSink {
   }
 }
 
-/** The stream of an upstream for a client that wants its answer whole. */
+/** Collects an upstream stream into an unstreamed response. */
 export class FoldedStream implements ResponseSink {
   private readonly splitter = new SseSplitter();
   private readonly collector = new ResultCollector();
   private readonly size = ResponseSize.ofStream();
   private lingerTimer: NodeJS.Timeout | undefined;
-  /** The answer is complete, or has failed. */
+  /** The response is complete or has failed. */
   private isOver = false;
 
   constructor(
@@ -189,12 +192,12 @@ export class FoldedStream implements ResponseSink {
     this.complete();
   }
 
-  /** The connection broke, which is nothing to a client whose answer is complete. */
+  /** A broken connection after a complete response does not matter. */
   fail(error: unknown): void {
     try {
       if (!this.isOver) this.tell(this.collect(this.decoder.end()));
     } catch {
-      // It was not complete, and the connection tells why.
+      // It was incomplete, and the connection error says why.
       this.isOver = true;
       return this.answer.fail(error);
     }
@@ -222,12 +225,12 @@ export class FoldedStream implements ResponseSink {
 
   private tell(events: readonly CallEvent[]): void {
     if (!this.isOver) {
-      // An event that says nothing is not the first one of an answer.
+      // Events without content do not start a response.
       if (events.length > 0) this.answer.hear(events);
       return;
     }
     this.answer.tell(this.collector.result, events);
-    // The upstream's end is waited for, so that its connection can be used again; but not when it writes on.
+    // Waits for the upstream's end to reuse the connection, unless it would go on writing.
     if (this.decoder.stopped === true) this.complete();
     else this.lingerTimer ??= setTimeout(() => this.complete(), this.lingerMs);
   }
@@ -252,21 +255,21 @@ interface WholeParts {
   readonly out: FrameOutlet;
   readonly answer: CallContext;
   readonly signals: EventSignals;
-  /** As the client wants it: one JSON object, or all events of a stream. @param output tokens, roughly */
+  /** Renders one JSON object or all events of a stream. @param output estimated tokens */
   readonly render: (result: CallResult, output: number) => string;
   readonly stream: boolean;
 }
 
-/** A translated answer that is known all at once: one frame. */
+/** A translated response that is complete at once: one frame. */
 export class WholeResponse {
   constructor(private readonly parts: WholeParts) {}
 
-  /** These have come. The client gets nothing of them yet, but pays for them when it leaves. */
+  /** Events received so far. The client sees nothing of them yet but is charged if it leaves. */
   hear(events: readonly CallEvent[]): void {
     this.parts.out.next({ bytes: NO_BYTES, signals: this.signalsOf(events), last: false });
   }
 
-  /** @param events those that have not been heard */
+  /** @param events those not passed to `hear` */
   tell(result: CallResult, events: readonly CallEvent[]): void {
     const { out, answer, signals, render } = this.parts;
     const told = this.signalsOf(events);
@@ -283,7 +286,7 @@ export class WholeResponse {
     this.parts.out.error(error);
   }
 
-  /** There is no first token for a client that waits for the last. */
+  /** Unstreamed responses have no first token. */
   private signalsOf(events: readonly CallEvent[]): readonly CallSignal[] {
     const { signals, stream } = this.parts;
     const told = signals.read(events);

@@ -8,13 +8,13 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64];
 const STATEMENTS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const NANOS_PER_USD = 1e9;
 
-/** What the statements that move money are watched by. Amounts are for the eye here: floating point, in US dollars. */
+/** Metrics of statements that move money. Amounts are floating-point US dollars, for display only. */
 @Injectable()
 export class MoneyMetrics {
   private readonly sizes;
   private readonly durations;
   private readonly cost;
-  /** What this process has on hold, in nanos by call. */
+  /** Holds of this process in nanos, by call. */
   private readonly holds = new Map<string, bigint>();
   private held = 0n;
 
@@ -31,7 +31,7 @@ export class MoneyMetrics {
     metrics.gauge('open_holds_usd', 'Amount on hold, in US dollars.', [], (gauge) => gauge.set(usd(this.held)));
   }
 
-  /** Measures one statement. */
+  /** Measures a statement. */
   async timed<T>(statement: 'admit' | 'extend' | 'settle', calls: number, work: () => Promise<T>): Promise<T> {
     const end = this.durations.startTimer({ statement });
     this.sizes.observe({ statement }, calls);
@@ -52,12 +52,12 @@ export class MoneyMetrics {
   extended(batch: readonly ExtensionRequest[], results: readonly ExtensionResult[]): void {
     results.forEach(({ granted }, index) => {
       const id = batch[index]?.admission.id;
-      // The answer may come behind that of the settlement, which has released it already.
+      // The extension may return after the settlement that released the hold.
       if (id !== undefined && this.holds.has(id)) this.hold(id, granted);
     });
   }
 
-  /** @param collected of each call; undefined for one that had been settled before */
+  /** @param collected per call; undefined if it was settled before */
   settled(batch: readonly CallRow[], collected: readonly (bigint | undefined)[]): void {
     batch.forEach(({ id, model, group_name: group }, index) => {
       this.held -= this.holds.get(id) ?? 0n;
@@ -76,15 +76,12 @@ export class MoneyMetrics {
 
 const usd = (nanos: bigint): number => Number(nanos) / NANOS_PER_USD;
 
-/** In seconds: an unstreamed answer may take minutes. */
+/** In seconds: unstreamed responses may take minutes. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** In seconds, until the first content. */
 const FIRST_TOKENS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
-/**
- * What is counted of calls, once for each of them: when it has ended, and from its row. A name of a model is a label
- * only where admission knew the model: what clients write is never one.
- */
+/** Counts calls once, when they end, from their row. A model name is a label only if admission knew the model. */
 @Injectable()
 export class CallMetrics {
   private readonly calls;
@@ -130,7 +127,7 @@ export class CallMetrics {
     ]);
   }
 
-  /** @param row as its client was told of it */
+  /** @param row as reported to its client */
   count(row: CallRow): void {
     const { protocol: dialect, upstream_protocol: upstreamDialect, status, error_reason: reason } = row;
     this.calls.inc({ dialect, upstream_dialect: upstreamDialect, status, reason });
@@ -160,7 +157,7 @@ export class CallMetrics {
   }
 }
 
-/** What the report of an answer was worth; undefined where none was to be expected, as of one that was cut off. */
+/** Quality of the usage report; undefined where none is expected, as after an abort. */
 function reportQuality({ billing_basis: basis, upstream_report: report }: CallRow): string | undefined {
   switch (basis) {
     case 'reported':

@@ -5,16 +5,16 @@ import { CallMetrics } from './billing-metrics.js';
 import { callLine, type CallRow, unrecordedRow } from './call-row.js';
 import { SettlementQueue } from './settlement-queue.js';
 
-/** What is to be known of the end of a call beside its row. */
+/** Details of a call's end beside its row. */
 interface Ended {
   /** Why it failed. */
   readonly error?: AppError | undefined;
-  /** How long whoever waits for it does so at most; as long as the queue finds right when absent. */
+  /** Max wait; default: that of the queue. */
   readonly patienceMs?: number;
   readonly trace: CallTrace | undefined;
 }
 
-/** The end of every call: settled, in the log, counted, and told to its trace. */
+/** Ends calls: settlement, log line, metrics and trace. */
 @Injectable()
 export class CallRecorder {
   private readonly logger = new Logger('Call');
@@ -24,16 +24,16 @@ export class CallRecorder {
     private readonly metrics: CallMetrics,
   ) {}
 
-  /** Whether so much waits to be settled that no call should be begun. */
+  /** Whether too many calls wait for settlement. */
   get full(): boolean {
     return this.settlements.full;
   }
 
-  /** @throws SettlementUnavailable as the queue does; the call is counted all the same, as its client is told of it */
+  /** @throws SettlementUnavailable as the queue does; metrics count the call as reported to its client */
   async record(row: CallRow, { error, patienceMs, trace }: Ended): Promise<void> {
     const endedMs = monotonicMs();
     const settled = this.settlements.settle(row, patienceMs);
-    // Not behind the settlement, which may not come in time.
+    // Logged before settlement, which may not succeed in time.
     if (error?.kind === 'internal')
       this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
     try {
@@ -48,12 +48,12 @@ export class CallRecorder {
     }
   }
 
-  /** Ends the patience of whoever waits for this call, as if its time were over. Changes nothing when it is settled. */
+  /** Stops waiting for this call, as if its timeout had passed. No effect once settled. */
   giveUp(callId: string): void {
     this.settlements.giveUp(callId);
   }
 
-  /** Waits for what is not settled yet; without a database not for long. Gives how many calls stay unsettled. */
+  /** Waits for pending settlements; briefly without a database. Returns the number of unsettled calls. */
   close(): Promise<number> {
     return this.settlements.close();
   }
@@ -64,7 +64,7 @@ export class CallRecorder {
   }
 }
 
-/** What a trace is told of a call, from its row. @param settledMs as of an `EndedCall` */
+/** The trace's view of a call. @param settledMs as in `EndedCall` */
 const endedCall = (row: CallRow, error: AppError | undefined, settledMs: number | undefined): EndedCall => ({
   requestId: row.id,
   dialect: row.protocol,

@@ -20,7 +20,7 @@ import { headSent, serviceReported } from './service-tier.js';
 import type { Admission, Ticket } from './ticket.js';
 import { reportColumn } from './usage-check.js';
 
-/** The row of a call that was read, whether admitted or not, as it ended. */
+/** The row of a call whose body was read, admitted or not. */
 export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
   const { call, admission, caller } = ticket;
   const { head } = call;
@@ -50,18 +50,18 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
   };
 }
 
-/** The row of a call that was answered with the answer of another one: free, and the message says with whose. */
+/** The row of a call that shared another call's response: free, naming the other call. */
 export function sharedRow(ticket: Ticket, ending: Ending, durationMs: number, sharedWith: string): CallRow {
   const row = finishedRow(ticket, ending, durationMs);
   return {
     ...row,
-    // It was not refused: that it was not admitted is because the other one was.
+    // It was not rejected itself: the other call was.
     status: ending.status === 'refused' ? 'failed' : ending.status,
     error_message: `${row.error_message} (shared with ${sharedWith})`.trimStart(),
   };
 }
 
-/** The row of a call that was refused before it was read: nothing is known of what it asked for. */
+/** The row of a call rejected before its body was read. */
 export function refusedRow(refused: RefusedCall, error: AppError, durationMs: number): CallRow {
   return {
     ...blank(refused.id, refused.createdAt),
@@ -76,7 +76,7 @@ export function refusedRow(refused: RefusedCall, error: AppError, durationMs: nu
   };
 }
 
-/** The row of a call that has to be closed without knowing what became of it: nothing is charged. */
+/** The row of a call whose outcome is unknown: nothing is charged. */
 export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
   ...blank(call.id, Date.parse(call.created_at)),
   ...call,
@@ -90,12 +90,12 @@ function chargeOf(ticket: Ticket, { plan, bounds, credit }: Admission, ending: E
   const charge = chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
   const { usage } = charge;
   if (credit === undefined || usage === undefined || ending.status !== 'failed' || !ranOut(ending.error)) return charge;
-  // What came and could not be paid for was not let go.
+  // Output that could not be paid for was not delivered.
   const output = Math.min(usage.output, credit.payableOutput(usage));
   return { ...charge, usage: { ...usage, output, reasoning: Math.min(usage.reasoning, output) } };
 }
 
-/** What the upstream charges for: what it claims, true or not; what nobody is charged for as well. */
+/** Usage that the upstream charges: its claim, whether plausible or charged or not. */
 function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | undefined {
   const { told, isProvisional } = ticket.progress();
   const claimed = isProvisional === true ? undefined : told;
@@ -120,7 +120,7 @@ function billed({ call, admission, attempts, reported }: Ticket, charge: Charge 
   };
 }
 
-/** Every term; those of a pass say which one it is, from 1, and of which model. */
+/** All cost lines; those of passes have a number, from 1, and a model. */
 const linesOf = ({ parts }: ChargedCall): string =>
   JSON.stringify(
     parts.flatMap(({ model, items }, pass) =>
@@ -166,7 +166,7 @@ function timesOf({ holding, waits }: Ticket, durationMs: number): Partial<CallRo
 
 const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
 
-/** A row of which nothing is known yet but its id: refused, free, without tokens, and asked of nobody. */
+/** A row with nothing but its ID: refused, free, without attempts. */
 const blank = (id: string, createdAt: number): CallRow => ({
   id,
   created_at: new Date(createdAt).toISOString(),
@@ -206,22 +206,21 @@ const blank = (id: string, createdAt: number): CallRow => ({
 });
 
 const MILLION = 1_000_000n;
-/** Prices are per million tokens, and share, service tier, speed and region are in millionths. */
+/** Prices are per million tokens; share, service tier, speed and region are in millionths. */
 const DENOMINATOR = MILLION ** 5n;
 
-/** One model's part of what an attempt used. */
+/** Usage of one model within an attempt. */
 export interface CostedPart {
   readonly cost: UpstreamCost;
-  /** The model's own, which a share is one of, and which has the multipliers of the service. */
+  /** The model's own pricing, for shares and service multipliers. */
   readonly pricing: Pricing;
   readonly terms: (pricing: Pricing) => readonly CostTerm[];
 }
 
 /**
- * What usage costs the operator, rounded once, half up. Service tier, speed and region count as they do in the model's
- * price, because upstreams charge by them. Effort and group do not: upstreams charge for the tokens that effort takes,
- * and what a price adds for it is the operator's own, as is the group's discount.
- * @param usage what was reported of the service
+ * Upstream cost, rounded once, half up. Service tier, speed and region multiply it as they multiply the price, because
+ * upstreams charge for them. Effort and group do not: they are the operator's own markup or discount.
+ * @param usage as reported
  */
 export function upstreamCost(parts: readonly CostedPart[], head: CallHead, usage: TokenUsage): Nanos {
   const sum = parts.reduce((total, { cost, pricing, terms }) => {
@@ -233,9 +232,8 @@ export function upstreamCost(parts: readonly CostedPart[], head: CallHead, usage
 }
 
 /**
- * The attempts of a call as their rows, each with what it cost the operator, and what they cost together: undefined of
- * one is null for all.
- * @param served what the last attempt used; undefined: unknown
+ * Rows of the attempts with their costs, and the total: null if one is unknown.
+ * @param served usage of the last attempt; undefined: unknown
  */
 export function costedAttempts(
   { attempts, admission, call }: Pick<Ticket, 'attempts' | 'admission' | 'call'>,
@@ -256,7 +254,7 @@ export function costedAttempts(
   };
 }
 
-/** A refusal costs nothing, whatever answers cost there, nor does a request that never left. Whether one that was never answered was worked on, nobody knows. */
+/** Rejected and unsent requests cost nothing. For unanswered ones the cost is unknown. */
 function costOfAttempt(
   attempt: AttemptLog,
   head: CallHead,
@@ -276,7 +274,7 @@ function costOfAttempt(
   return known.length < parts.length ? undefined : upstreamCost(known, head, usage);
 }
 
-/** @param reported as the upstream names the model; undefined when it is not known what that costs */
+/** @param reported model as the upstream names it @returns undefined if its cost is unknown */
 function costedPart(
   attempt: AttemptLog,
   plan: BillingPlan,

@@ -10,30 +10,27 @@ import {
 } from '../../../platform/database/index.js';
 import { Clock, monotonicMs, newId, reasonOf } from '../../../platform/shared/index.js';
 
-/** Which of the processes that share the database this is: its calls carry its id. */
+/** Identity of this process among those that share the database. */
 @Injectable()
 export class ThisProcess {
   readonly id: string;
   readonly pid = process.pid;
-  /** Where its number means something: nobody elsewhere can tell from it whether it lives. */
+  /** Scope of the pid. */
   readonly host = thisHost();
-  /** What tells it from a later process with the same number; empty where that cannot be known. */
+  /** Distinguishes it from a later process with the same pid; empty if unavailable. */
   readonly identity = processIdentity(process.pid) ?? '';
 
   constructor(clock: Clock) {
     this.id = newId('prs', clock.now());
   }
 
-  /** Whether a process is known to have ended: only ever true of one that ran here. */
+  /** Whether a process is known to have exited; only possible for processes of this host. */
   knowsGone({ host, pid, identity }: Pick<ThisProcess, 'host' | 'pid' | 'identity'>): boolean {
     return host === this.host && identity !== '' && processIdentity(pid) !== identity;
   }
 }
 
-/**
- * The machine, since when it has been up, and the container: in each of these, numbers of processes are given anew.
- * The last two are known on Linux only.
- */
+/** Machine, boot and container, each of which has its own pids. The last two are only known on Linux. */
 const thisHost = (): string =>
   [
     hostname(),
@@ -51,20 +48,20 @@ function read(source: () => string): string {
   }
 }
 
-/** How it is told that a process has died, in milliseconds. The same in every process that shares a database. */
+/** Timings for detecting dead processes, in ms; the same for all processes on a database. */
 @Injectable()
 export class SweepTimings {
-  /** A process says so often that it lives. */
+  /** Heartbeat interval. */
   readonly heartbeatMs: number = 10_000;
-  /** One that has been silent for longer counts as dead. */
+  /** Silence after which a process counts as dead. */
   readonly deadAfterMs: number = 60_000;
-  /** So long passes between a look for the dead and the next. */
+  /** Interval between sweeps. */
   readonly sweepEveryMs: number = 15_000;
 }
 
 /**
- * Lets others see that this process lives: its row with the time of its last sign of life, and a lock on its id that
- * the database lets go of when the session ends, however that happens. Both come back when the session was lost.
+ * Shows others that this process is alive: a row with its last heartbeat, and a lock on its ID that the database
+ * releases when the session ends. Both are restored after a lost session.
  */
 @Injectable()
 export class Presence implements BeforeApplicationShutdown {
@@ -87,26 +84,26 @@ export class Presence implements BeforeApplicationShutdown {
     });
   }
 
-  /** How long the session has held without a break, in ms; 0 while there is none. */
+  /** How long the session has been uninterrupted, in ms; 0 while disconnected. */
   get steadyMs(): number {
     return this.session.connected ? monotonicMs() - this.preparedMs : 0;
   }
 
-  /** From here on the process is seen. @throws when the database does not answer */
+  /** Registers the process. @throws when the database does not respond */
   async begin(): Promise<void> {
     if (this.begun) return;
     await this.session.open();
     this.begun = true;
   }
 
-  /** After the last call has been settled: a row that stays behind has calls for somebody else to close. */
+  /** After the last settlement: a remaining row has calls for others to close. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.session.close((client) => client.query(DISAPPEAR, [this.self.id]));
   }
 
   /**
-   * Does the work while no other process does such work; nothing when one does, or without a connection. Should the
-   * session be lost meanwhile, another may begin beside it.
+   * Runs `work` unless another process does, or the session is lost. If it is lost meanwhile, another process may start
+   * concurrently.
    */
   async inTurn(work: () => Promise<void>): Promise<void> {
     if (!this.session.connected) return;
@@ -121,9 +118,8 @@ export class Presence implements BeforeApplicationShutdown {
   }
 
   /**
-   * A process that stands still, and a machine that lost its power, keep their connection: only the server can end a
-   * session that has fallen silent, and the locks with it. The lock is shared, so that a session that the server still
-   * believes in does not keep its successor waiting.
+   * A frozen process or a machine without power keeps its connection: keepalive settings let the server end silent
+   * sessions and release their locks. The lock is shared, so that a stale session does not block its successor.
    */
   private async appear(client: SessionClient): Promise<void> {
     await client.query(`SET idle_session_timeout = ${this.timings.deadAfterMs}`);
@@ -138,7 +134,7 @@ export class Presence implements BeforeApplicationShutdown {
   }
 }
 
-/** The row is written whole, for it may have been taken away meanwhile, or been made for calls without one. */
+/** Writes the whole row, which may have been deleted, or created for calls without one. */
 const SHOW_LIFE = `
   INSERT INTO processes (id, host, pid, identity) VALUES ($1, $2, $3, $4)
   ON CONFLICT (id) DO UPDATE
@@ -147,17 +143,17 @@ const SHOW_LIFE = `
 const DISAPPEAR = `
   DELETE FROM processes WHERE id = $1 AND NOT EXISTS (SELECT FROM open_calls WHERE process_id = $1)`;
 
-/** A process whose lock nobody holds. */
+/** A process whose lock is free. */
 export interface UnlockedProcess {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
   readonly identity: string;
-  /** It has given no sign of life for too long, while the database was there to take one. */
+  /** No heartbeat for too long, while the database was available. */
   readonly silent: boolean;
 }
 
-/** The list of the processes that admit calls, as others see it. */
+/** The registry of processes that admit calls. */
 @Injectable()
 export class ProcessRepository {
   constructor(
@@ -166,12 +162,12 @@ export class ProcessRepository {
     private readonly timings: SweepTimings,
   ) {}
 
-  /** Lists the processes of open calls that are not listed, as if they had just been heard of for the last time. */
+  /** Registers unknown processes of open calls, with the current time as last heartbeat. */
   async listUnknown(): Promise<void> {
     await this.pools.settlement.query(LIST_UNKNOWN);
   }
 
-  /** Every other process whose lock is free. */
+  /** All other processes whose lock is free. */
   async unlocked(): Promise<UnlockedProcess[]> {
     const { rows } = await this.pools.settlement.query<UnlockedProcess>(UNLOCKED, [
       this.self.id,
@@ -181,7 +177,7 @@ export class ProcessRepository {
     return rows;
   }
 
-  /** Takes those off the list whose calls are all closed. One that lives after all puts itself on it again. */
+  /** Removes processes without open calls. One that is alive registers again. */
   async forget(ids: readonly string[]): Promise<void> {
     await this.pools.settlement.query(FORGET, [ids]);
   }
@@ -193,7 +189,10 @@ const LIST_UNKNOWN = `
    WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = o.process_id)
   ON CONFLICT (id) DO NOTHING`;
 
-/** While the database was down nobody could be heard. A lock with two keys shows them in classid and objid, without a sign. */
+/**
+ * During a database outage nobody could be heard. In pg_locks, a two-key lock shows its keys as unsigned classid and
+ * objid.
+ */
 const UNLOCKED = `
   SELECT p.id, p.host, p.pid, p.identity,
          now() - greatest(p.heartbeat_at, pg_postmaster_start_time()) > $2::integer * interval '1 ms' AS silent
