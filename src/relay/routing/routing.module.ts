@@ -10,7 +10,7 @@ import { ChannelSelection } from './selection/channel-selection.js';
 import { ChannelLoad } from './selection/channel-status.js';
 import { Random } from './selection/weighted-draw.js';
 
-/** Shows operators which channels are called. */
+/** Metric of channels in use. */
 @Injectable()
 class ChannelGauge {
   constructor(metrics: Metrics, directory: ChannelDirectory, health: ChannelHealth) {

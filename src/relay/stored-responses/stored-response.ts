@@ -4,33 +4,33 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Secret } from '../../platform/shared/index.js';
 
-/** Whose answers: every key has its own, and only its secret, which the request carries, opens them. */
+/** Owner of stored responses: an API key, whose secret (part of the request) decrypts them. */
 export interface ResponseOwner {
   readonly keyId: string;
   readonly accountId: string;
   readonly secret: Secret;
 }
 
-/** What is kept of an answer, as JSON texts in the dialect of its client. */
+/** Content of a stored response as JSON in the client's protocol. */
 export interface StoredContent {
-  /** All that was asked, with what stands before it: an array. */
+  /** The whole input, including what it continued: an array. */
   readonly input: string;
-  /** The answer as its client got it: an object. */
+  /** The response as sent: an object. */
   readonly response: string;
 }
 
 interface Answer {
   readonly id: string;
   readonly channelId: string;
-  /** Of the channel; null: it was made without any, or before this was noted. */
+  /** The channel's credential; null: none, or unknown. */
   readonly credentialId: string | null;
-  /** Undefined: the channel keeps it. */
+  /** Undefined: the channel stores the content. */
   readonly content: StoredContent | undefined;
 }
 
 export interface NewStoredResponse extends Answer {
   readonly callId: string;
-  /** Of what it consists of: a later request may name one of them alone. */
+  /** IDs of its items, which later requests can refer to individually. */
   readonly itemIds: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export interface StoredResponse extends Answer {
   readonly expiresAt: Date;
 }
 
-/** Which channel created a piece of state, and with which credential: null without any. */
+/** Channel and credential that created state; null: no credential. */
 export interface StateMaker {
   readonly channelId: string;
   readonly credentialId: string | null;
@@ -48,15 +48,15 @@ const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Keeps this key apart from whatever else may be derived from the secret of an API key. */
+/** Separates this key from others derived from the API key. */
 const PURPOSE = 'switchboard stored answers v1';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 /**
- * Content under AES-256-GCM with a key derived from the secret of an API key, compressed before: nonce, ciphertext, tag.
- * It opens only under the id of the answer and the key that it was sealed for.
+ * Compresses content and encrypts it with AES-256-GCM under a key derived from the API key: nonce, ciphertext, tag.
+ * Bound to the response's ID and owner.
  */
 export async function sealContent(content: StoredContent, owner: ResponseOwner, answerId: string): Promise<Buffer> {
   const text = await compress(JSON.stringify([content.input, content.response]));
@@ -66,7 +66,7 @@ export async function sealContent(content: StoredContent, owner: ResponseOwner, 
   return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Undefined when it is not what was sealed for this owner under this id. */
+/** Undefined if it was not sealed for this owner and ID. */
 export async function openContent(
   sealed: Buffer,
   owner: ResponseOwner,
@@ -87,7 +87,7 @@ function decrypt(sealed: Buffer, owner: ResponseOwner, answerId: string): Buffer
   try {
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch {
-    // Of another secret, another id, or not whole: nobody can say which.
+    // Another secret, another ID or corruption: not distinguishable.
     return undefined;
   }
 }
@@ -100,25 +100,25 @@ const nameOf = ({ keyId }: ResponseOwner, answerId: string): Buffer => Buffer.fr
 const HOUR_MS = 60 * 60 * 1000;
 const MIB = 1024 * 1024;
 
-/** How much is kept, and how long. What a key keeps beyond this pushes out its oldest. */
+/** Limits of stored responses. Beyond them, a key's oldest responses are evicted. */
 @Injectable()
 export class StoredResponseLimits {
-  /** A conversation goes on within the day, and whoever wants a copy for longer has one: nothing is kept for good. */
+  /** Conversations continue within a day; nothing is stored permanently. */
   readonly keptMs: number = 24 * HOUR_MS;
-  /** As long as the vendor of the dialect keeps answers; of these only the id and the channel are known here. */
+  /** As long as the vendor stores responses, of which only ID and channel are stored here. */
   readonly originMs: number = 30 * 24 * HOUR_MS;
-  /** Of one answer, as its texts are, and compressed and sealed. What is larger is not kept. */
+  /** Max size of a response, as text and sealed. Larger ones are not stored. */
   readonly textLength: number = 16 * MIB;
   readonly sealedBytes: number = MIB;
-  /** Of all answers that one request names items of: each was small when it was sealed. */
+  /** Max total text of the responses that one request refers to. */
   readonly recalledLength: number = 32 * MIB;
-  /** So many items one request may name. */
+  /** Max items that one request refers to. */
   readonly recalledItems: number = 20_000;
-  /** Of one key. */
+  /** Per key. */
   readonly keptOfKey: number = 500;
   readonly sealedBytesOfKey: number = 64 * MIB;
   readonly originsOfKey: number = 10_000;
-  /** Ids of state that upstreams created, counted from their last use, and of one account. */
+  /** Lifetime of upstream state IDs since their last use, and their number per account. */
   readonly stateMs: number = 30 * 24 * HOUR_MS;
   readonly statesOfAccount: number = 10_000;
 }

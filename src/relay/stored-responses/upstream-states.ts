@@ -4,19 +4,19 @@ import { Clock } from '../../platform/shared/index.js';
 import type { CreatedState, ScopedId } from '../../protocols/contract/index.js';
 import { type StateMaker, StoredResponseLimits } from './stored-response.js';
 
-/** Created state as its row has it. */
+/** A row of created state. */
 interface StateRow extends StateMaker {
   readonly kind: string;
   readonly id: string;
 }
 
-/** When it was used last, and until when it is kept after that; the upstream may end it before. */
+/** Last use, and expiry after it; the upstream may delete it earlier. */
 interface StateUse {
   readonly usedAt: Date;
   readonly keptUntil: Date;
 }
 
-/** In the order of their keys, so that two calls that record the same state wait for each other in one direction. */
+/** Ordered by key, so that concurrent inserts do not deadlock. */
 const RECORD = `
   INSERT INTO upstream_states (account_id, kind, id, channel_id, credential_id, used_at, expires_at, ends_at)
   SELECT DISTINCT ON (s.kind, s.id) a.id, s.kind, s.id, $2, $3, $4::timestamptz, LEAST(s.ends_at, $5::timestamptz), s.ends_at
@@ -27,7 +27,7 @@ const RECORD = `
      SET channel_id = EXCLUDED.channel_id, credential_id = EXCLUDED.credential_id, used_at = EXCLUDED.used_at,
          expires_at = EXCLUDED.expires_at, ends_at = EXCLUDED.ends_at`;
 
-/** A use is noted once a day: calls that only read write nothing, and none waits for another. */
+/** Use is recorded at most once a day: reads usually write nothing and never wait. */
 const FIND = `
   WITH named AS (SELECT DISTINCT kind, id FROM unnest($2::text[], $3::text[]) AS n (kind, id)),
   stale AS (
@@ -41,7 +41,7 @@ const FIND = `
     FROM upstream_states JOIN named USING (kind, id)
    WHERE account_id = $1 AND expires_at > $4`;
 
-/** What an account has beyond its number, used longest ago. */
+/** The least recently used state beyond an account's limit. */
 const EVICT = `
   DELETE FROM upstream_states WHERE account_id = $1 AND (kind, id) IN (
     SELECT kind, id FROM upstream_states WHERE account_id = $1
@@ -79,10 +79,10 @@ export class UpstreamStatesRepository {
   }
 }
 
-/** How many times this process records state before the number of an account's is looked at. */
+/** Inserts of this process between evictions. */
 const RECORDS_PER_EVICTION = 64;
 
-/** Ids of state that upstreams created for accounts: containers, files, conversations, threads. All keys of one share them. */
+/** IDs of upstream state per account: containers, files, conversations, threads. Shared by all keys of the account. */
 @Injectable()
 export class UpstreamStates {
   private records = 0;
@@ -93,7 +93,7 @@ export class UpstreamStates {
     private readonly clock: Clock,
   ) {}
 
-  /** Kept until the upstream ends it, at most 30 days after its last use. */
+  /** Kept until the upstream deletes it, at most 30 days after its last use. */
   async record(accountId: string, maker: StateMaker, created: readonly CreatedState[]): Promise<void> {
     const states = created.map(({ kind, id, endsAt }) => ({
       kind,
@@ -104,7 +104,7 @@ export class UpstreamStates {
     if (++this.records % RECORDS_PER_EVICTION === 0) await this.rows.evict(accountId, this.limits.statesOfAccount);
   }
 
-  /** Who made what an account names, in the order of the names: undefined where it was not made for the account, or ended. */
+  /** Makers of the named state, by position; undefined if not made for the account, or expired. */
   async makersOf(accountId: string, named: readonly ScopedId[]): Promise<readonly (StateMaker | undefined)[]> {
     const possible = named.filter(({ id }) => id !== '' && !id.includes('\0'));
     const rows = possible.length === 0 ? [] : await this.rows.find(accountId, possible, this.use());

@@ -25,17 +25,17 @@ import type { EndedAttempt, EndedUsage } from '../../protocols/contract/index.js
 import { SAMPLED, type SentAttempt, type TracedCall } from './trace-context.js';
 
 interface SpanExportOptions extends ExportReport {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly endpoint: string;
-  /** `name=value` with commas between, values percent-encoded. */
+  /** Comma-separated `name=value`, values percent-encoded. */
   readonly headers: Secret | undefined;
 }
 
 const BATCH = { maxQueueSize: 4096, maxExportBatchSize: 512, scheduledDelayMillis: 2000, exportTimeoutMillis: 10_000 };
 
 /**
- * Spans on their way to a collector, in batches, over OTLP/HTTP in JSON. What the queue has no room for is dropped, and a
- * collector that fails is no trouble of any call's.
+ * Exports spans in batches over OTLP/HTTP JSON. Spans beyond the queue are dropped; collector failures never affect
+ * calls.
  */
 export class SpanExport {
   private readonly ids = new GivenIds();
@@ -75,7 +75,7 @@ export class SpanExport {
     return this.provider.forceFlush();
   }
 
-  /** Sends the rest. */
+  /** Sends remaining spans. */
   close(): Promise<void> {
     return this.provider.shutdown();
   }
@@ -93,7 +93,7 @@ export class SpanExport {
   }
 }
 
-/** Spans are written when they are over, and their ids are known to others by then. */
+/** Spans are created when they have ended, with IDs that were already sent to others. */
 class GivenIds implements IdGenerator {
   next = { traceId: '', spanId: '' };
 
@@ -116,24 +116,24 @@ function headersIn(text: string): Record<string, string> {
   );
 }
 
-/** A span as it is written. Times in milliseconds since 1970. */
+/** A finished span. Times in Unix ms. */
 export interface SpanFacts {
   readonly name: string;
   readonly kind: SpanKind;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly attributes: Attributes;
-  /** Undefined: nothing is said of it. */
+  /** Undefined: unset. */
   readonly status: SpanStatusCode | undefined;
 }
 
-/** Every dialect's calls are this in OpenTelemetry's words. */
+/** OpenTelemetry's operation name for calls of all protocols. */
 const OPERATION = 'chat';
 
-/** How the call looks from outside: HTTP's conventions, and what is known here beside them. */
+/** The span of a call: HTTP conventions and own attributes. */
 export function callSpan(call: TracedCall): SpanFacts {
   const { method, path, answeredWith, error, startedAt, endedAt } = call;
-  // A request that was wrong is the client's error and not this service's; a client that has left is nobody's.
+  // Invalid requests are client errors; cancelled calls are no errors.
   const isOurs = error !== undefined && error !== 'context_canceled' && !isWrong(answeredWith);
   return {
     name: `${method} ${path}`,
@@ -163,7 +163,7 @@ export function callSpan(call: TracedCall): SpanFacts {
   };
 }
 
-/** One request to an upstream: the conventions for clients of generative models. */
+/** The span of an upstream request: conventions for generative AI clients. */
 export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentAttempt): SpanFacts {
   const { model, dialect, outcome, ordinal } = attempt;
   const { hostname, port, protocol } = new URL(sent.baseUrl);
@@ -193,7 +193,7 @@ export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentA
   };
 }
 
-/** In seconds, as the conventions have times: what it waited for, where it did. */
+/** Seconds, as the conventions require: what the call waited for. */
 function timesOf({ holdMs, settledMs, waits: { client, credit, back_off } }: TracedCall): Attributes {
   return {
     ...known('switchboard.hold.duration', seconds(holdMs)),
@@ -222,13 +222,13 @@ const known = (name: string, value: string | number | undefined): Attributes =>
 
 export interface ExportReport {
   readonly logger: Logger;
-  /** By what became of them. */
+  /** By result. */
   readonly spans: Counter<'outcome'>;
 }
 
 type Done = Parameters<SpanExporter['export']>[1];
 
-/** Says once that the collector does not take spans, and once that it does again. */
+/** Logs once when the collector rejects spans, and once when it accepts them again. */
 export class WatchedExporter implements SpanExporter {
   private failing = false;
 
@@ -240,7 +240,7 @@ export class WatchedExporter implements SpanExporter {
   export(spans: ReadableSpan[], done: Done): void {
     this.exporter.export(spans, (result) => {
       this.note(spans.length, result.error);
-      // Whoever is told of a failure can do no more about it than was done here.
+      // The failure was already handled here.
       done({ code: 0 });
     });
   }

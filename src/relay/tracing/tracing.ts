@@ -7,10 +7,10 @@ import type { CallTrace } from '../../protocols/contract/index.js';
 import type { SpanExport } from './span-export.js';
 import { headersOf, newSpanId, RecordedTrace, SAMPLED, type TraceContext, traceContextOf } from './trace-context.js';
 
-/** How long a process that ends waits for its collector, in ms. */
+/** Max wait for the collector at shutdown, in ms. */
 const LAST_EXPORT_MS = 3000;
 
-/** The traces that calls are part of. */
+/** Creates the traces of calls. */
 @Injectable()
 export class Tracing implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Tracing');
@@ -24,7 +24,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     this.spans = metrics.counter('trace_spans_total', 'Spans, by export result.', ['outcome']);
   }
 
-  /** What speaks to collectors is loaded only where there is one. */
+  /** The exporter is only loaded if configured. */
   async onModuleInit(): Promise<void> {
     const { otlpEndpoint: endpoint, otlpHeaders: headers } = this.config;
     if (endpoint === undefined) return;
@@ -32,7 +32,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     this.exported = new SpanExport({ endpoint, headers, logger: this.logger, spans: this.spans });
   }
 
-  /** For a request that may become a call, when it arrives. Undefined: neither its client nor this service traces it. */
+  /** For a request that may become a call. Undefined: neither the client nor this service traces it. */
   begin(request: IncomingMessage, response: ServerResponse): CallTrace | undefined {
     const parent = traceContextOf(request.headers);
     const { exported } = this;
@@ -41,18 +41,18 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     return parent && new PassedTrace(parent);
   }
 
-  /** Sends what has not been sent yet. */
+  /** Sends pending spans. */
   async flush(): Promise<void> {
     await this.exported?.flush();
   }
 
-  /** By now every call is settled, and so has told its trace. */
+  /** By now every call is settled and its trace complete. */
   async onApplicationShutdown(): Promise<void> {
     if (this.exported !== undefined) await within(this.exported.close(), LAST_EXPORT_MS);
   }
 }
 
-/** A trace of the client's that only passes: nothing of it is recorded here. */
+/** A client's trace that is only propagated. */
 class PassedTrace implements CallTrace {
   constructor(private readonly parent: TraceContext) {}
 
@@ -65,7 +65,7 @@ class PassedTrace implements CallTrace {
   }
 
   end(): void {
-    // Nobody is told.
+    // Not exported.
   }
 }
 

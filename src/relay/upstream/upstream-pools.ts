@@ -8,11 +8,11 @@ import { Config } from '../../platform/config/index.js';
 import { Metrics } from '../../platform/metrics/index.js';
 import { AppError, ExpansionLimit } from '../../platform/shared/index.js';
 
-/** Connections to upstreams, one pool for each origin and time limit of connecting: directly, or through the proxy. */
+/** Connection pools by origin and connect timeout, direct or through the proxy. */
 @Injectable()
 export class UpstreamPools implements OnApplicationShutdown {
   private readonly pools = new Map<string, Dispatcher>();
-  /** The same without what is wrapped around them. */
+  /** The pools without interceptors. */
   private readonly bare: Pool[] = [];
   private readonly proxy: URL | undefined;
 
@@ -28,13 +28,13 @@ export class UpstreamPools implements OnApplicationShutdown {
     this.proxy = address === undefined ? undefined : new URL(address);
   }
 
-  /** @param connectMs how long a connection may take to come about */
+  /** @param connectMs connect timeout */
   poolFor(origin: string, connectMs: number): Dispatcher {
     const name = `${origin} ${connectMs}`;
     const known = this.pools.get(name);
     if (known !== undefined) return known;
     const bare = new Pool(origin, {
-      // Leaving must close one socket and touch no other call, hence no shared HTTP/2 connection.
+      // Aborting must close one socket without affecting other calls, hence no shared HTTP/2 connection.
       allowH2: false,
       pipelining: 1,
       connect: this.connectorFor(new URL(origin), connectMs),
@@ -55,7 +55,7 @@ export class UpstreamPools implements OnApplicationShutdown {
     return this.bare.reduce((sum, { stats }) => sum + of(stats), 0);
   }
 
-  /** What is stored may be older than the rule, so that an address is looked at here too. Names are the proxy's business. */
+  /** Checks IP addresses again, since stored channels may predate the rule. Names are resolved by the proxy. */
   private connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
     if (isForbidden(destination.hostname))
       return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
@@ -66,16 +66,16 @@ export class UpstreamPools implements OnApplicationShutdown {
   }
 }
 
-/** Where a connection leads. */
+/** Target of a connection. */
 type Destination = Pick<URL, 'hostname' | 'port'>;
 
 const HTTPS_PORT = 443;
 const WITH_PORT = /^(\[.+\]|[^:]+):(\d+)$/;
 
 /**
- * Whether a destination of https:// is reached without the proxy. Names are meant with all below them, with a dot or
- * without; `*.name` means those below alone. This machine is never asked of a proxy.
- * @param noProxy as the configuration has it: in lower case
+ * Whether an `https://` destination bypasses the proxy. Names include their subdomains; `*.name` means subdomains only.
+ * The local host always does.
+ * @param noProxy entries in lower case
  */
 export function goesDirectly({ hostname, port }: Destination, noProxy: readonly string[]): boolean {
   const host = plain(hostname);
@@ -104,12 +104,12 @@ function isIn(network: string, bits: string | undefined, host: string): boolean 
 const nameOf = (family: number): 'ipv4' | 'ipv6' => (family === 4 ? 'ipv4' : 'ipv6');
 const isLoopback = (host: string): boolean => host === 'localhost' || isIn('127.0.0.0', '8', host) || host === '::1';
 
-/** Without the brackets of an IPv6 address, and the dot that only says that a name is whole. */
+/** Removes the brackets of IPv6 addresses and the trailing dot of names. */
 const plain = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/(.)\.$/, '$1');
 
 /**
- * Connects to destinations of https:// through a proxy (CONNECT); TLS goes through it to the destination itself.
- * @param timeoutMs for each of the two
+ * Connects through a proxy with CONNECT; TLS is end-to-end.
+ * @param timeoutMs for each of both steps
  */
 function tunnelThrough(proxy: URL, timeoutMs: number): buildConnector.connector {
   const speakTls = buildConnector({ timeout: timeoutMs, allowH2: false });
@@ -134,7 +134,7 @@ function openTunnel(proxy: URL, to: Destination, timeoutMs: number, done: buildC
   });
   const late = setTimeout(() => asking.destroy(new errors.ConnectTimeoutError('The proxy timed out.')), timeoutMs);
   asking
-    // Any answer to CONNECT comes this way, whatever its status.
+    // Emitted for every response to CONNECT, whatever its status.
     .once('connect', ({ statusCode }, socket: Socket) => {
       clearTimeout(late);
       if (statusCode === 200) return done(null, socket);
@@ -154,17 +154,17 @@ function authorizationFor({ username, password }: URL): Readonly<Record<string, 
   return { 'proxy-authorization': `Basic ${Buffer.from(credential).toString('base64')}` };
 }
 
-// Also for statuses whose bodies are usually not decoded: errors are read and classified.
+// Includes error statuses: their bodies are read and classified.
 const decompress = interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false });
 
-/** Decompresses responses of upstreams, and ends those that expand too far: they fail as `upstream_error`. */
+/** Decompresses upstream responses, and fails those that expand too far with `upstream_error`. */
 const boundedDecompression: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const limit = new ExpansionLimit();
   const measured: Dispatcher.Dispatch = (sent, received) => dispatch(sent, new CompressedBytes(received, limit));
   return decompress(measured)(options, new DecompressedBytes(handler, limit));
 };
 
-/** Passes everything on. The handler may be a class, so its methods are called on it. */
+/** Delegates to a handler, which may be a class with methods on its prototype. */
 class PassingHandler implements Dispatcher.DispatchHandler {
   constructor(
     protected readonly handler: Dispatcher.DispatchHandler,
@@ -200,7 +200,7 @@ class PassingHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Counts the bytes of the connection. */
+/** Counts compressed bytes. */
 class CompressedBytes extends PassingHandler {
   override onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     this.limit.compressed(bytes);
@@ -208,7 +208,7 @@ class CompressedBytes extends PassingHandler {
   }
 }
 
-/** Holds the decompressed bytes against them. */
+/** Compares decompressed bytes with them. */
 class DecompressedBytes extends PassingHandler {
   private count = 0;
   private isOver = false;

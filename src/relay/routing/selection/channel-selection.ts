@@ -13,13 +13,13 @@ import { ChannelLoad } from './channel-status.js';
 import type { CallOutlook } from './outlook.js';
 import { Random } from './weighted-draw.js';
 
-/** All channels of a model, as they stand to a call of it. */
+/** All channels of a model from the view of a call. */
 export interface ModelOutlook extends CallOutlook {
-  /** Those that serve the model, but not such a call. By name. */
+  /** Channels that serve the model but not such calls, by name. */
   readonly excluded: readonly Excluded[];
 }
 
-/** Chooses whom calls ask. */
+/** Selects channels for calls. */
 @Injectable()
 export class ChannelSelection {
   constructor(
@@ -39,12 +39,12 @@ export class ChannelSelection {
     );
   }
 
-  /** Whether there is such a channel, also one that is disabled. */
+  /** Whether the channel exists, even disabled. */
   has(channelId: string): boolean {
     return [...this.directory.all(), ...this.directory.switchedOff].some(({ id }) => id === channelId);
   }
 
-  /** Whom a call would ask if it were made now, and why not the others. Nobody is asked, and nothing is counted. */
+  /** What would be selected for a call now, and why other channels would not. No side effects. */
   outlook(wanted: SelectionQuery): ModelOutlook {
     const { group, model, protocol } = wanted;
     const outlook = this.for(wanted).outlook();
@@ -58,13 +58,13 @@ export class ChannelSelection {
   }
 }
 
-/** Why a channel that serves a model is not considered for a call of it. */
+/** Why a channel that serves a model is not considered. */
 export type Exclusion =
   | { readonly why: 'switched-off' }
-  /** It cannot be called from this process; `reason` as `Channel.unavailableReason`. */
+  /** `reason` as in `Channel.unavailableReason`. */
   | { readonly why: 'unavailable'; readonly reason: string }
   | { readonly why: 'other-groups'; readonly groups: readonly string[] }
-  /** It takes calls of its own dialect alone. */
+  /** It only accepts its own protocol. */
   | { readonly why: 'native-only' };
 
 export interface Excluded {
@@ -72,7 +72,7 @@ export interface Excluded {
   readonly exclusion: Exclusion;
 }
 
-/** Of a channel that is known not to be considered; in the order in which an operator would put it right. */
+/** For channels known to be excluded; the reasons in the order in which an administrator would fix them. */
 function exclusionOf(channel: SwitchedOffChannel | Channel, group: string, protocol: ProtocolId): Exclusion {
   if (!('unavailableReason' in channel)) return { why: 'switched-off' };
   const { unavailableReason, groups } = channel;

@@ -4,22 +4,22 @@ import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { CooldownReason } from '../health/cooldown.js';
 import type { AvailableChannel, ChannelStatus, UnavailableChannel } from './channel-status.js';
 
-/** A channel that a call would ask, when its turn comes. */
+/** A channel that a call could use. */
 export interface Prospect extends AvailableChannel {
-  /** How much of the calls that nothing ties to a channel ask this one first: 0 to 1. */
+  /** Share of calls without affinity that try it first: 0 to 1. */
   readonly firstShare: number;
 }
 
-/** Whom a call would ask, if it were made now. Nobody is asked for it, and nothing is drawn. */
+/** What a call would use now, without side effects or randomness. */
 export interface CallOutlook {
-  /** In the order in which they are likely to be asked: those that chance decides between, by their weights. */
+  /** In likely order; by weight where chance decides. */
   readonly prospects: readonly Prospect[];
   readonly hindered: readonly UnavailableChannel[];
-  /** What the call would be told because nobody can be asked. */
+  /** The error if no channel is available. */
   readonly shortage: NoChannel | undefined;
 }
 
-/** Those that can be asked, in their order and with their shares. */
+/** Available channels in order, with their shares. */
 export function prospectsOf(standings: readonly ChannelStatus[], protocol: ProtocolId): readonly Prospect[] {
   const ordered = standings
     .filter((standing) => standing.isAskable)
@@ -37,8 +37,8 @@ export function prospectsOf(standings: readonly ChannelStatus[], protocol: Proto
 type Placed = Pick<Channel, 'tier' | 'protocol' | 'weight'>;
 
 /**
- * Below 0 where one channel is asked before the other whatever chance says: by tier, then the client's own dialect, since
- * nothing can be lost there, then whoever has a weight at all. 0 where chance decides, by their weights.
+ * Negative if the first channel precedes: by tier, then the client's own protocol, then a positive weight. 0: chance
+ * decides by weight.
  */
 export function precedence(one: Placed, other: Placed, protocol: ProtocolId): number {
   if (one.tier !== other.tier) return one.tier - other.tier;
@@ -46,22 +46,22 @@ export function precedence(one: Placed, other: Placed, protocol: ProtocolId): nu
   return isNative || Number(one.weight === 0) - Number(other.weight === 0);
 }
 
-/** What a channel counts for among its equals; those of weight 0 are drawn alike. */
+/** Weight for drawing; channels of weight 0 are drawn equally. */
 export const drawnBy = ({ weight }: Placed): number => (weight === 0 ? 1 : weight);
 
-/** Clients are told to wait no longer than this. */
+/** Max wait suggested to clients. */
 const LONGEST_WAIT_SECONDS = 60;
-/** Where nobody knows when: a full channel has room again in a moment, and a call that tries tells soon. */
+/** Suggested wait if unknown: a full channel or a running probe is resolved quickly. */
 const MOMENT_SECONDS = 1;
 const UNKNOWN_WAIT_SECONDS = 10;
 
-/** Nobody can be asked, or nobody else. */
+/** No channel, or no further channel, is available. */
 export class NoChannel extends AppError {
   constructor(
     kind: ErrorKind,
     message: string,
     retryAfterSeconds: number | undefined,
-    /** There is nobody for whom to wait either: all have been asked, or there is none at all. */
+    /** Waiting does not help: all were tried, or there is none. */
     readonly isExhausted: boolean,
   ) {
     super(kind, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
@@ -73,7 +73,7 @@ export class NoChannel extends AppError {
   }
 }
 
-/** Why channels that serve a model cannot be called now, gathered while one is looked for. */
+/** Collects why channels cannot be called now. */
 export class Shortage {
   private readonly reasons = new Set<CooldownReason | 'full'>();
   private waitMs = Infinity;
@@ -85,7 +85,7 @@ export class Shortage {
     for (const { reason, untilMs } of rests) this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
   }
 
-  /** What the client is told when there is no other. */
+  /** The error for the client if no channel is left. */
   errorFor(model: string): NoChannel {
     if (this.reasons.size === 0) return NoChannel.for(model);
     const seconds = Math.min(Math.ceil(this.waitMs / 1000), LONGEST_WAIT_SECONDS);
