@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 
-/** The refusal of a body that breaks the grammar of JSON at this byte. */
+/** The error for invalid JSON at a byte position. */
 export const notJson = (at: number, reason: string): AppError =>
   new AppError('invalid_request', `The request body is not valid JSON at byte ${at}: ${reason}.`);
 
-/** True when these very bytes stand there. */
+/** Whether these bytes are at the position. */
 export function standsAt(body: Buffer, at: number, word: Uint8Array): boolean {
   for (let index = 0; index < word.length; index++) {
     if (body[at + index] !== word[index]) return false;
@@ -14,9 +14,9 @@ export function standsAt(body: Buffer, at: number, word: Uint8Array): boolean {
 }
 
 /**
- * What the string at `[start, end)`, quotes included, says.
- * @param escaped whether it may contain escapes; without them nothing is parsed
- * @throws AppError invalid_request when it contains an escape that JSON does not know
+ * The text of the string at `[start, end)`, including quotes.
+ * @param escaped whether it may contain escapes; otherwise nothing is parsed
+ * @throws AppError invalid_request when it contains an invalid escape
  */
 export function stringText(body: Buffer, start: number, end: number, escaped: boolean): string {
   if (!escaped) return body.toString('utf8', start + 1, end - 1);
@@ -27,7 +27,7 @@ export function stringText(body: Buffer, start: number, end: number, escaped: bo
   }
 }
 
-// The bytes of JSON and of server-sent events that readers look for, by the names of their characters.
+// Bytes of JSON and of server-sent events by character name.
 
 const TAB = 0x09;
 export const LF = 0x0a;
@@ -48,13 +48,13 @@ export const SMALL_T = 0x74;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** True for the four bytes that JSON takes for white space. */
+/** JSON's white space. */
 export const isWhiteSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === LF || byte === CR || byte === TAB;
 
-// Numbers, `true`, `false` and `null`: values that end where another byte stands.
+// Literals: numbers, `true`, `false` and `null`.
 
-/** The words that are values, by their first byte. */
+/** Keyword literals by first byte. */
 const WORDS: Readonly<Record<number, Uint8Array>> = {
   [SMALL_T]: Buffer.from('true'),
   [SMALL_F]: Buffer.from('false'),
@@ -62,11 +62,11 @@ const WORDS: Readonly<Record<number, Uint8Array>> = {
 };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** 1 for the bytes that they may be made of. */
+/** 1 for bytes that literals consist of. */
 const LITERAL = new Uint8Array(256);
 for (const character of '0123456789+-.eEtrufalsn') LITERAL[character.charCodeAt(0)] = 1;
 
-/** Where the bytes end that may be one. */
+/** End of the bytes that may be a literal. */
 export function literalEnd(body: Buffer, from: number): number {
   let at = from;
   while (LITERAL[body[at] ?? 0] === 1) at++;

@@ -3,16 +3,16 @@ import type { AppError, ErrorKind, JsonObject } from '../../platform/shared/inde
 import type { RenderedError } from './protocol-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';
 
-// What Responses and Chat Completions have in common: both are one vendor's, and their errors are the same.
+// Errors shared by Responses and Chat Completions.
 
 interface OpenAiErrorRow {
   readonly status: number;
   readonly type: string;
-  /** Null where the dialect has no word for it. */
+  /** Null if the protocol has none. */
   readonly code: string | null;
 }
 
-/** The object under `error`: clients of these dialects expect all four members, always. */
+/** The `error` object; clients expect all four members. */
 interface OpenAiErrorBody extends JsonObject {
   readonly message: string;
   readonly type: string;
@@ -53,13 +53,13 @@ const ROWS: Readonly<Record<ErrorKind, OpenAiErrorRow>> = {
   context_canceled: server(499, 'context_canceled'),
 };
 
-/** An error as an HTTP answer of Responses and Chat Completions. */
+/** An HTTP error of Responses and Chat Completions. */
 export function renderOpenAiError(error: AppError, requestId: string): RenderedError {
   const { status } = ROWS[error.kind];
   return { status, headers: errorHeaders(error, status), body: { error: openAiErrorBody(error, requestId) } };
 }
 
-/** The object that says what went wrong, for the body of an answer or an event of a stream. */
+/** The error object of a body or a stream event. */
 export function openAiErrorBody(error: AppError, requestId: string): OpenAiErrorBody {
   const row = ROWS[error.kind];
   return {
@@ -78,7 +78,7 @@ function codeOf(error: AppError, row: OpenAiErrorRow): string | null {
 
 const MINUTE_S = 60;
 
-/** How much is left of our limits, as Responses and Chat Completions say it in headers. */
+/** Remaining limits as OpenAI's headers. */
 export const renderOpenAiLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
   ...headersOf('requests', requests),
   ...headersOf('tokens', tokens),
@@ -93,22 +93,22 @@ function headersOf(what: string, standing: LimitStatus | undefined): Record<stri
   };
 }
 
-/** `6m0s`, `1s`, `120ms`: never sooner than it is. */
+/** `6m0s`, `1s`, `120ms`; rounded up. */
 function durationText(ms: number): string {
   if (ms < 1000) return `${Math.ceil(ms)}ms`;
   const seconds = Math.ceil(ms / 1000);
   return seconds < MINUTE_S ? `${seconds}s` : `${Math.floor(seconds / MINUTE_S)}m${seconds % MINUTE_S}s`;
 }
 
-/** Final whoever sends them: the same request would be refused again. */
+/** Retrying the same request would fail again. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 426]);
-/** The longest wait that a client is told. One vendor's SDK obeys any number and freezes its program for so long. */
+/** Max `Retry-After` for clients. One vendor's SDK honors any number and blocks its program. */
 export const MAX_RETRY_AFTER_SECONDS = 60;
 const REQUEST_ID = '(request id: ';
 
 /**
- * The headers that errors of every dialect carry, beside the request id's.
- * @param status as the dialect words this error
+ * Error headers of all protocols, except the request ID.
+ * @param status rendered status
  */
 export function errorHeaders(error: AppError, status: number): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -120,14 +120,14 @@ export function errorHeaders(error: AppError, status: number): Record<string, st
   return headers;
 }
 
-/** The message as clients get it: it ends with the request's id, once, also when an upstream put its own there. */
+/** The message ending with the request ID, once, also if an upstream added its own. */
 export function messageWithId(message: string, requestId: string): string {
   const own = message.trimEnd();
   const suffix = own.endsWith(')') ? own.lastIndexOf(REQUEST_ID) : -1;
   return `${suffix < 0 ? own : own.slice(0, suffix).trimEnd()} ${REQUEST_ID}${requestId})`;
 }
 
-/** Undefined leaves the decision to the status, as SDKs take it. */
+/** Undefined leaves the decision to the status. */
 function shouldRetryOf(error: AppError, status: number): boolean | undefined {
   if (error.details.shouldRetry !== undefined) return error.details.shouldRetry;
   if (error.kind === 'insufficient_quota' || FINAL_STATUSES.has(status)) return false;
@@ -140,7 +140,7 @@ function retryAfterOf(error: AppError): number | undefined {
   return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** What HTTP has for each kind of error: for pages, and for dialects whose vendor says nothing else. */
+/** HTTP status by kind of error, for pages and for protocols without their own. */
 export const DEFAULT_STATUSES: Readonly<Record<ErrorKind, number>> = {
   invalid_token: 401,
   permission_denied: 403,

@@ -3,13 +3,13 @@ import type { CallSignal } from './signals.js';
 import { likelyTokensIn } from './token-estimate.js';
 
 const ASCII = /^[\x20-\x7e]*$/;
-/** As the bytes read one by one. */
+/** As Latin-1. */
 const BYTE_ORDER_MARK = '\u00EF\u00BB\u00BF';
 
-/** Keeps an idle stream alive in every dialect: clients skip comments wherever they stand. */
+/** Keep-alive for every protocol: clients skip comments. */
 export const KEEP_ALIVE_COMMENT: Uint8Array = Buffer.from(': keepalive\n\n');
 
-/** A line of an event that carries something: positions in the wire bytes, behind the field's name and one space. */
+/** Position of a line's value, after the field name and one space. */
 interface Line {
   readonly start: number;
   readonly end: number;
@@ -20,25 +20,25 @@ interface Fields {
   readonly data: readonly Line[];
 }
 
-/** One server-sent event as it arrived. Nothing is decoded before it is asked for. */
+/** A server-sent event as received; decoded lazily. */
 export class SseEvent {
   #wire: Buffer | undefined;
   #text: string | undefined;
   #fields: Fields | undefined;
 
-  /** @param raw all bytes of the event, the empty line that ends it included when there was one */
+  /** @param raw all bytes, including the final empty line if present */
   constructor(readonly raw: Buffer) {}
 
   /**
-   * The event as clients get it: the very bytes, unless they use CR, start with a byte order mark or lack the empty
-   * line. Clients exist that see no event at all behind CRLF.
+   * The event for clients: its bytes, normalized only if they use CR, start with a byte order mark or lack the empty
+   * line. Some clients do not recognize CRLF.
    */
   get wire(): Buffer {
     const { text } = this;
     return (this.#wire ??= Buffer.from(text, 'latin1'));
   }
 
-  /** The wire bytes, one character each, to look for ASCII quickly: its positions are those of the bytes. */
+  /** As Latin-1, for fast searches: positions equal those of the bytes. */
   get text(): string {
     if (this.#text === undefined) {
       const text = this.raw.toString('latin1');
@@ -48,7 +48,7 @@ export class SseEvent {
     return this.#text;
   }
 
-  /** What the `event:` line says; undefined when there is none. */
+  /** The `event:` field; undefined if absent. */
   get name(): string | undefined {
     const line = this.fields.name;
     if (line === undefined) return undefined;
@@ -56,24 +56,24 @@ export class SseEvent {
     return ASCII.test(name) ? name : this.decode(line);
   }
 
-  /** The `data:` lines, joined by line feeds; empty when there are none. */
+  /** The `data:` fields joined by line feeds; empty if absent. */
   get data(): string {
     const [first, ...others] = this.fields.data;
     if (first === undefined) return '';
     return others.length === 0 ? this.decode(first) : this.fields.data.map((line) => this.decode(line)).join('\n');
   }
 
-  /** Where the data begins in `text`; -1 when there is none. */
+  /** Start of the data in `text`; -1 if absent. */
   get dataAt(): number {
     return this.fields.data[0]?.start ?? -1;
   }
 
-  /** Behind the last character of the data in `text`; -1 when there is none. */
+  /** End of the data in `text`; -1 if absent. */
   get dataEnd(): number {
     return this.fields.data.at(-1)?.end ?? -1;
   }
 
-  /** True when the event has neither name nor data: comments, `id:` and `retry:` lines, or nothing at all. */
+  /** Neither name nor data: comments, `id:` and `retry:` fields, or nothing. */
   get isComment(): boolean {
     return this.fields.name === undefined && this.fields.data.length === 0;
   }
@@ -87,13 +87,13 @@ export class SseEvent {
   }
 }
 
-/** The bytes of an event: `event:` line if it has a name, `data:` lines, empty line, LF only. */
+/** An event's bytes with LF: `event:` if named, `data:`, empty line. */
 export function renderSse(name: string | undefined, data: string): Buffer {
   const lines = data.split('\n').map((line) => `data: ${line}\n`);
   return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}${lines.join('')}\n`);
 }
 
-/** The same as text, for data of one line: many events are put together before they are encoded. */
+/** The same as text for single-line data, to be encoded with other events. */
 export const sseText = (name: string | undefined, line: string): string =>
   name === undefined ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;
 
@@ -125,7 +125,7 @@ function nameLine(text: string, start: number, end: number): Line | undefined {
   return value === -1 ? undefined : { start: value, end };
 }
 
-/** Where the value of the field begins; -1 when the line is another field's. A field without a colon is empty. */
+/** Start of a field's value; -1 for another field. A field without colon is empty. */
 function valueStart(text: string, field: string, start: number, end: number): number {
   if (!text.startsWith(field, start)) return -1;
   const colon = start + field.length;
@@ -134,12 +134,12 @@ function valueStart(text: string, field: string, start: number, end: number): nu
   return text[colon + 1] === ' ' ? colon + 2 : colon + 1;
 }
 
-/** How much of an event's data is looked at: white space may stand in front of what begins it. */
+/** How much leading white space to skip. */
 const MAX_PEEKED_BYTES = 64;
 
 /**
- * What the model wrote in a piece of an answer, counted roughly.
- * @param lane which of several interleaved texts it continues, where there are several
+ * Estimated output of a piece of a response.
+ * @param lane index of interleaved texts
  */
 export function outputOf(text: string, lane?: number): Extract<CallSignal, { type: 'output' }> {
   const units = likelyTokensIn(text);
@@ -147,8 +147,8 @@ export function outputOf(text: string, lane?: number): Extract<CallSignal, { typ
 }
 
 /**
- * What an event's data is at first sight: a JSON object, the marker `[DONE]`, something else, or absent. An object that
- * does not end with its brace was cut off, and would break whoever parses it.
+ * Kind of the data by its first and last bytes: a JSON object, `[DONE]`, something else, or none. An object without
+ * closing brace is truncated.
  */
 export function dataKind(event: SseEvent): 'object' | 'done' | 'other' | 'none' {
   const { dataAt: at, dataEnd: end, text } = event;
@@ -161,9 +161,9 @@ export function dataKind(event: SseEvent): 'object' | 'done' | 'other' | 'none' 
 }
 
 /**
- * Reads which event it is, among those that a dialect looks at: by its name, else by the first `type` inside that is
- * one of them, since not every server names its events. Undefined for any other.
- * @param types the types, as alternatives of a regular expression
+ * Determines the event type among those of interest: by name, else by the first matching `type` member, since some
+ * servers do not name events. Undefined otherwise.
+ * @param types alternatives of a regular expression
  */
 export function eventTypeReader(types: string): (event: SseEvent) => string | undefined {
   const name = new RegExp(`^(?:${types})$`);
@@ -171,7 +171,7 @@ export function eventTypeReader(types: string): (event: SseEvent) => string | un
   return (event) => (event.name !== undefined && name.test(event.name) ? event.name : member.exec(event.text)?.[1]);
 }
 
-/** The event's data when it is a JSON object; undefined otherwise. */
+/** The data if it is a JSON object; undefined otherwise. */
 export function parseData(event: SseEvent): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(event.data);
