@@ -25,11 +25,11 @@ interface MessageContext {
   readonly flags: ChatFlags;
   readonly names: ToolNames;
   readonly losses: TranslationWarnings;
-  /** Whose reasoning the upstream reads. */
+  /** Whose reasoning the upstream accepts. */
   readonly family: string;
 }
 
-/** The messages of a conversation whose results are paired. */
+/** Messages of a conversation with paired results. */
 export function buildMessages({ lead, turns }: CallContent, context: MessageContext): readonly TreeObject[] {
   if (turns.at(-1)?.role === 'assistant') context.losses.warn('prefill', 'messages');
   const writer = new MessageWriter(context);
@@ -40,7 +40,7 @@ export function buildMessages({ lead, turns }: CallContent, context: MessageCont
 
 class MessageWriter {
   private readonly messages: TreeObject[] = [];
-  /** What the user says next: no two messages behind each other are the user's. */
+  /** Pending user content: consecutive user messages are merged. */
   private said: TreeObject[] = [];
   private readonly instructor: 'developer' | 'system';
 
@@ -48,7 +48,7 @@ class MessageWriter {
     this.instructor = context.flags.developerRole ? 'developer' : 'system';
   }
 
-  /** One message: the templates of many models have room for one, in front. */
+  /** One message in front: templates of many models allow only that. */
   lead(texts: readonly TextPart[]): void {
     if (texts.length === 0) return;
     this.messages.push({ role: this.instructor, content: texts.map(({ text }) => text).join('\n\n') });
@@ -84,11 +84,11 @@ class MessageWriter {
     this.messages.push({ role: this.instructor, content: text });
   }
 
-  /** Results come right behind their calls, so nothing that is said waits in front of them. */
+  /** Results must directly follow their calls. */
   private user(parts: readonly Part[]): void {
     const results = parts.filter((part) => part.kind === 'tool-result');
     for (const result of results) this.messages.push(this.toolMessage(result));
-    // There may be more of them than a call can have arguments.
+    // Too many for spread arguments.
     for (const result of results) for (const part of this.attachments(result)) this.said.push(part);
     for (const part of parts) if (isSaid(part)) this.said.push(buildPart(part, this.context.flags));
   }
@@ -102,7 +102,7 @@ class MessageWriter {
     return { role: 'tool', tool_call_id: flags.toolId(result.id), content: texts.join('\n') || flags.emptyToolResult };
   }
 
-  /** What a tool message cannot hold follows in the user's name. */
+  /** Content that tool messages do not support follows as user content. */
   private attachments({ id, parts }: ToolResultPart): readonly TreeObject[] {
     return parts.flatMap((part): TreeObject[] => {
       if (part.kind === 'text' || (part.kind === 'file' && part.source.from === 'text')) return [];
@@ -129,7 +129,7 @@ class MessageWriter {
     });
   }
 
-  /** Servers exist that refuse calls without the thoughts that led to them. */
+  /** Some servers reject calls without their reasoning. */
   private thoughts(parts: readonly Part[]): TreeObject {
     const { flags, family } = this.context;
     if (flags.replayedReasoning === undefined) return {};
@@ -158,7 +158,7 @@ class MessageWriter {
 const isSaid = (part: Part): part is TextPart | ImagePart | FilePart | AudioPart =>
   part.kind === 'text' || part.kind === 'image' || part.kind === 'file' || part.kind === 'audio';
 
-/** One text is written as a text: the older form, which every server knows. */
+/** A single text is written as a string: the older form, which every server knows. */
 function contentOf(parts: readonly TreeObject[]): JsonTree {
   const [first, ...others] = parts;
   return first?.['type'] === 'text' && others.length === 0 ? (first['text'] ?? null) : parts;
@@ -166,7 +166,7 @@ function contentOf(parts: readonly TreeObject[]): JsonTree {
 
 const DETAILS: readonly (string | undefined)[] = ['auto', 'low', 'high'];
 
-/** A part of what the user says. @throws AppError invalid_request when the upstream cannot take it */
+/** A user content part. @throws AppError invalid_request when the upstream does not support it */
 function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: ChatFlags): TreeObject {
   switch (part.kind) {
     case 'text':

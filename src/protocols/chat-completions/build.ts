@@ -37,8 +37,8 @@ import { chatFlags, type ChatFlags, TOOL_NAME } from './flags.js';
 export const PATH = '/chat/completions';
 
 /**
- * The request for a call that came in another dialect.
- * @throws AppError invalid_request naming what this upstream cannot be asked
+ * Builds a request from another protocol.
+ * @throws AppError invalid_request naming what the upstream does not support
  */
 export function buildChatRequest({ content, losses }: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const flags = chatFlags(target.flags);
@@ -63,7 +63,7 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
     ...(flags.verbosity && { verbosity: content.verbosity }),
     user: content.endUser === undefined ? undefined : plainUser(content.endUser),
     ...(flags.cacheKey && { prompt_cache_key: content.cacheKey }),
-    // The usual one is named nowhere: servers that know no other would refuse the name.
+    // The default is omitted: servers without tiers would reject the name.
     service_tier: DEFAULT_SERVICE_TIERS.includes(content.serviceTier ?? 'auto') ? undefined : content.serviceTier,
     ...(stream && { stream, ...(flags.includeUsage && { stream_options: { include_usage: true } }) }),
   };
@@ -76,7 +76,7 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
   };
 }
 
-/** What a schema would have demanded is said in words to a model that knows none. */
+/** Describes the schema in an instruction if the model has no format support. */
 function withDescribedFormat(
   content: CallContent,
   { structuredOutput }: ChatFlags,
@@ -94,14 +94,14 @@ interface LimitContext {
   readonly target: UpstreamTarget;
 }
 
-/** Nothing where neither the client nor its money sets a limit. */
+/** Nothing if neither the client nor its balance sets a limit. */
 function buildLimit({ outputLimit }: CallContent, { flags, losses, target }: LimitContext): TreeObject {
   if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
   const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
   return limits.length === 0 ? {} : { [flags.limitName]: Math.min(...limits, target.maxOutputTokens) };
 }
 
-/** What asks for nothing. */
+/** Values without effect. */
 const DEFAULT: Readonly<Record<string, number>> = {
   temperature: 1,
   top_p: 1,
@@ -109,10 +109,10 @@ const DEFAULT: Readonly<Record<string, number>> = {
   frequency_penalty: 0,
 };
 
-/** How tokens are chosen. What the upstream does not know is dropped, by name. */
+/** Sampling parameters; unsupported ones are dropped with a warning. */
 function buildSampling(sampling: Sampling, flags: ChatFlags, losses: TranslationWarnings): TreeObject {
   const { topLogprobs, topK, seed, logitBias } = sampling;
-  // No answer of another dialect has room for them as they come.
+  // Responses of other protocols have no logprobs.
   if (topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
   if (topK !== undefined && !flags.topK) losses.warn('unsupported_parameter', 'top_k');
   const chosen = {
@@ -129,12 +129,12 @@ function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Translation
   return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };
 }
 
-/** The effort by the nearest name that the upstream knows. */
+/** The nearest supported effort. */
 function buildEffort(wish: ReasoningRequest, { efforts }: ChatFlags, losses: TranslationWarnings): Effort | undefined {
   const wished = requestedEffort(wish);
   if (wished === undefined) return undefined;
   const effort = nearestEffort(wished, efforts);
-  // A model that never thinks is not asked not to.
+  // A model without reasoning need not be told not to.
   const isMissed = effort !== wished && !(wished === 'none' && efforts.length === 0);
   if (isMissed) losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   return effort;
@@ -142,7 +142,7 @@ function buildEffort(wish: ReasoningRequest, { efforts }: ChatFlags, losses: Tra
 
 const DEFAULT_NAME = 'output';
 
-/** The format of the answer; undefined for text, and where it can only be asked for in words. */
+/** The format; undefined for text, or if it can only be described. */
 function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | undefined {
   if (!flags.structuredOutput) return undefined;
   switch (format.kind) {
@@ -167,10 +167,10 @@ interface ToolContext {
   readonly losses: TranslationWarnings;
 }
 
-/** The tools and how they may be called. Without tools nothing is said of calling them. */
+/** Tools and tool choice. Nothing without tools. */
 function buildTools(content: CallContent, context: ToolContext): TreeObject {
   const hosted = buildHosted(content, context);
-  // All of them, where the upstream can be told which of them may be called.
+  // All tools if the upstream supports a restriction.
   const tools = context.flags.allowedTools ? content.tools : allowedTools(content);
   if (tools.length === 0) return hosted;
   return {
@@ -204,7 +204,7 @@ function buildFunction(
 ): TreeObject {
   const parameters = objectSchema(schema);
   const isStrict = flags.strictSchema ? strict : undefined;
-  // Only who promises to obey a schema refuses alternatives at its root.
+  // Only strict schemas must not have combinators at their root.
   const merged = isStrict === true ? withoutRootCombinators(parameters) : undefined;
   if (merged === undefined) return { name, description, parameters, strict: isStrict };
   losses.warn('schema_merged', path);

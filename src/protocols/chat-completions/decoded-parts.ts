@@ -12,17 +12,17 @@ import type { CallFragment } from './wire.js';
 type TextKind = 'text' | 'refusal' | 'reasoning';
 
 /**
- * Tells the parts of an answer apart, which this dialect does not: a text goes on until something else is said, a call
- * until its arguments are whole and something else is said.
+ * Separates parts, which this protocol does not: a text continues until something else comes, a tool call until its
+ * arguments are complete and something else comes.
  */
 export class DecodedParts {
   private readonly sequencer: PartSequencer;
   private readonly calls: DecodedCalls;
-  /** The text that is being said. */
+  /** The current text. */
   private passage: { readonly key: string; readonly kind: TextKind; text: string } | undefined;
   private passages = 0;
 
-  /** @param family whose reasoning it is */
+  /** @param family of its reasoning */
   constructor(
     content: CallContent,
     private readonly family: string,
@@ -52,7 +52,7 @@ export class DecodedParts {
     return [...this.endPassage(), ...this.calls.next(fragment)];
   }
 
-  /** Nothing comes any more. */
+  /** End of the response. */
   finish(): CallEvent[] {
     return [...this.endPassage(), ...this.calls.end(), ...this.sequencer.finishAll()];
   }
@@ -74,23 +74,23 @@ export class DecodedParts {
   }
 }
 
-/** A tool call on its way. */
+/** A tool call in progress. */
 interface CallLane {
   readonly key: string;
   id: string;
   name: string;
   readonly isCustom: boolean;
-  /** Its text stands within JSON, and is told when it is complete. */
+  /** Its text is wrapped in JSON and emitted when complete. */
   isWrapped: boolean;
-  /** All of it that has come. */
+  /** All text so far. */
   text: string;
   hasBegun: boolean;
 }
 
-/** Puts the fragments of tool calls together, by whatever the upstream tells them apart. */
+/** Assembles fragments of tool calls, by whatever identifies them. */
 class DecodedCalls {
   private readonly lanes = new Map<string, CallLane>();
-  /** The call that a number or a place in the list means at present. */
+  /** The call currently meant by an index or position. */
   private readonly slots = new Map<number, CallLane>();
   private readonly byId = new Map<string, CallLane>();
 
@@ -106,12 +106,12 @@ class DecodedCalls {
     lane.name ||= fragment.name;
     if (lane.id !== '') this.byId.set(lane.id, lane);
     lane.text += fragment.text;
-    // Ids come late from some; what has come until then waits for them.
+    // Some servers send the ID late; earlier text waits for it.
     if (!lane.hasBegun) return lane.id === '' ? events : [...events, ...this.begin(lane)];
     return lane.isWrapped ? events : [...events, ...this.sequencer.append(lane.key, fragment.text)];
   }
 
-  /** Something else is said than this call: the others begin at last, and those whose arguments are whole end. */
+  /** Something else than this call continues: other calls start, and complete ones end. */
   pause(current?: CallLane): CallEvent[] {
     const events: CallEvent[] = [];
     for (const lane of this.lanes.values()) if (lane !== current && !lane.hasBegun) events.push(...this.begin(lane));
@@ -143,7 +143,7 @@ class DecodedCalls {
     return lane;
   }
 
-  /** Nothing happens to a call that has no name: nobody could answer it. */
+  /** A call without a name is ignored: it could not be answered. */
   private begin(lane: CallLane): CallEvent[] {
     if (lane.name === '') return [];
     const { key, id, isCustom, text } = lane;
@@ -166,9 +166,8 @@ class DecodedCalls {
 }
 
 /**
- * Whether the fragment begins another call than the one that its number meant: one of another id or, where there are no
- * ids, of another name, or with arguments behind those that are whole. Numbers are used twice; and servers exist that make
- * a new id for each fragment.
+ * Whether a fragment starts a new call under a used index: with another ID, or without IDs another name, or arguments
+ * after complete ones. Indexes are reused, and some servers create a new ID for each fragment.
  */
 function isAnother(lane: CallLane, fragment: CallFragment): boolean {
   const { id, name, isCustom } = lane;
@@ -177,7 +176,7 @@ function isAnother(lane: CallLane, fragment: CallFragment): boolean {
   return fragment.name !== name || (!isCustom && /^\s*\{/.test(fragment.text) && isWhole(lane));
 }
 
-/** Text that is no JSON is whole when the next thing is said. */
+/** Text that is not JSON is complete when something else comes. */
 function isWhole({ isCustom, text }: CallLane): boolean {
   if (isCustom) return true;
   if (!text.trimEnd().endsWith('}')) return false;

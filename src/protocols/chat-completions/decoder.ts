@@ -16,11 +16,11 @@ import { chatFlags } from './flags.js';
 import { chatUsageBeside } from './usage.js';
 import { annotationsIn, callsIn, choiceOf, deltaOf, reasoningIn, stopReason, textIn } from './wire.js';
 
-/** Reads the answers of this dialect's many servers: what they leave out, repeat or misname is made up for. */
+/** Decodes responses of this protocol's many servers, tolerating what they omit, repeat or misname. */
 export class ChatDecoder implements StreamDecoder {
   private readonly parts: DecodedParts;
   private readonly thinkTags: ThinkTags | undefined;
-  /** Whether the upstream may search the web; it does not say how often, it cites what it found. */
+  /** Web search is possible; servers do not report uses but cite results. */
   private readonly maySearch: boolean;
   private hasCited = false;
   private hasRefused = false;
@@ -47,13 +47,13 @@ export class ChatDecoder implements StreamDecoder {
         return this.chunk(chunk);
       }
       case 'other':
-        // A line that is cut or no JSON is left out; what it would have said cannot be known.
+        // Truncated or invalid lines are skipped.
         if (event.name === 'error') throw classifyInnerError({ error: event.data });
         return [];
     }
   }
 
-  /** A server that said why its answer ended, but not `[DONE]`, is done all the same. */
+  /** A finish reason without `[DONE]` is a complete response. */
   end(): readonly CallEvent[] {
     if (this.stage === 'over') return [];
     if (this.stage !== 'stopped') {
@@ -64,7 +64,7 @@ export class ChatDecoder implements StreamDecoder {
     return [{ type: 'call-end' }];
   }
 
-  /** A whole answer is a chunk that says everything; that it ended needs no word. */
+  /** An unstreamed response is a single complete chunk. */
   whole(answer: JsonObject): readonly CallEvent[] {
     const events = this.chunk(answer);
     if (choiceOf(answer) === undefined) throw unusable('an empty response');
@@ -72,7 +72,7 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   private chunk(chunk: JsonObject): CallEvent[] {
-    // Some upstreams always have the member, with null or false in it.
+    // Some upstreams always include the member, as null or false.
     if (chunk['error']) throw classifyInnerError({ error: chunk['error'] });
     const events: CallEvent[] = this.stage === 'new' ? [{ type: 'call-start' }] : [];
     if (this.stage === 'new') this.stage = 'open';
@@ -128,7 +128,7 @@ export class ChatDecoder implements StreamDecoder {
   }
 }
 
-/** A whole answer. @throws AppError when it is an error in disguise, or no answer at all */
+/** An unstreamed response. @throws AppError when it is an error in disguise, or not a response */
 export function decodeChatResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const decoder = new ChatDecoder(content, target);
   const collector = new ResultCollector();
@@ -159,12 +159,12 @@ interface Piece {
 }
 
 /**
- * Tells thoughts from the answer, for servers that write `<think>…</think>` in front of it. Tags may come in pieces; a
- * tag anywhere else is a text like any other.
+ * Extracts reasoning for servers that write `<think>…</think>` at the start. Tags may be split; elsewhere they are
+ * text.
  */
 class ThinkTags {
   private stage: 'before' | 'thinking' | 'answering' = 'before';
-  /** What may yet turn out to be a tag. */
+  /** Text that may become a tag. */
   private held = '';
 
   next(text: string): readonly Piece[] {
@@ -173,7 +173,7 @@ class ThinkTags {
     return this.stage === 'before' ? this.before() : this.thinking();
   }
 
-  /** What was no tag after all. */
+  /** The remaining text. */
   end(): Piece {
     const text = this.held;
     this.held = '';
@@ -208,7 +208,7 @@ class ThinkTags {
   }
 }
 
-/** How many characters at the end are the beginning of the closing tag. */
+/** Length of a partial closing tag at the end. */
 function partialTag(text: string): number {
   for (let length = Math.min(text.length, CLOSING.length - 1); length > 0; length -= 1) {
     if (text.endsWith(CLOSING.slice(0, length))) return length;

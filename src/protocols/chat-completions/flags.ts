@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto';
 import { conforming, type Effort, type NameRule, type UpstreamTarget } from '../contract/index.js';
 import { OUTPUT_LIMITS } from './head.js';
 
-// What an upstream of this dialect can do, as its channel and its model say. There are many servers of it: what is not
-// said is what nearly all of them do, so that nobody is sent what he may refuse.
+// Capabilities of upstreams of this protocol. Defaults are what nearly all servers accept.
 
 type Flags = UpstreamTarget['flags'];
 
 export interface ChatFlags {
   readonly limitName: (typeof OUTPUT_LIMITS)[number];
-  /** Instructions come from a `developer`. */
+  /** Instructions have the role `developer`. */
   readonly developerRole: boolean;
-  /** Instructions may stand within the conversation; else the user says them, between tags. */
+  /** Instructions may be within the conversation; otherwise they become tagged user text. */
   readonly midSystem: boolean;
   readonly customTools: boolean;
   readonly allowedTools: boolean;
@@ -19,19 +18,19 @@ export interface ChatFlags {
   readonly imageUrl: boolean;
   readonly audio: boolean;
   readonly topK: boolean;
-  /** `prompt_cache_key` and `verbosity` are known: members that many servers refuse, like any that they do not know. */
+  /** `prompt_cache_key` and `verbosity` are known; many servers reject unknown members. */
   readonly cacheKey: boolean;
   readonly verbosity: boolean;
-  /** `temperature`, `top_p` and the like are refused. */
+  /** `temperature`, `top_p` and the like are rejected. */
   readonly samplingFixed: boolean;
   readonly strictSchema: boolean;
-  /** Schemas of the answer are obeyed; else it is only asked for. */
+  /** Output schemas are supported; otherwise described. */
   readonly structuredOutput: boolean;
   readonly includeUsage: boolean;
-  /** What stands for the result of a tool that gave none. */
+  /** Placeholder for empty tool results. */
   readonly emptyToolResult: string;
   readonly stopMax: number;
-  /** Under which name thoughts are given back beside the calls that they led to; undefined: not at all. */
+  /** Member in which reasoning is sent back with its calls; undefined: not sent. */
   readonly replayedReasoning: 'reasoning_content' | 'reasoning' | undefined;
   readonly efforts: readonly Effort[];
   readonly thinkTagSplit: boolean;
@@ -39,7 +38,7 @@ export interface ChatFlags {
 }
 
 const DEFAULT_STOPS = 4;
-/** Of models that think, where nobody says more. */
+/** Default of reasoning models. */
 const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
 export const chatFlags = (flags: Flags): ChatFlags => ({
@@ -66,7 +65,7 @@ export const chatFlags = (flags: Flags): ChatFlags => ({
   toolId: flags['toolIdStyle'] === 'alphanumeric9' ? nineAlphanumerics : (id) => conforming(id, TOOL_ID),
 });
 
-/** Under which name this upstream knows the limit of output tokens. */
+/** The upstream's name of the output limit. */
 export const limitName = (flags: Flags): (typeof OUTPUT_LIMITS)[number] =>
   OUTPUT_LIMITS.find((known) => known === flags['maxTokensField']) ?? 'max_tokens';
 
@@ -75,14 +74,14 @@ function replayedReasoning(flags: Flags): ChatFlags['replayedReasoning'] {
   return flags['reasoningField'] === 'reasoning' ? 'reasoning' : 'reasoning_content';
 }
 
-/** A server that knows of no effort may refuse a request that names one. */
+/** Servers without efforts may reject requests with one. */
 function efforts(flags: Flags): readonly Effort[] {
   const said = flags['efforts'];
   if (Array.isArray(said)) return said.filter((effort) => typeof effort === 'string');
   return flags['reasoning'] === true ? DEFAULT_EFFORTS : [];
 }
 
-/** Of tools, and of schemas. */
+/** For tools and schemas. */
 export const TOOL_NAME: NameRule = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
 const TOOL_ID: NameRule = { maxLength: 64, odd: /[^\x21-\x7e]/g };
 const NINE_ALPHANUMERICS = /^[A-Za-z0-9]{9}$/;

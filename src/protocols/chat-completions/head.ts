@@ -14,16 +14,16 @@ import {
 } from '../contract/index.js';
 import { CHAT_MEMBERS } from './members.js';
 
-/** The dialect's own id, for channels and the usage log. */
+/** Protocol ID in channels and in the usage log. */
 export const CHAT_COMPLETIONS = 'chat-completions';
 
-/** Headers of a call that go upstream as they came. */
+/** Client headers forwarded unchanged. */
 export const FORWARDED_HEADERS = ['openai-beta'] as const;
 
-/** The two names of the output limit; servers exist that know only one of them. */
+/** Both names of the output limit; some servers know only one. */
 export const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens'] as const;
 export const INCLUDE_USAGE = 'stream_options.include_usage';
-/** Lets the upstream search the web. */
+/** Enables web search. */
 export const WEB_SEARCH = 'web_search_options';
 
 const MAX_ANSWERS = 128;
@@ -33,7 +33,7 @@ const MEMBERS = new MemberReader(CHAT_MEMBERS);
 export const chatHeadReader = (request: RequestLine): HeadReader =>
   headReader(INTERESTS, (fields) => headOf(fields, request));
 
-/** @throws AppError invalid_request naming the member at fault */
+/** @throws AppError invalid_request naming the member */
 function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   fields.requireKind('messages', 'array');
@@ -53,7 +53,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   };
 }
 
-/** The larger one when a client sets both: which of them an upstream obeys is not known here. */
+/** The larger one if both are set, since upstreams differ. */
 function readOutputLimit(fields: JsonFields): number | undefined {
   const limits = OUTPUT_LIMITS.map((name) => fields.optionalInteger(name, { min: 0 })).filter(
     (limit) => limit !== undefined,

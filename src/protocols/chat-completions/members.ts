@@ -1,6 +1,6 @@
 import { type MemberTable, plainMembers, ROUTER_MEMBERS, TOOLS, wordSet } from '../contract/index.js';
 
-/** Every member of a Chat Completions request, from the request types of the vendor's SDK, and what it does. */
+/** All members of a Chat Completions request, from the vendor's SDK, with their effects. */
 export const CHAT_MEMBERS: MemberTable = {
   source: { package: 'openai', version: '7.57.0' },
   members: {
@@ -11,7 +11,7 @@ export const CHAT_MEMBERS: MemberTable = {
     ...plainMembers('prompt_cache_options prompt_cache_options.mode reasoning_effort response_format'),
     ...plainMembers('safety_identifier seed service_tier stop store temperature tool_choice top_logprobs top_p user'),
     ...plainMembers('verbosity background'),
-    // Of servers that are not the vendor's, which bill by tokens alone.
+    // Extensions of other servers, which bill by tokens only.
     ...plainMembers('top_k min_p top_a typical_p repetition_penalty length_penalty min_tokens ignore_eos best_of'),
     ...plainMembers('chat_template_kwargs chat_template guided_json guided_regex guided_choice guided_grammar'),
     ...plainMembers('structured_outputs json_schema grammar reasoning include_reasoning reasoning_format thinking'),

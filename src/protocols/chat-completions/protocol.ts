@@ -27,10 +27,10 @@ import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './head.js';
 import { ChatRenderer, renderChatResponse, streamFailure } from './renderer.js';
 import { parseChatRequest, RAW_MEMBERS } from './request.js';
 
-/** Where calls are posted. */
+/** Path of calls. */
 const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
 
-/** OpenAI's Chat Completions, as clients speak it. */
+/** The client half of OpenAI's Chat Completions. */
 @Injectable()
 @Protocol()
 export class ChatCompletionsProtocol implements ProtocolAdapter {
@@ -85,10 +85,10 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
   }
 }
 
-/** Official names, and those that servers of this dialect are accustomed to. */
+/** Official and common extension members. */
 const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input'];
 
-/** Where the words of a call stand in this dialect. */
+/** Where text is in this protocol. */
 const CHAT_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['messages'],

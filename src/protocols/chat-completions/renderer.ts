@@ -23,21 +23,21 @@ import { isLegacy } from './request-tools.js';
 import { renderUsage } from './usage.js';
 import { FINISH_REASONS } from './wire.js';
 
-/** The JSON around the pieces of one part. */
+/** JSON around the deltas of a part. */
 interface Frame {
   readonly before: string;
   readonly after: string;
 }
 
-/** Writes an answer as chunks. Those of one part differ in their piece alone: what stands around it is written once. */
+/** Renders chunks. Within a part they differ only in the delta, so the JSON around it is built once. */
 export class ChatRenderer implements StreamRenderer {
   private readonly head: JsonObject;
-  /** A chunk up to the members of its delta, and behind them. */
+  /** A chunk before and after the members of its delta. */
   private readonly opening: string;
   private readonly closing: string;
   private readonly wantsUsage: boolean;
   private readonly isLegacy: boolean;
-  /** Of the part that is being written; undefined when the client is not to see it. */
+  /** Of the current part; undefined if it is hidden. */
   private frame: Frame | undefined;
   private calls = 0;
   private stop: StopReason = 'end';
@@ -100,7 +100,7 @@ export class ChatRenderer implements StreamRenderer {
     }
   }
 
-  /** Id, type and name are said once: strict clients see another call in each repetition. */
+  /** ID, type and name only come first: strict clients treat a repetition as another call. */
   private beginCall({ id, name, isFreeform }: PartStart & { readonly kind: 'tool-call' }): string {
     const index = this.calls;
     this.calls += 1;
@@ -110,7 +110,7 @@ export class ChatRenderer implements StreamRenderer {
     return this.chunk(`"tool_calls":${JSON.stringify([{ index, id, type, [type]: { name, [member]: '' } }])}`);
   }
 
-  /** The legacy form has room for one. */
+  /** The legacy form supports one call. */
   private beginLegacyCall(name: string, index: number): string {
     this.frame = index === 0 ? this.around('"function_call":{"arguments":', '}') : undefined;
     return index === 0 ? this.chunk(`"function_call":${JSON.stringify({ name, arguments: '' })}`) : '';
@@ -138,11 +138,11 @@ export class ChatRenderer implements StreamRenderer {
 const piece = ({ before, after }: Frame, text: string): string =>
   sseText(undefined, before + JSON.stringify(text) + after);
 
-/** Read from the request itself, which may have come in the form of another dialect. */
+/** From the original request, which may be of another protocol. */
 const wantsUsage = ({ stream_options: options }: TreeObject): boolean =>
   isTreeObject(options) && options['include_usage'] === true;
 
-/** A whole answer, as JSON text. */
+/** An unstreamed response as JSON. */
 export function renderChatResponse({ parts, stop, usage }: CallResult, context: RenderContext): string {
   const message = messageOf(parts, context);
   const finish_reason = finishReason(stop, context);
@@ -177,7 +177,7 @@ function annotationsOf(texts: readonly TextPart[]): JsonObject {
   return annotations.length === 0 ? {} : { annotations };
 }
 
-/** Some clients take an empty list for a list. */
+/** Some clients treat an empty list as calls. */
 function toolCalls(calls: readonly ToolCallPart[]): JsonObject {
   if (calls.length === 0) return {};
   return {
@@ -189,14 +189,14 @@ function toolCalls(calls: readonly ToolCallPart[]): JsonObject {
   };
 }
 
-/** The legacy form has room for one. */
+/** The legacy form supports one call. */
 function legacyCall([call]: readonly ToolCallPart[]): JsonObject {
   return call === undefined ? {} : { function_call: { name: call.name, arguments: call.arguments } };
 }
 
-// What whole answers and the chunks of a stream have in common.
+// Shared by unstreamed responses and chunks.
 
-/** By what an answer is known: the same in each of its chunks. */
+/** Identical in all chunks of a response. */
 const responseHead = (call: Call, object: string): JsonObject => ({
   id: newResponseId(call, 'chatcmpl-'),
   object,
@@ -204,7 +204,7 @@ const responseHead = (call: Call, object: string): JsonObject => ({
   model: call.head.model,
 });
 
-/** Where a citation stands in the text is not known here; clients demand the members. */
+/** Positions are unknown here, but clients require the members. */
 const annotationOf = ({ url, title }: Annotation): JsonObject => ({
   type: 'url_citation',
   url_citation: { start_index: 0, end_index: 0, url, title },
@@ -215,6 +215,6 @@ function finishReason(stop: StopReason, { request, losses }: RenderContext): str
   return stop === 'tool_calls' && isLegacy(request) ? 'function_call' : FINISH_REASONS[stop];
 }
 
-/** One frame and no `[DONE]`: a client that overlooks the frame must still see an unfinished answer. */
+/** One frame and no `[DONE]`: clients that ignore the error must still see an unfinished stream. */
 export const streamFailure = (call: Call, error: AppError): string =>
   sseText(undefined, JSON.stringify({ error: openAiErrorBody(error, call.id) }));

@@ -1,10 +1,10 @@
 import type { CallContent, Tool, ToolChoice, TreeObject, TreeReader } from '../contract/index.js';
 
-/** Whether a request is of the time before tools, and must be answered in that form. */
+/** Whether the request uses legacy functions, and needs such a response. */
 export const isLegacy = ({ functions, tools }: TreeObject): boolean =>
   Array.isArray(functions) && !Array.isArray(tools);
 
-/** The tools that the client runs, and how they may be called. @throws AppError naming the member at fault */
+/** Tools and tool choice. @throws AppError naming the member */
 export function readRequestedTools(request: TreeReader): Pick<CallContent, 'tools' | 'toolChoice' | 'parallelTools'> {
   const tools = [
     ...request.children('tools').map(readTool),
@@ -12,7 +12,7 @@ export function readRequestedTools(request: TreeReader): Pick<CallContent, 'tool
   ];
   const known = new Set(tools.map(({ name }) => name));
   const toolChoice = request.has('tool_choice') ? readChoice(request, known) : readLegacyChoice(request, known);
-  // The legacy form has room for one call.
+  // The legacy form supports one call.
   const parallelTools = request.has('functions') ? false : request.boolean('parallel_tool_calls');
   return { tools, toolChoice, parallelTools };
 }
@@ -28,7 +28,7 @@ function readTool(tool: TreeReader): Tool {
   }
 }
 
-/** @param tool what holds the definition; the older form has nothing around it */
+/** @param tool the enclosing object; legacy functions have none */
 const readFunction = (definition: TreeReader, { path }: TreeReader = definition): Tool => ({
   name: definition.word('name'),
   description: definition.string('description'),

@@ -24,12 +24,12 @@ import {
 import { OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
 import { readRequestedTools } from './request-tools.js';
 
-/** Members whose objects keep their text: of tools, of a format, of `logit_bias`. */
+/** Objects kept as text: of tools, of a format, `logit_bias`. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema', 'logit_bias']);
 
 const MAX_LOGPROBS = 20;
 
-/** What a request of this dialect asks for. @throws AppError invalid_request naming the member at fault */
+/** Parses a request. @throws AppError invalid_request naming the member */
 export function parseChatRequest(request: TreeObject, { losses }: ParseContext): CallContent {
   const reader = new TreeReader(request);
   refuseUntranslatable(reader);
@@ -67,7 +67,7 @@ function refuseUntranslatable(reader: TreeReader): void {
   }
 }
 
-/** The larger one when a client sets both, as the call's head says. */
+/** The larger one if both are set, as in the call's head. */
 function readOutputLimit(reader: TreeReader): number | undefined {
   const limits = OUTPUT_LIMITS.map((name) => reader.integer(name, { min: 1 })).filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.max(...limits);
@@ -91,26 +91,26 @@ function readSampling(reader: TreeReader): Sampling {
   };
 }
 
-/** A schema may be left out: every object will do then. */
+/** The schema is optional: any object is valid then. */
 const readFormat = (reader: TreeReader): OutputFormat =>
   openAiFormat(
     reader.child('response_format'),
     (format) => openAiSchema(format.requiredChild('json_schema')) ?? { kind: 'json' },
   );
 
-/** The conversation of a request. @throws AppError invalid_request naming the member at fault */
+/** Parses the conversation. @throws AppError invalid_request naming the member */
 function readConversation(messages: readonly TreeReader[], losses: TranslationWarnings): ConversationBuilder {
   const reader = new MessageReader(losses);
   for (const message of messages) reader.read(message);
   return reader.conversation;
 }
 
-/** Reads messages in order: results have to be known by the calls before them. */
+/** Reads messages in order, so that results find their calls. */
 class MessageReader {
   readonly conversation = new ConversationBuilder();
-  /** Ids of calls of tools that take any text. */
+  /** IDs of calls of freeform tools. */
   private readonly freeform = new Set<string>();
-  /** Calls of the legacy form have no id: a result belongs to the last call of its function. */
+  /** Legacy calls have no ID: a result belongs to the last call of its function. */
   private readonly legacyIds = new Map<string, string>();
   private legacyCalls = 0;
 
@@ -140,7 +140,7 @@ class MessageReader {
   }
 
   private assistantParts(message: TreeReader): readonly Part[] {
-    // What it once said aloud lies with its vendor, by an id.
+    // Audio output is stored at its vendor.
     if (message.has('audio')) throw notTranslatable(message.pathOf('audio'), 'is stored with another vendor');
     const refusal = message.string('refusal') ?? '';
     const legacy = message.child('function_call');
@@ -152,7 +152,7 @@ class MessageReader {
     ];
   }
 
-  /** No model takes back what it has shown. */
+  /** Images in assistant messages are dropped. */
   private assistantContent(message: TreeReader): readonly Part[] {
     return readContent(message, 'refusal', 'image', 'audio', 'file').filter((part) => {
       const isSaid = part.kind === 'text' || part.kind === 'refusal';
@@ -185,7 +185,7 @@ class MessageReader {
   }
 
   private result(message: TreeReader, id: string): void {
-    // Images have no place here by the specification; clients send them all the same.
+    // Not in the specification, but clients send images here.
     const parts = readContent(message, 'image', 'file').filter((part) => part.kind !== 'text' || part.text !== '');
     const isFreeform = this.freeform.has(id) || undefined;
     this.conversation.say('user', [{ kind: 'tool-result', id, parts, isError: false, isFreeform }]);
@@ -197,10 +197,10 @@ function functionCall(id: string, call: TreeReader): ToolCallPart {
   return { kind: 'tool-call', id, name: call.word('name'), arguments: text.trim() === '' ? '{}' : text };
 }
 
-/** What a message's `content` may hold. */
+/** Parts of a message's `content`. */
 type ContentPart = TextPart | ImagePart | AudioPart | FilePart | RefusalPart;
 
-/** By the `type` of a part. */
+/** By part `type`. */
 const READERS = new Map<string, (part: TreeReader) => ContentPart>([
   ['text', (part) => ({ kind: 'text', text: part.string('text') ?? '' })],
   ['refusal', (part) => ({ kind: 'refusal', text: part.string('refusal') ?? '' })],
@@ -210,8 +210,8 @@ const READERS = new Map<string, (part: TreeReader) => ContentPart>([
 ]);
 
 /**
- * The parts of a message: none where the content is null.
- * @param kinds what may stand in a message of its role, beside text
+ * The parts of a message; none if null.
+ * @param kinds allowed kinds besides text
  */
 function readContent<Kind extends ContentPart['kind']>(
   message: TreeReader,
@@ -243,7 +243,7 @@ const readAudio = (audio: TreeReader): AudioPart => ({
 function readFile(file: TreeReader): FilePart {
   if (file.has('file_id')) throw notTranslatable(file.pathOf('file_id'), 'refers to a file stored with another vendor');
   const data = file.word('file_data');
-  // The bare base64 that some clients send says nothing of what it is; only one kind of document is customary.
+  // Bare base64 has no media type; PDF is the only common one.
   const source = sourceOf(data) ?? { from: 'data', mediaType: 'application/pdf', base64: data };
   return { kind: 'file', source, name: file.string('filename') };
 }

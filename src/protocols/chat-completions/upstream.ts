@@ -20,7 +20,7 @@ import { ChatDecoder, decodeChatResponse } from './decoder.js';
 import { CHAT_COMPLETIONS } from './head.js';
 import { ChatCompletionsVerbatim } from './verbatim.js';
 
-/** OpenAI's Chat Completions, as its many servers speak it. */
+/** The upstream half of Chat Completions, for its many servers. */
 @Injectable()
 @Upstream()
 export class ChatCompletionsUpstream implements UpstreamAdapter {

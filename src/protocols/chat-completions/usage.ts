@@ -15,7 +15,7 @@ import {
 
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 
-/** The usage of a chunk or an answer; undefined when there is none to speak of. Prompt includes what was cached. */
+/** Reported usage; undefined if there is none. The prompt includes cached tokens. */
 function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   const input = countIn(usage, 'prompt_tokens');
   const output = countIn(usage, 'completion_tokens');
@@ -38,7 +38,7 @@ function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   });
 }
 
-/** The same for a client, with the details that its dialect has always. It has no place for passes: the totals include them. */
+/** Usage for clients with all details. Passes are included in the totals, since the protocol has none. */
 export function renderUsage(reported: TokenUsage): JsonObject {
   const usage = withPasses(reported);
   const { input, cacheRead, output, reasoning, audioInput, audioOutput } = usage;
@@ -61,7 +61,7 @@ export function renderUsage(reported: TokenUsage): JsonObject {
 
 type ServedBy = Pick<TokenUsage, 'servedBy'>;
 
-/** The usage with what else the answer is charged by. */
+/** Usage with other charged items. */
 export function chatUsageBeside(
   usage: JsonObject | undefined,
   { serviceTier, searched, ...served }: { readonly serviceTier: unknown; readonly searched: boolean } & ServedBy,
@@ -71,8 +71,8 @@ export function chatUsageBeside(
 }
 
 const ONE_SEARCH = { web_search: 1 };
-/** A name in quotes before a colon is a member, never a piece of somebody's text. */
+/** A quoted name before a colon is a member, never text. */
 const ANNOTATIONS = /"annotations"\s*:\s*\[\s*\{/;
 
-/** Whether an upstream that may search the web has done so. It does not say how often: it cites what it found. */
+/** Whether the upstream searched the web: it does not report uses, but cites results. */
 export const cites = (text: string): boolean => ANNOTATIONS.test(text);

@@ -37,7 +37,7 @@ import { chatUsageBeside, cites } from './usage.js';
 
 const ANSWER = jsonInterests('usage', 'service_tier', 'model', 'error');
 
-/** OpenAI's Chat Completions for its own clients. */
+/** Chat Completions for its own clients. */
 export class ChatCompletionsVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     const edits = [...commonEdits(call, target), ...usageEdits(call, target), ...limitEdits(call, target)];
@@ -65,19 +65,19 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
   }
 }
 
-/** A stream reports its usage only when asked to. What the client did not ask for is hidden on the way back. */
+/** Streams report usage only on request. If the client did not request it, it is hidden. */
 function usageEdits({ head: { stream, fields } }: Call, target: UpstreamTarget): readonly JsonEdit[] {
   if (!stream || target.flags['includeUsage'] === false) return [];
   const options = fields.field('stream_options');
   if (options?.kind === 'object') {
     return fields.isTrue(INCLUDE_USAGE) ? [] : [fields.assign(INCLUDE_USAGE, 'true')];
   }
-  // Anything else than null is the upstream's to refuse.
+  // Other values are left to the upstream.
   if (options !== undefined && options.kind !== 'null') return [];
   return [fields.assign('stream_options', '{"include_usage":true}')];
 }
 
-/** Lowers the limits that the client set; sets one, under the name that this upstream knows, when it set none. */
+/** Lowers the client's limits, or sets one under the upstream's name. */
 function limitEdits({ head: { fields } }: Call, { outputLimit, flags }: UpstreamTarget): readonly JsonEdit[] {
   if (outputLimit === undefined) return [];
   const given = OUTPUT_LIMITS.filter((name) => fields.has(name));
@@ -90,25 +90,25 @@ function limitEdits({ head: { fields } }: Call, { outputLimit, flags }: Upstream
 }
 
 const DELTA = new MemberFinder('delta');
-/** What a chunk must be parsed for, when it has a value. */
+/** Members for which a chunk must be parsed. */
 const NOTABLE = new MemberFinder('usage', 'finish_reason', 'error');
 const TOOL_CALLS = new MemberFinder('tool_calls');
 const OTHER_CONTENT = new MemberFinder('function_call', 'audio');
-/** Members whose strings are the answer, official and customary. */
+/** Members with output, official and common extensions. */
 const TEXTS = new MemberFinder('content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input');
 const INDEX = new MemberFinder('index');
 
 const USAGE = jsonInterests('usage', 'error');
-/** Some servers forget their last line. */
+/** Some servers omit the last line. */
 const DONE = Buffer.from('data: [DONE]\n\n');
 
-/** Looks at the chunks of one answer and hides the usage that only the relay asked for. */
+/** Meters chunks and hides usage that only the relay requested. */
 export class ChatCompletionsMeter implements StreamMeter {
   readonly #answers: number;
   readonly #usageWanted: boolean;
-  /** Indexes of the answers whose reason to end has been said, once or more. */
+  /** Indexes of finished choices. */
   readonly #finished = new Set<unknown>();
-  /** Whether the client lets the upstream search the web; else nobody looks for signs of it. */
+  /** Whether web search is enabled; otherwise citations are not searched. */
   readonly #mayCite: boolean;
   readonly #head: CallHead;
   #cited = false;
@@ -122,7 +122,7 @@ export class ChatCompletionsMeter implements StreamMeter {
     this.#usageWanted = head.fields.isTrue(INCLUDE_USAGE);
   }
 
-  /** A server that said why each answer ended, but not `[DONE]`, is done all the same. */
+  /** All choices have a finish reason, even without `[DONE]`. */
   get complete(): boolean {
     return this.#over || this.#finished.size >= this.#answers;
   }
@@ -195,10 +195,10 @@ export class ChatCompletionsMeter implements StreamMeter {
   }
 }
 
-/** The number of the answer that a chunk continues; those of one request come by turns. */
+/** Index of the choice that a chunk continues; choices are interleaved. */
 const laneOf = (text: string): number => Number.parseInt(text.slice(Math.max(0, INDEX.valueAt(text))), 10) || 0;
 
-/** A tool call that begins, or a voice: content that need not hold any text yet. */
+/** A starting tool call or audio: content, even without text. */
 function hasCall(text: string): boolean {
   const calls = TOOL_CALLS.valueAt(text);
   if (calls !== -1 && /^\[\s*\{/.test(text.slice(calls, calls + 16))) return true;
@@ -210,7 +210,7 @@ function throwIfError(chunk: JsonObject, event: SseEvent): void {
   if (error) throw classifyInnerError({ error });
 }
 
-/** The same chunk with nothing but the value of its usage changed to null. */
+/** The chunk with its usage replaced by null. */
 function withoutUsage(event: SseEvent): Uint8Array {
   const data = Buffer.from(event.data);
   const edited = splice(data, [readResponseFields(data, USAGE).assign('usage', 'null')]);

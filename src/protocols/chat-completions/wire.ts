@@ -1,32 +1,32 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { type Annotation, objectIn, type StopReason } from '../contract/index.js';
 
-// What a piece of an answer says, in all forms in which servers are known to say it.
+// Reads pieces of responses in all known server variants.
 
-/** A piece of a tool call. What it does not say is empty. */
+/** A fragment of a tool call; missing members are empty. */
 export interface CallFragment {
-  /** The upstream's number of the call. */
+  /** The upstream's index. */
   readonly index: number | undefined;
-  /** Its place in the list, which must do where it has no number. */
+  /** Position in the list, used without an index. */
   readonly position: number;
   readonly id: string;
   readonly name: string;
   readonly text: string;
-  /** Of a tool that takes any text. */
+  /** A freeform tool. */
   readonly isCustom: boolean;
 }
 
-/** The answer that a chunk is about: only one was asked for. Chunks without any are usual. */
+/** The choice of a chunk, of which there is at most one. */
 export const choiceOf = (chunk: JsonObject): JsonObject | undefined =>
   objectsIn(chunk['choices']).find(({ index }) => (index ?? 0) === 0);
 
-/** What is new of an answer; of a whole one, all of it. */
+/** The delta, or the whole message if unstreamed. */
 export function deltaOf({ delta, message }: JsonObject): JsonObject {
   const said = delta ?? message;
   return isJsonObject(said) ? said : {};
 }
 
-/** A text, or the texts of a list of parts. */
+/** A string, or the strings of a list of parts. */
 export const textIn = (value: unknown): string =>
   typeof value === 'string'
     ? value
@@ -34,7 +34,7 @@ export const textIn = (value: unknown): string =>
         .map(({ text }) => (typeof text === 'string' ? text : ''))
         .join('');
 
-/** Thoughts have no official name; who uses two of these says the same twice. */
+/** Reasoning has no official name; servers that use both repeat the same text. */
 export const reasoningIn = (delta: JsonObject): string =>
   textIn(delta['reasoning_content']) || textIn(delta['reasoning']) || textIn(delta['reasoning_details']);
 
@@ -66,7 +66,7 @@ function fragmentOf(
   place: Omit<CallFragment, 'name' | 'text'>,
 ): CallFragment {
   const said = place.isCustom ? input : written;
-  // Servers exist that give arguments as the object that they are.
+  // Some servers send arguments as an object.
   return { ...place, name: stringIn(name), text: isJsonObject(said) ? JSON.stringify(said) : stringIn(said) };
 }
 
@@ -74,7 +74,7 @@ const stringIn = (value: unknown): string => (typeof value === 'string' ? value 
 
 const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
-/** Why an answer ended, in this dialect's words. */
+/** Finish reasons in this protocol. */
 export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   end: 'stop',
   stop_sequence: 'stop',
@@ -86,13 +86,13 @@ export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** What was seen of an answer when its end is told. */
+/** What a response contained. */
 interface Seen {
   readonly hasCalls: boolean;
   readonly hasRefused: boolean;
 }
 
-/** The same from an upstream, of which many say `stop` whatever happened. */
+/** The stop reason; many servers report `stop` in any case. */
 export function stopReason(finish: string, { hasCalls, hasRefused }: Seen): StopReason {
   if (finish === 'length') return 'max_tokens';
   if (finish === 'content_filter') return 'content_filter';

@@ -21,14 +21,14 @@ import {
 import type { GeminiFlags } from './flags.js';
 import { placeSignatures, startOfLoop } from './signatures.js';
 
-/** What every part of one request is built with. */
+/** Context of building one request. */
 export interface RequestBuild extends BuildContext {
   readonly target: UpstreamTarget;
   readonly flags: GeminiFlags;
   readonly names: ToolNames;
 }
 
-/** Names of functions begin with a letter or an underscore. */
+/** Function names begin with a letter or an underscore. */
 export const FUNCTION_NAMES: NameRule = { maxLength: 64, odd: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
 
 interface Content {
@@ -36,7 +36,7 @@ interface Content {
   readonly parts: TreeObject[];
 }
 
-/** The conversation. @throws AppError invalid_request for what this dialect cannot hold */
+/** The conversation. @throws AppError invalid_request for unsupported content */
 export function buildContents(build: RequestBuild): readonly TreeObject[] {
   const { content, losses, flags, target } = build;
   const turns = pairResults(content.turns, losses);
@@ -63,16 +63,16 @@ export function buildContents(build: RequestBuild): readonly TreeObject[] {
 
 const asTree = ({ role, parts }: Content): TreeObject => ({ role, parts });
 
-/** A content of its own, or more of the one before it, which was the same side's. */
+/** Adds a content or merges it into the previous one of the same role. */
 function join(contents: Content[], role: Content['role'], parts: readonly TreeObject[]): void {
   const last = contents.at(-1);
   if (parts.length === 0) return;
   if (last?.role !== role) contents.push({ role, parts: [...parts] });
-  // There may be more of them than a call can have arguments.
+  // Too many for spread arguments.
   else for (const part of parts) last.parts.push(part);
 }
 
-/** Instructions stand in front of a conversation only; within it the user says them. */
+/** Instructions are only allowed in front; within a conversation they become user text. */
 const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
 
 type MediaKind = 'image' | 'file';
@@ -82,14 +82,14 @@ interface Media {
   readonly source: Source;
 }
 
-/** Writes the parts of a conversation, one turn after the other. */
+/** Writes parts turn by turn. */
 class PartWriter {
-  /** The functions that were called, by the ids of the calls. */
+  /** Called functions by call ID. */
   private readonly called = new Map<string, string>();
 
   constructor(private readonly build: RequestBuild) {}
 
-  /** What the user says: the results of calls first, with what they cannot hold themselves behind all of them. */
+  /** User parts: results first, then what results cannot contain. */
   said(parts: readonly Part[]): readonly TreeObject[] {
     const results = parts.filter((part) => part.kind === 'tool-result');
     return [
@@ -99,7 +99,7 @@ class PartWriter {
     ];
   }
 
-  /** What the model has said. @param signatures of the turn's parts */
+  /** Model parts. @param signatures of the turn's parts */
   answered(parts: readonly Part[], signatures: ReadonlyMap<Part, string>): readonly TreeObject[] {
     return parts.flatMap((part) => this.modelPart(part, signatures.get(part)));
   }
@@ -136,7 +136,7 @@ class PartWriter {
       case 'image':
       case 'file':
       case 'audio':
-        // What a model has shown is not taken back.
+        // Images in model turns are dropped.
         this.build.losses.warn('unsupported_content', 'messages');
         return [];
       case 'tool-result':
@@ -149,7 +149,7 @@ class PartWriter {
   private call({ id, name, namespace, arguments: text, isFreeform }: ToolCallPart): TreeObject {
     const wireName = this.build.names.wireName(name, namespace);
     this.called.set(id, wireName);
-    // The dialect takes nothing but objects: what a model of another one wrote wrongly stands in one.
+    // Only objects are allowed: other arguments are wrapped.
     const args = new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
     return { id, name: wireName, args };
   }
@@ -177,7 +177,7 @@ class PartWriter {
     );
   }
 
-  /** Results have no place for what lies at an address. */
+  /** Results cannot contain URLs. */
   private isHeld({ source }: Media): boolean {
     return this.build.flags.takesMediaInResults && source.from === 'data';
   }
@@ -197,16 +197,16 @@ class PartWriter {
   }
 }
 
-/** What of a result is no text. */
+/** Non-text parts of a result. */
 const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
   parts.flatMap((part) =>
     part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
   );
 
-/** In a response this name leads to one of its parts, and nowhere else: a schema that has it would be refused. */
+/** A reserved name in responses, which would make the request invalid. */
 const REFERENCE = '"$ref"';
 
-/** A result that is an object stands as it is; anything else in one, under the names that the vendor documents. */
+/** An object result is sent as is; others under the vendor's documented names. */
 function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): RawJson | TreeObject {
   const texts = parts.flatMap((part) => {
     if (part.kind === 'text') return [part.text];
@@ -218,7 +218,7 @@ function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): Ra
   return { output: text === '' ? emptyResult : text };
 }
 
-/** Of what can be shown to a model, by the ending of its address. */
+/** Media types by file extension. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -234,7 +234,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['html', 'text/html'],
 ]);
 
-/** The media type of what lies at an address, which other dialects do not name; undefined leaves it to whoever fetches it. */
+/** The media type of a URL, which other protocols do not state; undefined if unknown. */
 function typeOfAddress(url: string): string | undefined {
   const [path = ''] = url.split(/[?#]/, 1);
   return TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());

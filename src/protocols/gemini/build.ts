@@ -23,7 +23,7 @@ import {
 import { buildContents, FUNCTION_NAMES, type RequestBuild } from './build-contents.js';
 import { geminiFlags } from './flags.js';
 
-/** The request for a call of whichever dialect. @throws AppError as `UpstreamAdapter.buildRequest` */
+/** Builds a request. @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content } = context;
   const flags = geminiFlags(target);
@@ -38,8 +38,8 @@ export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget
 }
 
 /**
- * Where a model is asked: `/models/gemini-x:generateContent`. A name with a slash says itself where it stands:
- * `tunedModels/x`, `publishers/google/models/x`.
+ * Path of a model: `/models/gemini-x:generateContent`. Names with a slash are complete: `tunedModels/x`,
+ * `publishers/google/models/x`.
  */
 export function pathOf(model: string, stream: boolean): string {
   const name = model.includes('/') ? model : `models/${model}`;
@@ -64,7 +64,7 @@ function buildSystem({ content: { lead } }: RequestBuild, words: string | undefi
   return texts.length === 0 ? undefined : { parts: texts.map((text) => ({ text })) };
 }
 
-/** The `generationConfig`. @param format its members that say of which form the answer is */
+/** The `generationConfig`. @param format its members for the output format */
 function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
   const { content, flags } = build;
   const limit = outputLimitOf(build);
@@ -78,31 +78,31 @@ function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
   };
 }
 
-/** Thoughts included. Nothing where neither the client nor its money sets a limit. */
+/** Including reasoning. Nothing if neither the client nor its balance sets a limit. */
 function outputLimitOf({ content: { outputLimit }, target, losses }: RequestBuild): number | undefined {
   if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
   const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
 }
 
-/** What asks for nothing. */
+/** Values without effect. */
 const DEFAULT: Readonly<Record<string, number>> = {
   temperature: 1,
   top_p: 1,
   presence_penalty: 0,
   frequency_penalty: 0,
 };
-/** Seeds are signed numbers of 32 bits here. */
+/** Seeds are signed 32-bit integers. */
 const SEED_BITS = 32;
 
-/** How tokens are chosen, as far as the model lets clients say it. Only what would have changed something is named. */
+/** Supported sampling parameters; only dropped values with an effect cause warnings. */
 function buildSampling({ content: { sampling }, flags, losses }: RequestBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const drop = (name: string, value: number | undefined): void => {
     if (value !== undefined && value !== DEFAULT[name]) losses.warn('unsupported_parameter', name);
   };
   if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
-  // No answer of another dialect has room for them as they come.
+  // Responses of other protocols have no logprobs.
   if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
   if (!flags.takesSampling) {
     drop('temperature', temperature);
@@ -116,29 +116,29 @@ function buildSampling({ content: { sampling }, flags, losses }: RequestBuild): 
   return {
     ...(flags.takesSampling && { temperature, topP, topK }),
     ...(flags.takesPenalties && { presencePenalty, frequencyPenalty }),
-    // A seed is no promise anywhere: another one is as good.
+    // Seeds guarantee nothing, so truncation is fine.
     seed: seed === undefined ? undefined : Number(BigInt.asIntN(SEED_BITS, BigInt(seed))),
   };
 }
 
-/** Where warnings say that the fault lies. */
+/** Path for warnings. */
 const EFFORT = 'reasoning_effort';
 
-/** Tokens that stand for an effort, as Google itself takes efforts in its compatible API. */
+/** Budgets by effort, as in Google's OpenAI-compatible API. */
 const BUDGETS: ReadonlyMap<Effort, number> = new Map([
   ['minimal', 1024],
   ['low', 1024],
   ['medium', 8192],
   ['high', 24_576],
 ]);
-/** What every model with budgets takes. */
+/** Min budget of all models with budgets. */
 const MIN_BUDGET = 512;
 const MAX_BUDGET = 24_576;
 
 /**
- * How a model is to think: `thinkingConfig`; undefined leaves it to the model.
- * @param limit tokens that the model may write, thoughts included
- * @throws AppError insufficient_quota when thinking would use up all that can be paid
+ * The `thinkingConfig`; undefined: the model's default.
+ * @param limit output limit including reasoning
+ * @throws AppError insufficient_quota when reasoning would use up the affordable limit
  */
 function planThinking(build: RequestBuild, limit: number): TreeObject | undefined {
   const { content, flags, losses } = build;
@@ -156,7 +156,7 @@ function planThinking(build: RequestBuild, limit: number): TreeObject | undefine
   return Object.keys(plan).length > 0 ? plan : undefined;
 }
 
-/** As little as the model can. */
+/** As little reasoning as possible. */
 function rested({ flags, losses }: RequestBuild): TreeObject | undefined {
   if (flags.canRest) return { thinkingBudget: 0 };
   losses.warn('thinking_on', EFFORT);
@@ -171,24 +171,24 @@ function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObjec
   if (flags.thinkingMode === 'budget' && budget !== undefined)
     return { thinkingBudget: ownBudget(build, budget, limit) };
   const effort = nearestEffort(wished, flags.efforts);
-  // The least that the model has a word for is no substitute.
+  // The lowest supported effort is no substitute.
   if (effort !== wished && wished !== 'minimal')
     losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
   if (effort === undefined) return {};
   if (flags.thinkingMode === 'level') return { thinkingLevel: effort.toUpperCase() };
-  // What the client has not measured itself leaves half of the limit to the answer.
+  // Without an explicit budget, half of the limit remains for the response.
   const most = Math.floor(limit / 2);
   return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MAX_BUDGET, most), limit) };
 }
 
-/** A budget that the client names: as much as the model takes, and never all that it may write. */
+/** An explicit budget, within the model's range and below the output limit. */
 function ownBudget(build: RequestBuild, budget: number, limit: number): number {
   const fitting = Math.min(Math.max(budget, MIN_BUDGET), MAX_BUDGET, limit - 1);
   if (fitting < budget) build.losses.warn('clamped', EFFORT);
   return affordable(build, fitting, limit);
 }
 
-/** The budget, if there is room for any. */
+/** The budget, if affordable. */
 function affordable({ flags, losses, target }: RequestBuild, budget: number, limit: number): number {
   if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
@@ -202,7 +202,7 @@ function unaffordable(limit: number): AppError {
   return new AppError('insufficient_quota', message, { param: EFFORT });
 }
 
-/** How the form of an answer is asked for: by members of `generationConfig`, in words, or not at all. */
+/** How the output format is requested: by members of `generationConfig`, by instruction, or not at all. */
 interface FormatRequest {
   readonly config?: TreeObject;
   readonly words?: string | undefined;
@@ -221,14 +221,14 @@ function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
   return { config: format.kind === 'json' ? JSON_ANSWER : { ...JSON_ANSWER, responseJsonSchema: format.schema } };
 }
 
-/** The tools and how they may be called. Without tools nothing is said of calling them. */
+/** Tools and tool choice. Nothing without tools. */
 function buildTools(build: RequestBuild): TreeObject {
   const { content, flags, losses } = build;
-  // Beside functions a search leaves traces in the answer that have to come back, for which no client has a place.
+  // Combined with functions, search results would have to be sent back, which clients cannot do.
   const searches = flags.searchesWeb && content.tools.length === 0;
   const hosted = runTools(content, ({ type }) => searches && type === 'web_search', losses);
   const functions = offeredTools(build).map((tool) => declare(tool, build));
-  // A search alone cannot be forbidden but by leaving it out.
+  // A search alone can only be disabled by omitting it.
   const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';
   if (functions.length === 0) return isOffered ? { tools: [{ googleSearch: {} }] } : {};
   const calling = buildCalling(build);
@@ -238,11 +238,11 @@ function buildTools(build: RequestBuild): TreeObject {
   };
 }
 
-/** All of them where the choice can be narrowed: that is only where one must be called. */
+/** All tools if the choice can be restricted, which requires a forced call. */
 const offeredTools = ({ content }: RequestBuild): readonly Tool[] =>
   content.toolChoice.mode === 'auto' ? allowedTools(content) : content.tools;
 
-/** `strict` has no counterpart; arguments are mostly as the schema wants them. */
+/** `strict` is not supported; arguments mostly match anyway. */
 function declare(tool: Tool, { names, losses }: RequestBuild): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   if (tool.freeform === undefined) {
@@ -252,7 +252,7 @@ function declare(tool: Tool, { names, losses }: RequestBuild): TreeObject {
   return { name, description: describeFreeform(tool), parametersJsonSchema: FREEFORM_SCHEMA };
 }
 
-/** The `functionCallingConfig`; undefined where the model is as free as it is anyway. */
+/** The `functionCallingConfig`; undefined for the default. */
 function buildCalling({ content, names, losses }: RequestBuild): TreeObject | undefined {
   const { toolChoice, parallelTools } = content;
   if (toolChoice.mode === 'none') return { mode: 'NONE' };

@@ -1,37 +1,37 @@
 import type { Effort, UpstreamTarget } from '../contract/index.js';
 
-/** How a model is told to think: by a level, by a budget of tokens, or not at all. */
+/** How reasoning is controlled. */
 type ThinkingMode = 'level' | 'budget' | 'none';
 
-/** What a model can do at an upstream of this dialect. */
+/** Capabilities of a model. */
 export interface GeminiFlags {
   readonly thinkingMode: ThinkingMode;
-  /** From the least on; what a budget stands for is an effort as well. */
+  /** Ascending; budgets are expressed as efforts too. */
   readonly efforts: readonly Effort[];
-  /** It can be kept from thinking. */
+  /** Reasoning can be disabled. */
   readonly canRest: boolean;
   readonly takesSampling: boolean;
   readonly takesPenalties: boolean;
   readonly stopMax: number;
-  /** Answers are held to a form: whatever else is asked for, only where no tools are, or never. */
+  /** When output formats are supported: always, only without tools, or never. */
   readonly takesFormats: 'always' | 'alone' | 'never';
   readonly takesPrefill: boolean;
-  /** It fetches images and files by their address. */
+  /** Fetches images and files by URL. */
   readonly takesUrls: boolean;
   readonly takesAudio: boolean;
-  /** Images stand in the results of tools; else behind them. */
+  /** Tool results may contain images; otherwise they follow. */
   readonly takesMediaInResults: boolean;
   readonly searchesWeb: boolean;
-  /** What stands for a result that is empty. */
+  /** Placeholder for empty results. */
   readonly emptyResult: string;
 }
 
 const MAX_STOPS = 5;
 const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
-/** Of models with budgets all but the largest can do without. */
+/** All models with budgets except the largest can disable reasoning. */
 const DEFAULT_EFFORTS_BY_BUDGET: readonly Effort[] = ['none', ...DEFAULT_EFFORTS];
 
-/** The flags of a target; what is not said is what any model of this dialect takes. */
+/** The flags of a target; defaults are accepted by every model. */
 export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
   const thinkingMode = thinkingModeOf(flags);
   const efforts = effortsOf(flags, thinkingMode);
@@ -54,7 +54,7 @@ export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
 
 const THINKING_MODES: readonly unknown[] = ['level', 'budget', 'none'] satisfies ThinkingMode[];
 
-/** Who says of a model only that it reasons means one of today's. */
+/** A model that is only marked as reasoning is assumed to be current. */
 function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['flags']): ThinkingMode {
   if (THINKING_MODES.includes(thinkingMode)) return thinkingMode as ThinkingMode;
   return reasoning === false ? 'none' : 'level';

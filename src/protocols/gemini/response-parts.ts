@@ -14,13 +14,13 @@ import { signedBy } from './signatures.js';
 type PassageKind = 'text' | 'reasoning';
 
 /**
- * The parts of an answer. The dialect cuts texts into pieces where it likes, and a signature may come on any of them:
- * each becomes reasoning in front of what it stands on, or behind a text that has begun.
+ * Parts of a response. The protocol splits text anywhere, and signatures may be on any piece: each becomes reasoning
+ * before its part, or after a text that has begun.
  */
 export class ResponseParts {
   readonly #sequencer: PartSequencer;
   readonly #names: ToolNames;
-  /** The text or the thoughts that are being told. */
+  /** The current text or reasoning. */
   #passage: { readonly key: string; readonly kind: PassageKind } | undefined;
   #count = 0;
 
@@ -40,7 +40,7 @@ export class ResponseParts {
     return this.#sequencer.callCount > 0;
   }
 
-  /** What a part says; those of the upstream's own tools are for nobody. */
+  /** Events of a part; those of hosted tools are ignored. */
   next(part: JsonObject): CallEvent[] {
     const { text, thought, functionCall, thoughtSignature } = part;
     const signature = typeof thoughtSignature === 'string' ? thoughtSignature : '';
@@ -52,7 +52,7 @@ export class ResponseParts {
     return [...this.#sign(signature), ...this.#say(kind, said)];
   }
 
-  /** Where the text that is being told comes from. False when no text is: then they are for one that comes. */
+  /** Sources of the current text. False if there is none: then they belong to the next one. */
   cite(sources: readonly Annotation[]): boolean {
     if (this.#passage?.kind !== 'text') return false;
     for (const source of sources) this.#sequencer.annotate(this.#passage.key, source);
@@ -69,7 +69,7 @@ export class ResponseParts {
     return [...begun, ...this.#sequencer.append(this.#passage?.key ?? '', text)];
   }
 
-  /** It belongs to the thoughts in front of it, which may not be shown. */
+  /** Belongs to the preceding reasoning, which may be hidden. */
   #sign(signature: string): CallEvent[] {
     if (signature === '') return [];
     const begun = this.#passage?.kind === 'reasoning' ? [] : this.#begin('reasoning');
@@ -78,7 +78,7 @@ export class ResponseParts {
   }
 
   #call({ id, name: wireName, args }: JsonObject): CallEvent[] {
-    // Nobody could answer it.
+    // Could not be answered.
     if (typeof wireName !== 'string' || wireName === '') return [];
     const { name, namespace, freeform } = this.#names.toolOf(wireName);
     const text = args instanceof RawJson ? args.text : '';

@@ -16,22 +16,22 @@ import {
 import { innerError } from './errors.js';
 import { ResponseParts } from './response-parts.js';
 
-/** Reads an answer of this dialect, which comes as one `GenerateContentResponse`, or in many that each continue it. */
+/** Reads one `GenerateContentResponse`, or the pieces of a stream. */
 export class GeminiResponseReader {
   readonly #parts: ResponseParts;
-  /** Behind the end only the final usage is waited for. */
+  /** After the stop only the final usage is awaited. */
   #stage: 'new' | 'open' | 'stopped' | 'over' = 'new';
   #searches = 0;
-  /** Addresses that the answer has named: each piece may repeat them. */
+  /** Cited URLs, which pieces may repeat. */
   readonly #named = new Set<string>();
-  /** What was found for a text that has not begun. */
+  /** Sources for a text that has not begun. */
   readonly #uncited: Annotation[] = [];
 
   constructor(content: CallContent, target: UpstreamTarget) {
     this.#parts = new ResponseParts(content, target.family);
   }
 
-  /** @throws AppError when it is an error, or says that there is no answer */
+  /** @throws AppError when it is an error or has no candidate */
   next(response: JsonObject): CallEvent[] {
     if (this.#stage === 'over') return [];
     if (response['error']) throw innerError(response);
@@ -43,7 +43,7 @@ export class GeminiResponseReader {
     return [...begun, ...told, ...this.#report(reported), ...(isOver ? this.end() : [])];
   }
 
-  /** The only answer, which is over though it may not say so. @throws AppError when it is none */
+  /** An unstreamed response, complete even without a finish reason. @throws AppError when it is not a response */
   whole(response: JsonObject): CallEvent[] {
     const events = this.next(response);
     if (this.#stage !== 'open') return [...events, ...this.end()];
@@ -55,7 +55,7 @@ export class GeminiResponseReader {
     return [...events, ...this.#stop('STOP'), ...this.end()];
   }
 
-  /** The upstream has closed the stream. @throws AppError upstream_truncated when its answer has no end */
+  /** The upstream closed the stream. @throws AppError upstream_truncated when the response is incomplete */
   end(): CallEvent[] {
     if (this.#stage === 'over') return [];
     if (this.#stage !== 'stopped') throw truncated();
@@ -74,7 +74,7 @@ export class GeminiResponseReader {
     return finish === undefined ? told : [...told, ...this.#stop(finish)];
   }
 
-  /** What was found in the web is said of the text in front, which a signature in the same piece may end. */
+  /** Sources belong to the preceding text, which a signature in the same piece may end. */
   #tellParts(candidate: JsonObject): CallEvent[] {
     const { searches, sources } = groundingIn(candidate);
     this.#searches = Math.max(this.#searches, searches);
@@ -101,7 +101,7 @@ export class GeminiResponseReader {
     return [...this.#parts.finish(), { type: 'call-stop', reason }];
   }
 
-  /** Every piece says what is used by now. What is silent about the answer reports none, unless nothing was said. */
+  /** Each piece reports cumulative usage, initially without output. */
   #report(reported: JsonObject): CallEvent[] {
     const usage = usageIn(reported);
     if (usage === undefined) return [];
@@ -112,7 +112,7 @@ export class GeminiResponseReader {
   }
 }
 
-/** One answer is asked for. */
+/** Only one candidate is requested. */
 function candidateIn({ candidates }: JsonObject): JsonObject | undefined {
   const [first] = Array.isArray(candidates) ? (candidates as unknown[]) : [];
   return isJsonObject(first) ? first : undefined;
@@ -135,8 +135,8 @@ const STOPS: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /**
- * What the model wrote could not be read as an answer, and is not there. These are failures and no ends: whoever got an
- * end would take an answer without its call for the last word, while asked again the model mostly does better.
+ * Unusable output was discarded. Errors rather than ends: clients would take the incomplete response as final, while a
+ * retry usually succeeds.
  */
 const REFUSED_FINISHES: readonly string[] = [
   'MALFORMED_FUNCTION_CALL',
@@ -146,33 +146,33 @@ const REFUSED_FINISHES: readonly string[] = [
   'MISSING_THOUGHT_SIGNATURE',
 ];
 
-/** Stands where an answer has not ended. */
+/** The response continues. */
 const UNSAID = 'FINISH_REASON_UNSPECIFIED';
 
-/** What a candidate says of its end; undefined while there is more to come. */
+/** The finish reason; undefined while the response continues. */
 const finishIn = (finishReason: unknown): string | undefined =>
   typeof finishReason === 'string' && finishReason !== '' && finishReason !== UNSAID ? finishReason : undefined;
 
 /**
- * Why an answer ended; reasons that nobody knows yet are ends like any other.
- * @throws AppError upstream_error when there is no answer
+ * The stop reason; unknown reasons are normal ends.
+ * @throws AppError upstream_error when there is no response
  */
 function stopReason(finish: string, hasCalls: boolean): StopReason {
   if (REFUSED_FINISHES.includes(finish)) {
     const message = `The upstream model produced an invalid response (${finish}).`;
     throw new AppError('upstream_error', message, { failover: true });
   }
-  // It says nothing of calls; clients go on for as long as there are any.
+  // The protocol has no reason for tool calls.
   return STOPS.get(finish) ?? (hasCalls ? 'tool_calls' : 'end');
 }
 
-/** What a candidate says of its search of the web: how often it asked, and what it found. */
+/** Web search of a candidate: number of queries and results. */
 interface Grounding {
   readonly searches: number;
   readonly sources: readonly Annotation[];
 }
 
-/** Reads a `groundingMetadata`; empty where nothing was searched for. */
+/** Reads `groundingMetadata`; empty without a search. */
 function groundingIn(candidate: JsonObject): Grounding {
   const metadata = objectIn(candidate, 'groundingMetadata');
   const sources = listIn(metadata, 'groundingChunks').flatMap((chunk) => sourceIn(chunk));
@@ -191,19 +191,19 @@ function listIn(object: JsonObject, name: string): readonly unknown[] {
   return Array.isArray(list) ? (list as readonly unknown[]) : [];
 }
 
-/** As the vendor calls the service that everybody gets. No other one is asked for here, so that none may be charged for. */
+/** The default tier; others are not requested and so must not be charged. */
 const DEFAULT_TIER = 'standard';
 
 /**
- * The tokens of a `usageMetadata`; undefined when it says nothing. The prompt includes what was cached, and gets what the
- * upstream's own tools put before the model; the candidates are without the thoughts, which are charged like them.
+ * Tokens of a `usageMetadata`; undefined if empty. The prompt includes cached tokens and hosted tools' input;
+ * candidates exclude reasoning, which is charged as output.
  */
 export function usageIn(reported: JsonObject): TokenUsage | undefined {
   const prompt = countIn(reported, 'promptTokenCount');
   const total = countIn(reported, 'totalTokenCount');
   const reasoning = countIn(reported, 'thoughtsTokenCount') ?? 0;
   const said = countIn(reported, 'candidatesTokenCount');
-  // How much of a total was the prompt cannot be told.
+  // The prompt's share of a total is unknown.
   if ((prompt ?? said) === undefined) return undefined;
   const input = (prompt ?? 0) + (countIn(reported, 'toolUsePromptTokenCount') ?? 0);
   const answer = said ?? Math.max(0, (total ?? 0) - input - reasoning);
@@ -222,7 +222,7 @@ export function usageIn(reported: JsonObject): TokenUsage | undefined {
 
 const TOTALS = { input: 'promptTokenCount', output: 'candidatesTokenCount' };
 
-/** Zeros are left out in this dialect, and what other counts say of an answer is enough. */
+/** Zeros are omitted in this protocol, so missing output is fine if other counts are present. */
 function irregular(reported: JsonObject, isOutputKnown: boolean): { readonly irregular?: IrregularTotals } {
   const { input, output } = irregularIn(reported, TOTALS).irregular ?? {};
   const isOutputIrregular = output !== undefined && output !== '' && !isOutputKnown;
@@ -230,7 +230,7 @@ function irregular(reported: JsonObject, isOutputKnown: boolean): { readonly irr
   return { irregular: { ...(input !== undefined && { input }), ...(isOutputIrregular && { output }) } };
 }
 
-/** Whether a report speaks of the answer. */
+/** Whether the report contains output. */
 export const speaksOfOutput = (reported: JsonObject): boolean =>
   countIn(reported, 'candidatesTokenCount') !== undefined || (usageIn(reported)?.output ?? 0) > 0;
 
@@ -255,5 +255,5 @@ function tokensOf(reported: JsonObject, member: string, modality: string): numbe
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The `usageMetadata` of an answer or a piece of it. */
+/** The `usageMetadata` of a response or piece. */
 const reportIn = (response: JsonObject): JsonObject => objectIn(response, 'usageMetadata');

@@ -1,13 +1,12 @@
 import type { OpaqueReasoning, Part, ToolCallPart, Turn } from '../contract/index.js';
 
-// Models sign their thoughts, and the signature stands on a part of the answer: on the first call of a function, or on
-// the last part where nothing is called. It goes back on the same part, or the request is refused.
-// https://ai.google.dev/gemini-api/docs/thought-signatures
+// Models sign reasoning; the signature is on the first function call, or on the last part without calls. It must be
+// sent back on the same part. https://ai.google.dev/gemini-api/docs/thought-signatures
 
-/** What Google documents for calls that none of its models made: they are not checked then. */
+/** Documented placeholder for calls of other models, which skips validation. */
 const UNSIGNED = 'skip_thought_signature_validator';
 
-/** A signature as reasoning in the answer of a model. */
+/** A signature as reasoning. */
 export const signedBy = (family: string, signature: string): OpaqueReasoning => ({
   kind: 'encrypted',
   family,
@@ -16,9 +15,9 @@ export const signedBy = (family: string, signature: string): OpaqueReasoning => 
 });
 
 /**
- * Which part of a turn carries which signature: a call the one that stands before it; what no call follows is on the
- * reasoning itself, in whose place an empty text is sent.
- * @param demands every first call must be signed: one that is not gets the placeholder
+ * Assigns signatures to parts of a turn: to the following call, or without one to the reasoning itself, sent as an
+ * empty text.
+ * @param demands every first call must be signed; unsigned ones get the placeholder
  */
 export function placeSignatures(parts: readonly Part[], family: string, demands: boolean): ReadonlyMap<Part, string> {
   const placed = new Map<Part, string>();
@@ -39,15 +38,15 @@ export function placeSignatures(parts: readonly Part[], family: string, demands:
   return placed;
 }
 
-/** Another vendor's thoughts are no use to this one. */
+/** Only signatures of the same family. */
 function signatureOf(part: Part, family: string): string | undefined {
   if (part.kind !== 'reasoning' || part.opaque?.kind !== 'encrypted' || part.opaque.family !== family) return undefined;
   return part.opaque.data;
 }
 
 /**
- * The place of the first turn whose calls are checked: behind the last one in which the user does more than to answer
- * them. One in which results and words stand together is counted as an answer: to sign too much is no fault.
+ * Index of the first turn with validated calls: after the last user turn with more than results. Turns with both are
+ * treated as results: signing too much is harmless.
  */
 export const startOfLoop = (turns: readonly Turn[]): number =>
   turns.findLastIndex(({ role, parts }) => role === 'user' && parts.every(({ kind }) => kind !== 'tool-result')) + 1;

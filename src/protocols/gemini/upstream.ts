@@ -23,7 +23,7 @@ import { buildGeminiRequest, pathOf } from './build.js';
 import { classifyGeminiError } from './errors.js';
 import { GeminiResponseReader } from './response-reader.js';
 
-/** Google's `generateContent`, as the Gemini API and Vertex AI speak it. No client does, here: every call is translated. */
+/** Google's `generateContent`, as in the Gemini API and Vertex AI. Has no client half: all calls are translated. */
 @Injectable()
 @Upstream()
 export class GeminiUpstream implements UpstreamAdapter {
@@ -54,13 +54,13 @@ export class GeminiUpstream implements UpstreamAdapter {
   }
 }
 
-/** `models/gemini-x` by the name that calls have; of other kinds, such as embeddings, none. */
+/** `models/gemini-x` as in calls; undefined for other kinds, such as embeddings. */
 function nameOfListed({ name, supportedGenerationMethods: methods }: JsonObject): string | undefined {
   const answers = !Array.isArray(methods) || methods.includes('generateContent');
   return typeof name === 'string' && answers ? name.replace(/^models\//, '') : undefined;
 }
 
-/** Reads the events of one answer: each is a whole response, and the stream ends by closing. */
+/** Decodes a stream whose events are whole responses and which ends by closing. */
 class GeminiDecoder implements StreamDecoder {
   readonly #answer: GeminiResponseReader;
 
@@ -70,7 +70,7 @@ class GeminiDecoder implements StreamDecoder {
 
   next(event: SseEvent): readonly CallEvent[] {
     const kind = dataKind(event);
-    // The marker is another dialect's; some servers send it here as well.
+    // Some servers send another protocol's marker.
     if (kind === 'none' || kind === 'done') return [];
     const response = parseResponse(event.data);
     if (response === undefined) throw unreadableEvent();
@@ -82,7 +82,7 @@ class GeminiDecoder implements StreamDecoder {
   }
 }
 
-/** A whole answer. @throws AppError as `UpstreamAdapter.decodeResponse` */
+/** An unstreamed response. @throws AppError as `UpstreamAdapter.decodeResponse` */
 function decodeGeminiResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parseResponse(body);
   if (response === undefined) {
@@ -94,14 +94,14 @@ function decodeGeminiResponse(body: string, content: CallContent, target: Upstre
   return collector.result;
 }
 
-/** Arguments, which stay as the model wrote them. */
+/** Arguments are kept as text. */
 const ARGUMENTS: ReadonlySet<string> = new Set(['args']);
 
-/** A response, also one that stands in a list; undefined for what cannot be read. */
+/** A response, possibly in a list; undefined if malformed. */
 function parseResponse(text: string): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    // What is kept as its text is not looked into: its grammar has been checked by now.
+    // Raw text is not inspected; its grammar was checked.
     const response: unknown = text.includes('"functionCall"') ? parseJsonTree(text, ARGUMENTS) : parsed;
     const first: unknown = Array.isArray(response) ? response[0] : response;
     return isJsonObject(first) ? first : undefined;

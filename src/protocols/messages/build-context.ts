@@ -1,7 +1,7 @@
 import type { BuildContext, CacheMark, CallContent, ToolNames, TreeObject, UpstreamTarget } from '../contract/index.js';
 import type { MessagesFlags } from './flags.js';
 
-/** What every part of one request is built with. */
+/** Context of building one request. */
 export interface RequestBuild extends BuildContext {
   readonly target: UpstreamTarget;
   readonly flags: MessagesFlags;
@@ -10,10 +10,10 @@ export interface RequestBuild extends BuildContext {
 }
 
 const MAX_MARKS = 4;
-/** Other dialects have other times. */
+/** Other protocols have other lifetimes. */
 const LIFETIMES: readonly unknown[] = ['5m', '1h'];
 
-/** The marks of one prompt, of which the dialect allows four: the last ones stay, which reach furthest. */
+/** Cache breakpoints of a prompt. The protocol allows four: the last ones reach furthest. */
 export class CacheMarks {
   private surplus: number;
 
@@ -21,7 +21,7 @@ export class CacheMarks {
     this.surplus = countMarks(content) - MAX_MARKS;
   }
 
-  /** The member that marks a block, if its part is marked. Asked once for each part, in the order of the prompt. */
+  /** The breakpoint member of a block. Call once per part, in prompt order. */
   on({ cache }: { readonly cache?: CacheMark | undefined }): { readonly cache_control?: TreeObject } {
     if (cache === undefined) return {};
     this.surplus -= 1;
@@ -34,7 +34,7 @@ export const markOf = (ttl?: string): TreeObject => ({
   ttl: LIFETIMES.includes(ttl) ? ttl : undefined,
 });
 
-/** How many parts of a prompt are marked. */
+/** Number of marked parts. */
 export function countMarks({ tools, lead, turns }: CallContent): number {
   const parts = turns.flatMap((turn) => turn.parts);
   const nested = parts.flatMap((part) => (part.kind === 'tool-result' ? part.parts : []));

@@ -3,27 +3,27 @@ import type { RequestBuild } from './build-context.js';
 import { lacksReasoning } from './build-turns.js';
 import { unaffordableThinking } from './errors.js';
 
-/** How a model is to think. */
+/** Reasoning settings. */
 interface ThinkingPlan {
   readonly thinking?: TreeObject;
   readonly effort?: Effort | undefined;
   readonly isOn: boolean;
 }
 
-/** What a client says of thinking; `open`: nothing, and so it is the model's to choose. */
+/** What the client requests; `open`: the model decides. */
 export function requestedThinking({ effort, thinking }: ReasoningRequest): 'on' | 'off' | 'open' {
   if (thinking === 'off' || effort === 'none') return 'off';
   return effort !== undefined || thinking === 'on' ? 'on' : 'open';
 }
 
-/** Where warnings say that the fault lies. */
+/** Path for warnings. */
 const EFFORT = 'reasoning_effort';
 const DISABLED = { type: 'disabled' };
 
 /**
- * @param maxTokens that the model may write, thoughts included
- * @param isForced a tool must be called, which no model does while it thinks
- * @throws AppError insufficient_quota when thinking would use up all that can be paid
+ * @param maxTokens output limit including reasoning
+ * @param isForced a tool call is forced, which excludes reasoning
+ * @throws AppError insufficient_quota when reasoning would use up the affordable limit
  */
 export function planThinking(build: RequestBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
   const { content, losses, flags } = build;
@@ -44,7 +44,7 @@ export function planThinking(build: RequestBuild, maxTokens: number, isForced: b
   return { thinking: { type: 'adaptive', display }, effort: effortOf(build), isOn: true };
 }
 
-/** Of the output limit, what so much effort may think. */
+/** Share of the output limit by effort. */
 const SHARES: ReadonlyMap<string, number> = new Map([
   ['minimal', 0.02],
   ['low', 0.1],
@@ -74,12 +74,12 @@ function planBudget({ content, target, losses }: RequestBuild, maxTokens: number
   return { thinking: { type: 'enabled', budget_tokens: thinks }, isOn: true };
 }
 
-/** The effort itself, or what comes nearest to it of those that the model knows. */
+/** The nearest supported effort. */
 function effortOf({ content, flags, losses }: RequestBuild): Effort | undefined {
   const { effort } = content.reasoning;
   if (effort === undefined) return undefined;
   const nearest = nearestEffort(effort, flags.efforts);
-  // The least that this dialect has a word for is no substitute.
+  // The lowest supported effort is no substitute.
   if (nearest !== effort && effort !== 'minimal')
     losses.warn(nearest === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
   return nearest;

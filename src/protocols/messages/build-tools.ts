@@ -15,7 +15,7 @@ import type { RequestBuild } from './build-context.js';
 
 export const TOOL_NAMES: NameRule = { maxLength: 128, odd: /[^a-zA-Z0-9_-]/g };
 
-/** The tools, in their order; those that the client does not allow are not there. */
+/** The allowed tools, in order. */
 export function buildTools(build: RequestBuild): readonly TreeObject[] {
   return [...allowedTools(build.content).map((tool) => writeTool(tool, build)), ...buildHosted(build)];
 }
@@ -27,7 +27,7 @@ const writeTool = (tool: Tool, { names, flags, marks, losses }: RequestBuild): T
   ...marks.on(tool),
 });
 
-/** What a tool does and takes, and in words what its schema cannot say here. */
+/** Description and schema; what the schema cannot express is added to the description. */
 function describe(tool: Tool, losses: TranslationWarnings): TreeObject {
   if (tool.freeform !== undefined) {
     if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
@@ -45,7 +45,7 @@ function buildHosted({ content, flags, losses }: RequestBuild): TreeObject[] {
   return run.length > 0 ? [{ type: flags.webSearch, name: 'web_search', max_uses: run[0]?.maxUses }] : [];
 }
 
-/** @param isThinking nothing can be forced then */
+/** @param isThinking excludes forced calls */
 export function buildToolChoice({ content, losses, names }: RequestBuild, isThinking: boolean): TreeObject {
   const { toolChoice, parallelTools } = content;
   const parallel = { disable_parallel_tool_use: parallelTools === false ? true : undefined };

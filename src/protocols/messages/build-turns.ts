@@ -25,7 +25,7 @@ interface Message {
   readonly content: TreeObject[];
 }
 
-/** The conversation, as the rules of this dialect want it. @throws AppError invalid_request for what it cannot hold */
+/** The conversation by this protocol's rules. @throws AppError invalid_request for unsupported content */
 export function buildMessages(build: RequestBuild): readonly TreeObject[] {
   const { content, losses, flags } = build;
   const writer = new BlockWriter(build);
@@ -44,7 +44,7 @@ export function buildMessages(build: RequestBuild): readonly TreeObject[] {
 
 const asTree = ({ role, content }: Message): TreeObject => ({ role, content });
 
-/** In its place if the model allows that; behind what the user says, if not, so that what stands before it stays the same. */
+/** In place if the model supports it; otherwise after the user's text, so that the prefix stays cached. */
 function addInstruction(messages: Message[], turn: Turn, writer: BlockWriter, flags: MessagesFlags): void {
   const before = messages.at(-1)?.role;
   const isNative = flags.takesSystemTurns && (before === 'user' || before === 'system');
@@ -52,16 +52,16 @@ function addInstruction(messages: Message[], turn: Turn, writer: BlockWriter, fl
   join(messages, isNative ? 'system' : 'user', writer.writeAll(parts, 'system'));
 }
 
-/** A message of its own, or more of the one before it, which was the same side's. */
+/** Adds a message or merges it into the previous one of the same role. */
 function join(messages: Message[], role: Turn['role'], blocks: readonly TreeObject[]): void {
   const last = messages.at(-1);
   if (blocks.length === 0) return;
   if (last?.role !== role) messages.push({ role, content: [...blocks] });
-  // There may be more of them than a call can have arguments.
+  // Too many for spread arguments.
   else for (const block of blocks) last.content.push(block);
 }
 
-/** Thoughts lead, calls come last; each kind stays in its order. */
+/** Order within a message: reasoning first, tool calls last. */
 const RANKS: Readonly<Partial<Record<Part['kind'], number>>> = { reasoning: 0, 'tool-result': 0, 'tool-call': 2 };
 const rankOf = ({ kind }: Part): number => RANKS[kind] ?? 1;
 
@@ -70,7 +70,7 @@ const inOrder = (parts: readonly Part[]): readonly Part[] =>
 
 const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
 
-/** What the assistant has begun to say: it may not end in white space, and newer models do not let it be begun at all. */
+/** Prefilled text must not end with white space, and newer models reject prefill. */
 function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlags): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
@@ -83,10 +83,7 @@ function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlag
   last.content[last.content.length - 1] = { ...block, text: block['text'].trimEnd() };
 }
 
-/**
- * Whether the model is in the middle of calling tools and its thoughts are not there: with a budget it must not think on
- * then.
- */
+/** Whether reasoning is missing in the middle of tool calls: models with budgets reject that. */
 export function lacksReasoning(turns: readonly Turn[], family: string): boolean {
   const [caller, answer] = turns.filter(({ role }) => role !== 'system').slice(-2);
   const isLoop = answer?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
@@ -95,16 +92,16 @@ export function lacksReasoning(turns: readonly Turn[], family: string): boolean 
 
 const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
-/** Texts without words are refused. */
+/** Blank texts are rejected. */
 const hasText = (text: string): boolean => text.trim() !== '';
 
-/** Whether the part is a thought that this model has to get back. */
+/** Whether the part is reasoning that this upstream must get back. */
 const isReplayable = (part: Part, family: string): part is ReasoningPart =>
   part.kind === 'reasoning' &&
   part.opaque?.family === family &&
   (part.opaque.kind === 'signature' || part.opaque.kind === 'redacted');
 
-/** Writes the parts of a conversation as blocks, one after the other. */
+/** Writes parts as blocks. */
 class BlockWriter {
   private readonly ids = new ToolIds();
 
@@ -114,7 +111,7 @@ class BlockWriter {
     return parts.flatMap((part) => this.write(part, role));
   }
 
-  /** The part's block; none when there is nothing to say, or nobody to take it. */
+  /** The block of a part; none if empty or unsupported. */
   private write(part: Part, role: Turn['role']): readonly TreeObject[] {
     switch (part.kind) {
       case 'text':
@@ -137,7 +134,7 @@ class BlockWriter {
     }
   }
 
-  /** What a model has shown is not taken back. */
+  /** Images in assistant turns are dropped. */
   private drop(): readonly TreeObject[] {
     this.build.losses.warn('unsupported_content', 'messages');
     return [];
@@ -204,17 +201,17 @@ function documentSource({ source }: FilePart): TreeObject {
 
 const plainText = (data: string): TreeObject => ({ type: 'text', media_type: 'text/plain', data });
 
-/** The dialect takes nothing but objects: what a model of another one wrote wrongly stands in one. */
+/** Only objects are allowed: other arguments are wrapped. */
 function inputOf({ arguments: text, isFreeform }: ToolCallPart): RawJson {
   return new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
 }
 
 const RULE: NameRule = { maxLength: Infinity, odd: /[^a-zA-Z0-9_-]/g };
 
-/** The ids of a conversation's tool calls on the wire: this dialect wants each once, others repeat them in later turns. */
+/** Unique wire IDs of tool calls: other protocols may repeat IDs in later turns. */
 class ToolIds {
   private readonly taken = new Set<string>();
-  /** Of each id, how often it was asked for and the calls whose result has not been. */
+  /** Uses of each ID, and calls without a result. */
   private readonly known = new Map<string, { copies: number; readonly open: string[] }>();
 
   ofCall(id: string): string {
@@ -228,7 +225,7 @@ class ToolIds {
     return free;
   }
 
-  /** Asked in the order of the calls. */
+  /** Call in order of the calls. */
   ofResult(id: string): string {
     return this.known.get(id)?.open.shift() ?? conforming(id, RULE);
   }

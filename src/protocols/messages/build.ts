@@ -25,7 +25,7 @@ import { buildMessages } from './build-turns.js';
 import { FORCED_RESPOND, RESPOND, respondsByTool } from './decoder.js';
 import { messagesFlags } from './flags.js';
 
-/** The request of a call that came in another dialect. @throws AppError as `UpstreamAdapter.buildRequest` */
+/** Builds a request from another protocol. @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildMessagesRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content } = context;
   const flags = messagesFlags(target);
@@ -61,7 +61,7 @@ function buildBody(build: RequestBuild): TreeObject {
   };
 }
 
-/** In the order in which models read it, and in which marks of caches are counted. */
+/** In prompt order, in which cache breakpoints are counted. */
 function buildPrompt(build: RequestBuild, { tool, words }: FormatRequest, isThinking: boolean): TreeObject {
   const { content, flags } = build;
   const tools = tool === undefined ? buildTools(build) : [tool];
@@ -71,7 +71,7 @@ function buildPrompt(build: RequestBuild, { tool, words }: FormatRequest, isThin
     ...(tools.length > 0 && { tool_choice: tool === undefined ? buildToolChoice(build, isThinking) : FORCED_RESPOND }),
     ...(system.length > 0 && { system }),
     messages: buildMessages(build),
-    // Clients of other dialects do not know that a prompt has to be marked.
+    // Clients of other protocols do not set breakpoints.
     ...(flags.caches && countMarks(content) === 0 && { cache_control: markOf() }),
   };
 }
@@ -85,13 +85,13 @@ function buildSystem({ content, marks }: RequestBuild, words: string | undefined
   return words === undefined ? told : [...told, { type: 'text', text: words }];
 }
 
-/** Those of white space alone are refused: from the first of them on they are looked for in the answer. */
+/** Blank stop sequences are rejected: from the first one on, they are enforced here. */
 function sentStops(stop: readonly string[]): readonly string[] {
   const refused = stop.findIndex((text) => text.trim() === '');
   return refused < 0 ? stop : stop.slice(0, refused);
 }
 
-/** Tiers of other vendors are not for sale here. */
+/** Other vendors' tiers are not available. */
 function buildTier({ content: { serviceTier }, losses }: RequestBuild): string | undefined {
   if (serviceTier === 'default') return 'standard_only';
   leaveTierOut(serviceTier, losses);
@@ -99,18 +99,18 @@ function buildTier({ content: { serviceTier }, losses }: RequestBuild): string |
 }
 
 /**
- * How many tokens a model may write, thoughts included: the dialect demands a number. It is never raised for the sake of
- * thinking above what the client asked for, which is what is held.
+ * The required output limit, including reasoning. Never raised for reasoning above what the client requested and what
+ * is held.
  */
 function maxTokensOf({ content: { outputLimit }, target, losses }: RequestBuild): number {
   if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
   return Math.min(outputLimit ?? Infinity, target.outputLimit ?? Infinity, target.maxOutputTokens);
 }
 
-/** The range of `top_p` that may stand beside thinking. */
+/** Min `top_p` with reasoning. */
 const MIN_TOP_P_WITH_THINKING = 0.95;
 
-/** How tokens are chosen, as far as the model lets clients say it. Only what would have changed something is named. */
+/** Supported sampling parameters; only dropped values with an effect cause warnings. */
 function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boolean): TreeObject {
   const { temperature, topP, topK } = content.sampling;
   warnOfOthers(content.sampling, losses);
@@ -132,7 +132,7 @@ function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boo
   };
 }
 
-/** What this dialect has no word for. A seed is no promise anywhere, so nobody misses it. */
+/** Parameters this protocol lacks. Seeds guarantee nothing, so they are dropped silently. */
 function warnOfOthers(sampling: Sampling, losses: TranslationWarnings): void {
   if ((sampling.presencePenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'presence_penalty');
   if ((sampling.frequencyPenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'frequency_penalty');
@@ -140,7 +140,7 @@ function warnOfOthers(sampling: Sampling, losses: TranslationWarnings): void {
   if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
 }
 
-/** How the form of an answer is asked for: by a member, by a forced tool, in words, or not at all. */
+/** How the output format is requested: by a member, by a forced tool, by instruction, or not at all. */
 interface FormatRequest {
   readonly format?: TreeObject;
   readonly tool?: TreeObject;
@@ -170,7 +170,7 @@ function wordsOf(format: OutputFormat): FormatRequest {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** A schema whose objects have nothing but their properties: what `strict` says in other dialects, said in the schema here. */
+/** Adds `additionalProperties: false` everywhere, which `strict` implies in other protocols. */
 function closed(schema: RawJson): RawJson {
   const tree = parseJsonTree(schema.text, NOTHING);
   const text = writeJson(close(tree));

@@ -25,12 +25,12 @@ import { messagesFlags, type MessagesFlags } from './flags.js';
 import { MessagesResponseReader } from './response-reader.js';
 
 const ANSWER = jsonInterests('usage', 'error');
-/** Arguments, which stay as the model wrote them. */
+/** Arguments are kept as text. */
 const INPUT: ReadonlySet<string> = new Set(['input']);
 
 const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|error');
 
-/** Reads the events of one answer. */
+/** Decodes a stream. */
 export class MessagesDecoder implements StreamDecoder {
   readonly #answer: MessagesResponseReader;
   readonly #told: (event: CallEvent) => CallEvent;
@@ -43,7 +43,7 @@ export class MessagesDecoder implements StreamDecoder {
 
   next(event: SseEvent): readonly CallEvent[] {
     const kind = dataKind(event);
-    // The marker is another dialect's; some servers send it here as well.
+    // Some servers send another protocol's marker.
     if (this.#isOver || kind === 'done' || kind === 'none') return [];
     if (kind === 'other') throw unreadableEvent();
     const type = typeOf(event);
@@ -81,7 +81,7 @@ export class MessagesDecoder implements StreamDecoder {
   }
 }
 
-/** A whole answer, read as the stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
+/** An unstreamed response, decoded as a stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
 export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   readResponseFields(Buffer.from(body), ANSWER);
   const message = readTree(body);
@@ -120,7 +120,7 @@ function read(event: SseEvent): JsonObject {
 }
 
 function readWithInput(event: SseEvent): JsonObject {
-  // What is kept as its text is not looked into.
+  // Raw text is not inspected.
   read(event);
   try {
     return parseJsonTree(event.data, INPUT) as JsonObject;
@@ -129,13 +129,13 @@ function readWithInput(event: SseEvent): JsonObject {
   }
 }
 
-// Where a model cannot be bound to a schema for its answer, it is made to call a tool of that schema: what it writes as
-// the tool's arguments is the answer.
+// Structured output by tool: if the model does not support schemas for responses, it is forced to call a tool with the
+// schema, and its arguments become the response.
 
 export const RESPOND = 'respond';
 export const FORCED_RESPOND: TreeObject = { type: 'tool', name: RESPOND };
 
-/** Whether an answer comes in this way. With other tools, or thoughts, no tool can be forced. */
+/** Whether structured output uses a tool. Not possible with other tools or reasoning. */
 export function respondsByTool({ format, tools, hostedTools, reasoning }: CallContent, flags: MessagesFlags): boolean {
   if (flags.takesFormats || format.kind !== 'schema' || tools.length + hostedTools.length > 0) return false;
   const mode = flags.thinkingMode;
@@ -143,7 +143,7 @@ export function respondsByTool({ format, tools, hostedTools, reasoning }: CallCo
   return format.schema.value['type'] === 'object' && withoutRootCombinators(format.schema) === undefined;
 }
 
-/** The call of the tool as the text that the client asked for. */
+/** Turns the tool call into text. */
 const asText = (event: CallEvent): CallEvent => {
   switch (event.type) {
     case 'part-start':
@@ -162,6 +162,6 @@ const asText = (event: CallEvent): CallEvent => {
 const isRespond = (call: { readonly kind: string; readonly name?: string }): boolean =>
   call.kind === 'tool-call' && call.name === RESPOND;
 
-/** What each event of an answer says: the event itself, where answers do not come by the tool. */
+/** Maps events of a response with structured output by tool; otherwise the identity. */
 const answerOf = (content: CallContent, target: UpstreamTarget): ((event: CallEvent) => CallEvent) =>
   respondsByTool(content, messagesFlags(target)) ? asText : (event) => event;

@@ -32,7 +32,7 @@ const ROWS: Readonly<Record<ErrorKind, MessagesErrorRow>> = {
   context_canceled: { status: 499, type: 'api_error' },
 };
 
-/** For `thread`, which only the vendor keeps: clients that are told so by these details send the whole conversation. */
+/** `thread` is stored at the vendor: with these details, clients send the whole conversation. */
 export class UnsupportedThread extends AppError {
   readonly wireDetails = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
 
@@ -42,19 +42,19 @@ export class UnsupportedThread extends AppError {
   }
 }
 
-/** For a budget of thinking tokens that leaves nothing of what can be paid. @param param where the budget comes from */
+/** The reasoning budget exceeds the affordable output. @param param source of the budget */
 export function unaffordableThinking(affordable: number, param: string, budget: number): AppError {
   const message = `insufficient quota: the remaining credit covers ${affordable} output tokens, which ${param} (${budget}) uses up. Lower it or add credit.`;
   return new AppError('insufficient_quota', message, { param });
 }
 
-/** An error as an HTTP answer of Messages. */
+/** An HTTP error of Messages. */
 export function renderMessagesError(error: AppError, requestId: string): RenderedError {
   const { status } = ROWS[error.kind];
   return { status, headers: errorHeaders(error, status), body: errorBody(error, requestId) };
 }
 
-/** The same inside a stream; the event's name is what clients of this dialect look for. */
+/** An error event of a stream, which clients recognize by name. */
 export function renderMessagesErrorEvent(error: AppError, requestId: string): string {
   return sseText('error', JSON.stringify(errorBody(error, requestId)));
 }
@@ -76,12 +76,12 @@ function detailsOf(error: AppError): { readonly details?: JsonObject } {
   return error instanceof UpstreamRefusal && error.code !== undefined ? { details: { error_code: error.code } } : {};
 }
 
-/** The dialect has no place for the field at fault but the message, and starts it so itself: `max_tokens: …`. */
+/** The protocol has no member for the parameter; messages begin with it: `max_tokens: …`. */
 function wordsOf(error: AppError): string {
   const { param } = error.details;
   if (error.kind === 'invalid_request' && param !== undefined && !error.message.includes(param))
     return `${param}: ${error.message}`;
-  // The words that clients of this dialect look for.
+  // Clients match this text.
   if (error.kind === 'context_length_exceeded' && !error.message.startsWith('prompt is too long')) {
     return `prompt is too long: ${error.message}`;
   }

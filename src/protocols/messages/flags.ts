@@ -1,13 +1,13 @@
 import { headerOf, type RequestLine, type UpstreamTarget } from '../contract/index.js';
 
-/** How a model is told to think: by a budget of tokens; by an effort; by an effort, and it always does; not at all. */
+/** How reasoning is controlled: by budget, by effort, by effort without a switch, or not at all. */
 type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
 
-/** What a model can do at an upstream of this dialect. */
+/** Capabilities of a model. */
 export interface MessagesFlags {
   readonly version: string;
   readonly takesSampling: boolean;
-  /** It takes `temperature` or `top_p`, not both. */
+  /** Accepts `temperature` or `top_p`, not both. */
   readonly takesOneSampler: boolean;
   readonly thinkingMode: ThinkingMode;
   readonly efforts: readonly string[];
@@ -16,18 +16,18 @@ export interface MessagesFlags {
   readonly takesStrictTools: boolean;
   readonly takesPrefill: boolean;
   readonly takesImageUrls: boolean;
-  /** The type of its web search, where clients of other dialects may have it. */
+  /** Type of its web search tool, if offered to other protocols. */
   readonly webSearch: string | undefined;
-  /** Prompts of clients that mark nothing are kept in its cache. */
+  /** Sets cache breakpoints for clients that set none. */
   readonly caches: boolean;
-  /** What stands in a result that is empty; nothing where that is allowed. */
+  /** Placeholder for empty results; empty if allowed. */
   readonly emptyResult: string;
 }
 const DEFAULT_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 const DEFAULT_WEB_SEARCH = 'web_search_20250305';
 const NO_OUTPUT = '(no output)';
 
-/** The flags of a target; what is not said is what any server of this dialect takes. */
+/** The flags of a target; defaults are accepted by every server. */
 export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
   const version = textOf(flags['anthropicVersion']) ?? DEFAULT_VERSION;
   const { efforts, hostedWebSearch, emptyToolResultText } = flags;
@@ -36,7 +36,7 @@ export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
     takesSampling: knowsSampling(version) && flags['samplingFixed'] !== true,
     takesOneSampler: flags['oneSampler'] === true,
     thinkingMode: thinkingModeOf(flags),
-    // No effort is no word of this dialect's, but a switch.
+    // `none` is a switch here, not an effort.
     efforts: Array.isArray(efforts) ? efforts.filter((effort) => effort !== 'none') : DEFAULT_EFFORTS,
     takesSystemTurns: flags['midSystem'] === 'native',
     takesFormats: flags['structuredOutput'] !== false,
@@ -53,25 +53,25 @@ const textOf = (flag: unknown): string | undefined => (typeof flag === 'string' 
 
 const THINKING_MODES: readonly unknown[] = ['budget', 'adaptive', 'always', 'none'] satisfies ThinkingMode[];
 
-/** Who says of a model only that it reasons means one of today's. */
+/** A model that is only marked as reasoning is assumed to be current. */
 function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['flags']): ThinkingMode {
   if (THINKING_MODES.includes(thinkingMode)) return thinkingMode as ThinkingMode;
   return reasoning === false ? 'none' : 'adaptive';
 }
 
-/** The vendor's own name of the header, and the neutral one. */
+/** The vendor's header name and a neutral one. */
 export const VERSION_HEADERS = ['anthropic-version', 'vendor-version'] as const;
 
-/** The version that the client speaks; the vendor's own name wins. */
+/** The client's version; the vendor's name takes precedence. */
 export const versionHeaderOf = (request: RequestLine): string | undefined =>
   headerOf(request, VERSION_HEADERS[0]) ?? headerOf(request, VERSION_HEADERS[1]);
 
-/** From this version on `temperature`, `top_p` and `top_k` are refused, whatever they say. */
+/** From this version on, `temperature`, `top_p` and `top_k` are rejected. */
 export const WITHOUT_SAMPLING = '2026-10-21';
 
-/** Whether requests may say how to sample. @param version a date; undefined is the first one */
+/** Whether sampling parameters are accepted. @param version date; undefined: the first version */
 export const knowsSampling = (version: string | undefined): boolean =>
   version === undefined || version < WITHOUT_SAMPLING;
 
-/** What upstreams are spoken to in when the client names none. */
+/** Sent upstream if the client names none. */
 export const DEFAULT_VERSION = '2023-06-01';

@@ -16,14 +16,14 @@ import {
 } from '../contract/index.js';
 import { MESSAGES_MEMBERS } from './members.js';
 
-/** The dialect's own id, for channels and the usage log. */
+/** Protocol ID in channels and in the usage log. */
 export const MESSAGES = 'messages';
 
-/** Headers of a call that go upstream as they came. */
+/** Client headers forwarded unchanged. */
 export const FORWARDED_HEADERS = ['anthropic-beta'] as const;
 
 export const THINKING_BUDGET = 'thinking.budget_tokens';
-/** Agents put their session into it. */
+/** Agents include their session. */
 const USER = 'metadata.user_id';
 export const INTERESTS = interestsOf(MESSAGES_MEMBERS);
 export const MEMBERS = new MemberReader(MESSAGES_MEMBERS);
@@ -31,7 +31,7 @@ export const MEMBERS = new MemberReader(MESSAGES_MEMBERS);
 export const messagesHeadReader = (request: RequestLine): HeadReader =>
   headReader(INTERESTS, (fields) => headOf(fields, request));
 
-/** @throws AppError invalid_request naming the member at fault */
+/** @throws AppError invalid_request naming the member */
 function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const outputLimit = fields.optionalInteger('max_tokens', { min: 0 });
@@ -54,7 +54,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   };
 }
 
-/** The tokens that the client lets the model think before it answers; undefined when it sets no such budget. */
+/** The client's reasoning budget in tokens; undefined if none. */
 export function thinkingBudget(fields: JsonFields): number | undefined {
   if (fields.optionalString('thinking.type', { maxLength: 64 }) !== 'enabled') return undefined;
   return fields.optionalInteger(THINKING_BUDGET, { min: 0 });

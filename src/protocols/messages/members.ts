@@ -12,7 +12,7 @@ import { isJsonObject } from '../../platform/shared/index.js';
 
 const OTHER_PAYER = 'it selects the billed organization';
 
-/** Every member of a Messages request, from the request types of the vendor's SDK, and what it does. */
+/** All members of a Messages request, from the vendor's SDK, with their effects. */
 export const MESSAGES_MEMBERS: MemberTable = {
   source: { package: '@anthropic-ai/sdk', version: '1.12.0' },
   members: {
@@ -32,7 +32,7 @@ export const MESSAGES_MEMBERS: MemberTable = {
     ...plainMembers('container.id container.skills thread.type thread.previous_message_id'),
     thread: {
       is: 'scoped',
-      // The SDK has no `id` there; an upstream may read one all the same.
+      // Not in the SDK, but an upstream may read it.
       idsIn: (value) =>
         isJsonObject(value)
           ? [...scopedIn('thread', value['previous_message_id']), ...scopedIn('thread', value['id'])]
@@ -84,13 +84,13 @@ export const MESSAGES_MEMBERS: MemberTable = {
   },
 };
 
-/** Other edits only leave parts of the conversation out. */
+/** Other edits only remove content. */
 function compacts(value: unknown): boolean {
   const edits = isJsonObject(value) ? value['edits'] : value;
   return Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && String(edit['type']).startsWith('compact'));
 }
 
-/** A container is reused by its id; the vendor's own skills are everybody's, custom ones the upstream account's. */
+/** Containers are reused by ID; the vendor's skills are public, custom ones belong to the upstream account. */
 function containerIds(value: unknown): ReturnType<typeof scopedIn> {
   if (!isJsonObject(value)) return scopedIn('container', value);
   const skills = Array.isArray(value['skills']) ? value['skills'].filter(isJsonObject) : [];

@@ -37,10 +37,10 @@ import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
 const PING = renderSse('ping', '{"type":"ping"}');
 const MODELS_ON_A_PAGE = 20;
 
-/** Where calls are posted. */
+/** Path of calls. */
 const MESSAGES_PATH = '/v1/messages';
 
-/** Anthropic's Messages, as clients speak it. */
+/** The client half of Anthropic's Messages. */
 @Injectable()
 @Protocol()
 export class MessagesProtocol implements ProtocolAdapter {
@@ -52,7 +52,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   readonly startsWithPromptTokens = true;
   readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
 
-  /** Clients of this dialect name its version wherever they go, also where dialects share a path. */
+  /** Its clients always send a version header, also on shared paths. */
   claims(request: RequestLine): boolean {
     if (/^\/v1\/messages(?:\/|$)/.test(request.path)) return true;
     return /^\/v1(?:\/|$)/.test(request.path) && versionHeaderOf(request) !== undefined;
@@ -86,7 +86,7 @@ export class MessagesProtocol implements ProtocolAdapter {
     return Buffer.from(renderMessagesErrorEvent(error, call.id));
   }
 
-  /** Before `message_start` no event may come. */
+  /** No event may precede `message_start`. */
   keepAlive(begun: boolean): Uint8Array {
     return begun ? PING : KEEP_ALIVE_COMMENT;
   }
@@ -100,7 +100,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   }
 }
 
-/** It is asked with the body of a call, but for `max_tokens`, and answered with `{"input_tokens":N}`. */
+/** Same body as a call, without `max_tokens`; the response is `{"input_tokens":N}`. */
 const MESSAGES_QUESTION: PromptQuestion = {
   protocol: MESSAGES,
   path: '/v1/messages/count_tokens',
@@ -121,7 +121,7 @@ const MESSAGES_QUESTION: PromptQuestion = {
   render: (tokens) => ({ input_tokens: tokens }),
 };
 
-/** How much is left of our limits, as Messages says it in headers. */
+/** Remaining limits as Anthropic's headers. */
 export const renderMessagesLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
   ...headersOf('requests', requests),
   ...headersOf('tokens', tokens),
@@ -132,7 +132,7 @@ function headersOf(what: string, standing: LimitStatus | undefined): Record<stri
   return {
     [`anthropic-ratelimit-${what}-limit`]: String(standing.limit),
     [`anthropic-ratelimit-${what}-remaining`]: String(standing.remaining),
-    // The vendor's has whole seconds: never sooner than it is.
+    // Whole seconds, rounded up.
     [`anthropic-ratelimit-${what}-reset`]: new Date(Math.ceil(standing.resetsAt / 1000) * 1000)
       .toISOString()
       .replace('.000Z', 'Z'),
@@ -141,7 +141,7 @@ function headersOf(what: string, standing: LimitStatus | undefined): Record<stri
 
 const TEXTS = ['text', 'thinking', 'name', 'input', 'partial_json'];
 
-/** Where the words of a call stand in this dialect. */
+/** Where text is in this protocol. */
 const MESSAGES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['system', 'messages'],

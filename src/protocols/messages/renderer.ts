@@ -22,10 +22,10 @@ import {
 } from '../contract/index.js';
 import { renderMessagesErrorEvent } from './errors.js';
 
-/** Arguments of nothing: this dialect says so by no delta at all. */
+/** Empty arguments are expressed by no delta. */
 const NO_ARGUMENTS = '{}';
 
-/** What the blocks of a part's kind begin with, and what its deltas are called. */
+/** Start and delta types of blocks by kind. */
 interface BlockForm {
   readonly block: TreeObject;
   readonly delta: string;
@@ -39,12 +39,12 @@ const THINKING: BlockForm = {
   member: 'thinking',
 };
 
-/** Writes one answer down as blocks, one at a time, numbered as they begin. */
+/** Renders numbered blocks, one at a time. */
 export class MessagesRenderer implements StreamRenderer {
   #kind: PartStart['kind'] = 'text';
-  /** What stands before the text of a delta; undefined while no block is open. */
+  /** JSON before the text of a delta; undefined if no block is open. */
   #before: string | undefined;
-  /** Arguments that may still turn out to be nothing; undefined once they have not. */
+  /** Arguments that may still turn out to be empty; undefined otherwise. */
   #held: string | undefined;
   #blocks = 0;
   #usage: TokenUsage | undefined;
@@ -64,7 +64,7 @@ export class MessagesRenderer implements StreamRenderer {
         return this.#seal(event.opaque);
       case 'part-end':
         return this.#endPart();
-      // What stands in a citation of this dialect is signed by its vendor, who gets it back and would refuse another's.
+      // Citations are signed by the vendor, who would reject others.
       case 'part-annotation':
         return '';
       case 'usage-update':
@@ -85,8 +85,8 @@ export class MessagesRenderer implements StreamRenderer {
   }
 
   /**
-   * LangChain reads the prompt's tokens only here, so they are estimated; `message_delta` has the exact figure. Output is
-   * 0: there are clients that add it to the output of the end.
+   * LangChain reads prompt tokens only here, so they are estimated; `message_delta` has the exact count. Output is 0,
+   * since some clients add it to the final count.
    */
   #message(): string {
     const { call } = this.context;
@@ -95,7 +95,7 @@ export class MessagesRenderer implements StreamRenderer {
     return eventText({ type: 'message_start', message });
   }
 
-  /** Only a call begins its block at once: a text, or a thought, that turns out empty has none. */
+  /** Only tool calls start immediately: empty texts and reasoning get no block. */
   #start(start: PartStart): string {
     this.#kind = start.kind;
     if (start.kind !== 'tool-call') return '';
@@ -151,7 +151,7 @@ export class MessagesRenderer implements StreamRenderer {
     );
   }
 
-  /** Begins a block of this form, unless it has begun. */
+  /** Starts a block unless it is open. */
   #open({ block, delta, member }: BlockForm): string {
     if (this.#before !== undefined) return '';
     const index = this.#blocks;
@@ -166,7 +166,7 @@ export class MessagesRenderer implements StreamRenderer {
 
 const eventText = (data: TreeObject & { readonly type: string }): string => sseText(data.type, writeJson(data));
 
-/** A whole answer, as JSON text. */
+/** An unstreamed response as JSON. */
 export function renderMessagesResponse({ parts, stop, sequence, usage }: CallResult, context: RenderContext): string {
   const content = parts.flatMap((part) => blockOf(part, context));
   const ending = wireEnding(stop, sequence);
@@ -197,14 +197,14 @@ function reasoningOf({ text, opaque }: ReasoningPart, context: RenderContext): r
   return thinking === '' && signature === '' ? [] : [{ type: 'thinking', thinking, signature }];
 }
 
-/** Clients of this dialect get an object, and so an empty one where the model's text is none. */
+/** Arguments must be an object; invalid ones become an empty one. */
 function inputOf(text: string, { losses }: RenderContext): RawJson {
   if (isObjectText(text)) return new RawJson(text);
   losses.warn('invalid_arguments', 'content');
   return new RawJson('{}');
 }
 
-// What answers of this dialect are made of, streamed or not.
+// Shared by streamed and unstreamed responses.
 
 const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   end: 'end_turn',
@@ -217,7 +217,7 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   pause: 'pause_turn',
 };
 
-/** What a model says when it refuses stands in a text, so that clients show it, and once. */
+/** The refusal's text is shown as a text block, once. */
 const REFUSED = { type: 'refusal', category: null, explanation: null };
 
 function wireEnding(reason: StopReason, sequence: string | undefined): TreeObject {
@@ -230,8 +230,8 @@ function wireEnding(reason: StopReason, sequence: string | undefined): TreeObjec
 }
 
 /**
- * Tokens as this protocol counts them: what went through a cache stands apart from `input_tokens`, and passes stand
- * beside the totals. A cache of 12 hours has no member here; it counts as the longest that has.
+ * Usage in this protocol: cached tokens are not part of `input_tokens`, and passes are listed beside the totals. Writes
+ * for 12 hours count as the longest lifetime it has.
  */
 export function wireUsage(usage: TokenUsage = NO_TOKENS): TreeObject {
   const { reasoning, toolUses, speed, geo, servedBy, passes } = usage;
@@ -259,13 +259,13 @@ function wireTokens(usage: TokenUsage): TreeObject {
   };
 }
 
-/** A pass of the call's own model is a compaction, one of another model an advisor's. */
+/** A pass of the call's own model is a compaction, others are advisors. */
 const wirePass = ({ model, usage }: UsagePass): TreeObject =>
   model === undefined
     ? { type: 'compaction', ...wireTokens(usage) }
     : { type: 'advisor_message', model, ...wireTokens(usage) };
 
-/** An answer, empty yet when it is streamed. */
+/** A message, initially empty when streamed. */
 const wireMessage = (
   id: string,
   model: string,
@@ -283,5 +283,5 @@ const wireMessage = (
   usage,
 });
 
-/** The same before an answer has ended. */
+/** Before the end. */
 const NO_ENDING: TreeObject = { stop_reason: null, stop_sequence: null, stop_details: null };

@@ -10,7 +10,7 @@ import {
   type TreeReader,
 } from '../contract/index.js';
 
-/** What stands in messages of the user and in results of tools alike. */
+/** Content of both user messages and tool results. */
 type Shown = TextPart | ImagePart | FilePart;
 type BlockReader<P> = (block: TreeReader, context: ParseContext) => readonly P[];
 
@@ -21,7 +21,7 @@ const SHOWN: ReadonlyMap<string, BlockReader<Shown>> = new Map<string, BlockRead
   ['search_result', readSearchResult],
 ]);
 
-/** A tool that has been found, where tools are searched: all of them are there from the start elsewhere. */
+/** A found tool, with tool search: other protocols get all tools from the start. */
 const readToolReference: BlockReader<Shown> = (block) => [text(`The tool ${block.word('tool_name')} can be used.`)];
 
 const IN_RESULT: ReadonlyMap<string, BlockReader<Shown>> = new Map([...SHOWN, ['tool_reference', readToolReference]]);
@@ -36,16 +36,16 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
   ['tool_use', readCall],
   ['thinking', (block, context) => readThinking(block.string('signature') ?? '', context, block.string('thinking'))],
   ['redacted_thinking', (block, context) => readThinking(block.string('data') ?? '', context)],
-  // Instead of all that stands before it.
+  // Replaces everything before it.
   ['compaction', (block) => [text(block.string('content') ?? '')]],
   ['image', dropWithWarning],
   ['document', dropWithWarning],
 ]);
 
-/** What became of tools that the vendor ran: its answer is in the text that follows. */
+/** Results of hosted tools: the following text contains the answer. */
 const RUN_BY_VENDOR = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|fallback)$/;
 
-/** The content of a message, one text or blocks. */
+/** The content of a message: a string or blocks. */
 export function readContent(message: TreeReader, context: ParseContext): readonly Part[] {
   const isUser = message.value('role') === 'user';
   const whole = message.value('content');
@@ -56,7 +56,7 @@ export function readContent(message: TreeReader, context: ParseContext): readonl
   });
 }
 
-/** Instructions, one text or blocks of text. */
+/** Instructions: a string or text blocks. */
 export function readTexts(fields: TreeReader, name: string): readonly TextPart[] {
   const value = fields.value(name);
   if (typeof value === 'string') return [text(value)];
@@ -145,13 +145,13 @@ function readCall(block: TreeReader): readonly Part[] {
   return [{ kind: 'tool-call', id: block.word('id'), name: block.word('name'), arguments: input, cache }];
 }
 
-/** Thoughts that this relay did not seal are another vendor's, or nobody's: no upstream takes them. */
+/** Reasoning not sealed by this relay is another vendor's; no upstream accepts it. */
 function readThinking(seal: string, context: ParseContext, words = ''): readonly Part[] {
   const opaque = context.unseal(seal);
   return opaque === undefined ? [] : [{ kind: 'reasoning', text: words, opaque }];
 }
 
-/** No model says them, so no upstream takes them back. */
+/** Not accepted by any upstream. */
 function dropWithWarning(block: TreeReader, { losses }: ParseContext): readonly Part[] {
   losses.warn('unsupported_content', block.path);
   return [];

@@ -2,7 +2,7 @@ import { type Call, upstreamHeaders, type UpstreamRequest } from '../contract/in
 import { DEFAULT_VERSION, versionHeaderOf } from './flags.js';
 import { FORWARDED_HEADERS } from './head.js';
 
-/** What stands around a client's own bytes on their way up: the version and the betas that it has named. */
+/** Client headers and query sent with a verbatim request: version and betas. */
 export const requestContext = (call: Call): Pick<UpstreamRequest, 'query' | 'headers'> => ({
   query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
   headers: {

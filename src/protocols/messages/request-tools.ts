@@ -10,9 +10,9 @@ import {
 } from '../contract/index.js';
 import { cacheOf } from './request-blocks.js';
 
-/** The type that tools have without saying so: the client describes them itself. */
+/** Default type: described by the client. */
 const CUSTOM = 'custom';
-/** Examples longer than this are not worth their place in a description. */
+/** Longer examples are dropped. */
 const MAX_EXAMPLES_LENGTH = 2000;
 
 interface RequestedTools {
@@ -43,7 +43,7 @@ export function readTools(request: TreeReader): RequestedTools {
   };
 }
 
-/** What the client says of a tool of its own, but its name and mark. */
+/** A custom tool without name and breakpoint. */
 function readTool(fields: TreeReader): Pick<Tool, 'description' | 'schema' | 'strict'> {
   const texts = [fields.string('description') ?? '', examplesOf(fields)];
   return {
@@ -53,7 +53,7 @@ function readTool(fields: TreeReader): Pick<Tool, 'description' | 'schema' | 'st
   };
 }
 
-/** Examples of the input, for dialects that have no place for them but the description. */
+/** Examples for protocols that only have a description for them. */
 function examplesOf(fields: TreeReader): string {
   const examples = fields.value('input_examples');
   const text = Array.isArray(examples) ? `Examples of its input: ${writeJson(examples)}` : '';
@@ -76,8 +76,7 @@ function readChoice(choice: TreeReader, tools: readonly Tool[]): ToolChoice {
   throw malformed(choice.pathOf('name'), 'must be the name of a client tool of this request');
 }
 
-// Tools that Messages knows by a type of their own: what they take is not in the request, models of the vendor know it.
-// Others are told by the definitions here.
+// Typed client tools: the vendor's models know their parameters, others get these definitions.
 
 interface VendorTool {
   readonly description: string;
@@ -87,7 +86,7 @@ interface VendorTool {
 const TEXT = { type: 'string' } as const;
 const WHOLE_NUMBER = { type: 'integer' } as const;
 
-/** Members that the tools which edit text have in common. */
+/** Shared by text editing tools. */
 const EDITING = {
   path: TEXT,
   file_text: { ...TEXT, description: 'The content of the file to create.' },
@@ -144,11 +143,11 @@ const CLIENT_TOOLS: ReadonlyMap<string, VendorTool> = new Map([
   ],
 ]);
 
-/** Those that the vendor itself runs. */
+/** Hosted tools. */
 const HOSTED = /^(?:web_search|web_fetch|code_execution|tool_search_tool\w*|advisor)$/;
 const DATED = /_\d{8}$/;
 
-/** A typed tool: what the client runs, what the vendor runs, or neither. @param type `bash_20250124` */
+/** A typed tool: run by the client, hosted, or unknown. @param type `bash_20250124` */
 function vendorTool(type: string): VendorTool | { readonly hosted: string } | undefined {
   const name = type.replace(DATED, '');
   if (name === 'web_search') return { hosted: name };

@@ -19,15 +19,15 @@ import { knowsSampling, VERSION_HEADERS, versionHeaderOf, WITHOUT_SAMPLING } fro
 import { readContent, readTexts } from './request-blocks.js';
 import { readTools } from './request-tools.js';
 
-/** Schemas and arguments: their text is the model's. */
+/** Schemas and arguments are kept as text. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['input_schema', 'input', 'schema']);
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
-/** What Claude Code tells its vendor's accounting in front of all instructions: other words in each call or session. */
+/** Prefix of Claude Code's billing note before the instructions, which differs per call or session. */
 const VENDORS_NOTE = 'x-anthropic-billing-header:';
 
-/** What a request of this dialect asks for. @throws AppError invalid_request naming the member at fault */
+/** Parses a request. @throws AppError invalid_request naming the member */
 export function parseMessagesRequest(request: TreeObject, context: ParseContext): CallContent {
   const fields = new TreeReader(request);
   refuseWhatIsTheVendors(fields);
@@ -46,14 +46,14 @@ export function parseMessagesRequest(request: TreeObject, context: ParseContext)
     verbosity: undefined,
     endUser: fields.child('metadata')?.string('user_id'),
     cacheKey: undefined,
-    // What everybody gets, in the words of the other dialects.
+    // The default tier in other protocols.
     serviceTier: fields.value('service_tier') === 'standard_only' ? 'default' : undefined,
   };
 }
 
 function readConversation(fields: TreeReader, context: ParseContext): ConversationBuilder {
   const conversation = new ConversationBuilder();
-  // No model is meant by the note, and with it no other vendor's cache would know the prompt that follows.
+  // The billing note is not for models, and would prevent caching.
   const isMeant = ({ text }: TextPart): boolean => !text.startsWith(VENDORS_NOTE);
   instruct(conversation, readTexts(fields, 'system').filter(isMeant));
   for (const message of fields.children('messages')) {
@@ -72,7 +72,7 @@ function instruct(conversation: ConversationBuilder, texts: readonly TextPart[])
   for (const { text, cache } of texts) conversation.instruct(text, cache);
 }
 
-/** @throws AppError for what only the vendor of this dialect has */
+/** @throws AppError for what only the vendor supports */
 function refuseWhatIsTheVendors(fields: TreeReader): void {
   if (fields.has('thread')) throw new UnsupportedThread();
   if (fields.value('max_tokens') === 0) throw notTranslatable('max_tokens', 'must be 1 or more for this model');
@@ -84,7 +84,7 @@ function refuseWhatIsTheVendors(fields: TreeReader): void {
   }
 }
 
-/** @throws AppError naming the member, as the vendor does it where the client speaks a version without it */
+/** @throws AppError naming the member, for versions without it */
 function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
   if (knowsSampling(versionHeaderOf(call.request))) return;
   const name = SAMPLING.find((member) => fields.has(member));
@@ -114,7 +114,7 @@ function readReasoning(fields: TreeReader, { call }: ParseContext): ReasoningReq
   return { effort, budget, thinking: 'on', show };
 }
 
-/** `output_format` is its older name. */
+/** `output_format` is the older name. */
 function readFormat(fields: TreeReader): OutputFormat {
   const format = fields.child('output_config')?.child('format') ?? fields.child('output_format');
   if (format === undefined) return { kind: 'text' };
@@ -125,7 +125,7 @@ function readFormat(fields: TreeReader): OutputFormat {
   return { kind: 'schema', schema, strict: isStrict(schema) };
 }
 
-/** Whether a schema says all of its objects, as other dialects ask of one that binds the model: nothing optional, nothing else. */
+/** Whether a schema is as complete as strict mode requires: nothing optional, no additional properties. */
 function isStrict({ value }: RawJson): boolean {
   return isClosed(value, true);
 }
@@ -142,5 +142,5 @@ function isClosed(schema: unknown, isSchema: boolean): boolean {
   return Object.entries(schema).every(([name, value]) => isClosed(value, !(isSchema && NAMED.has(name))));
 }
 
-/** Their members are schemas by names of somebody's own. */
+/** Members whose keys are arbitrary names. */
 const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'patternProperties']);

@@ -13,11 +13,11 @@ import {
 import { TOOL_NAMES } from './build-tools.js';
 import { MessagesUsage } from './usage.js';
 
-/** A block on its way: what cannot be told before it is complete. */
+/** A block in progress, with what is emitted only on completion. */
 interface Block {
-  /** Its text, where it comes as a whole and not as deltas. */
+  /** Its text, if it comes as a whole. */
   whole: string;
-  /** The arguments of a freeform tool: an object around the text that the client wants. */
+  /** Arguments of a freeform tool: an object around the text. */
   wrapped: string | undefined;
   signature: string;
   redacted: string | undefined;
@@ -34,10 +34,10 @@ const STOPS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
 ]);
 
 const REFUSAL = 'refusal';
-/** As the vendor calls the service that everybody gets. */
+/** The default tier. */
 const DEFAULT_TIER = 'standard';
 
-/** Reads an answer of this dialect, block by block, whether they come whole or in pieces. */
+/** Reads blocks of a response, whole or in pieces. */
 export class MessagesResponseReader {
   readonly #parts: PartSequencer;
   readonly #blocks = new Map<string, Block>();
@@ -55,16 +55,16 @@ export class MessagesResponseReader {
     this.#names = new ToolNames(content.tools, TOOL_NAMES);
   }
 
-  /** Everything else may come only behind it; again it says nothing. */
+  /** Must come first; idempotent. */
   begin(): CallEvent[] {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
     return [{ type: 'call-start' }];
   }
 
-  /** A block with what it has from the start. Blocks of tools that the vendor runs are for nobody, and so is what is said of them. */
+  /** Starts a block. Blocks of hosted tools and citations of them are ignored. */
   open(key: string, block: JsonObject): CallEvent[] {
-    // One whose number is used again is over: nothing behind it would ever be told.
+    // A reused index: the previous block would never end.
     return [...this.close(key), ...this.#begin(key, block)];
   }
 
@@ -127,7 +127,7 @@ export class MessagesResponseReader {
         ? this.#parts.complete(key, whole)
         : this.#parts.append(key, unwrapFreeform(wrapped || whole));
     const { front } = this.#parts;
-    // A signature without the very text under it is worth nothing.
+    // A signature is only valid with its text.
     if (signature !== '' && front?.key === key && front.start.kind === 'reasoning') {
       this.#parts.seal(key, { kind: 'signature', family, data: signature, text: front.text });
     }
@@ -135,23 +135,23 @@ export class MessagesResponseReader {
     return [...rest, ...this.#parts.finish(key)];
   }
 
-  /** What an event or an answer says of usage. @param isEnd before the end the output's count is a placeholder */
+  /** Usage of an event or response. @param isEnd before the end, output is a placeholder */
   report({ usage }: JsonObject, isEnd: boolean): CallEvent[] {
     const reported = isJsonObject(usage) ? usage : undefined;
     const merged = this.#usage.merge(reported);
     this.#isReported ||= isEnd && countIn(reported, 'output_tokens') !== undefined;
     if (merged === undefined) return [];
-    // No other tier can be asked for here, so that none may be charged for.
+    // Other tiers are not requested and so must not be charged.
     const known = { serviceTier: DEFAULT_TIER, ...merged };
     return [{ type: 'usage-update', usage: known, ...(!this.#isReported && { isProvisional: true }) }];
   }
 
-  /** Why the answer ends: `stop_reason` and what belongs to it. The last one counts. */
+  /** The stop reason; the last one counts. */
   stop(end: JsonObject): void {
     if (typeof end['stop_reason'] === 'string') this.#end = end;
   }
 
-  /** The end of the answer. */
+  /** End of the response. */
   finish(): CallEvent[] {
     const open = [...this.#blocks.keys()].flatMap((key) => this.close(key));
     const details = this.#end['stop_details'];
@@ -162,7 +162,7 @@ export class MessagesResponseReader {
 
   #openCall(key: string, block: JsonObject, kept: Block): CallEvent[] {
     const wireName = textIn(block, 'name');
-    // Nobody could answer it.
+    // Could not be answered.
     if (wireName === '') return [];
     const { name, namespace, freeform } = this.#names.toolOf(wireName);
     const { input } = block;
@@ -180,7 +180,7 @@ export class MessagesResponseReader {
   #cite(key: string, citation: unknown): void {
     if (!isJsonObject(citation)) return;
     const url = textIn(citation, 'url');
-    // Those of documents have no address.
+    // Document citations have no URL.
     if (url !== '') this.#parts.annotate(key, { url, title: textIn(citation, 'title') });
   }
 
@@ -197,20 +197,20 @@ export class MessagesResponseReader {
     const sequence = textIn(this.#end, 'stop_sequence');
     if (isRefusal) return { type: 'call-stop', reason: 'refusal' };
     if (said === 'stop_sequence') return { type: 'call-stop', reason: said, sequence };
-    // Clients go on for as long as tools are called, and only then.
+    // Clients continue if and only if there are tool calls.
     const called = this.#parts.callCount > 0;
     if (said === 'end' || said === 'tool_calls') return { type: 'call-stop', reason: called ? 'tool_calls' : 'end' };
     return { type: 'call-stop', reason: said };
   }
 }
 
-/** A member that upstreams may leave out, or null. */
+/** Empty if absent or null. */
 function textIn(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** Arguments that come as a whole. A streamed call begins with an empty object, whatever follows. */
+/** Arguments sent as a whole. Streamed calls start with an empty object. */
 function inputText(input: unknown): string {
   if (input instanceof RawJson) return Object.keys(input.value).length > 0 ? input.text : '';
   return typeof input === 'string' ? input : '';

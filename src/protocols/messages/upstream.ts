@@ -21,7 +21,7 @@ import { DEFAULT_VERSION } from './flags.js';
 import { MESSAGES } from './head.js';
 import { MessagesVerbatim } from './verbatim.js';
 
-/** Anthropic's Messages, as its servers speak it. */
+/** The upstream half of Anthropic's Messages. */
 @Injectable()
 @Upstream()
 export class MessagesUpstream implements UpstreamAdapter {

@@ -14,7 +14,7 @@ import {
   withParts,
 } from '../contract/index.js';
 
-/** The prompt's side of a report; this dialect counts what went through a cache apart from `input_tokens`. */
+/** Prompt tokens of a report; cached ones are not part of `input_tokens`. */
 interface Prompt {
   readonly uncached: number;
   readonly cacheRead: number;
@@ -24,7 +24,7 @@ interface Prompt {
 
 const TOTALS = { input: 'input_tokens', output: 'output_tokens' };
 
-/** The usage of one answer, from reports that are cumulative: each replaces what the ones before said. */
+/** Usage from cumulative reports: each replaces the previous ones. */
 export class MessagesUsage {
   #prompt: Prompt = { uncached: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
   #output = 0;
@@ -34,7 +34,7 @@ export class MessagesUsage {
   #beside: Pick<TokenUsage, 'serviceTier' | 'toolUses' | 'speed' | 'geo'> = {};
   #iterations: readonly JsonObject[] = [];
 
-  /** Takes a `usage` object in; what is known by now, or undefined when the object says nothing. */
+  /** Merges a `usage` object. Returns the current usage, or undefined if the object is empty. */
   merge(usage: JsonObject | undefined): TokenUsage | undefined {
     if (usage === undefined || Object.keys(usage).length === 0) return undefined;
     this.#prompt = this.#mergePrompt(usage);
@@ -52,7 +52,7 @@ export class MessagesUsage {
     return this.#iterations.length === 0 ? totals : withIterations(totals, this.#iterations);
   }
 
-  /** A report may leave out a total that one before it had; that of the output it may not replace by what is no count. */
+  /** A report may omit earlier totals; for output, an invalid value does not replace a count. */
   #mergeIrregular(usage: JsonObject): IrregularTotals {
     const before = this.#irregular;
     const { input, output } = irregularIn(usage, TOTALS).irregular ?? {};
@@ -65,8 +65,8 @@ export class MessagesUsage {
   }
 
   /**
-   * A report with cache counters replaces the prompt's side as a whole: there are servers that first give the whole
-   * prompt as `input_tokens`, and how much of it was cached only at the end.
+   * A report with cache counts replaces the whole prompt: some servers first report the whole prompt as `input_tokens`,
+   * and caching only at the end.
    */
   #mergePrompt(usage: JsonObject): Prompt {
     const before = this.#prompt;
@@ -74,12 +74,12 @@ export class MessagesUsage {
     const split = readSplit(usage);
     if (split === undefined) return { ...before, uncached: Math.max(before.uncached, uncached ?? 0) };
     const after = { uncached: uncached ?? before.uncached, ...split };
-    // All zero behind a prompt that was there is a server that fills in what it does not know.
+    // All zeros after a known prompt are placeholders.
     return total(after) === 0 ? before : after;
   }
 }
 
-/** What a report says of caches; undefined when it does not speak of them. */
+/** Cache counts; undefined if absent. */
 function readSplit(usage: JsonObject): Omit<Prompt, 'uncached'> | undefined {
   const cacheRead = countIn(usage, 'cache_read_input_tokens');
   const written = countIn(usage, 'cache_creation_input_tokens');
@@ -94,7 +94,7 @@ function readSplit(usage: JsonObject): Omit<Prompt, 'uncached'> | undefined {
 
 const REQUESTS = /^([a-z][a-z0-9_]{0,63})_requests$/;
 
-/** The tools that the upstream ran: `{ web_search_requests: 2 }`. */
+/** Uses of hosted tools: `{ web_search_requests: 2 }`. */
 function toolUsesIn(usage: JsonObject): Pick<TokenUsage, 'toolUses'> {
   if (!usage['server_tool_use']) return {};
   const ran = objectIn(usage, 'server_tool_use');
@@ -113,21 +113,21 @@ function iterationsIn({ iterations }: JsonObject): readonly JsonObject[] | undef
   return Array.isArray(iterations) ? (iterations as unknown[]).filter(isJsonObject) : undefined;
 }
 
-/** Iterations of the answer itself; the totals are theirs. */
+/** Iterations of the response itself, included in the totals. */
 const OF_ANSWER: ReadonlySet<unknown> = new Set(['message', 'fallback_message']);
-/** Iterations that the totals never include. */
+/** Iterations never included in the totals. */
 const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 /**
- * Usage with what its iterations add. Totals are those of the answer: compaction and advisors come on top, whether the
- * turns of a declined model do depends on the upstream, and of a loop with tools some upstreams total the first prompt
- * alone. So the turns of the model that served are summed again, and those of every other model are passes.
+ * Adds iterations to the usage. Totals cover the response; compaction and advisors are additional; turns of a declined
+ * model and tool loops are included or not, depending on the upstream. So turns of the serving model are summed again,
+ * and those of other models become passes.
  */
 function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): TokenUsage {
   const turns = iterations.filter(({ type }) => OF_ANSWER.has(type));
   const summed = sumOf(turns);
   const isWhole = tokensOf(summed) >= tokensOf(totals);
-  // An iteration of a kind that is not known here is in the totals exactly when the turns alone do not make them up.
+  // Unknown kinds are included in the totals if and only if the turns alone do not add up to them.
   const beside = iterations.filter(({ type }) => BESIDE.has(type) || (isWhole && !OF_ANSWER.has(type)));
   const servedBy = servingModel(turns);
   const isOthers = (turn: JsonObject): boolean => servedBy !== undefined && modelIn(turn['model']) !== servedBy;

@@ -39,7 +39,7 @@ import { MessagesUsage } from './usage.js';
 
 const ANSWER = jsonInterests('usage', 'error');
 
-/** Anthropic's Messages for its own clients. */
+/** Messages for its own clients. */
 export class MessagesVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     return {
@@ -60,7 +60,9 @@ export class MessagesVerbatim implements VerbatimLane {
   }
 }
 
-/** @throws AppError insufficient_quota when thinking would use up all that can be paid, which no upstream accepts */
+/**
+ * @throws AppError insufficient_quota when reasoning would use up the affordable limit, which every upstream rejects
+ */
 function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly JsonEdit[] {
   if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
   const budget = thinkingBudget(head.fields);
@@ -70,20 +72,20 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
   return [head.fields.assign('max_tokens', String(outputLimit))];
 }
 
-/** Members whose strings are the answer. */
+/** Members with output. */
 const TEXTS = new MemberFinder('text', 'thinking', 'name', 'partial_json');
-/** Of a block, what it can begin with. */
+/** Members with initial text of a block. */
 const BLOCK_TEXTS = ['text', 'thinking', 'name'];
 
 const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta)|error');
 
-/** Looks at the events of one answer and changes none. */
+/** Meters the events of a response without changing them. */
 export class MessagesMeter implements StreamMeter {
   readonly #head: CallHead;
   readonly #usage = new MessagesUsage();
   #begun = false;
   #over = false;
-  /** The output has been reported; what the beginning says of it is a placeholder. */
+  /** Output was reported; the initial count is a placeholder. */
   #isReported = false;
 
   constructor({ head }: Pick<Call, 'head'>) {
@@ -105,7 +107,7 @@ export class MessagesMeter implements StreamMeter {
 
   next(event: SseEvent): MeterReading {
     const kind = dataKind(event);
-    // The marker is another dialect's; some servers send it here as well.
+    // Some servers send another protocol's marker.
     if (this.#over || kind === 'done') return HIDDEN;
     if (kind === 'other') throw unreadableEvent();
     switch (typeOf(event)) {
@@ -133,7 +135,7 @@ export class MessagesMeter implements StreamMeter {
     return [...this.#content(), ...output];
   }
 
-  /** A text or a thought that begins is usually empty yet; any other block is content by itself. */
+  /** A starting text or reasoning block is usually empty; other blocks are content. */
   #block(event: SseEvent): CallSignal[] {
     const block = objectIn(read(event), 'content_block');
     const written = BLOCK_TEXTS.map((name) => block[name]).find((text) => typeof text === 'string' && text !== '');
@@ -175,20 +177,20 @@ function read(event: SseEvent): JsonObject {
   return data;
 }
 
-// Which state a response of this protocol says was created, by the types of @anthropic-ai/sdk 1.12.0: the container
-// (`container`), files that code wrote (`*_output` blocks, `container_upload`), and the message that a thread goes on from.
+// State created by a response, from the types of @anthropic-ai/sdk 1.12.0: the container (`container`), files written
+// by code (`*_output` blocks, `container_upload`), and the message from which a thread continues.
 
 const RESULTS: ReadonlySet<unknown> = new Set(['code_execution_tool_result', 'bash_code_execution_tool_result']);
 const OUTPUTS: ReadonlySet<unknown> = new Set(['code_execution_output', 'bash_code_execution_output']);
 
-/** @param message of `message_start`, or whole */
+/** @param message of `message_start`, or the whole response */
 const stateOfMessage = ({ fields }: Pick<CallHead, 'fields'>, message: JsonObject): readonly CreatedState[] => [
   ...stateOfContainer(message),
   ...(fields.has('thread') ? createdState('thread', message['id']) : []),
   ...objectsIn(message['content']).flatMap(stateOfBlock),
 ];
 
-/** @param holder of the container: a message, or the `delta` of a `message_delta` */
+/** @param holder a message, or the `delta` of a `message_delta` */
 function stateOfContainer({ container }: JsonObject): readonly CreatedState[] {
   return isJsonObject(container) ? createdState('container', container['id'], container['expires_at']) : [];
 }

@@ -24,7 +24,7 @@ import { responsesFlags, type ResponsesFlags } from './flags.js';
 import { MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ItemContext, itemsOfTurn, NAME_RULE } from './items.js';
 
-/** The request of a client of another dialect. Nothing is kept upstream: reasoning comes back encrypted instead. */
+/** Builds a request from another protocol. Nothing is stored upstream: reasoning is returned encrypted. */
 export function buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content, losses } = context;
   const flags = responsesFlags(target);
@@ -52,7 +52,7 @@ export function buildRequest(context: BuildContext, target: UpstreamTarget): Ups
   };
 }
 
-/** What this dialect has no word for. Stop texts are looked for in the answer. */
+/** Parameters this protocol lacks. Stop sequences are enforced in the response. */
 function addWarnings({ sampling }: CallContent, losses: TranslationWarnings): void {
   const lost = {
     top_k: sampling.topK,
@@ -75,7 +75,7 @@ function buildConversation({ content, losses }: BuildContext, context: ItemConte
   };
 }
 
-/** The lowest of all limits; the vendor's least is raised to where nobody else sets a lower one on purpose. */
+/** The lowest of all limits; the vendor's minimum applies unless a lower one was set on purpose. */
 function limitOf({ content, losses }: BuildContext, target: UpstreamTarget): number | undefined {
   const { outputLimit: wanted = Infinity } = content;
   const limit = Math.min(wanted, target.outputLimit ?? Infinity);
@@ -131,7 +131,7 @@ function formatOf(format: OutputFormat): TreeObject {
 
 const WEB_SEARCH = 'web_search';
 
-/** The members of a request that are about tools; none when it has none. */
+/** Members about tools; none without tools. */
 function buildTools({ content, losses }: BuildContext, flags: ResponsesFlags, names: ToolNames): TreeObject {
   const hosted = runTools(content, ({ type }) => type === WEB_SEARCH && flags.searchesWeb, losses);
   const isFiltered = !flags.takesAllowedTools;
@@ -146,7 +146,7 @@ function buildTools({ content, losses }: BuildContext, flags: ResponsesFlags, na
   };
 }
 
-/** Those of one namespace stand together, where the first of them does. */
+/** Tools of a namespace are grouped at the position of the first. */
 function offeredTools(tools: readonly Tool[], names: ToolNames): readonly TreeObject[] {
   return tools.flatMap((tool): readonly TreeObject[] => {
     const { namespace, namespaceDescription: description } = tool;
@@ -161,7 +161,7 @@ function offeredTools(tools: readonly Tool[], names: ToolNames): readonly TreeOb
 function toolOf(tool: Tool, names: ToolNames): TreeObject {
   const named = { name: names.wireName(tool.name), description: tool.description };
   if (tool.freeform !== undefined) return { type: 'custom', ...named, format: grammarOf(tool.freeform) };
-  // Left out, strictness would make every property of the schema required.
+  // By default, strict mode would make every property required.
   return { type: 'function', ...named, parameters: objectSchema(tool.schema), strict: tool.strict ?? false };
 }
 

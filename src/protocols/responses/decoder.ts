@@ -19,18 +19,18 @@ import {
 import { ResponseItems } from './response-items.js';
 import { countTools, type ToolUses, usageIn } from './usage.js';
 
-/** Why an answer is not whole. */
+/** Reasons of incomplete responses. */
 const REASONS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
   ['max_output_tokens', 'max_tokens'],
   ['content_filter', 'content_filter'],
 ]);
 
-/** Reads the events of one response. */
+/** Decodes a stream. */
 export class ResponsesDecoder implements StreamDecoder {
   private readonly items: ResponseItems;
   private hasBegun = false;
   private isOver = false;
-  /** Counted on the way, for servers whose terminal event has no output. */
+  /** Counted during the stream, for servers whose final event has no output. */
   private toolUses: ToolUses | undefined;
 
   constructor(content: CallContent, target: UpstreamTarget) {
@@ -52,7 +52,7 @@ export class ResponsesDecoder implements StreamDecoder {
     return [];
   }
 
-  /** A whole response, which is also what the stream of one ends with. */
+  /** A complete response, also at the end of a stream. */
   response(response: JsonObject): readonly CallEvent[] {
     if (response['status'] === 'failed') throw failed(response);
     const output = Array.isArray(response['output']) ? (response['output'] as readonly unknown[]) : [];
@@ -105,7 +105,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 }
 
-/** Reads a whole answer. @throws AppError when it is an error in disguise, or no JSON object */
+/** An unstreamed response. @throws AppError when it is an error in disguise, or not a JSON object */
 export function decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parse(body);
   if (response['error']) throw failed(response);
@@ -122,7 +122,7 @@ function parse(body: string): JsonObject {
     const value: unknown = JSON.parse(body);
     if (isJsonObject(value)) return value;
   } catch {
-    // Worded below.
+    // Reported below.
   }
   throw unusable('a response that is not a JSON object');
 }
@@ -132,7 +132,7 @@ const unusable = (what: string): AppError =>
 
 const failed = (response: JsonObject): AppError => classifyInnerError({ error: response['error'] ?? {} });
 
-/** An event that is not known, or an error in another dialect's form. */
+/** An unknown event, or an error in another protocol's form. */
 function ignored(data: JsonObject): readonly CallEvent[] {
   if (data['error']) throw failed(data);
   return [];

@@ -1,29 +1,29 @@
 import type { Effort, UpstreamTarget } from '../contract/index.js';
 
-/** What an upstream of this dialect can do, as its channel and its model say. */
+/** Capabilities of an upstream. */
 export interface ResponsesFlags {
-  /** Instructions stand in the input, in front of everything. */
+  /** Instructions are part of the input, in front. */
   readonly leadInInput: boolean;
-  /** Who gives instructions there. */
+  /** Role of instructions. */
   readonly instructor: 'developer' | 'system';
   readonly takesAllowedTools: boolean;
   readonly searchesWeb: boolean;
   readonly takesImageUrls: boolean;
   readonly takesAudio: boolean;
-  /** `temperature` and `top_p` are taken. */
+  /** `temperature` and `top_p` are accepted. */
   readonly takesSampling: boolean;
-  /** The model thinks: others refuse every wish about it. */
+  /** A reasoning model: others reject reasoning settings. */
   readonly reasons: boolean;
   readonly summarizes: boolean;
   readonly efforts: readonly Effort[];
-  /** What stands for the result of a tool that gave none. */
+  /** Placeholder for empty tool results. */
   readonly emptyResult: string;
 }
 
-/** Of models that think, where nobody says more. */
+/** Default of reasoning models. */
 const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
-/** The flags of a target; what is not said is what the vendor's own servers do. */
+/** The flags of a target; defaults match the vendor's servers. */
 export function responsesFlags({ flags }: UpstreamTarget): ResponsesFlags {
   const { efforts, reasoning = Array.isArray(efforts) } = flags;
   return {

@@ -17,32 +17,32 @@ import {
 } from '../contract/index.js';
 import { RESPONSES_MEMBERS } from './members.js';
 
-/** The dialect's own id, for channels and the usage log. */
+/** Protocol ID in channels and in the usage log. */
 export const RESPONSES = 'responses';
 
-/** Headers of a call that go upstream as they came. */
+/** Client headers forwarded unchanged. */
 export const FORWARDED_HEADERS = ['openai-beta'] as const;
 
 export const OUTPUT_LIMIT = 'max_output_tokens';
-/** The vendor refuses less. */
+/** The vendor's minimum. */
 export const MIN_OUTPUT_TOKENS = 16;
 const PREVIOUS_RESPONSE = 'previous_response_id';
-/** Of a response; longer than those of any vendor. An answer is found again by whoever continues it up to here. */
+/** Max length of response IDs, longer than any vendor's. */
 export const MAX_ID_LENGTH = 1024;
-/** By its id, or an object with it. */
+/** An ID, or an object with one. */
 const CONVERSATION = 'conversation';
 const CONVERSATION_ID = 'conversation.id';
 const ITEMS = 'input[]';
 const [ITEM_ID, ITEM_TYPE] = [`${ITEMS}.id`, `${ITEMS}.type`];
 const INTERESTS = interestsOf(RESPONSES_MEMBERS, ITEM_ID, ITEM_TYPE);
 const MEMBERS = new MemberReader(RESPONSES_MEMBERS);
-/** What can stand for an input: it lies with the upstream already. */
+/** Alternatives to an input, stored upstream. */
 const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, CONVERSATION] as const;
 
 export const responsesHeadReader = (request: RequestLine): HeadReader =>
   headReader(INTERESTS, (fields) => headOf(fields, request));
 
-/** @throws AppError invalid_request naming the member at fault */
+/** @throws AppError invalid_request naming the member */
 function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const stored = STORED_INPUTS.some((name) => fields.has(name));
@@ -65,7 +65,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   };
 }
 
-/** A response before it, while nothing else is, may be one whose tokens are known. */
+/** If a previous response is the only outside content, its tokens may be known. */
 function leansOn(fields: JsonFields): OutsideContent | undefined {
   const previousResponseId = fields.optionalString(PREVIOUS_RESPONSE, { maxLength: MAX_ID_LENGTH });
   if (fields.has(CONVERSATION) || fields.has('prompt')) return { previousResponseId: undefined };
@@ -73,11 +73,11 @@ function leansOn(fields: JsonFields): OutsideContent | undefined {
   return outsideIn(fields) ?? (previousResponseId === undefined ? undefined : { previousResponseId });
 }
 
-/** References may leave their type out. What only looks like one is told apart when the request is parsed. */
+/** References may omit their type. Verified when the request is parsed. */
 const mayBeReference = ({ members }: JsonElement): boolean =>
   members.get(ITEM_ID)?.kind === 'string' && (members.get(ITEM_TYPE)?.kind ?? 'null') === 'null';
 
-/** A conversation lies with one upstream, and is what its calls begin with. */
+/** A conversation is stored at one upstream, with the prefix of its calls. */
 const affinityIn = (fields: JsonFields): CallAffinity | undefined =>
   cacheAffinityIn(fields, CONVERSATION) ??
   cacheAffinityIn(fields, CONVERSATION_ID) ??

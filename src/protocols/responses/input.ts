@@ -16,7 +16,7 @@ import {
   type TreeReader,
 } from '../contract/index.js';
 
-/** Where the items of an input go. */
+/** Where items are added. */
 interface Reading {
   readonly conversation: ConversationBuilder;
   readonly context: ParseContext;
@@ -36,12 +36,12 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
   ['item_reference', refuseReference],
   ['compaction', refuseCompaction],
   ['compaction_trigger', refuseCompacting],
-  // About the request as a whole, and read with it.
+  // Read with the request as a whole.
   ['additional_tools', ignored],
   ['configuration_update', ignored],
 ]);
 
-/** What the vendor's own tools left in the history: what came of it is in the text that follows. */
+/** Items of hosted tools: the following text contains their result. */
 const HOSTED =
   /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call|(?:computer|local_shell|shell|apply_patch)_call(?:_output)?|tool_search_output|mcp_list_tools|mcp_approval_(?:request|response)|program(?:_output)?)$/;
 
@@ -52,7 +52,7 @@ export function readInput(request: TreeReader, reading: Reading): void {
   else for (const item of request.children('input')) readerOf(item)(item, reading);
 }
 
-/** The items of one type. */
+/** Items of a type. */
 export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[] =>
   typeof request.value('input') === 'string'
     ? []
@@ -104,7 +104,7 @@ function readResult(item: TreeReader, isFreeform: boolean, { conversation }: Rea
   conversation.say('user', [{ ...result, ...(isFreeform && { isFreeform }) }]);
 }
 
-/** Only what was sealed here says whose it is; nothing else may go to an upstream. */
+/** Only reasoning sealed by this relay has a known origin; other reasoning must not be sent. */
 function readReasoning(item: TreeReader, { conversation, context }: Reading): void {
   const sealed = item.string('encrypted_content');
   const opaque = sealed === undefined ? undefined : context.unseal(sealed);
@@ -124,7 +124,7 @@ function refuseCompaction(item: TreeReader): never {
   );
 }
 
-/** [obs] Codex compacts by itself what it does not send to its built-in provider. */
+/** [obs] Codex compacts by itself for providers other than its built-in one. */
 function refuseCompacting(item: TreeReader): never {
   const advice = 'configure this service as a separate provider, so that the client compacts itself';
   throw notTranslatable(
@@ -145,7 +145,7 @@ const PARTS: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
   ['input_audio', readAudio],
 ]);
 
-/** A member that is a string or a list of parts: the content of a message, the output of a tool. */
+/** A string or a list of parts: message content, tool output. */
 function readContent(item: TreeReader, name: string): readonly ContentPart[] {
   const content = item.value(name);
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
@@ -157,7 +157,7 @@ function readContent(item: TreeReader, name: string): readonly ContentPart[] {
   });
 }
 
-/** What can stand in an assistant's message; the rest is lost. */
+/** Parts allowed in assistant messages; others cause warnings. */
 function assistantParts(item: TreeReader, losses: TranslationWarnings): readonly Part[] {
   return readContent(item, 'content').filter((part) => {
     const isSaid = part.kind === 'text' || part.kind === 'refusal';
@@ -166,7 +166,7 @@ function assistantParts(item: TreeReader, losses: TranslationWarnings): readonly
   });
 }
 
-/** What can stand in a tool's result. */
+/** Parts allowed in tool results. */
 function resultParts(item: TreeReader): readonly (TextPart | ImagePart | FilePart)[] {
   return readContent(item, 'output').flatMap((part) => {
     if (part.kind === 'audio') throw notTranslatable(item.pathOf('output'), 'cannot contain audio with this upstream');
@@ -175,7 +175,7 @@ function resultParts(item: TreeReader): readonly (TextPart | ImagePart | FilePar
   });
 }
 
-/** A text that has to be there and may be empty. */
+/** A required string that may be empty. */
 function textIn(reader: TreeReader, name: string): string {
   const text = reader.string(name);
   if (text === undefined) throw reader.malformed(name, 'is required');
@@ -189,7 +189,7 @@ function readText(part: TreeReader): TextPart {
 function readImage(part: TreeReader): ImagePart {
   refuseFileId(part);
   const detail = part.string('detail');
-  // `auto` is what stands there when nothing is meant.
+  // `auto` is the default.
   const meant = detail === undefined || detail === 'auto' ? {} : { detail };
   return { kind: 'image', source: sourceIn(part, 'image_url'), ...meant, ...cacheOf(part) };
 }
@@ -217,7 +217,7 @@ function sourceIn(part: TreeReader, name: string): Source {
   return source;
 }
 
-/** Clients send a data URL, or the bare base64 of a PDF. */
+/** Clients send a data URL, or bare base64 of a PDF. */
 function fileData(part: TreeReader): Source {
   const data = part.word('file_data');
   return data.startsWith('data:')

@@ -9,17 +9,17 @@ import {
   type ToolCallPart,
 } from '../contract/index.js';
 
-/** Numbers the events of one answer, and keeps them until they are taken. */
+/** Numbers events and collects them until taken. */
 export class EventLog {
   #text = '';
   #next = 0;
 
-  /** The number of the event to come. */
+  /** Sequence number of the next event. */
   get next(): number {
     return this.#next;
   }
 
-  /** @param members of the event behind its type and number, as JSON text without braces */
+  /** @param members JSON without braces, to follow type and number */
   add(type: string, members: string): void {
     this.#text += sseText(type, `{"type":"${type}","sequence_number":${this.#next},${members}}`);
     this.#next += 1;
@@ -32,19 +32,19 @@ export class EventLog {
   }
 }
 
-/** Where an item stands in its answer. */
+/** Position of an item. */
 export interface Place {
   readonly id: string;
   readonly index: number;
 }
 
-/** Of an item that is over. Reasoning has none. */
+/** Status of a finished item; reasoning has none. */
 export type ItemStatus = 'completed' | 'incomplete';
 
-/** An item on its way: writes the events between its beginning and its end. */
+/** An item in progress: writes the events between its start and end. */
 interface ItemWriter {
   readonly place: Place;
-  /** The item as it begins. */
+  /** The item at its start. */
   readonly empty: JsonObject;
   delta(text: string): void;
   whole(status: ItemStatus): JsonObject;
@@ -52,7 +52,7 @@ interface ItemWriter {
 
 const placeMembers = ({ id, index }: Place): string => `"item_id":${JSON.stringify(id)},"output_index":${index}`;
 
-/** Texts and refusals that stand next to each other are one message. */
+/** Adjacent texts and refusals form one message. */
 export class MessageItem implements ItemWriter {
   readonly #content: JsonObject[] = [];
   #kind: 'text' | 'refusal' | undefined;
@@ -68,12 +68,12 @@ export class MessageItem implements ItemWriter {
     return this.#item('in_progress');
   }
 
-  /** Of the part that is being written. */
+  /** Members of the current part. */
   #partMembers(): string {
     return `${placeMembers(this.place)},"content_index":${this.#content.length}`;
   }
 
-  /** Begins a part unless it has begun. */
+  /** Starts a part unless it is open. */
   begin(kind: 'text' | 'refusal'): void {
     if (this.#kind !== undefined) return;
     this.#kind = kind;
@@ -121,7 +121,7 @@ const contentOf = (part: TextPart | RefusalPart): JsonObject =>
     ? { type: 'refusal', refusal: part.text }
     : { type: 'output_text', text: part.text, annotations: (part.annotations ?? []).map(citationOf) };
 
-/** Where in the text it belongs is not known: clients demand a place, and its beginning is one. */
+/** Positions are unknown, but clients require them: the beginning. */
 const citationOf = ({ url, title }: Annotation): JsonObject => ({
   type: 'url_citation',
   start_index: 0,
@@ -130,7 +130,7 @@ const citationOf = ({ url, title }: Annotation): JsonObject => ({
   title,
 });
 
-/** What the two kinds of calls are called on the wire. */
+/** Wire names of both kinds of calls. */
 const FUNCTION = { type: 'function_call', member: 'arguments', events: 'response.function_call_arguments' } as const;
 const FREEFORM = { type: 'custom_tool_call', member: 'input', events: 'response.custom_tool_call_input' } as const;
 
@@ -176,7 +176,7 @@ export class CallItem implements ItemWriter {
   }
 }
 
-/** What can be read of reasoning stands in its summary: other events for it break clients or are not seen. */
+/** Readable reasoning is sent as summary: clients fail on other events or ignore them. */
 export class ReasoningItem implements ItemWriter {
   readonly #place: string;
   #isBegun = false;
@@ -200,7 +200,7 @@ export class ReasoningItem implements ItemWriter {
     this.events.add('response.reasoning_summary_text.delta', `${this.#place},"delta":${JSON.stringify(text)}`);
   }
 
-  /** @param sealed what has to come back with it */
+  /** @param sealed opaque data to be sent back */
   endPart({ text }: ReasoningPart, sealed: string | undefined): void {
     this.#sealed = sealed;
     if (!this.#isBegun) return;

@@ -20,17 +20,17 @@ import {
 } from '../contract/index.js';
 import type { ResponsesFlags } from './flags.js';
 
-/** Of the names of tools and the ids of calls. */
+/** For tool names and call IDs. */
 export const NAME_RULE: NameRule = { maxLength: 64, odd: /[^a-zA-Z0-9_-]/g };
 
 export interface ItemContext {
-  /** Whose reasoning the upstream can read. */
+  /** Whose reasoning the upstream accepts. */
   readonly family: string;
   readonly flags: ResponsesFlags;
   readonly names: ToolNames;
 }
 
-/** A turn as items of an input: what is said between calls, results and reasoning is a message. */
+/** A turn as input items: content between calls, results and reasoning forms messages. */
 export function* itemsOfTurn({ role, parts }: Turn, context: ItemContext): Generator<TreeObject> {
   let content: TreeObject[] = [];
   for (const part of parts) {
@@ -46,7 +46,7 @@ export function* itemsOfTurn({ role, parts }: Turn, context: ItemContext): Gener
   yield* messageOf(role, content, context);
 }
 
-/** What a part is as an item of its own; undefined for what belongs into a message, or is dropped. */
+/** A part as its own item; undefined for message content and dropped parts. */
 function itemOf(part: Part, context: ItemContext): TreeObject | undefined {
   switch (part.kind) {
     case 'tool-call':
@@ -77,14 +77,14 @@ function resultOf(result: ToolResultPart, { flags }: ItemContext): TreeObject {
   return { type, call_id: conforming(result.id, NAME_RULE), output: outputOf(withErrorText(result), flags) };
 }
 
-/** A string where there is nothing but text: not every server reads lists here. */
+/** A string if there is only text: not every server accepts lists. */
 function outputOf(parts: ToolResultPart['parts'], flags: ResponsesFlags): JsonTree {
   if (parts.some(({ kind }) => kind !== 'text')) return parts.map((part) => inputOf(part, flags));
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('\n');
   return text === '' ? flags.emptyResult : text;
 }
 
-/** Only what this very family has encrypted can be read by it. */
+/** Only reasoning of the same family. */
 function reasoningOf({ text, opaque }: ReasoningPart, { family }: ItemContext): TreeObject | undefined {
   if (opaque?.kind !== 'encrypted' || opaque.family !== family) return undefined;
   const summary = text === '' ? [] : [{ type: 'summary_text', text }];

@@ -9,7 +9,7 @@ import {
 } from '../contract/index.js';
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
-/** Every member of a Responses request, from the request types of the vendor's SDK, and what it does. */
+/** All members of a Responses request, from the vendor's SDK, with their effects. */
 export const RESPONSES_MEMBERS: MemberTable = {
   source: { package: 'openai', version: '7.57.0' },
   members: {
@@ -25,7 +25,7 @@ export const RESPONSES_MEMBERS: MemberTable = {
     'prompt_cache_options.ttl': { is: 'cache_lifetime', priced: ['12h'] },
     max_tool_calls: { is: 'max_tool_calls' },
     context_management: { is: 'passes', when: (value) => Array.isArray(value) && value.length > 0 },
-    // A response and items by their ids are looked up where responses are stored.
+    // References to responses and items are resolved by response storage.
     conversation: scopedMember('conversation'),
     ...plainMembers('conversation.id'),
     prompt: scopedMember('prompt'),
@@ -58,7 +58,7 @@ function vectorStoreIds({ vector_store_ids: ids }: JsonObject): ReturnType<typeo
   return Array.isArray(ids) ? ids.flatMap((id) => scopedIn('vector_store', id)) : [];
 }
 
-/** A container by its id, or a new one with files of the upstream account. */
+/** A container by ID, or a new one with files of the upstream account. */
 function environmentIds(container: unknown): ReturnType<typeof scopedIn> {
   if (!isJsonObject(container)) return scopedIn('container', container);
   const files = Array.isArray(container['file_ids']) ? container['file_ids'] : [];

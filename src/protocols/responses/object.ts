@@ -14,25 +14,25 @@ import {
 } from '../contract/index.js';
 import { writeUsage } from './usage.js';
 
-/** What a failed response says went wrong. */
+/** Error of a failed response. */
 interface ResponseError {
   readonly code: string;
   readonly message: string;
 }
 
-/** What changes of a response while it comes; what is absent is null. */
+/** The changing members of a response; absent ones are null. */
 export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly error?: ResponseError;
   readonly incompleteReason?: string | undefined;
-  /** The items, each as JSON text. */
+  /** Items as JSON. */
   readonly output: readonly string[];
   readonly usage?: TokenUsage | undefined;
 }
 
 /**
- * The response that every event of the lifecycle shows, with every member that clients demand. What stays the same is
- * written once.
+ * The response object of lifecycle events, with every member that clients require. Constant members are serialized
+ * once.
  */
 export class ResponseObject {
   /** Without the closing brace. */
@@ -44,7 +44,7 @@ export class ResponseObject {
 
   text({ status, error, incompleteReason, output, usage }: ResponseState): string {
     const details = incompleteReason === undefined ? null : { reason: incompleteReason };
-    // Nothing here has a clock: when an answer was complete is not said.
+    // Without a clock, the completion time is unknown.
     const changing = { status, completed_at: null, error: error ?? null, incomplete_details: details };
     const counts = usage === undefined ? null : writeUsage(usage);
     return `${this.#lasting},${JSON.stringify(changing).slice(1, -1)},"output":[${output.join(',')}],"usage":${JSON.stringify(counts)}}`;
@@ -53,7 +53,7 @@ export class ResponseObject {
 
 export const responseId = (call: Call): string => newResponseId(call, 'resp_');
 
-/** Who answers, and what the client set, as it is repeated in the answer. */
+/** Model and settings, as repeated in the response. */
 function lastingMembers(call: Call, request: TreeObject): TreeObject {
   return {
     id: responseId(call),
@@ -63,7 +63,7 @@ function lastingMembers(call: Call, request: TreeObject): TreeObject {
     instructions: stringIn(request, 'instructions'),
     max_output_tokens: call.head.outputLimit ?? null,
     max_tool_calls: numberIn(request, 'max_tool_calls', null),
-    // By now the request says itself what it once named.
+    // References in the request were replaced.
     previous_response_id: call.head.outside?.previousResponseId ?? null,
     reasoning: { effort: call.head.effort ?? null, summary: stringIn(objectIn(request, 'reasoning'), 'summary') },
     temperature: numberIn(request, 'temperature', 1),
@@ -95,7 +95,7 @@ function numberIn(parent: TreeObject, name: string, absent: number | null): numb
   return typeof value === 'number' ? value : absent;
 }
 
-/** Without what is null in it. */
+/** Without null members. */
 function objectIn(parent: TreeObject, name: string): TreeObject {
   const value = parent[name];
   return isTreeObject(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : {};
@@ -106,15 +106,15 @@ function toolsIn(request: TreeObject): readonly JsonTree[] {
   return Array.isArray(tools) ? tools.map(echoed) : [];
 }
 
-/** Clients demand these members of functions. */
+/** Clients require these members of functions. */
 const echoed = (tool: JsonTree): JsonTree =>
   isTreeObject(tool) && tool['type'] === 'function'
     ? { description: null, parameters: null, strict: null, ...tool }
     : tool;
 
 /**
- * Codes inside a stream. Clients act on these few: all but `server_error` and `rate_limit_exceeded` end the turn, and
- * anything unknown makes them repeat it; `invalid_prompt` is the one whose message is shown as it is.
+ * Error codes in streams. Clients act on these: all but `server_error` and `rate_limit_exceeded` end the turn, and
+ * unknown ones cause a retry; `invalid_prompt` is the only one whose message is shown unchanged.
  */
 const CODES: Readonly<Record<ErrorKind, string>> = {
   invalid_token: 'invalid_prompt',
@@ -133,7 +133,7 @@ const CODES: Readonly<Record<ErrorKind, string>> = {
   rate_limit_exceeded: 'rate_limit_exceeded',
   server_is_overloaded: 'server_is_overloaded',
   unavailable: 'server_is_overloaded',
-  // The turn is worth repeating at once: the next process answers it.
+  // An immediate retry reaches another process.
   shutting_down: 'server_error',
   upstream_error: 'server_error',
   upstream_auth: 'server_error',
@@ -144,10 +144,10 @@ const CODES: Readonly<Record<ErrorKind, string>> = {
 };
 
 /**
- * The end of a stream that failed: an `error` event in both forms that clients know, flat and nested, then
- * `response.failed`, the only one that some act on, then the marker.
- * @param sequence the number of its first event
- * @param responseOf the failed response, as JSON text
+ * The end of a failed stream: an `error` event in both known forms, flat and nested, then `response.failed`, which some
+ * clients require, then the marker.
+ * @param sequence number of its first event
+ * @param responseOf the failed response as JSON
  */
 export function failureText(
   call: Call,
@@ -167,7 +167,7 @@ export function failureText(
   ].join('');
 }
 
-/** The same behind the events of an upstream, whose response it fails. Sequence numbers go on from the tail's. */
+/** The same after events of an upstream, continuing their sequence numbers. */
 export function renderFailure(call: Call, error: AppError, tail: StreamTail): Uint8Array {
   const first = tail.first === undefined ? undefined : parseData(tail.first);
   const last = tail.last === undefined ? undefined : parseData(tail.last);

@@ -18,13 +18,13 @@ import {
 import { OUTPUT_LIMIT } from './head.js';
 import { itemsOf, readInput } from './input.js';
 
-/** Schemas, which are carried over as they were written. */
+/** Schemas are kept as text. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema']);
 
-/** What lies with the vendor, or is a matter between it and its clients. */
+/** Stored at the vendor, or specific to it. */
 const VENDORS = ['previous_response_id', 'conversation', 'prompt', 'access_programs'];
 
-/** What a request asks for. @throws AppError invalid_request naming the member at fault */
+/** Parses a request. @throws AppError invalid_request naming the member */
 export function parseRequest(body: TreeObject, context: ParseContext): CallContent {
   const request = new TreeReader(body);
   refuseVendors(request);
@@ -86,14 +86,14 @@ function readReasoning(request: TreeReader): ReasoningRequest {
   const isReadable = reasoning?.has('summary') === true || reasoning?.has('generate_summary') === true;
   return {
     effort: newest(request, 'reasoning', 'effort')?.string('effort'),
-    // It comes back from the client, or from where its answer is kept.
+    // Sent back by the client, or stored with the response.
     show: isReadable ? 'text' : 'sealed',
   };
 }
 
 const includes = (request: TreeReader, what: string): boolean => request.strings('include').includes(what);
 
-/** The group of settings that has the last word on one of them: items of the input may update the request. */
+/** The latest settings of a group: input items may update the request. */
 function newest(request: TreeReader, group: string, name: string): TreeReader | undefined {
   const groups = [request, ...itemsOf(request, 'configuration_update')].map((holder) => holder.child(group));
   return groups.findLast((settings) => settings?.has(name));
@@ -107,12 +107,12 @@ function readSchema(format: TreeReader): OutputFormat {
   return schema;
 }
 
-/** Tools that the vendor runs, or that only its models know. Web search comes under many names. */
+/** Hosted tools and those only the vendor's models know. Web search has many names. */
 const HOSTED =
   /^(?:web_search\w*|file_search|code_interpreter|image_generation|mcp|shell|local_shell|apply_patch|tool_search|programmatic_tool_calling)$/;
 const WEB_SEARCH = 'web_search';
 
-/** @param definitions wherever in the request they stand */
+/** @param definitions from anywhere in the request */
 function readTools(definitions: readonly TreeReader[]): Pick<ToolSet, 'tools' | 'hostedTools'> {
   const tools: Tool[] = [];
   const hostedTools: HostedTool[] = [];
@@ -167,7 +167,7 @@ function freeformOf(format: TreeReader | undefined): NonNullable<Tool['freeform'
   return { grammar: { syntax: format.word('syntax'), definition: format.word('definition') } };
 }
 
-/** @throws AppError when it names a tool that is not there, or one that only the vendor can run */
+/** @throws AppError when it names an unknown tool, or one that only the vendor runs */
 function readToolChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice {
   if (typeof request.value('tool_choice') === 'string') return { mode: modeIn(request, 'tool_choice') };
   const choice = request.child('tool_choice');
@@ -204,6 +204,6 @@ function readNamedTool(choice: TreeReader, tools: readonly Tool[]): ToolChoice {
   return { mode: 'one', name, ...(known.namespace !== undefined && { namespace: known.namespace }) };
 }
 
-/** Tools of the vendor have no name here. */
+/** Hosted tools have no name here. */
 const allowedNames = (choice: TreeReader): readonly string[] =>
   choice.children('tools').flatMap((tool) => tool.string('name') ?? []);

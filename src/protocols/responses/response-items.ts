@@ -9,14 +9,14 @@ import {
 } from '../contract/index.js';
 import { NAME_RULE } from './items.js';
 
-/** What the keys of items begin with whose place in the answer is known. */
+/** Prefix of keys of items with a known index. */
 const NUMBER = '#';
-/** Between the parts of a summary. */
+/** Between parts of a summary. */
 const BREAK = '\n\n';
 
 type DeltaKind = 'text' | 'refusal' | 'tool-call' | 'reasoning';
 
-/** What the deltas of an upstream belong to. */
+/** Target of delta events. */
 const DELTAS: ReadonlyMap<string, DeltaKind> = new Map<string, DeltaKind>([
   ['response.output_text.delta', 'text'],
   ['response.refusal.delta', 'refusal'],
@@ -26,14 +26,14 @@ const DELTAS: ReadonlyMap<string, DeltaKind> = new Map<string, DeltaKind>([
   ['response.reasoning_text.delta', 'reasoning'],
 ]);
 
-/** Makes parts of the items of one answer, however much of them an upstream tells. */
+/** Assembles parts from items, however much of them an upstream sends. */
 export class ResponseItems {
   private readonly parts: PartSequencer;
   private readonly names: ToolNames;
-  /** Which part of its item's reasoning came last. */
+  /** The current summary part of each reasoning item. */
   private readonly sections = new Map<string, string>();
   private lastKey = '';
-  /** Of each id and each number the key of its item. */
+  /** Item keys by ID and by index. */
   private readonly keys = new Map<string, string>();
   private begun = 0;
   private refusals = 0;
@@ -58,14 +58,14 @@ export class ResponseItems {
     return this.refusals > 0;
   }
 
-  /** An item begins: of calls that is told at once. */
+  /** An item starts; calls are emitted immediately. */
   added(event: JsonObject): CallEvent[] {
     const item = objectIn(event, 'item');
     const key = this.keyOf(event, item);
     return this.startCall(key, item);
   }
 
-  /** Undefined when the event is no delta. */
+  /** Undefined if the event is not a delta. */
   delta(type: string, event: JsonObject): CallEvent[] | undefined {
     const kind = DELTAS.get(type);
     if (kind === undefined) return undefined;
@@ -86,7 +86,7 @@ export class ResponseItems {
     return this.content(contentKey(this.keyOf(event), event['content_index']), objectIn(event, 'part'));
   }
 
-  /** An item is complete, and all of it is told here, whether it was told before or not. */
+  /** An item is complete; whatever was not emitted yet is emitted here. */
   done(event: JsonObject): CallEvent[] {
     const item = objectIn(event, 'item');
     const key = this.keyOf(event, item);
@@ -150,7 +150,7 @@ export class ResponseItems {
     return [...events, ...this.parts.finish(key)];
   }
 
-  /** A call that has no name yet is told when it has. */
+  /** A call without a name is emitted later. */
   private startCall(key: string, item: JsonObject): CallEvent[] {
     const isFreeform = item['type'] === 'custom_tool_call';
     const wireName = textIn(item, 'name');
@@ -165,14 +165,14 @@ export class ResponseItems {
     if (this.parts.has(key)) return [];
     this.begun += 1;
     if (start.kind === 'refusal') this.refusals += 1;
-    // [obs] A server that does not number its items tells one behind the other, and only at the very end that they are over.
+    // [obs] Servers without indexes send items one after the other and mark them as done only at the end.
     const before = key.startsWith(NUMBER) ? [] : this.parts.finishAll();
     return [...before, ...this.parts.start(key, start)];
   }
 
   /**
-   * [obs] Not all servers number their items, or each event of them; ids may change from event to event, and calls may
-   * have only a call's id.
+   * [obs] Not all servers number items or all of their events; IDs may change between events, and calls may only have a
+   * call ID.
    */
   private keyOf(event: JsonObject, item: JsonObject = {}): string {
     const { output_index: index } = event;
@@ -185,7 +185,7 @@ export class ResponseItems {
     return key;
   }
 
-  /** The number itself, unless the item has been told without it so far. */
+  /** The index, unless the item was emitted without it. */
   private keyOfNumber(number: string, known: string | undefined): string {
     const isNew = known === undefined || known.startsWith(NUMBER);
     const key = this.keys.get(number) ?? (isNew ? number : known);
@@ -201,7 +201,7 @@ function textIn(parent: JsonObject, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** [obs] Some servers write an object where its text belongs. */
+/** [obs] Some servers send an object instead of text. */
 function argumentsIn(item: JsonObject): string {
   const value = item['arguments'];
   return isJsonObject(value) ? JSON.stringify(value) : textIn(item, 'arguments');

@@ -17,7 +17,7 @@ const PREVIOUS_RESPONSE = 'previous_response_id';
 const ANSWERS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const OPENING_BRACE = 0x7b;
 
-/** How clients of this dialect name what was said before: a response that they continue, or items one by one. */
+/** How clients refer to stored content: a previous response, or single items. */
 export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, named, expand, inputOf, answerIn: responseIn };
 
 function named(request: TreeObject): NamedResponses {
@@ -29,8 +29,8 @@ function named(request: TreeObject): NamedResponses {
 }
 
 /**
- * The earlier input, what was answered to it, then the request's own input, with the items in place of their references.
- * @throws AppError invalid_request naming the response or the item that is not kept, or an item that is named twice
+ * The earlier input and output, then the request's own input, with items in place of references.
+ * @throws AppError invalid_request naming a missing response or item, or an item referred to twice
  */
 function expand(request: TreeObject, { answer, ofItems }: ResolvedResponses): TreeObject {
   const { [PREVIOUS_RESPONSE]: previous, ...others } = request;
@@ -40,7 +40,7 @@ function expand(request: TreeObject, { answer, ofItems }: ResolvedResponses): Tr
   const own = inputOf(request).map((item, index) => {
     const id = referenceIn(item);
     if (id === undefined) return item;
-    // Each is as long as it likes, so that a short request of many of them would have no end.
+    // Items are unbounded, so repeating them could expand a short request without limit.
     if (used.has(id)) throw namedTwice(id, `input[${index}].id`);
     used.add(id);
     return itemOf(ofItems.get(id), id) ?? fail(notKept(`The item "${id}"`, `input[${index}].id`));
@@ -48,7 +48,7 @@ function expand(request: TreeObject, { answer, ofItems }: ResolvedResponses): Tr
   return { ...others, input: [...(answer === undefined ? [] : [...answer.input, ...outputOf(answer)]), ...own] };
 }
 
-/** A text is one message of the user's. */
+/** A string is a user message. */
 function inputOf({ input }: TreeObject): readonly JsonTree[] {
   if (typeof input === 'string')
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
@@ -79,12 +79,12 @@ function parsed(last: Uint8Array): JsonObject | undefined {
     const value: unknown = JSON.parse(Buffer.from(last).toString('utf8'));
     return isJsonObject(value) ? value : undefined;
   } catch {
-    // The end of an answer that was too long to be held back as a whole.
+    // The end of a response too long to be buffered.
     return undefined;
   }
 }
 
-/** A reference may leave its type out, or send null: then it is what has an id and neither role nor content. */
+/** References may omit their type or send null: they have an ID but neither role nor content. */
 function referenceIn(item: JsonTree): string | undefined {
   if (!isTreeObject(item) || typeof item['id'] !== 'string') return undefined;
   const type = item['type'] ?? undefined;
@@ -118,7 +118,7 @@ const namedTwice = (id: string, param: string): AppError =>
 const DEFAULT_ITEMS = 20;
 const MAX_ITEMS = 100;
 
-/** One page of what a response was an answer to, newest first unless the query says otherwise. */
+/** A page of a response's input items, newest first by default. */
 export function inputItems(answerId: string, input: readonly JsonTree[], query: URLSearchParams): TreeObject {
   const items = input.map((item, index) => withId(item, answerId, index));
   const ordered = orderOf(query) === 'asc' ? items : items.toReversed();
@@ -134,7 +134,7 @@ export function inputItems(answerId: string, input: readonly JsonTree[], query: 
   };
 }
 
-/** What the client sent without an id has one by its place, always the same. */
+/** Items sent without an ID get a deterministic one. */
 function withId(item: JsonTree, answerId: string, index: number): TreeObject {
   const members = isTreeObject(item) ? item : {};
   const { id, type } = members;

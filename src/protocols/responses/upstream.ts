@@ -20,7 +20,7 @@ import { decodeResponse, ResponsesDecoder } from './decoder.js';
 import { MIN_OUTPUT_TOKENS, RESPONSES } from './head.js';
 import { ResponsesVerbatim } from './verbatim.js';
 
-/** OpenAI's Responses, as its servers speak it. */
+/** The upstream half of OpenAI's Responses. */
 @Injectable()
 @Upstream()
 export class ResponsesUpstream implements UpstreamAdapter {

@@ -21,7 +21,7 @@ import { MAX_ID_LENGTH } from './head.js';
 
 const TOTALS = { input: 'input_tokens', output: 'output_tokens' };
 
-/** The usage of a response; undefined when there is none to speak of. Input includes what was cached. */
+/** Reported usage; undefined if there is none. Input includes cached tokens. */
 function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   const input = countIn(usage, 'input_tokens');
   const output = countIn(usage, 'output_tokens');
@@ -44,7 +44,7 @@ function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   });
 }
 
-/** The same for a client; what nobody counted is zero. This protocol has no place for passes: the totals include them. */
+/** Usage for clients; unknown counts are zero. Passes are included in the totals, since the protocol has none. */
 export function writeUsage(reported: TokenUsage): JsonObject {
   const usage = withPasses(reported);
   const written = cacheWrites(usage);
@@ -64,14 +64,14 @@ export function writeUsage(reported: TokenUsage): JsonObject {
   };
 }
 
-/** The members of a response that say what it used, for a reader of them. */
+/** Usage members for a field reader. */
 export const usageMembers = (parent: string): readonly string[] =>
   ['usage', 'service_tier', 'id', 'model', 'output', 'tool_usage'].map((name) => parent + name);
 
 /**
- * The usage of a response that lies in these fields, with what else it is charged by.
- * @param parent `response.` when it lies in an event, else empty
- * @param toolUses what the upstream ran for it
+ * Usage of a response and other charged items.
+ * @param parent `response.` within an event, else empty
+ * @param toolUses hosted tools
  */
 export function usageOf(
   head: CallHead,
@@ -84,7 +84,7 @@ export function usageOf(
   return usage && { ...usage, ...servedByIn(head, member('model')) };
 }
 
-/** The same of a response that has been parsed. */
+/** The same for a parsed response. */
 export const usageIn = (response: JsonObject, toolUses: ToolUses | undefined): TokenUsage | undefined =>
   usageWith(objectIn(response, 'usage'), (name) => response[name], toolUses);
 
@@ -105,8 +105,8 @@ function usageWith(
 }
 
 /**
- * What hosted tools used, beside the tokens of the model. `num_requests` counts billable searches: it replaces those
- * counted by items, among which are pages that were opened.
+ * Usage of hosted tools. `num_requests` counts billable searches and replaces counted items, which include opened
+ * pages.
  */
 function toolsOf(reported: unknown, counted: ToolUses | undefined): Pick<TokenUsage, 'toolUses' | 'imageGeneration'> {
   const usage = isJsonObject(reported) ? reported : {};
@@ -121,7 +121,7 @@ function toolsOf(reported: unknown, counted: ToolUses | undefined): Pick<TokenUs
   };
 }
 
-/** Where details are left out or do not add up to their total, the rest of a prompt is text and of an output images. */
+/** Missing details: the rest of a prompt is text, the rest of an output images. */
 function imageGenerationIn(usage: JsonObject): ImageGenerationUsage | undefined {
   const [read, written] = [countIn(usage, 'input_tokens') ?? 0, countIn(usage, 'output_tokens') ?? 0];
   const [input, output] = [objectIn(usage, 'input_tokens_details'), objectIn(usage, 'output_tokens_details')];
@@ -133,21 +133,21 @@ function imageGenerationIn(usage: JsonObject): ImageGenerationUsage | undefined 
   return isUsed ? { textInput, imageInput, textOutput, imageOutput } : undefined;
 }
 
-// Which tools the upstream ran for an answer. Each run is an item whose type is the tool's name and `_call`; so are the
-// calls that the client is asked to run itself, which nobody charges for.
+// Uses of hosted tools. Each is an item with the tool's name plus `_call` as type, as are client-run calls, which are
+// free.
 
 const CLIENTS_OWN = 'function|custom_tool|computer|local_shell|shell|apply_patch|tool_search';
 const CALL = /^([a-z][a-z0-9_]{0,63})_call$/;
 const OWN = new RegExp(`^(?:${CLIENTS_OWN})$`);
-/** Looked for before anything is decoded: most answers have no such item. */
+/** Searched before decoding: most responses have no such item. */
 const SOME_CALL = '_call"';
 const UPSTREAMS_CALL = new RegExp(`"type"\\s*:\\s*"(?!(?:${CLIENTS_OWN})_call")[a-z0-9_]+_call"`);
 
 export type ToolUses = Readonly<Record<string, number>>;
 
 /**
- * The uses among the items at this path of an answer; undefined when there are none.
- * @param text the answer's JSON, or what holds it
+ * Uses among the items at this path; undefined if none.
+ * @param text JSON that contains the response
  */
 export function toolUsesIn(text: string, fields: JsonFields, path: string): ToolUses | undefined {
   if (!mayUseTools(text)) return undefined;
@@ -155,14 +155,14 @@ export function toolUsesIn(text: string, fields: JsonFields, path: string): Tool
   return countTools(items);
 }
 
-/** The use that an event's `item` is, added to those before it. */
+/** Adds an event's `item`, if it is a use. */
 export function withItem(uses: ToolUses | undefined, event: SseEvent, read: () => unknown): ToolUses | undefined {
   return mayUseTools(event.text) ? countTools([read()], uses) : uses;
 }
 
 const mayUseTools = (text: string): boolean => text.includes(SOME_CALL) && UPSTREAMS_CALL.test(text);
 
-/** The uses among these items, added to those before them. */
+/** Adds the uses among these items. */
 export function countTools(items: readonly unknown[], before?: ToolUses): ToolUses | undefined {
   const uses: Record<string, number> = { ...before };
   for (const item of items) {

@@ -38,10 +38,10 @@ import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
 const ANSWER = jsonInterests(...usageMembers(''), 'status', 'error');
-/** Members whose strings are the answer. */
+/** Members with output. */
 const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 
-/** OpenAI's Responses for its own clients. */
+/** Responses for its own clients. */
 export class ResponsesVerbatim implements VerbatimLane {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     return {
@@ -73,28 +73,28 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
   return [head.fields.assign(OUTPUT_LIMIT, String(Math.max(MIN_OUTPUT_TOKENS, outputLimit)))];
 }
 
-/** A vendor that is not told to forget an answer keeps it. */
+/** The vendor stores responses by default. */
 const storeEdits = ({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] =>
   mayStore || head.store === false ? [] : [head.fields.assign('store', 'false')];
 
 const DELTA = new MemberFinder('delta');
-/** Items and parts inside an event have types of another form. */
+/** Distinguishes event types from those of nested items and parts. */
 const typeOf = eventTypeReader('response\\.[a-z_.]+|error');
 const RESPONSE = 'response.';
-/** What a terminal event must be asked; the whole answer lies in it and is not decoded unless the upstream ran tools. */
+/** Members of a final event to read; the contained response is only decoded if hosted tools ran. */
 const TERMINAL = jsonInterests(...usageMembers(RESPONSE), 'error');
-/** Items that are empty when they are added; any other is content by itself. */
+/** Items that start empty; others are content. */
 const EMPTY_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
 
-/** Looks at the events of one answer and changes none. */
+/** Meters the events of a response without changing them. */
 export class ResponsesMeter implements StreamMeter {
   readonly #head: CallHead;
   #begun = false;
-  /** The terminal event has come. */
+  /** The final event has arrived. */
   #over = false;
-  /** And the marker behind it. */
+  /** So has the marker after it. */
   #marked = false;
-  /** Counted on the way, for servers whose terminal event has no output. */
+  /** Counted during the stream, for servers whose final event has no output. */
   #toolUses: ToolUses | undefined;
 
   constructor({ head }: Pick<Call, 'head'>) {
@@ -105,7 +105,7 @@ export class ResponsesMeter implements StreamMeter {
     return this.#over;
   }
 
-  /** Behind the terminal event a marker is still to come. */
+  /** A marker may follow the final event. */
   get closed(): boolean {
     return this.#marked;
   }
@@ -119,7 +119,7 @@ export class ResponsesMeter implements StreamMeter {
     const kind = dataKind(event);
     if (this.#marked) return HIDDEN;
     if (kind === 'done') return this.#marker();
-    // What stands between the terminal event and the marker is new, and the client's to judge.
+    // Unknown events after the final one are left to the client.
     if (this.#over) return PASSED;
     if (kind === 'other') throw unreadableEvent();
     const type = typeOf(event) ?? '';
@@ -143,7 +143,7 @@ export class ResponsesMeter implements StreamMeter {
     }
   }
 
-  /** Behind the terminal event the marker ends the answer with it; anywhere else it says nothing here. */
+  /** After the final event the marker ends the response; elsewhere it is ignored. */
   #marker(): MeterReading {
     this.#marked = this.#over;
     return this.#over ? { signals: [], last: true } : HIDDEN;
@@ -188,16 +188,16 @@ export class ResponsesMeter implements StreamMeter {
   }
 }
 
-// Which state a response of this protocol says was created, by the types of openai 7.57.0: the conversation, containers of
-// the code interpreter and the shell, and files that code wrote (`container_file_citation`, `file_path`).
+// State created by a response, from the types of openai 7.57.0: the conversation, containers of the code interpreter
+// and the shell, and files written by code (`container_file_citation`, `file_path`).
 
-/** @param response whole */
+/** @param response complete */
 const stateOfResponse = ({ conversation, output }: JsonObject): readonly CreatedState[] => [
   ...(isJsonObject(conversation) ? createdState('conversation', conversation['id']) : []),
   ...objectsIn(output).flatMap(stateOfItem),
 ];
 
-/** @param item of the output */
+/** @param item output item */
 function stateOfItem({ type, container_id: id, environment, content }: JsonObject): readonly CreatedState[] {
   switch (type) {
     case 'code_interpreter_call':
@@ -211,7 +211,7 @@ function stateOfItem({ type, container_id: id, environment, content }: JsonObjec
   }
 }
 
-/** Other citations are of files that were there before. */
+/** Other citations refer to existing files. */
 function stateOfAnnotation({ type, container_id: containerId, file_id: fileId }: JsonObject): readonly CreatedState[] {
   if (type === 'file_path') return createdState('file', fileId);
   if (type !== 'container_file_citation') return [];

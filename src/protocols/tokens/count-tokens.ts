@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { type PromptPlaces, type ResponsePlaces, textPieces } from '../contract/index.js';
 import type { CountReply, CountRequest } from './token-thread.js';
 
-/** What the thread does with a request. Never throws. */
+/** Processes a request in the thread. Never throws. */
 export function replyCount({ prompt, answer, places }: CountRequest): CountReply {
   try {
     return {
@@ -11,7 +11,7 @@ export function replyCount({ prompt, answer, places }: CountRequest): CountReply
       output: tokensInAll(answerTexts(answer, places.answer)),
     };
   } catch (error) {
-    // The message would quote what was being read.
+    // The message could quote the input.
     return { fault: error instanceof Error ? error.name : 'unknown' };
   }
 }
@@ -38,18 +38,18 @@ function parsed(bytes: Uint8Array): JsonObject {
   return value;
 }
 
-/** What a message takes besides its words: what begins it, who says it, what ends it. */
+/** Tokens around a message: start, role, end. */
 const AROUND_MESSAGE = 4;
-/** A name beside who says it. */
+/** Separator between role and name. */
 const BEFORE_NAME = 1;
-/** What begins the answer is the end of the prompt. */
+/** The prompt ends with the start of the response. */
 const BEFORE_ANSWER = 3;
 
-/** Members within messages that hold an encoded image, sound or file; all else is text, whatever it looks like. */
+/** Message members with encoded media; everything else is text. */
 const ENCODED: Readonly<Record<string, true>> = { image_url: true, url: true, file_data: true };
 const DATA_URL = /^data:[^,]{0,128},/;
 
-/** Tokens of the words of a request. Images are not looked at. */
+/** Text tokens of a request, without images. */
 export function promptTokens(body: JsonObject, places: PromptPlaces): number {
   const counting = new PromptCounting(new Set(places.silent), new Set(places.whole));
   const conversation = places.conversation.map((name) => counting.messages(body[name]));
@@ -57,16 +57,16 @@ export function promptTokens(body: JsonObject, places: PromptPlaces): number {
   return [...conversation, ...definitions].reduce((sum, tokens) => sum + tokens, BEFORE_ANSWER);
 }
 
-/** Within messages, names of members that hold text: the texts are counted, and what is around a message at once. */
+/** Message members with text: their strings count, plus the overhead of a message. */
 const AROUND_TEXT = /"(?:content|text|tool_calls|function|name|arguments|input|output)"\s*:/g;
-/** The type of a value in a definition, which is read. */
+/** Type of a value in a definition, which is text. */
 const SCHEMA_TYPE = '\\s*"(?:object|string|integer|number|boolean|array)"';
 const SPEAKER = /"role"\s*:/g;
-/** A quote that begins or ends a string, with everything up to the next string. */
+/** A string's quote with everything up to the next string. */
 const SYNTAX = /(?<!\\)"[\s{}[\],:"]*/;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
-/** Tokens in a piece of a request's JSON that begins and ends anywhere: nearly what `promptTokens` counts of it. */
+/** Estimates `promptTokens` for a fragment of a request's JSON. */
 export function pieceTokens(piece: string, silent: PromptPlaces['silent']): number {
   const ofNoWords = new RegExp(`"(?:${silent.join('|')})"\\s*:(?!${SCHEMA_TYPE})\\s*(?:"[^"]*"?|[^"{}[\\],]*)`, 'g');
   const messages = piece.match(SPEAKER)?.length ?? 0;
@@ -88,7 +88,7 @@ class PromptCounting {
     return Array.isArray(value) ? sum(value, (message) => AROUND_MESSAGE + this.words(message)) : 0;
   }
 
-  /** Strings and the names of members alike: names stand for the marks around them as well. */
+  /** Counts strings and member names; names account for punctuation. */
   everything(value: unknown): number {
     if (typeof value === 'string') return tokensIn(value);
     if (Array.isArray(value)) return sum(value, (item) => this.everything(item));
@@ -118,21 +118,21 @@ function isEncoded(name: string, value: unknown): boolean {
 const sum = <T>(items: readonly T[], tokens: (item: T) => number): number =>
   items.reduce((total, item) => total + tokens(item), 0);
 
-// Only for the thread: importing this loads some 60 MB.
+// Only imported by the thread: loads about 60 MB.
 
-// What it remembers of texts is somebody's words, and with 100,000 of them it takes longer to look them up than to count.
+// The cache would retain user text, and above 100,000 entries a lookup is slower than counting.
 setMergeCacheSize(0);
 
 /**
- * Runs that the tokenizer would take as one piece. What it does with a piece grows with the square of its length: a
- * minute for 100,000 characters. Cut into such parts they cost a token more each, at most.
+ * Long runs that the tokenizer treats as one piece, in quadratic time (a minute for 100,000 characters). Split into
+ * parts, each costs at most one more token.
  */
 const LONG_RUN = /[\p{L}\p{M}]{128}|[^\s\p{L}\p{N}]{128}|\s{128}|[\r\n/]{128}/gu;
 
-/** What looks like a control token in somebody's text is text. */
+/** Control tokens in user text are text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-/** Tokens of a text in the encoding o200k_base, which stands for that of every model. */
+/** Tokens in o200k_base, which stands for every model's encoding. */
 export function tokensIn(text: string): number {
   let tokens = 0;
   let from = 0;

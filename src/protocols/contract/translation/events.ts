@@ -1,11 +1,11 @@
 import type { TokenUsage } from '../call.js';
 import type { Annotation, OpaqueReasoning, ResponsePart } from './content.js';
 
-/** Why an answer ended. `context`: the model's window is full. */
+/** `context`: the context window is full. */
 export type StopReason =
   'end' | 'max_tokens' | 'stop_sequence' | 'tool_calls' | 'refusal' | 'content_filter' | 'pause' | 'context';
 
-/** What a part is known by before anything of it has come. */
+/** What is known of a part at its start. */
 export type PartStart =
   | { readonly kind: 'text' | 'refusal' | 'reasoning' }
   | {
@@ -17,13 +17,13 @@ export type PartStart =
     };
 
 /**
- * A piece of an answer, in no dialect. The grammar, which `EventGrammar` checks:
+ * An event of a response. The grammar, checked by `EventGrammar`:
  *
- *     answer := call-start item* call-stop usage-update* call-end
- *     item   := usage-update | part-start part-delta* part-annotation* part-seal? part-end
+ *     response := call-start item* call-stop usage-update* call-end
+ *     item     := usage-update | part-start part-delta* part-annotation* part-seal? part-end
  *
- * One part is open at a time. The deltas of a part, put together, are the text of the part that ends it; those of a tool
- * call are its arguments. An answer that fails is no event: its decoder throws.
+ * One part is open at a time. Its deltas add up to its text; for tool calls, to the arguments. Failures are not events:
+ * the decoder throws.
  */
 export type CallEvent =
   | { readonly type: 'call-start' }
@@ -33,32 +33,32 @@ export type CallEvent =
   /** Reasoning only. */
   | { readonly type: 'part-seal'; readonly opaque: OpaqueReasoning }
   | { readonly type: 'part-end'; readonly part: ResponsePart }
-  /** What is used by now; replaces what was said before. Provisional: says nothing of the output yet. */
+  /** Cumulative usage; replaces earlier updates. Provisional: without output. */
   | { readonly type: 'usage-update'; readonly usage: TokenUsage; readonly isProvisional?: boolean }
   | {
       readonly type: 'call-stop';
       readonly reason: StopReason;
-      /** The text that ended it. */
+      /** The stop sequence that ended it. */
       readonly sequence?: string | undefined;
     }
   | { readonly type: 'call-end' };
 
-/** A whole answer. */
+/** A complete response. */
 export interface CallResult {
   readonly parts: readonly ResponsePart[];
   readonly stop: StopReason;
   readonly sequence?: string | undefined;
-  /** Undefined when the upstream did not say. */
+  /** Undefined if not reported. */
   readonly usage: TokenUsage | undefined;
 }
 
-/** Checks that the events of one answer obey the grammar of `CallEvent`. For tests of decoders: nothing runs it on calls. */
+/** Checks events against the grammar of `CallEvent`. For tests only. */
 export class EventGrammar {
   private stage: 'new' | 'open' | 'stopped' | 'over' = 'new';
   private part: { readonly start: PartStart; text: string; isSealed: boolean } | undefined;
   private readonly ids = new Set<string>();
 
-  /** @throws Error naming the rule that the event breaks */
+  /** @throws Error naming the violated rule */
   next(event: CallEvent): void {
     this.require(this.stage !== 'over', event, 'comes after the end');
     this.require((this.stage === 'new') === (event.type === 'call-start'), event, 'is not a valid start');
@@ -102,7 +102,7 @@ export class EventGrammar {
     }
   }
 
-  /** @throws Error when the answer is not over */
+  /** @throws Error when the response is incomplete */
   end(): void {
     if (this.stage !== 'over') throw new Error('The events end before the call.');
   }

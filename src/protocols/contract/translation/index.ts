@@ -1,5 +1,4 @@
-// What the translated lane speaks between dialects: the content of a call, the events of an answer, and the tools that
-// adapters read and write them with. Knows no dialect.
+// The translated lane: normalized content, response events, and tools for adapters. Independent of protocols.
 export type { BuildContext, ParseContext, RenderContext, StreamDecoder, StreamRenderer } from './adapter-contexts.js';
 export { eventsOf, ResultCollector } from './call-result.js';
 export type * from './content.js';
