@@ -76,11 +76,11 @@ export function createAdapter(config: Config, times = CONNECTION_TIMES): Fastify
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    // Some vendors' ids of responses have hundreds of characters.
+    // Some vendors' response IDs have hundreds of characters.
     routerOptions: { maxParamLength: 1024 },
     clientErrorHandler: refuseBroken,
     http: { headersTimeout: times.headersMs, connectionsCheckingInterval: times.checkMs },
-    // A body of 64 MiB at the slowest speed that is accepted takes two hours.
+    // At the minimum speed, a body of 64 MiB takes two hours.
     requestTimeout: 0,
     keepAliveTimeout: times.idleMs,
   });

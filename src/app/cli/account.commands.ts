@@ -145,7 +145,7 @@ interface ListedAccount extends WalletJson {
   readonly state: string;
   readonly group: string | null;
   readonly limits: ReturnType<typeof renderLimits>;
-  /** What it is given each month; 0: nothing. */
+  /** Monthly allowance; 0: none. */
   readonly monthly_allowance_usd: string;
 }
 

@@ -201,7 +201,7 @@ export const walletJson = (wallet: WalletBalance | undefined): WalletJson => ({
   owed_usd: formatUsd(wallet?.owed ?? 0n),
 });
 
-/** The same for people, who rarely owe anything. */
+/** As text; debts are rare and only shown if there is one. */
 export function walletText(wallet: WalletBalance): string {
   const owed = wallet.owed > 0n ? `; the account owes $${formatUsd(wallet.owed)}` : '';
   return `balance $${formatUsd(wallet.balance)}, of which $${formatUsd(wallet.held)} on hold${owed}`;

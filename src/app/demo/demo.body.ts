@@ -1,4 +1,4 @@
-/** Reading request bodies: the few checks and lookups that the dialects share. */
+/** Request bodies: checks and lookups shared by the protocols. */
 
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { DemoRefusal } from './demo.response.js';

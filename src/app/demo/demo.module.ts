@@ -10,7 +10,7 @@ import { Config } from '../../platform/config/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { DEMO_MODEL, type DemoUpstream, startDemoUpstream } from './demo.server.js';
 
-/** Runs the demo upstream beside the relay and offers its model for as long as no channel is switched on. */
+/** Runs the demo upstream and offers its model while no channel is enabled. */
 @Injectable()
 class DemoOffer implements OnApplicationBootstrap, OnApplicationShutdown {
   private upstream: DemoUpstream | undefined;
@@ -41,7 +41,7 @@ export class DemoModule {}
 
 const DEMO_PROTOCOLS = ['chat-completions', 'messages', 'responses'] as const;
 
-/** The demo model costs a little, so that a first call shows what a real one will: held, charged, logged. */
+/** Costs a little, so that a first call shows holds, charges and the log. */
 const demoModel = (createdAt: number): FallbackModel => ({
   name: DEMO_MODEL,
   displayName: 'Built-in demo model',
@@ -62,7 +62,7 @@ const demoModel = (createdAt: number): FallbackModel => ({
   pricesSince: createdAt,
 });
 
-/** One channel for each dialect, all to the same upstream on loopback. */
+/** One channel per protocol, all to the same local upstream. */
 const demoChannels = (baseUrl: string): readonly FallbackChannel[] =>
   DEMO_PROTOCOLS.map((protocol) => ({
     id: `demo-${protocol}`,

@@ -1,24 +1,24 @@
 import type { JsonObject } from '../../platform/shared/index.js';
 
 /**
- * The demo model itself: what it says and how it counts. It knows no wire format;
- * the `*.dialect.ts` files read questions for it and render its answers.
+ * The demo model: its text and token counts, independent of wire formats. The `*.protocol.ts` files read questions and
+ * render responses.
  */
 
-/** What the model needs to know of a request, read by a dialect. */
+/** What the model needs to know of a request. */
 export interface DemoQuestion {
-  /** The name asked for. Every name is answered; the answer repeats it. */
+  /** Any name is accepted and repeated in the response. */
   readonly model: string;
   readonly stream: boolean;
-  /** Most completion tokens the caller wants; undefined means no limit. */
+  /** Max completion tokens; undefined: no limit. */
   readonly outputLimit: number | undefined;
-  /** Every text of the prompt, for counting. */
+  /** All texts of the prompt, for counting. */
   readonly prompt: readonly string[];
   /** Text of the last user message; empty if there is none. */
   readonly lastUserText: string;
 }
 
-/** One answer, the same for all dialects. Each piece is exactly one token, so `completionTokens` is their number. */
+/** A response, equal in all protocols. Each piece is one token, so `completionTokens` is their number. */
 export interface DemoResponse {
   readonly pieces: readonly string[];
   readonly promptTokens: number;
@@ -31,8 +31,8 @@ const CHARACTERS_PER_TOKEN = 4;
 const MAX_QUOTE_CHARACTERS = 60;
 
 /**
- * Counts tokens: one for every four characters (Unicode code points) begun.
- * No vendor counts like this; it is close enough for a demo and the same on every machine.
+ * One token per four characters (code points), rounded up. No vendor counts like this, but it is deterministic and
+ * sufficient for a demo.
  */
 function countTokens(text: string): number {
   let characters = 0;
@@ -48,7 +48,7 @@ export function countPromptTokens(prompt: readonly string[]): number {
   );
 }
 
-/** Answers a question: greets, quotes it back, says how to connect a real model, and keeps to the output limit. */
+/** Responds to a question: greets, quotes it, explains how to connect a real model; respects the output limit. */
 export function answerQuestion(question: DemoQuestion): DemoResponse {
   const whole = splitIntoTokens(composeText(question.lastUserText));
   const pieces = whole.slice(0, question.outputLimit ?? whole.length);
@@ -71,7 +71,7 @@ function composeText(lastUserText: string): string {
 
 /** The first words of a text on one line, with an ellipsis where it was cut. */
 function beginningOf(text: string): string {
-  // Only a bounded part is looked at: the message may be megabytes long.
+  // Bounded, since the message may be megabytes long.
   const characters = Array.from(
     text
       .slice(0, MAX_QUOTE_CHARACTERS * 8)
@@ -87,7 +87,7 @@ function splitIntoTokens(text: string): string[] {
   return text.match(/.{1,4}/gsu) ?? [];
 }
 
-/** A request the demo upstream will not answer, and the error shape that Responses and Chat Completions share. */
+/** A rejected request, and the error form shared by Responses and Chat Completions. */
 
 interface RefusalDetails {
   /** HTTP status; 400 unless given. */
@@ -97,10 +97,7 @@ interface RefusalDetails {
   readonly code?: string;
 }
 
-/**
- * Not an AppError on purpose: to the relay this server is a stranger, and its errors
- * must reach it like those of every other upstream: as a status and a body.
- */
+/** Not an AppError: like any other upstream, its errors must reach the relay as a status and a body. */
 export class DemoRefusal extends Error {
   readonly status: number;
   readonly param: string | null;

@@ -1,7 +1,6 @@
 /**
- * The built-in upstream: an HTTP server on loopback that answers the dialects of all clients from
- * one small demo model. It owns sockets, pacing and routing; what is said stands in
- * `demo.answer.ts`, how it is written in the `*.dialect.ts` files. It checks no credentials.
+ * The built-in upstream: a local HTTP server for all client protocols with a small demo model. Handles sockets, pacing
+ * and routing; checks no credentials.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -19,18 +18,18 @@ import { responsesDemo } from './responses.protocol.js';
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** How fast the demo model speaks. */
+/** Pace of the demo model. */
 interface DemoPace {
-  /** Milliseconds before the first token, and before an unstreamed answer. */
+  /** Ms before the first token, and before an unstreamed response. */
   readonly firstTokenMs: number;
-  /** Milliseconds between tokens of a stream. */
+  /** Ms between tokens of a stream. */
   readonly tokenMs: number;
 }
 
 export interface DemoUpstream {
-  /** `http://127.0.0.1:PORT/v1`: what stands before `/responses`, `/chat/completions`, `/messages`. */
+  /** `http://127.0.0.1:PORT/v1`: prefix of `/responses`, `/chat/completions`, `/messages`. */
   readonly baseUrl: string;
-  /** Stops listening and cuts running answers; resolves when every socket is closed. */
+  /** Stops listening and aborts running responses; resolves when all sockets are closed. */
   close(): Promise<void>;
 }
 
@@ -41,7 +40,7 @@ export async function startDemoUpstream(pace: Partial<DemoPace> = {}): Promise<D
   const server = createServer((request, response) => {
     void handle(request, response, { ...NATURAL_PACE, ...pace });
   });
-  // Exclusive: workers would be given one port together, and each other's calls.
+  // Exclusive: otherwise workers would share the port and get each other's calls.
   server.listen({ port: 0, host: '127.0.0.1', exclusive: true });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -56,7 +55,7 @@ export async function startDemoUpstream(pace: Partial<DemoPace> = {}): Promise<D
   };
 }
 
-/** Answers one request and never rejects: one bad call must not end the process it runs in. */
+/** Handles one request and never rejects: a bad call must not end the process. */
 async function handle(request: IncomingMessage, response: ServerResponse, pace: DemoPace): Promise<void> {
   const requestId = `req_${randomUUID().replaceAll('-', '')}`;
   response.setHeader('request-id', requestId);
@@ -66,7 +65,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, pace: 
   try {
     await answer(route, request, response, pace);
   } catch (error) {
-    // A client that left is the usual reason to be here, and there is nobody to tell.
+    // Usually the client has left.
     if (response.closed) return;
     if (response.headersSent) response.destroy();
     else refuse(route.dialect, asRefusal(error), response, requestId);
@@ -93,7 +92,7 @@ async function answer(route: Route, request: IncomingMessage, response: ServerRe
   return sendJson(response, 200, route.dialect.renderAnswer(call));
 }
 
-/** Writes a stream at the model's pace. Rejects at once when `gone` fires; a whole answer is a few kilobytes, so no back-pressure. */
+/** Writes a stream at the model's pace. Rejects when `gone` fires. Without back-pressure, since responses are small. */
 async function sendStream(
   response: ServerResponse,
   stream: DemoStream,
@@ -114,7 +113,7 @@ async function sendStream(
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop early must not destroy the socket: the refusal still has to be written to it.
+  // Leaving the loop early must not destroy the socket, which still carries the error.
   const incoming: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of incoming) {
     size += chunk.length;
@@ -129,7 +128,7 @@ function asRefusal(error: unknown): DemoRefusal {
 }
 
 function refuse(dialect: DemoProtocol, refusal: DemoRefusal, response: ServerResponse, requestId: string): void {
-  // The rest of the request may never have been read, so the connection cannot be used again.
+  // The rest of the request may be unread, so the connection cannot be reused.
   response.setHeader('connection', 'close');
   sendJson(response, refusal.status, dialect.renderRefusal(refusal, requestId));
 }
@@ -140,12 +139,12 @@ function sendJson(response: ServerResponse, status: number, body: JsonObject): v
   response.end(bytes);
 }
 
-/** Which request goes where on the demo upstream. */
+/** Routes of the demo upstream. */
 
-/** The name under which the demo model lists itself; any other name is answered as well. */
+/** The listed model name; any other is accepted as well. */
 export const DEMO_MODEL = 'demo';
 
-/** What to do with a request, and the dialect in which its errors are worded. */
+/** What to do with a request, and the protocol of its errors. */
 type Route = { readonly dialect: DemoProtocol } & (
   | { readonly type: 'generate' }
   | { readonly type: 'count'; count(body: JsonObject): JsonObject }
@@ -161,7 +160,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'GET /v1/models': { type: 'plain', dialect: responsesDemo, reply: listModels },
 };
 
-/** Never fails: an unknown path is a route too, whose answer is a 404. The query plays no part. */
+/** Never fails: unknown paths get a 404 route. The query is ignored. */
 function findRoute(request: IncomingMessage): Route {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
   const route = ROUTES[`${request.method} ${path}`];
@@ -174,7 +173,7 @@ function speaksMessages(request: IncomingMessage, path: string): boolean {
   return path.startsWith('/v1/messages') || request.headers['anthropic-version'] !== undefined;
 }
 
-/** One list that the clients of both vendors can read. */
+/** A list for clients of both vendors. */
 function listModels(): JsonObject {
   const model = {
     id: DEMO_MODEL,

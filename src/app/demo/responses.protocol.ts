@@ -23,7 +23,7 @@ function readQuestion(body: JsonObject): DemoQuestion {
     });
   }
   const input = body['input'];
-  // A plain string is short for one user message.
+  // A string is a single user message.
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : readItems(body, 'input');
   return {
     model: readModel(body),
@@ -51,7 +51,7 @@ function renderStream(call: DemoCall): DemoStream {
   const text = call.answer.pieces.join('');
   const started = responseObject(call, { status: 'in_progress', output: [], usage: null });
   const place = { item_id: `msg_${call.id}`, output_index: 0, content_index: 0 };
-  // The three lists are built in the order in which they are sent: each event takes the next number.
+  // Built in sending order: each event takes the next number.
   return {
     opening: [
       event('response.created', { response: started }),
@@ -94,9 +94,9 @@ function usage(answer: DemoResponse): JsonObject {
   };
 }
 
-/** The response object of the Responses dialect: every key in every state, because strict clients check for all of them. */
+/** The response object with every key in every state, since strict clients require them. */
 
-/** What differs between the states of one response. */
+/** What differs between states. */
 interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete';
   readonly output: readonly JsonObject[];
@@ -107,7 +107,7 @@ interface ResponseState {
   readonly incomplete_details?: JsonObject | null;
 }
 
-/** The whole object, with the client's settings echoed and defaults where it gave none. */
+/** The whole object, repeating the client's settings or defaults. */
 function responseObject(call: DemoCall, state: ResponseState): JsonObject {
   return {
     id: `resp_${call.id}`,
@@ -120,7 +120,7 @@ function responseObject(call: DemoCall, state: ResponseState): JsonObject {
     ...echoedSettings(call.body),
     background: false,
     service_tier: 'default',
-    // Nothing is ever kept here, whatever was asked for.
+    // The demo stores nothing.
     store: false,
     previous_response_id: null,
     ...state,
@@ -149,7 +149,7 @@ function echoedSettings(body: JsonObject): JsonObject {
   };
 }
 
-/** Function tools are echoed with all their keys, absent ones as null; other kinds as they came. */
+/** Function tools are repeated with all keys, absent ones as null; others unchanged. */
 function echoTool(tool: JsonObject): JsonObject {
   if (tool['type'] !== 'function') return tool;
   return { description: null, parameters: null, strict: null, ...tool };

@@ -9,7 +9,7 @@ import type { Secret } from '../../platform/shared/index.js';
 import { WorkersModule } from '../../platform/workers/index.js';
 import { Scrape } from './scrape.js';
 
-/** What is counted, for who runs the service: whoever shows METRICS_TOKEN, or asks from this machine itself. */
+/** Prometheus metrics, for requests with METRICS_TOKEN or from this machine. */
 @Controller()
 class MetricsController {
   constructor(
@@ -25,14 +25,14 @@ class MetricsController {
         .header('cache-control', 'no-store')
         .type(this.scrape.contentType)
         .send(await this.scrape.text());
-    // Nobody who has no token to show need know that there is anything here.
+    // 404: the endpoint is not revealed.
     if (metricsToken === undefined) throw new NotFoundException();
     void reply.status(401).header('www-authenticate', 'Bearer').type('text/plain; charset=utf-8');
     void reply.send('Missing or invalid METRICS_TOKEN. Send it as Authorization: Bearer.\n');
   }
 }
 
-/** What a Node process is watched by everywhere: CPU, memory, garbage collection, the delay of its event loop. */
+/** Default Node.js metrics: CPU, memory, garbage collection, event loop delay. */
 @Injectable()
 export class ProcessMetrics {
   private readonly serving;
@@ -41,7 +41,7 @@ export class ProcessMetrics {
     this.serving = metrics.gauge('processes', 'Processes included in the other metrics.');
   }
 
-  /** For a process that serves, once: what watches it is not taken off again. */
+  /** Called once by serving processes. */
   watch(): void {
     this.serving.set(1);
     collectDefaultMetrics({ register: this.metrics.registry });
@@ -59,7 +59,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** What proxies say of whom they ask for. */
+/** Headers set by proxies. */
 const FORWARDING =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-original-.*|(?:x-)?(?:real|client|cluster-client|true-client)-ip|(?:cf|fastly|true)-.*-ip)$/;
 
@@ -68,8 +68,8 @@ type Asked = Pick<FastifyRequest, 'headers'> & {
 };
 
 /**
- * Whether a request was made on this machine, and not by a proxy on it for somebody elsewhere. The connection is looked
- * at: whom a trusted proxy asks for is not this.
+ * Whether a request was made on this machine, and not through a proxy on it. Checks the connection rather than
+ * forwarded addresses.
  */
 export function isLocal({ headers, raw }: Asked): boolean {
   const address = raw.socket.remoteAddress ?? '';
@@ -79,7 +79,7 @@ export function isLocal({ headers, raw }: Asked): boolean {
 
 const isForwarding = (name: string): boolean => FORWARDING.test(name);
 
-/** Digests are compared: in the same time however much of the token is right. */
+/** Compares digests, in constant time. */
 export function showsToken({ headers }: Pick<FastifyRequest, 'headers'>, token: Secret): boolean {
   const shown = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   return shown !== undefined && timingSafeEqual(digest(shown), digest(token.reveal()));

@@ -4,7 +4,7 @@ import { Metrics } from '../../platform/metrics/index.js';
 import { isJsonObject, reasonOf } from '../../platform/shared/index.js';
 import { PrimaryLink, type WorkerLinks } from '../../platform/workers/index.js';
 
-/** One look at everything that is counted, here or by all workers together. */
+/** Collects the metrics of this process or of all workers. */
 @Injectable()
 export class Scrape {
   private readonly logger = new Logger('Metrics');
@@ -20,7 +20,7 @@ export class Scrape {
     return this.metrics.registry.contentType;
   }
 
-  /** In Prometheus' text format. Without an answer of the primary this process tells what it knows itself. */
+  /** In Prometheus' text format. Falls back to this process if the primary does not respond. */
   async text(): Promise<string> {
     if (!this.primary.connected) return this.metrics.registry.metrics();
     try {
@@ -33,18 +33,18 @@ export class Scrape {
   }
 }
 
-/** What one process has counted, as JSON. */
+/** Metrics of one process as JSON. */
 export type Figures = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** On this the primary asks a worker for its own figures. */
+/** The primary asks workers for their metrics. */
 export const TOPIC = 'metrics';
-/** On this a worker asks the primary for those of all. */
+/** A worker asks the primary for all metrics. */
 export const TOPIC_OF_ALL = 'metrics of all';
 
-/** How long a worker may take over its own figures: less than whoever asks for all of them will wait. */
+/** Timeout for a worker's metrics; shorter than that of the scrape. */
 const WAIT_MS = 2000;
 
-/** For the primary: whichever worker is asked for metrics has them of all from here. */
+/** Makes the primary serve the metrics of all workers to any of them. */
 export function serveMetrics(links: WorkerLinks): void {
   const workers = new WorkersFigures();
   links.onGone((worker) => workers.end(worker));
@@ -52,16 +52,15 @@ export function serveMetrics(links: WorkerLinks): void {
 }
 
 /**
- * The figures of all workers. A counter must never fall, or it seems to have begun anew and everything it has counted
- * to have happened just now: so of a worker that is slow its last figures count, and of one that has ended what it had
- * counted when it was last asked.
+ * Metrics of all workers. Counters must never decrease, which would count as a reset: slow workers contribute their
+ * last values, and exited workers the last values they reported.
  */
 export class WorkersFigures {
   private readonly last = new Map<number, Figures>();
   private readonly gone = new Set<number>();
   private ended: Figures = [];
 
-  /** @param answers by worker; undefined of those that did not answer. Gives what is known of all, each for itself */
+  /** @param answers by worker; undefined if there was no reply @returns the known metrics of each */
   learn(answers: ReadonlyMap<number, unknown>): readonly Figures[] {
     for (const [worker, figures] of answers)
       if (isFigures(figures) && !this.gone.has(worker)) this.last.set(worker, figures);
@@ -76,10 +75,10 @@ export class WorkersFigures {
   }
 }
 
-/** The library's types have this as a number, which is not what it is. */
+/** The library's type is a number, unlike its actual value. */
 const GAUGE: unknown = 'gauge';
 
-/** The figures of several processes as those of one. What is no number on its way between them has no value yet. */
+/** Merges the metrics of several processes. Values that are not numbers are left out. */
 export function together(figures: readonly Figures[]): Registry {
   const known = figures.map((one) =>
     one.map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => typeof value === 'number') })),

@@ -35,10 +35,10 @@ import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
 import { RESPONSES_STORAGE } from './stored.js';
 
-/** Where calls are posted. */
+/** Path of calls. */
 export const RESPONSES_PATH = '/v1/responses';
 
-/** OpenAI's Responses, as clients speak it. */
+/** The client half of OpenAI's Responses. */
 @Injectable()
 @Protocol()
 export class ResponsesProtocol implements ProtocolAdapter {
@@ -96,7 +96,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   }
 }
 
-/** It is asked with the body of a call, and answered with `{"object":"response.input_tokens","input_tokens":N}`. */
+/** Same body as a call; the response is `{"object":"response.input_tokens","input_tokens":N}`. */
 const RESPONSES_QUESTION: PromptQuestion = {
   protocol: RESPONSES,
   path: '/v1/responses/input_tokens',
@@ -113,7 +113,7 @@ const RESPONSES_QUESTION: PromptQuestion = {
 
 const TEXTS = ['text', 'refusal', 'name', 'arguments', 'input', 'code'];
 
-/** Where the words of a call stand in this dialect. */
+/** Where text is in this protocol. */
 const RESPONSES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['instructions', 'input'],

@@ -19,23 +19,23 @@ import { failureText, ResponseObject, type ResponseState } from './object.js';
 
 type Item = MessageItem | CallItem | ReasoningItem;
 
-/** Why an answer is not whole; all other reasons end a complete one. */
+/** Reasons of incomplete responses; all others complete. */
 const INCOMPLETE: Partial<Record<StopReason, string>> = {
   max_tokens: 'max_output_tokens',
   context: 'max_output_tokens',
   content_filter: 'content_filter',
 };
 
-/** Writes one answer down as the events of a response. */
+/** Renders the events of a response. */
 export class ResponsesRenderer implements StreamRenderer {
   readonly #events = new EventLog();
   readonly #response: ResponseObject;
-  /** The items that are over, as JSON text. */
+  /** Finished items as JSON. */
   readonly #output: string[] = [];
-  /** An item is over only when the next one begins or the answer stops: whether it is whole is not known before. */
+  /** An item ends when the next one starts or the response stops, which decides whether it is complete. */
   #item: Item | undefined;
   #part: PartStart['kind'] = 'text';
-  /** Something of the part has come. */
+  /** Some of the part was sent. */
   #isTold = false;
   #stop: StopReason = 'end';
   #usage: TokenUsage | undefined;
@@ -44,7 +44,7 @@ export class ResponsesRenderer implements StreamRenderer {
     this.#response = new ResponseObject(context.call, context.request);
   }
 
-  /** The response as it ends. */
+  /** The final response object. */
   get response(): string {
     const incompleteReason = INCOMPLETE[this.#stop];
     const status = incompleteReason === undefined ? 'completed' : 'incomplete';
@@ -57,7 +57,7 @@ export class ResponsesRenderer implements StreamRenderer {
     return this.#events.take() + marker;
   }
 
-  /** Items that are still open stay so. */
+  /** Open items stay open. */
   fail(error: AppError): string {
     const state: ResponseState = { status: 'failed', output: this.#output, usage: this.#usage };
     return failureText(this.context.call, error, this.#events.next, (fault) =>
@@ -106,7 +106,7 @@ export class ResponsesRenderer implements StreamRenderer {
     this.#events.add(type, `"response":${response}`);
   }
 
-  /** Calls are told at once; of what is empty otherwise nothing is seen. */
+  /** Calls are sent immediately; other empty parts are not sent. */
   #beginPart(start: PartStart): void {
     this.#part = start.kind;
     this.#isTold = false;
@@ -179,7 +179,7 @@ export class ResponsesRenderer implements StreamRenderer {
   }
 }
 
-/** Whole answers are streams of which only the end is sent. */
+/** Unstreamed responses are streams of which only the end is sent. */
 export function renderWhole(result: CallResult, context: RenderContext): string {
   const renderer = new ResponsesRenderer(context);
   for (const event of eventsOf(result)) renderer.next(event);
