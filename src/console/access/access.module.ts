@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { AuthModule, SessionNotFound, SessionService, type Visit } from '../../auth/index.js';
 import { VisitCookies, WebModule } from '../web/index.js';
 
-/** Signs the browser that asks in and out. */
+/** Signs a browser in and out. */
 @Injectable()
 export class BrowserSignIn {
   constructor(
@@ -11,7 +11,7 @@ export class BrowserSignIn {
     private readonly cookies: VisitCookies,
   ) {}
 
-  /** Under a token that nobody can have given it before; whoever was signed in there is not any more. */
+  /** Starts a session under a new token; an earlier session of the browser ends. */
   async begin(accountId: string, kept: boolean, visit: Visit, reply: FastifyReply): Promise<void> {
     const token = this.cookies.newToken();
     const maxAgeSeconds = await this.sessions.start(accountId, token, kept, visit);
@@ -19,7 +19,7 @@ export class BrowserSignIn {
     this.cookies.setToken(reply, token, maxAgeSeconds);
   }
 
-  /** Ends the session, unless it was ended elsewhere meanwhile; with a reply, the browser also forgets its token. */
+  /** Ends the session, if it still exists; with a reply, the cookie is removed as well. */
   async end({ visitor }: Visit, reply?: FastifyReply): Promise<void> {
     if (visitor !== undefined) await this.sessions.end(visitor.accountId, visitor.sessionId).catch(unlessGone);
     if (reply !== undefined) this.cookies.clearToken(reply);
@@ -30,7 +30,7 @@ function unlessGone(error: unknown): void {
   if (!(error instanceof SessionNotFound)) throw error;
 }
 
-/** What every module with pages imports. */
+/** Imported by every module with pages. */
 @Module({
   imports: [AuthModule, WebModule],
   providers: [BrowserSignIn],

@@ -39,31 +39,27 @@ import {
 const open = (access: Access): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, access), UseGuards(VisitGuard), UseInterceptors(PageInterceptor));
 
-/** A page that anybody may visit. */
+/** A public page. */
 export const Public = (): MethodDecorator & ClassDecorator => open('public');
-/** A page for whoever has signed in, with a password that somebody else has seen too. */
+/** Requires a signed-in user, even with a temporary password. */
 export const TemporaryPassword = (): MethodDecorator & ClassDecorator => open('temporary-password');
-/** A page for whoever has signed in, before their address is verified too. */
+/** Requires a signed-in user, even without a verified address. */
 export const Unverified = (): MethodDecorator & ClassDecorator => open('unverified');
-/** A page for whoever has shown that the address is theirs, before they have the second factor that they need too. */
+/** Requires a verified user, even before a required second-factor setup. */
 export const SecondFactorSetUp = (): MethodDecorator & ClassDecorator => open('second-factor');
-/** A page for whoever has signed in and shown that the address is theirs. */
+/** Requires a verified user. */
 export const SignedIn = (): MethodDecorator & ClassDecorator => open('signed-in');
-/** A page for operators; to everybody else it does not exist. What it changes is recorded in its visitor's name. */
+/** Requires an administrator; a 404 for everyone else. Changes are audited in the visitor's name. */
 export const Operator = (): MethodDecorator & ClassDecorator =>
   applyDecorators(open('operator'), UseInterceptors(ActingInterceptor));
 
-/**
- * Who may visit a page: anybody; whoever is signed in, though they still have to choose a password of their own; whoever
- * is signed in, though their address is not verified; whoever is signed in and verified, though they still have to set up
- * a second factor; the same without that; operators.
- */
+/** Who may open a page, in ascending order of requirements. */
 export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'operator';
 
-/** Where a handler or its class says who may visit it. */
+/** Metadata key of a handler's or controller's access level. */
 export const ACCESS = 'switchboard:access';
 
-/** What a handler of the operators' pages changes is changed in the name of whoever visits. */
+/** Attributes changes by handlers of admin pages to their visitor. */
 @Injectable()
 class ActingInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
@@ -74,14 +70,14 @@ class ActingInterceptor implements NestInterceptor {
   }
 }
 
-/** Where whoever has a temporary password is sent from everywhere else. */
+/** Where users with a temporary password are redirected. */
 const OWN_PASSWORD_PAGE = '/choose-password';
-/** The same of whoever needs a second factor and has none. */
+/** Where users who must set up a second factor are redirected. */
 const SECOND_FACTOR_PAGE = '/account/second-factor';
 
 /**
- * Finds out who visits, lets them in or sends them where they can get in, and takes forms only from pages of ours that
- * this browser was shown. Stands before every page.
+ * Guards every page: identifies the visitor, redirects to required steps, and accepts forms only from our own pages in
+ * the same browser.
  */
 @Injectable()
 class VisitGuard implements CanActivate {
@@ -97,7 +93,7 @@ class VisitGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    // Nothing has a name with a NUL, and the database does not even take one to look for it. Queries see to it themselves.
+    // The database rejects NUL. Queries are checked where they are parsed.
     if (request.url.split('?', 1)[0]?.includes('%00') === true) throw nothingHere();
     const access = this.reflector.getAllAndOverride<Access>(ACCESS, [context.getHandler(), context.getClass()]);
     const visit = await this.visit(request, http.getResponse<FastifyReply>());
@@ -111,7 +107,7 @@ class VisitGuard implements CanActivate {
     return true;
   }
 
-  /** Only of whoever is signed in: a stranger could fill the log with it, and gains nothing by trying. */
+  /** Only for signed-in users: anyone else could fill the log. */
   private tell(error: unknown, { visitor, ip }: Visit): void {
     if (visitor === undefined || error instanceof Detour) return;
     this.log.refused(error instanceof ForeignForm ? 'foreign form' : 'operators only', visitor.accountId, ip);
@@ -141,7 +137,7 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
   const first = visitor && firstStep(visitor);
   if (first !== undefined && !isOpenBefore(first.access, access, method)) throw new Detour(first.page);
   if (access === 'public') return;
-  // Where a form led cannot be gone back to: it would have to be sent again.
+  // Form targets are not resumed after signing in: the form would have to be submitted again.
   if (visitor === undefined)
     throw new Detour(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
   if (access === 'temporary-password' || access === 'unverified') return;
@@ -156,28 +152,28 @@ interface FirstStep {
   readonly access: Access;
 }
 
-/** What somebody must do before anything else; undefined: nothing. An address is verified on pages for everybody. */
+/** What the user must do first; undefined: nothing. Verification has public pages. */
 function firstStep({ passwordIsTemporary, verified, secondFactorMissing }: Visitor): FirstStep | undefined {
   if (passwordIsTemporary) return { page: OWN_PASSWORD_PAGE, access: 'temporary-password' };
   return verified && secondFactorMissing ? { page: SECOND_FACTOR_PAGE, access: 'second-factor' } : undefined;
 }
 
-/** The step itself, and the forms that stand on its page: to sign out, and of the theme. */
+/** The step itself, and forms on its page: sign-out and theme. */
 const isOpenBefore = (step: Access, access: Access, method: string): boolean =>
   access === step || (access === 'public' && method === 'POST');
 
-/** Where a handler states that it requires a recent sign-in. */
+/** Metadata key of handlers that require a recent sign-in. */
 export const RECENT_SIGN_IN = 'recent-sign-in';
 
-/** Whether a submitted form changes nothing, such as one that adds a row or asks for a preview. */
+/** Whether the submitted form has no effect, such as adding a row or a preview. */
 type IsDraft = (body: FormBody) => boolean;
 
-/** The page's own field for the page that the form was on. */
+/** Field with the path of the form's page. */
 const BACK = '_back';
 
 /**
- * Asks for the password on a page of its own before a form takes effect, if the sign-in is not recent. The page carries
- * the submitted fields, so that nothing is typed twice: not for forms with secrets.
+ * Asks for the password on a separate page before a form takes effect, unless the sign-in is recent. That page carries
+ * the submitted fields, so it must not be used for forms with secrets.
  */
 @Injectable()
 class RecentSignInInterceptor implements NestInterceptor {
@@ -201,7 +197,7 @@ class RecentSignInInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  /** Undefined when the password is right; otherwise the form to ask with. */
+  /** Undefined if the password is correct; otherwise the form to show. */
   private async confirmed(
     confirm: () => Promise<void>,
     password: FormBody[string] | undefined,
@@ -216,7 +212,7 @@ class RecentSignInInterceptor implements NestInterceptor {
   }
 }
 
-/** For handlers of forms that may only take effect after a recent sign-in. */
+/** For handlers of forms that require a recent sign-in. */
 export const RequiresRecentSignIn = (isDraft: IsDraft = () => false): MethodDecorator =>
   applyDecorators(SetMetadata(RECENT_SIGN_IN, isDraft), UseInterceptors(RecentSignInInterceptor));
 
@@ -237,7 +233,7 @@ function confirmPage({ url, headers }: FastifyRequest, fields: FormBody, form: F
 
 const textIn = (value: FormBody[string] = ''): string => (typeof value === 'string' ? value : (value[0] ?? ''));
 
-/** The path of an address, without its host. */
+/** The path of a URL without its origin. */
 function pathIn(address: string | undefined): string {
   if (address === undefined || !URL.canParse(address)) return '/';
   const { pathname, search } = new URL(address);

@@ -22,7 +22,7 @@ class PasswordForm {
   @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
   readonly password: string = '';
 
-  /** For password managers alone. */
+  /** For password managers only. */
   @IsOptional()
   readonly email?: unknown;
 }
@@ -31,7 +31,7 @@ const DONE = { tone: 'ok', title: 'Password changed', text: 'All other sessions 
 
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Password' }];
 
-/** Another password, for whoever knows the one there is. */
+/** Changes the password, given the current one. */
 @Controller('account/password')
 @SignedIn()
 export class AccountPasswordController {
@@ -61,7 +61,7 @@ export class AccountPasswordController {
     return new Redirect('/account', DONE);
   }
 
-  /** Whether this browser was to stay signed in: it is then, under a new token. */
+  /** Returns whether the browser stays signed in when closed; the session continues under a new token. */
   private async changed(visitor: Visitor, form: PasswordForm): Promise<boolean> {
     const { accountId, sessionId } = visitor;
     const kept = await this.sessions.isKept(accountId, sessionId);
@@ -78,14 +78,14 @@ class OwnPasswordForm {
   @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
   readonly password: string = '';
 
-  /** For password managers alone. */
+  /** For password managers only. */
   @IsOptional()
   readonly email?: unknown;
 }
 
 const PASSWORD_SET = { tone: 'ok', title: 'Password set', text: 'Use it the next time you sign in.' } as const;
 
-/** Where everything leads whoever signs in with a password that was made for them. */
+/** Replaces a temporary password. */
 @Controller('choose-password')
 @TemporaryPassword()
 export class OwnPasswordController {
@@ -115,7 +115,7 @@ export class OwnPasswordController {
     return new Redirect('/', PASSWORD_SET);
   }
 
-  /** Whether this browser was to stay signed in: it is then, under a new token. */
+  /** Returns whether the browser stays signed in when closed; the session continues under a new token. */
   private async chosen({ accountId, sessionId }: Visitor, password: Secret): Promise<boolean> {
     const kept = await this.sessions.isKept(accountId, sessionId);
     await this.passwords.choose(accountId, password);

@@ -36,7 +36,7 @@ class ProfileForm {
   readonly timeZone: string = '';
 }
 
-/** Who one is, and where one is signed in. */
+/** Account details and sessions. */
 @Controller('account')
 @SignedIn()
 export class AccountController {
@@ -88,7 +88,7 @@ export class AccountController {
   }
 }
 
-/** A session as a row of its list. */
+/** A row of the session list. */
 interface SessionView {
   readonly id: string;
   readonly browser: string;
@@ -96,11 +96,11 @@ interface SessionView {
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
   readonly expiresAt: Date;
-  /** Whether it is the one that asks. */
+  /** The session of this request. */
   readonly current: boolean;
 }
 
-/** The one that asks first, then the last seen. */
+/** The current session first, then by last use. */
 export function sessionViews(sessions: readonly Session[], currentId: string): readonly SessionView[] {
   const views = sessions.map(({ userAgent, ...session }) => ({
     ...session,
@@ -119,7 +119,7 @@ const themeOptions = (theme: 'light' | 'dark' | undefined) => [
   { value: 'dark', label: 'Dark', chosen: theme === 'dark' },
 ];
 
-/** Signs one's other browsers out. */
+/** Ends other sessions. */
 @Controller('account/sessions')
 @SignedIn()
 export class AccountSessionsController {
@@ -131,7 +131,7 @@ export class AccountSessionsController {
     return new Redirect('/account', { tone: 'ok', title: 'All other sessions are signed out' });
   }
 
-  /** Another account's session is not found. */
+  /** Sessions of other accounts are not found. */
   @Post(':id/end')
   async end(@Param('id') id: string, @CurrentVisitor() { accountId }: Visitor): Promise<Redirect> {
     await this.sessions.end(accountId, id);
@@ -139,20 +139,20 @@ export class AccountSessionsController {
   }
 }
 
-/** What a browser itself keeps: whether its pages are light or dark, and that a message was read. */
+/** Browser preferences: theme, and dismissed messages. */
 @Controller()
 @Public()
 export class PreferencesController {
   constructor(private readonly cookies: VisitCookies) {}
 
-  /** `theme`: light, dark, or anything else to follow the system. `back`: the page that it was chosen on. */
+  /** `theme`: light, dark, or other values for the system's. `back`: the page it was chosen on. */
   @Post('theme')
   theme(@Body() { theme, back }: FormBody, @Res({ passthrough: true }) reply: FastifyReply): Redirect {
     this.cookies.setTheme(reply, theme === 'light' || theme === 'dark' ? theme : undefined);
     return new Redirect(localPath(String(back)));
   }
 
-  /** A message stands on one page alone, so that to see that page again is to be rid of it. */
+  /** Messages are shown once, so reloading the page removes them. */
   @Post('flash/dismiss')
   dismiss(@Body() { back }: FormBody): Redirect {
     return new Redirect(localPath(String(back)));

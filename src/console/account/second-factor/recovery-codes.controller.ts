@@ -13,7 +13,7 @@ import { BaseAddress } from '../../../platform/config/index.js';
 import { SecondFactorSetUp, SignedIn } from '../../access/index.js';
 import { CurrentVisitor, type Flash, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 
-/** Other recovery codes, and their file. */
+/** Renews recovery codes, and downloads them. */
 @Controller('account/second-factor/recovery-codes')
 @SignedIn()
 export class RecoveryCodesController {
@@ -41,7 +41,7 @@ export class RecoveryCodesController {
     }
   }
 
-  /** They are stored as hashes alone: the page that shows them sends them back. */
+  /** Only hashes are stored, so the page sends the codes back. */
   @Post('file')
   @SecondFactorSetUp()
   file(@Body() { codes }: FormBody, @CurrentVisitor() { email }: Visitor, @Res() reply: FastifyReply): void {
@@ -66,7 +66,7 @@ const OFF = {
   text: 'All other sessions are signed out.',
 } as const;
 
-/** Back to the password alone. */
+/** Turns two-factor authentication off. */
 @Controller('account/second-factor/off')
 @SignedIn()
 export class TurnOffController {
@@ -101,7 +101,7 @@ export class TurnOffController {
   }
 }
 
-/** What is asked of whoever weakens how they sign in. */
+/** Both factors, required for weakening the sign-in. */
 class BothFactorsForm {
   @IsString({ message: 'Enter your current password.' })
   @IsNotEmpty({ message: 'Enter your current password.' })
@@ -111,25 +111,25 @@ class BothFactorsForm {
   @IsNotEmpty({ message: 'Enter the code from your app, or a recovery code.' })
   readonly code: string = '';
 
-  /** For password managers alone. */
+  /** For password managers only. */
   @IsOptional()
   readonly email?: unknown;
 }
 
 const TITLE = 'Second factor';
-/** Where its state stands. */
+/** Section with its state. */
 const ACCOUNT_CARD = '/account#signing-in';
 
 const crumbsTo = (label: string) => [{ href: '/account', label: 'Account' }, { label }];
 
-/** Told where it was turned off in another window. */
+/** It was turned off in another window. */
 const OFF_ALREADY = { tone: 'warn', title: 'Two-factor authentication is already off' } as const;
 
-/** Whoever must set it up before anything else has nowhere else to go: the page stands by itself. */
+/** Users who must set it up cannot navigate elsewhere. */
 const frameOf = ({ secondFactorMissing }: Visitor) =>
   secondFactorMissing ? ({ layout: 'auth' } as const) : ({ width: 'narrow' } as const);
 
-/** What it is, and the password where the sign-in is not recent. */
+/** Explains it, and asks for the password unless the sign-in is recent. */
 export const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: boolean): Page =>
   new Page('account/second-factor', {
     title: TITLE,
@@ -137,7 +137,7 @@ export const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: 
     data: { form, passwordNeeded, required: visitor.secondFactorMissing, crumbs: crumbsTo(TITLE) },
   });
 
-/** The QR code, and the first code. */
+/** Shows the QR code and asks for the first code. */
 export const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Page =>
   new Page('account/second-factor-set-up', {
     title: 'Set up your app',
@@ -145,7 +145,7 @@ export const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretVie
     data: { form, ...shown, required: visitor.secondFactorMissing, crumbs: crumbsTo(TITLE) },
   });
 
-/** The one page that recovery codes stand on. */
+/** The only page that shows recovery codes. */
 export const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: string): Page =>
   new Page('account/recovery-codes', {
     title,
@@ -153,7 +153,7 @@ export const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], ti
     data: { title, text: codes.join('\n'), required: visitor.secondFactorMissing, crumbs: crumbsTo('Recovery codes') },
   });
 
-/** A form that takes the password and a code. */
+/** A form with password and code. */
 const bothFactorsPage = (view: string, title: string, visitor: Visitor, form: Form<object>): Page =>
   new Page(`account/${view}`, {
     title,

@@ -14,15 +14,15 @@ import { Clock } from '../../../platform/shared/index.js';
 import { BrowserSignIn } from '../../access/index.js';
 import { FormOrigin, VisitCookies } from '../../web/index.js';
 
-/** How long somebody may look for their phone, as pages say it. */
+/** Lifetime of a pending sign-in. */
 export const PENDING_MINUTES = 10;
 
-/** A sign-in whose password was right, and whose code is still to come. */
+/** A sign-in with a correct password that waits for its code. */
 export interface PendingSignIn {
   readonly accountId: string;
-  /** Whether the browser is to stay signed in when it is closed. */
+  /** Whether the browser stays signed in when closed. */
   readonly kept: boolean;
-  /** Where it wanted to go: a path of ours. */
+  /** Local path to open afterwards. */
   readonly next: string;
 }
 
@@ -31,7 +31,7 @@ const INSERT = `
 const FIND = `
   SELECT account_id AS "accountId", kept, next FROM pending_sign_ins WHERE visit_hash = $1 AND expires_at > $2`;
 
-/** Sign-ins between the password and the code. They open nothing, and are known by the browser that began them. */
+/** Sign-ins between password and code. They grant nothing, and belong to the browser that started them. */
 @Injectable()
 export class PendingSignIns {
   constructor(
@@ -41,7 +41,7 @@ export class PendingSignIns {
     private readonly clock: Clock,
   ) {}
 
-  /** From here on the browser is known by another token: nobody who gave it the old one can go on in its place. */
+  /** Assigns a new token, so that a planted token cannot continue the sign-in. */
   async begin({ accountId, kept, next }: PendingSignIn, reply: FastifyReply): Promise<void> {
     const token = this.cookies.newToken();
     const now = this.clock.now();
@@ -51,13 +51,13 @@ export class PendingSignIns {
     this.cookies.setToken(reply, token);
   }
 
-  /** Of the browser that asks; undefined: it has none, or waited for too long. */
+  /** Of this browser; undefined: none, or expired. */
   async of({ csrf }: Visit): Promise<PendingSignIn | undefined> {
     const [pending] = await this.dataSource.query<PendingSignIn[]>(FIND, [hashOf(csrf), this.clock.date()]);
     return pending;
   }
 
-  /** It has become a sign-in, or is given up. False when it was ended meanwhile, as by another password. */
+  /** Completes or cancels it. False if it was ended meanwhile, for example by a password change. */
   async end({ csrf }: Visit): Promise<boolean> {
     const sql = 'DELETE FROM pending_sign_ins WHERE visit_hash = $1';
     const [, count] = await this.dataSource.query<[unknown[], number]>(sql, [hashOf(csrf)]);
@@ -69,7 +69,7 @@ const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
 
 const CODE_PAGE = '/sign-in/code';
 
-/** What follows a right password: a session, or first the question for a code. */
+/** What follows a correct password: a session, or the request for a code. */
 @Injectable()
 export class SignInSteps {
   constructor(
@@ -80,7 +80,7 @@ export class SignInSteps {
     private readonly log: SecurityLog,
   ) {}
 
-  /** @returns where the browser goes; whoever was signed in there before is not any more */
+  /** @returns where to redirect; an earlier session of the browser ends */
   async afterPassword(signIn: PendingSignIn, visit: Visit, reply: FastifyReply): Promise<string> {
     if ((await this.factors.of(signIn.accountId)) === undefined) {
       await this.begin(signIn, visit, reply);
@@ -91,14 +91,14 @@ export class SignInSteps {
     return CODE_PAGE;
   }
 
-  /** What this browser began, and a code is still to come for; undefined: nothing, or for too long. */
+  /** The pending sign-in of this browser; undefined: none, or expired. */
   waiting(visit: Visit): Promise<PendingSignIn | undefined> {
     return this.pending.of(visit);
   }
 
   /**
-   * Signs the browser in whose code is right.
-   * @returns undefined where the sign-in was ended meanwhile, as by another password
+   * Completes the sign-in if the code is correct.
+   * @returns undefined if it was ended meanwhile, for example by a password change
    * @throws CodeNotAccepted, CodesUnreadable, TooManyTries
    */
   async afterCode(
