@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 
 /**
  * The rooms of `src/`, lowest first: an import may point to the same room or to a lower one. ARCHITECTURE.md says what
@@ -85,7 +85,7 @@ function circles(imports: readonly Import[]): string[] {
 /** The folder of one protocol, which stands alone; what protocols share is in other folders. */
 const isProtocol = (folder: string): boolean =>
   roomOf(`${folder}/`) === 'protocols' &&
-  ['upstream', 'protocol'].some((half) => existsSync(join(SRC, folder, `${basename(folder)}.${half}.ts`)));
+  ['upstream', 'protocol'].some((half) => existsSync(join(SRC, folder, `${half}.ts`)));
 
 describe('architecture', () => {
   const files = filesBelow(SRC);
@@ -117,7 +117,7 @@ describe('architecture', () => {
     expect(found('platform/shared/ids.ts', '../../relay/index.js')).toMatch('is above');
     expect(found('keys/caller.ts', '../console/web/index.js')).toMatch('is above');
     expect(found('keys/caller.ts', '../auth/account.entity.js')).toMatch('index.ts alone');
-    expect(found('protocols/messages/messages.protocol.ts', '../responses/responses.wire.js')).toMatch('each other');
+    expect(found('protocols/messages/protocol.ts', '../responses/protocol.js')).toMatch('each other');
     expect(found('app/boot.ts', '../relay/relay.service.js')).toMatch('index.ts alone');
     expect(found('keys/caller.ts', '../app/boot.js')).toMatch('is above');
     expect(found('keys/caller.ts', '../auth/index.js')).toBeUndefined();

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
 import type { MemberTable } from '../src/protocols/contract/index.js';
-import { CHAT_MEMBERS } from '../src/protocols/chat-completions/chat-completions.members.js';
-import { MESSAGES_MEMBERS } from '../src/protocols/messages/messages.members.js';
-import { RESPONSES_MEMBERS } from '../src/protocols/responses/responses.members.js';
+import { CHAT_MEMBERS } from '../src/protocols/chat-completions/members.js';
+import { MESSAGES_MEMBERS } from '../src/protocols/messages/members.js';
+import { RESPONSES_MEMBERS } from '../src/protocols/responses/members.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 

@@ -84,7 +84,7 @@ describe('npm run new-protocol', () => {
 
   it('writes nothing of the half that was not asked for', () => {
     const names = (name: string): string => filesOf(name).join(' ');
-    expect(names('listener')).toMatch(/listener\.members\.ts .*listener\.protocol\.ts .*client\.ts/);
+    expect(names('listener')).toMatch(/listener\/members\.ts .*listener\/protocol\.ts .*client\.ts/);
     expect(names('listener')).not.toMatch(/vendor|upstream|build|decoder/);
     expect(names('a-dialect-of-a-very-long-name-up')).not.toMatch(/client|protocol\.ts|members|controller|renderer/);
     expect(read('src/protocols/listener/listener.module.ts')).not.toContain('Upstream');

@@ -1,32 +1,34 @@
+import { Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { AlertWatch } from '../keys/alerts/index.js';
-import { AppModule } from './app.module.js';
-import { Sweeper } from '../relay/billing/index.js';
-import { CatalogService } from '../catalog/index.js';
 import { ChannelDirectory } from '../catalog/channels/index.js';
-import type { Config } from '../platform/config/index.js';
-import { configureApp, createAdapter } from './configure-app.js';
-import { Notifications } from '../platform/database/index.js';
-import { DEMO_MODEL } from './demo/index.js';
-import { surviveUncaughtErrors } from './uncaught-errors.js';
+import { CatalogService } from '../catalog/index.js';
+import { ConsoleModule } from '../console/index.js';
+import { WebModule } from '../console/web/index.js';
+import { AlertWatch } from '../keys/alerts/index.js';
 import { KeyWatch } from '../keys/index.js';
+import { type FirstRun, Onboarding } from '../keys/onboarding/index.js';
+import { AuditModule } from '../platform/audit/index.js';
+import { type Config, ConfigModule } from '../platform/config/index.js';
+import { DatabaseModule, Notifications } from '../platform/database/index.js';
 import { CallCounts } from '../platform/limits/index.js';
-import { ProcessMetrics } from './monitoring/index.js';
-import { Onboarding } from '../keys/onboarding/index.js';
-import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from '../platform/logging/index.js';
-import { ChannelProbe } from '../relay/index.js';
+import { MetricsModule } from '../platform/metrics/index.js';
 import { Settings } from '../platform/settings/index.js';
-import { codeOf } from '../platform/shared/index.js';
-import { stopOnSignal } from './shutdown.js';
-import type { StopRequest } from './stop-request.js';
+import { AppError, codeOf, formatUsd } from '../platform/shared/index.js';
+import { isFirst, isWorker, PrimaryLink, SERVES, WorkersModule } from '../platform/workers/index.js';
+import { Sweeper } from '../relay/billing/index.js';
+import { ApiModule, ChannelProbe, currentRequestId, RelayModule, RunState, TracingModule } from '../relay/index.js';
 import { CallRetention, UsageRoller } from '../usage/index.js';
 import { AllowanceTurn } from '../wallet/index.js';
-import { welcome } from './welcome.js';
-import { isFirst, isWorker, PrimaryLink, SERVES } from '../platform/workers/index.js';
+import { configureApp, createAdapter } from './configure-app.js';
+import { DEMO_MODEL, DemoModule } from './demo/index.js';
+import { ErrorFilter } from './error.filter.js';
+import { MonitoringModule, ProcessMetrics } from './monitoring/index.js';
+import { removePidFile, writePidFile } from './pid-file.js';
+import { stopOnSignal, type StopRequest } from './shutdown.js';
 
 /** Background work of every serving process; each coordinates through the database. */
 const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceTurn, KeyWatch];
@@ -86,5 +88,114 @@ async function listen(app: NestFastifyApplication, { port, host }: Config): Prom
         cause: error,
       },
     );
+  }
+}
+
+/** The composition root: the only file that knows every module. */
+@Module({
+  imports: [
+    ConfigModule,
+    DatabaseModule,
+    AuditModule,
+    MetricsModule,
+    MonitoringModule,
+    TracingModule,
+    WorkersModule,
+    DemoModule,
+    WebModule,
+    ConsoleModule,
+    ApiModule,
+    // Last: it answers every address that nothing else does.
+    RelayModule,
+  ],
+  providers: [ErrorFilter],
+})
+export class AppModule {}
+
+/**
+ * The startup message; on the first run with everything needed for a first call.
+ * @param demoAnswers whether the demo model is available
+ * @param outbox the folder that mail is written to; undefined when a mail server is configured
+ */
+export function welcome(
+  address: string,
+  firstRun: FirstRun | undefined,
+  demoAnswers: boolean,
+  outbox: string | undefined,
+): string {
+  const mail =
+    outbox === undefined
+      ? ''
+      : `Email is written to ${outbox} until a mail server is configured (SMTP_URL or Settings).\n`;
+  if (firstRun === undefined) return `\nSwitchboard is at ${address}\n${mail}\n`;
+  const { email, password, keySecret, credit } = firstRun;
+  return `
+Switchboard is at ${address}
+
+  Administrator   ${email}
+  Password        ${password}   (shown once)
+                  You must change it at first sign-in.
+  First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
+
+Base address: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
+${mail}${demoAnswers ? firstCalls(address, keySecret) : 'No models are available yet.'}
+
+To connect a real model, sign in and add a model and a channel at ${address}/admin,
+or apply a file: OPENAI_KEY=… npm start, then npm run -s switchboard -- catalog apply examples/openai.yaml
+
+`;
+}
+
+/** A command line for each protocol. */
+function firstCalls(address: string, key: string): string {
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const usual = { model: DEMO_MODEL, stream: true };
+  const bearer = [`Authorization: Bearer ${key}`];
+  const lines = [
+    curl(`${address}/v1/chat/completions`, bearer, { ...usual, messages }),
+    curl(`${address}/v1/messages`, [`x-api-key: ${key}`, 'anthropic-version: 2023-06-01'], {
+      ...usual,
+      max_tokens: 256,
+      messages,
+    }),
+    curl(`${address}/v1/responses`, bearer, { ...usual, input: 'Hello' }),
+  ];
+  return ['Try it: the built-in demo model responds until you add a channel.', ...lines].join('\n\n');
+}
+
+/** No value contains a single quote. */
+const curl = (url: string, headers: readonly string[], body: object): string =>
+  `curl -N ${url} ${[...headers, 'content-type: application/json'].map((header) => `-H '${header}'`).join(' ')} -d '${JSON.stringify(body)}'`;
+
+/**
+ * Ends one call, not the process, on an uncaught exception.
+ *
+ * The exception came from a callback that will never complete, so its call would hang: it fails as `internal`. The usual
+ * advice is to exit. Here calls share no state but the database, whose constraints keep money exact, and exiting would
+ * abort every other call. An unhandled rejection is only logged, since no call depends on it. A failing call logs its
+ * error, so each exception is logged once.
+ */
+export function surviveUncaughtErrors(app: NestFastifyApplication): void {
+  const logger = new Logger('Fault');
+  const log = (thrown: unknown, what: string): void => {
+    try {
+      logger.error({ err: thrown, request_id: currentRequestId() }, what);
+    } catch {
+      // The terminal or pipe is gone; that must not end the process.
+    }
+  };
+  process.on('unhandledRejection', (thrown) => log(thrown, 'Unhandled promise rejection.'));
+  process.on('uncaughtException', (thrown) => {
+    const requestId = currentRequestId();
+    const itsCallFails =
+      requestId !== undefined && app.get(RunState).fail(requestId, AppError.from(new ErrorInCall(thrown)));
+    if (!itsCallFails) log(thrown, 'Uncaught exception.');
+  });
+}
+
+/** Hides the message of a stray AppError from the client: it was not meant for this call. */
+class ErrorInCall extends Error {
+  constructor(cause: unknown) {
+    super('Uncaught exception during this call.', { cause });
   }
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What the program's packages need; `node dist/src/app/cli.js` may be run by whatever Node the host has. */
+/** Minimum Node version of the dependencies; `node dist/src/app/cli.js` may be run by any version. */
 const OLDEST_MAJOR = 22;
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) {

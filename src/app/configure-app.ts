@@ -1,24 +1,25 @@
+import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { renderOpenAiError } from '../protocols/contract/index.js';
+import { Readable } from 'node:stream';
+import { readFormBodies } from '../console/web/index.js';
 import { Config } from '../platform/config/index.js';
-import { ErrorFilter } from './error.filter.js';
+import { AppError, LimitedLines, maskKeys, networkOf, newId } from '../platform/shared/index.js';
+import { renderOpenAiError } from '../protocols/contract/index.js';
 import {
-  RelayTimings,
-  RunState,
   answering,
+  arrivalOf,
+  canonicalPath,
   isApiAddress,
   isApiRequest,
   noteArrival,
-  canonicalPath,
+  RelayTimings,
+  RunState,
   Tracing,
 } from '../relay/index.js';
-import { logOtherRequests } from './request-log.js';
-import { AppError, newId } from '../platform/shared/index.js';
-import { answerBeforeBodies } from './unread-body.js';
-
-import { readFormBodies } from '../console/web/index.js';
+import { ErrorFilter } from './error.filter.js';
 
 const EXPOSED_HEADERS = [
   'request-id',
@@ -75,11 +76,11 @@ export function createAdapter(config: Config, times = CONNECTION_TIMES): Fastify
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    // Some vendors' ids of responses have hundreds of characters.
+    // Some vendors' response IDs have hundreds of characters.
     routerOptions: { maxParamLength: 1024 },
     clientErrorHandler: refuseBroken,
     http: { headersTimeout: times.headersMs, connectionsCheckingInterval: times.checkMs },
-    // A body of 64 MiB at the slowest speed that is accepted takes two hours.
+    // At the minimum speed, a body of 64 MiB takes two hours.
     requestTimeout: 0,
     keepAliveTimeout: times.idleMs,
   });
@@ -139,4 +140,111 @@ function refuseBroken({ code }: Error & { readonly code?: string }, socket: Sock
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Max lines per network for requests with invalid keys. */
+const LINES_A_MINUTE = 20;
+
+/** Logs API requests that are not calls; calls have their own log line. */
+function logOtherRequests(server: FastifyInstance): void {
+  const logger = new Logger('Request');
+  const strangers = new LimitedLines(LINES_A_MINUTE, ({ key: network, count: requests, leftOut }) =>
+    logger.warn(
+      { network, requests, left_out: leftOut },
+      'Too many requests with invalid keys from one network within a minute; some were not logged.',
+    ),
+  );
+  server.addHook('onResponse', (request, reply, done) => {
+    const isOther = isApiAddress(request.url) && (request.method !== 'POST' || reply.statusCode >= 400);
+    if (isOther && (!isUnauthenticated(request) || strangers.admit(networkOf(arrivalOf(request).ip))))
+      logger.log(lineOf(request, reply));
+    done();
+  });
+  server.addHook('onClose', (_server, done) => {
+    strangers.end();
+    done();
+  });
+}
+
+const lineOf = (request: FastifyRequest, reply: FastifyReply): Record<string, unknown> => ({
+  request_id: request.id,
+  method: request.method,
+  path: maskKeys(request.url.split('?', 1)[0] ?? ''),
+  status: reply.statusCode,
+  duration_ms: Math.round(reply.elapsedTime),
+});
+
+const isUnauthenticated = (request: FastifyRequest): boolean => (request as { user?: unknown }).user === undefined;
+
+/** Far more than the largest body comes in; pieces of a few bytes cost more than they are worth. */
+const MAX_CHUNKS = 20_000;
+
+interface UnreadBodyLimits {
+  /** So long a client that still sends is listened to after its answer. */
+  readonly lingerUnreadMs: number;
+  /** Of so many bytes at most. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Answers that are given while the client still sends its body: it gets all of the answer at once, and its connection is
+ * closed behind it, but not before what it sends has been thrown away for a while. A socket that is closed with unread
+ * bytes in it is reset, and the client then loses the answer that says why.
+ */
+function answerBeforeBodies(server: FastifyInstance, limits: UnreadBodyLimits): void {
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (!isUnread(request.raw)) return done(null, payload);
+    // A body that has come with its headers is there a moment after them.
+    setImmediate(() =>
+      done(null, isUnread(request.raw) ? withListening(request.raw, reply, payload, limits) : payload),
+    );
+  });
+}
+
+/** The payload as an answer behind which the connection is closed, once the client has had the time to read it. */
+function withListening(
+  request: IncomingMessage,
+  reply: FastifyReply,
+  payload: unknown,
+  limits: UnreadBodyLimits,
+): unknown {
+  void reply.header('connection', 'close');
+  if (typeof payload !== 'string' || reply.statusCode === 204) return payload;
+  void reply.header('content-length', Buffer.byteLength(payload));
+  return Readable.from(answerThenListen(payload, request, limits), { objectMode: false });
+}
+
+function isUnread({ complete, headers }: IncomingMessage): boolean {
+  // A request without a body may be answered before the parser has said that it is complete.
+  return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
+}
+
+async function* answerThenListen(
+  payload: string,
+  request: IncomingMessage,
+  limits: UnreadBodyLimits,
+): AsyncGenerator<string> {
+  yield payload;
+  await throwAway(request, limits);
+}
+
+/** Resolves when the body has ended, the client has left, or the limits are reached. */
+function throwAway(request: IncomingMessage, { lingerUnreadMs, maxBytes }: UnreadBodyLimits): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    let chunks = 0;
+    const timer = setTimeout(finish, lingerUnreadMs);
+    function count(chunk: Buffer): void {
+      bytes += chunk.length;
+      chunks += 1;
+      if (bytes > maxBytes || chunks > MAX_CHUNKS) finish();
+    }
+    function finish(): void {
+      clearTimeout(timer);
+      request.off('data', count).off('end', finish).off('close', finish).pause();
+      resolve();
+    }
+    if (request.destroyed) finish();
+    else request.on('data', count).once('end', finish).once('close', finish).resume();
+  });
 }

@@ -8,7 +8,7 @@ import { AdapterRegistry, isApiRequest, requestLineOf } from '../relay/index.js'
 import { AppError, type ErrorKind, maskKeys } from '../platform/shared/index.js';
 import { Detour, ErrorPages } from '../console/web/index.js';
 
-/** What the framework's own refusals mean here. */
+/** Framework errors by status. */
 const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
   404: 'not_found',
   405: 'method_not_allowed',
@@ -19,8 +19,8 @@ const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
 };
 
 /**
- * Where errors become HTTP answers: worded by the dialect that the request belongs to, or as a page. A stream that has
- * begun tells its own end; what is too broken to be a request is refused in configure-app.ts.
+ * Converts errors to HTTP responses: rendered by the request's protocol, or as a page. Started streams report their own
+ * errors; unparsable requests are handled in configure-app.ts.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -40,10 +40,10 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (thrown instanceof Detour) return this.pages.detour(thrown, reply);
     const error = appErrorOf(thrown);
-    // Whoever made an AppError of it has logged it with its call.
+    // AppErrors were logged with their call.
     if (error.kind === 'internal' && !(thrown instanceof AppError))
       this.logger.error({ err: thrown, request_id: request.id }, 'A request failed.');
-    // The client has left, or a stream has told the failure itself: there is nothing to answer.
+    // The client has left, or the stream has reported the error.
     if (reply.sent || reply.raw.destroyed) return;
     this.errors.inc({ kind: error.kind, to: isApiRequest(request) ? 'program' : 'person' });
     if (request.method === 'HEAD') return void reply.status(DEFAULT_STATUSES[error.kind]).send();
@@ -58,7 +58,7 @@ export class ErrorFilter implements ExceptionFilter {
     void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
   }
 
-  /** A dialect that has no words for an error is at fault itself: whoever waits is told in the usual one. */
+  /** A protocol that fails to render an error is a bug: the default protocol renders it. */
   private worded(error: AppError, protocol: ProtocolAdapter, requestId: string): RenderedError {
     try {
       return protocol.renderError(error, requestId);
@@ -77,7 +77,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** For whoever is neither a program that speaks a dialect nor a browser. */
+/** For clients that are neither API clients nor browsers. */
 function answerInText(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const text = error.kind === 'not_found' ? 'There is no page at this address.' : error.message;
   void reply
@@ -99,7 +99,7 @@ function appErrorOf(thrown: unknown): AppError {
   return new AppError(kind, thrown instanceof Error ? maskKeys(thrown.message) : 'The request was rejected.');
 }
 
-/** Fastify's own errors carry their status. */
+/** Fastify's errors have a status. */
 function statusCodeOf(thrown: unknown): number | undefined {
   const status = (thrown as { statusCode?: unknown } | undefined)?.statusCode;
   return typeof status === 'number' ? status : undefined;

@@ -14,6 +14,6 @@ export function removePidFile(dataDir: string): void {
   try {
     if (readFileSync(fileIn(dataDir), 'utf8').trim() === String(process.pid)) rmSync(fileIn(dataDir));
   } catch {
-    // Gone already, with the folder perhaps.
+    // Already removed, perhaps with the folder.
   }
 }

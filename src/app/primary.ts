@@ -6,7 +6,7 @@ import { serveMetrics } from './monitoring/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from '../platform/logging/index.js';
 import { FailedAndSaidSo } from './start.js';
-import type { StopRequest } from './stop-request.js';
+import type { StopRequest } from './shutdown.js';
 import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';
 
 /** Max ms that a worker may take to stop beyond SHUTDOWN_GRACE_MS. Supervisors should allow 40 s beyond it. */

@@ -1,6 +1,6 @@
 import { DatabaseServer, isDatabaseOutage } from '../platform/database/index.js';
 import { reasonOf } from '../platform/shared/index.js';
-import { StopRequest } from './stop-request.js';
+import { StopRequest } from './shutdown.js';
 
 /** The driver's messages for a lost connection, which have no code. */
 const LOST_CONNECTION = /^(?:Connection terminated|Client has encountered a connection error)/;

@@ -2,16 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import type { AccountEntity } from './account.entity.js';
-import { AccountGone, LastAdministrator } from './account.errors.js';
-import { accountObject, ROLE_WORDS } from './account-text.js';
-import { AccountRepository } from './account.repository.js';
-import type { AccountRole } from './account.js';
+import { type AccountEntity, AccountRepository } from './account.repository.js';
+import { AccountGone, accountObject, type AccountRole, LastAdministrator, ROLE_WORDS } from './account.js';
 import { SignInMethods } from './sign-in-methods.js';
 
 /**
- * What an account may: its role, whether it may be used, and its end. Every change is decided on locked rows and reaches
- * all processes with its commit. Of the administrators that may be used, one stays, whoever asks at the same moment.
+ * Roles, states and deletion of accounts. Changes are decided on locked rows and take effect in all processes on
+ * commit. One enabled administrator always remains.
  */
 @Injectable()
 export class AccountStatus {
@@ -22,7 +19,7 @@ export class AccountStatus {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Lets it sign in and its keys be used again. @throws AccountGone */
+  /** Allows sign-in and the account's keys again. @throws AccountGone */
   enable(id: string): Promise<void> {
     return this.change(id, async (account, manager) => {
       if (account.state === 'enabled') return;
@@ -32,7 +29,7 @@ export class AccountStatus {
   }
 
   /**
-   * Refuses it and all its keys from now on, in every process, and ends its sessions: enabled again, it signs in again.
+   * Rejects sign-in and all keys in every process, and ends all sessions for good.
    * @throws AccountGone, LastAdministrator
    */
   disable(id: string): Promise<void> {
@@ -45,7 +42,7 @@ export class AccountStatus {
     });
   }
 
-  /** Counts from the next page that it opens. @throws AccountGone, LastAdministrator */
+  /** Takes effect with the next request. @throws AccountGone, LastAdministrator */
   setRole(id: string, role: AccountRole): Promise<void> {
     return this.change(id, async (account, manager) => {
       if (account.role === role) return;
@@ -57,11 +54,11 @@ export class AccountStatus {
   }
 
   /**
-   * Takes everything from it that says whose it was. Its address is free again; its row stays, for the calls and the
-   * ledger that name it.
-   * @param first what else must happen in the same transaction, on the locked account
-   * @returns what that leads to
-   * @throws AccountGone, LastAdministrator, and what the first work throws
+   * Removes all personal data. The email address is free again; the row stays for the calls and ledger entries that
+   * reference it.
+   * @param first further work in the same transaction, on the locked account
+   * @returns the result of `first`
+   * @throws AccountGone, LastAdministrator, and errors of `first`
    */
   delete<T>(id: string, first: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.change(id, async (account, manager) => {
@@ -82,7 +79,7 @@ export class AccountStatus {
     });
   }
 
-  /** The administrators are locked first and in one order, so that nobody waits for each other. */
+  /** Administrators are locked first and in a fixed order, to avoid deadlocks. */
   private async lock(id: string, manager: EntityManager): Promise<AccountEntity> {
     await this.accounts.lockAdministrators(manager);
     const account = await this.accounts.lock(id, manager);
@@ -98,7 +95,7 @@ export class AccountStatus {
   }
 }
 
-/** What is left of a deleted account. Nothing is ever sent to an address in `.invalid`. */
+/** Columns of a deleted account. `.invalid` addresses never receive mail. */
 const nobody = (id: string): Partial<AccountEntity> => ({
   email: `${id}@deleted.invalid`,
   name: '',

@@ -1,4 +1,4 @@
-import { termDifferences, termsRevision } from './account-terms.js';
+import { termDifferences, termsRevision } from './account.js';
 
 const TERMS = { groupName: 'saver', limits: { requestsPerMinute: 60, concurrency: 4 } };
 

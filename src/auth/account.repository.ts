@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
-import { limitsIn } from '../platform/limits/index.js';
-import { AccountEntity } from './account.entity.js';
-import type { Account } from './account.js';
+import { Column, DataSource, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
+import { LimitColumns, limitsIn } from '../platform/limits/index.js';
+import type { Account, AccountRole, AccountState } from './account.js';
 
-/** What a new row says; everything else takes the default of its column. */
+/** Columns of a new row; others get their defaults. */
 export type NewAccountRow = Pick<
   AccountEntity,
   'id' | 'email' | 'name' | 'passwordHash' | 'passwordIsTemporary' | 'role' | 'groupName' | 'verifiedAt'
 >;
 
-/** Whoever waited for one that is no administrator any more does not find it. */
+/** After waiting for a lock, rows that are no longer administrators are skipped. */
 const LOCK_ADMINISTRATORS = `
   SELECT id FROM accounts WHERE role = 'admin' AND state = 'enabled' ORDER BY id FOR NO KEY UPDATE`;
 
@@ -22,7 +21,7 @@ export class AccountRepository {
     return this.dataSource.transaction(work);
   }
 
-  /** False, and nothing is written, when the address is taken. */
+  /** Returns false without writing if the address is taken. */
   async insert(account: NewAccountRow, manager: EntityManager): Promise<boolean> {
     const insert = manager.createQueryBuilder().insert().into(AccountEntity).values(account);
     const { raw } = await insert.orIgnore().returning('id').execute();
@@ -37,7 +36,7 @@ export class AccountRepository {
     return this.dataSource.getRepository(AccountEntity).findOneBy({ id });
   }
 
-  /** With the hash of its password, which nobody else is told. */
+  /** Includes the password hash. */
   withPassword(by: { readonly email: string } | { readonly id: string }): Promise<AccountEntity | null> {
     const query = this.dataSource.getRepository(AccountEntity).createQueryBuilder('a').addSelect('a.passwordHash');
     return query.where(by).getOne();
@@ -47,7 +46,7 @@ export class AccountRepository {
     await (manager ?? this.dataSource.manager).update(AccountEntity, { id }, changes);
   }
 
-  /** Held until the transaction ends. Rows that refer to the account can be made meanwhile. */
+  /** Locked until the transaction ends; rows that reference the account can still be inserted. */
   lock(id: string, manager: EntityManager): Promise<AccountEntity | null> {
     return manager.findOne(AccountEntity, { where: { id }, lock: { mode: 'for_no_key_update' } });
   }
@@ -61,18 +60,18 @@ export class AccountRepository {
     return this.dataSource.getRepository(AccountEntity).find({ order: { id: 'ASC' } });
   }
 
-  /** Ids of those that may be used; held until the transaction ends. */
+  /** IDs of enabled administrators, locked until the transaction ends. */
   async lockAdministrators(manager: EntityManager): Promise<readonly string[]> {
     const rows = await manager.query<{ id: string }[]>(LOCK_ADMINISTRATORS);
     return rows.map(({ id }) => id);
   }
 
-  /** Waits for accounts that are being made, and makes others wait until the transaction ends. */
+  /** Blocks the creation of accounts until the transaction ends. */
   async lockAll(manager: EntityManager): Promise<void> {
     await manager.query('LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE');
   }
 
-  /** Whether there is any account, as the given transaction sees it. */
+  /** Whether there is any account, as seen by the transaction. */
   any(manager?: EntityManager): Promise<boolean> {
     return (manager ?? this.dataSource.manager).exists(AccountEntity);
   }
@@ -89,3 +88,45 @@ export const accountOf = (row: AccountEntity): Account => ({
   verifiedAt: row.verifiedAt ?? undefined,
   createdAt: row.createdAt,
 });
+
+@Entity('accounts')
+export class AccountEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  @Column('text')
+  readonly email: string;
+
+  @Column('text', { default: '' })
+  readonly name: string;
+
+  /** Argon2id in PHC notation; null: none chosen yet. Only selected explicitly. */
+  @Column('text', { name: 'password_hash', select: false, nullable: true })
+  readonly passwordHash: string | null;
+
+  /** Set by someone else: the user can do nothing until they have changed it. */
+  @Column('boolean', { name: 'password_is_temporary', default: false })
+  readonly passwordIsTemporary: boolean;
+
+  @Column('text', { default: 'user' })
+  readonly role: AccountRole;
+
+  @Column('text', { default: 'enabled' })
+  readonly state: AccountState;
+
+  @Column('text', { name: 'group_name', nullable: true })
+  readonly groupName: string | null;
+
+  @Column('text', { name: 'time_zone', default: 'UTC' })
+  readonly timeZone: string;
+
+  /** For all its keys together. */
+  @Column(() => LimitColumns, { prefix: false })
+  readonly limits: LimitColumns;
+
+  @Column('timestamptz', { name: 'verified_at', nullable: true })
+  readonly verifiedAt: Date | null;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+}

@@ -5,20 +5,25 @@ import { Notifications, TOPICS } from '../platform/database/index.js';
 import { changedLimits, limitColumns, type Limits, type LimitsChange } from '../platform/limits/index.js';
 import { Clock, newId, type Secret } from '../platform/shared/index.js';
 import {
+  type Account,
   AccountChangedMeanwhile,
   AccountExists,
   AccountGone,
   AccountNotFound,
+  accountObject,
+  type AccountTerms,
+  type CreatedAccount,
   InvalidAccount,
-} from './account.errors.js';
+  type NewAccount,
+  ROLE_WORDS,
+  termDifferences,
+  termsRevision,
+} from './account.js';
 import { accountOf, AccountRepository, type NewAccountRow } from './account.repository.js';
-import type { Account, CreatedAccount, NewAccount } from './account.js';
-import { type AccountTerms, termDifferences, termsRevision } from './account-terms.js';
-import { accountObject, ROLE_WORDS } from './account-text.js';
 import { normalizeEmail } from './email-address.js';
-import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
+import { generatePassword, hashPassword, isAcceptablePassword } from './passwords.js';
 
-/** An account that is checked and whose password is hashed, ready to be stored. */
+/** A validated account with a hashed password, ready to be stored. */
 export interface PreparedAccount {
   readonly row: NewAccountRow;
   readonly created: CreatedAccount;
@@ -26,11 +31,11 @@ export interface PreparedAccount {
 
 interface HashedPassword {
   readonly passwordHash: string | null;
-  /** Only when nobody chose one. */
+  /** Only if none was given. */
   readonly generated: Secret | undefined;
 }
 
-/** Accounts: who they are. Whether they may be used is `AccountStanding`'s, their money and their keys other modules'. */
+/** Accounts and their personal data. `AccountStatus` owns states; money and keys belong to other modules. */
 @Injectable()
 export class AccountService {
   constructor(
@@ -41,7 +46,7 @@ export class AccountService {
   ) {}
 
   /**
-   * Everything that can be done for a new account before a transaction is opened: hashing takes its time.
+   * Work before the transaction: validation, and hashing, which is slow.
    * @throws InvalidAccount
    */
   async prepare(account: NewAccount): Promise<PreparedAccount> {
@@ -62,12 +67,12 @@ export class AccountService {
     return { row, created: { id: row.id, email, generatedPassword: generated } };
   }
 
-  /** A transaction, for what must happen together with a change of an account. */
+  /** Runs a transaction, for changes that must happen together with a change of an account. */
   within<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.accounts.transaction(work);
   }
 
-  /** Stores it, in the transaction that also makes its wallet. @throws AccountExists */
+  /** Stores the account in the transaction that also creates its wallet. @throws AccountExists */
   async store({ row, created }: PreparedAccount, manager: EntityManager): Promise<CreatedAccount> {
     if (!(await this.accounts.insert(row, manager))) throw new AccountExists(row.email);
     const lines = [`role ${ROLE_WORDS[row.role]}`, `group ${row.groupName ?? 'default'}`];
@@ -80,7 +85,7 @@ export class AccountService {
     return (await this.accounts.list()).map(accountOf);
   }
 
-  /** By email address, in whatever case. @throws AccountNotFound, InvalidAccount */
+  /** By email address, ignoring case. @throws AccountNotFound, InvalidAccount */
   async get(email: string): Promise<Account> {
     const normalized = emailIn(email);
     const row = await this.accounts.find(normalized);
@@ -88,7 +93,7 @@ export class AccountService {
     return accountOf(row);
   }
 
-  /** By an address in the form it is stored in. */
+  /** By normalized address. */
   async find(email: string): Promise<Account | undefined> {
     const row = await this.accounts.find(email);
     return row ? accountOf(row) : undefined;
@@ -101,7 +106,7 @@ export class AccountService {
     return accountOf(row);
   }
 
-  /** Whether there is an account with this address, which is in the form it is stored in. */
+  /** Whether an account has this normalized address. */
   taken(email: string, manager?: EntityManager): Promise<boolean> {
     return this.accounts.taken(email, manager);
   }
@@ -115,14 +120,14 @@ export class AccountService {
     await this.accounts.update(id, { timeZone });
   }
 
-  /** One that its owner has chosen. */
+  /** Sets a password chosen by its owner. */
   async setPasswordHash(id: string, passwordHash: string, manager: EntityManager): Promise<void> {
     await this.accounts.update(id, { passwordHash, passwordIsTemporary: false }, manager);
   }
 
   /**
-   * Notes that an address was shown to be this account's, which may be another one than it had until then.
-   * @returns the account as it was before
+   * Marks an address as the account's and verified; it may replace another one.
+   * @returns the account before the change
    * @throws AccountExists when another account has the address, AccountGone
    */
   async verify(id: string, email: string, manager: EntityManager): Promise<Account> {
@@ -134,7 +139,7 @@ export class AccountService {
   }
 
   /**
-   * Changes its own limits, all that are named or none, in every process; returns those that it has then.
+   * Changes the account's own limits, all or none, in every process. Returns the new ones.
    * @throws LimitNotPossible, AccountNotFound, InvalidAccount
    */
   async setLimits(email: string, change: LimitsChange): Promise<Limits> {
@@ -147,9 +152,9 @@ export class AccountService {
   }
 
   /**
-   * What its calls are billed under from now on, unless a key names another group, and its own limits; in every process.
-   * @param revision of the terms that these were made from
-   * @throws AccountChangedMeanwhile when it has others by now, and nothing is overwritten
+   * Sets group and limits of an account, in every process.
+   * @param revision revision of the terms that the change is based on
+   * @throws AccountChangedMeanwhile when the terms were changed; nothing is written
    * @throws LimitNotPossible, AccountGone
    */
   async setTerms(id: string, revision: string, terms: AccountTerms): Promise<void> {
@@ -164,7 +169,7 @@ export class AccountService {
     return this.accounts.any();
   }
 
-  /** The same within a transaction; the answer stays true until it ends, because no account is made meanwhile. */
+  /** The same within a transaction, which then prevents new accounts until it ends. */
   async anyForSure(manager: EntityManager): Promise<boolean> {
     await this.accounts.lockAll(manager);
     return this.accounts.any(manager);

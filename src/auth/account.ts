@@ -1,11 +1,12 @@
-import type { Limits } from '../platform/limits/index.js';
-import type { Secret } from '../platform/shared/index.js';
+import { hash } from 'node:crypto';
+import { describeLimits, type Limits } from '../platform/limits/index.js';
+import { AppError, type Secret } from '../platform/shared/index.js';
 
 export type AccountRole = 'user' | 'admin';
-/** A deleted account keeps its row for its calls and its ledger; nothing in it says whose it was. */
+/** Deleted accounts keep an anonymous row for their calls and ledger. */
 export type AccountState = 'enabled' | 'disabled' | 'deleted';
 
-/** Somebody who owns keys and a wallet. */
+/** Owner of keys and a wallet. */
 export interface Account {
   readonly id: string;
   /** Lower case. */
@@ -13,35 +14,120 @@ export interface Account {
   readonly name: string;
   readonly role: AccountRole;
   readonly state: AccountState;
-  /** The group that calls are billed under unless the key names another; undefined: `default`. */
+  /** The default group of its calls; undefined: `default`. */
   readonly groupName: string | undefined;
-  /** Its own, of all its keys together; what it lacks is as usual. */
+  /** Own limits of all its keys together; defaults apply to missing ones. */
   readonly limits: Limits;
-  /** When the address was shown to be theirs; undefined: not yet. */
+  /** Undefined: the address is not verified. */
   readonly verifiedAt: Date | undefined;
   readonly createdAt: Date;
 }
 
-/** What is asked for when an account is made. */
+/** Properties of a new account. */
 export interface NewAccount {
   readonly email: string;
   readonly name?: string | undefined;
-  /** 12 to 128 characters; a random one is made when absent. */
+  /** 12 to 128 characters; generated if absent. */
   readonly password?: Secret | undefined;
-  /** Whether nothing but choosing another one is open with it; so it always is with one that is made here. */
+  /** Whether the password must be changed at first sign-in; always the case for generated ones. */
   readonly passwordIsTemporary?: boolean | undefined;
-  /** Instead of a password: it was hashed before; null: there is none until one is chosen. */
+  /** Instead of a password, already hashed; null: none until one is chosen. */
   readonly passwordHash?: string | null | undefined;
   readonly role?: AccountRole | undefined;
-  /** Whether the address needs no proof any more. */
+  /** Whether the address counts as verified. */
   readonly verified?: boolean | undefined;
   readonly groupName?: string | undefined;
 }
 
-/** What was made. */
+/** A created account. */
 export interface CreatedAccount {
   readonly id: string;
   readonly email: string;
-  /** Only when it was made here; it is kept nowhere. */
+  /** Only if generated; not stored. */
   readonly generatedPassword: Secret | undefined;
+}
+
+/** Group and limits of an account's calls. */
+export type AccountTerms = Pick<Account, 'groupName' | 'limits'>;
+
+const REVISION_CHARACTERS = 22;
+
+/** Short hash of the terms, which forms carry to detect concurrent changes. */
+export function termsRevision({ groupName, limits }: AccountTerms): string {
+  const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
+  const terms = [groupName ?? null, requestsPerMinute ?? null, tokensPerMinute ?? null, concurrency ?? null];
+  return hash('sha256', JSON.stringify(terms), 'base64url').slice(0, REVISION_CHARACTERS);
+}
+
+/** One line per changed term: `group default → saver`. */
+export function termDifferences(before: AccountTerms, after: AccountTerms): readonly string[] {
+  const lines = [
+    ['group', before.groupName ?? 'default', after.groupName ?? 'default'],
+    ['limits', limitText(before.limits), limitText(after.limits)],
+  ] as const;
+  return lines.filter(([, was, is]) => was !== is).map(([name, was, is]) => `${name} ${was} → ${is}`);
+}
+
+const limitText = (limits: Limits): string => describeLimits(limits) || 'as usual';
+
+/** Display names of roles. */
+export const ROLE_WORDS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
+
+/** An account as the object of an audit entry. */
+export const accountObject = ({ id, email }: { readonly id: string; readonly email: string }) =>
+  ({ kind: 'account', id, name: email }) as const;
+
+export class AccountExists extends AppError {
+  constructor(email: string) {
+    super('invalid_request', `An account with the email address ${email} already exists.`, { param: 'email' });
+  }
+}
+
+export class AccountNotFound extends AppError {
+  constructor(email: string) {
+    super('not_found', `No account has the email address ${email}.`, { param: 'email' });
+  }
+}
+
+/** It was deleted after its owner signed in. */
+export class AccountGone extends AppError {
+  constructor() {
+    super('not_found', 'Account not found.');
+  }
+}
+
+export class AccountChangedMeanwhile extends AppError {
+  constructor() {
+    super(
+      'conflict',
+      'The group or the limits of this account were changed while you edited them. Review the current values and try again.',
+    );
+  }
+}
+
+/** At least one administrator must remain. */
+export class LastAdministrator extends AppError {
+  constructor() {
+    super('conflict', 'This is the last administrator who can sign in. Make another account an administrator first.', {
+      param: 'role',
+    });
+  }
+}
+
+export class InvalidAccount extends AppError {
+  static forEmail(text: string): InvalidAccount {
+    return new InvalidAccount('email', `"${text}" is not a valid email address.`);
+  }
+
+  static forName(): InvalidAccount {
+    return new InvalidAccount('name', 'A name has at most 100 characters and no line breaks or control characters.');
+  }
+
+  static forPassword(): InvalidAccount {
+    return new InvalidAccount('password', 'A password has 12 to 128 characters.');
+  }
+
+  constructor(param: string, message: string) {
+    super('invalid_request', message, { param });
+  }
 }

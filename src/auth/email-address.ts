@@ -1,9 +1,8 @@
 import { isEmail } from 'class-validator';
 
 /**
- * An address in the form it is stored and compared in: lower case, no blanks around it. ASCII only, because what
- * PostgreSQL and JavaScript take for lower case differs beyond it; nothing in quotes, which nobody has and few programs
- * read alike. Undefined when the text is no address.
+ * Normalizes an address for storage and comparison: lower case, trimmed. ASCII only, because PostgreSQL and JavaScript
+ * disagree on lower case beyond it; no quoted local parts. Undefined if it is not an address.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
@@ -11,12 +10,12 @@ export function normalizeEmail(text: string): string | undefined {
   return isPlain ? email : undefined;
 }
 
-/** Providers that leave out dots: all spellings are one mailbox. */
+/** Providers that ignore dots. */
 const WITHOUT_DOTS: readonly string[] = ['gmail.com', 'googlemail.com'];
 
 /**
- * A normalised address in the form in which the spellings of one mailbox are alike: without `+tag`, and without dots
- * where they mean nothing. For what is given once to a person; accounts are told apart by the address itself.
+ * Maps all spellings of one mailbox to one form: without `+tag`, and without dots where they have no meaning. For
+ * benefits given once per person; accounts are distinguished by the address itself.
  */
 export function alikeForm(email: string): string {
   const at = email.lastIndexOf('@');

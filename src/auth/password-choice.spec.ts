@@ -1,5 +1,5 @@
 import { Secret } from '../platform/shared/index.js';
-import { checkChoice } from './password-choice.js';
+import { checkChoice } from './passwords.js';
 
 const ANN = { email: 'ann.miller@example.com', name: 'Ann Miller' };
 const choose = (text: string): void => checkChoice(new Secret(text), ANN);

@@ -1,6 +1,6 @@
 import { verify } from '@node-rs/argon2';
 import { Secret } from '../platform/shared/index.js';
-import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
+import { generatePassword, hashPassword, isAcceptablePassword } from './passwords.js';
 
 describe('passwords', () => {
   it('may have 12 to 128 characters, counted as people count them', () => {

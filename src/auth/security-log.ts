@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Visitor } from './visit.js';
 
-/** Why somebody was not let in. */
+/** Why access was refused. */
 type Refusal = 'password' | 'code' | 'suspended' | 'operators only' | 'foreign form';
 
 /**
- * What the log of the program says of who got in and who did not: accounts by their ids, never an address of mail and
- * nothing that was typed. What strangers can have written without end is left out: tries are limited before they are told.
+ * Logs sign-ins, refusals and sign-outs. Accounts appear by ID; email addresses and input are never logged. Anonymous
+ * attempts are rate-limited before they are logged.
  */
 @Injectable()
 export class SecurityLog {
@@ -16,12 +16,12 @@ export class SecurityLog {
     this.logger.log({ account, ip }, 'User signed in.');
   }
 
-  /** @param account undefined: none that there is */
+  /** @param account undefined: no such account */
   refused(why: Refusal, account: string | undefined, ip: string): void {
     this.logger.warn({ account, ip, why }, WORDS[why]);
   }
 
-  /** Somebody who is signed in could not say their password again, or a code of their second factor. */
+  /** A signed-in user failed to confirm their password or second factor. */
   notConfirmed(why: 'password' | 'code', { accountId: account, ip }: Pick<Visitor, 'accountId' | 'ip'>): void {
     this.logger.warn({ account, ip, why }, `Confirmation failed: wrong ${why}.`);
   }

@@ -4,7 +4,7 @@ import { SecondFactorRepository } from './second-factor/second-factor.repository
 import { SessionRepository } from './sessions/session.repository.js';
 import { VerificationRepository } from './verification/verification.repository.js';
 
-/** By what somebody gets into an account, or has got in. */
+/** Everything that gives access to an account: sessions, passwords, pending proofs. */
 @Injectable()
 export class SignInMethods {
   constructor(
@@ -13,12 +13,12 @@ export class SignInMethods {
     private readonly factors: SecondFactorRepository,
   ) {}
 
-  /** Signs every browser out. */
+  /** Signs out all browsers. */
   async signOut(accountId: string, manager: EntityManager): Promise<void> {
     await this.sessions.deleteAllOf(accountId, undefined, manager);
   }
 
-  /** Nothing is left of them. */
+  /** Deletes all of them. */
   async end(accountId: string, manager: EntityManager): Promise<void> {
     await this.signOut(accountId, manager);
     await this.verifications.withdraw(accountId, manager);

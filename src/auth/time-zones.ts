@@ -1,21 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { InvalidAccount } from './account.errors.js';
+import { InvalidAccount } from './account.js';
 
-/** As Node names them; UTC first, which is not among them. */
+/** Node's list, which lacks UTC. */
 const NAMES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
-/**
- * Time zones that people can choose. Node and PostgreSQL have lists of their own, of different ages, and days are cut
- * by both: a zone that one of them does not know would break the pages of whoever has it.
- */
+/** Selectable time zones: those that both Node and PostgreSQL know, because both compute days. */
 @Injectable()
 export class TimeZones {
   private known: Promise<readonly string[]> | undefined;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Read once: PostgreSQL goes through its files for it. */
+  /** Read once: PostgreSQL reads files for it. */
   list(): Promise<readonly string[]> {
     this.known ??= this.read().catch((error: unknown) => {
       this.known = undefined;
@@ -24,7 +21,7 @@ export class TimeZones {
     return this.known;
   }
 
-  /** @throws InvalidAccount of one that cannot be chosen */
+  /** @throws InvalidAccount when it is not selectable */
   async check(timeZone: string): Promise<void> {
     if (!(await this.list()).includes(timeZone))
       throw new InvalidAccount('timeZone', 'Choose a time zone from the list.');

@@ -1,40 +1,40 @@
-/** Who is signed in, as pages know them. */
+/** The signed-in user, as pages know them. */
 export interface Visitor {
   readonly accountId: string;
   readonly email: string;
   readonly name: string;
   readonly operator: boolean;
-  /** Whether the address was shown to be theirs; without it nothing but showing it is open to them. */
+  /** Whether the email address is verified; without it only verification is possible. */
   readonly verified: boolean;
-  /** The group that their calls are billed under unless a key names another; undefined: `default`. */
+  /** The default group of their calls; undefined: `default`. */
   readonly groupName: string | undefined;
-  /** As the IANA names it. All times on pages are in it. */
+  /** IANA name; pages show all times in it. */
   readonly timeZone: string;
-  /** The id of this session, which is not its secret. */
+  /** ID of the session, which is not its secret. */
   readonly sessionId: string;
-  /** The address that this request came from. */
+  /** Client address of this request. */
   readonly ip: string;
-  /** When a password was last given in this session. */
+  /** When a password was last entered in this session. */
   readonly confirmedAt: Date;
-  /** Somebody else has seen their password: nothing but choosing another one is open to them. */
+  /** The password was set by someone else and must be changed first. */
   readonly passwordIsTemporary: boolean;
-  /** Whether they need a second factor. */
+  /** Whether they must have a second factor. */
   readonly secondFactorNeeded: boolean;
-  /** They need a second factor and have none: nothing but setting one up is open to them. */
+  /** They must have a second factor but do not: only its setup is possible. */
   readonly secondFactorMissing: boolean;
 }
 
-/** One request of a browser: who asks, and what every page needs to know of it. */
+/** A browser request: the user, and what every page needs. */
 export interface Visit {
-  /** Undefined for whoever is not signed in. */
+  /** Undefined if not signed in. */
   readonly visitor: Visitor | undefined;
-  /** What forms carry so that no other site can send them. */
+  /** Form token against cross-site requests. */
   readonly csrf: string;
-  /** Undefined: as the system has it. */
+  /** Undefined: the system's theme. */
   readonly theme: 'light' | 'dark' | undefined;
   readonly ip: string;
   readonly userAgent: string;
   readonly requestId: string;
-  /** Path and query, as asked for. */
+  /** Path and query of the request. */
   readonly url: string;
 }

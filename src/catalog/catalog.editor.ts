@@ -3,8 +3,16 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../platform/database/index.js';
 import { type Limits, NO_LIMITS, DEFAULT_LIMITED, type DefaultLimits } from '../platform/limits/index.js';
 import { CatalogRepository, type StoredModel } from './catalog.repository.js';
-import { CatalogAudit } from './catalog.audit.js';
-import { type Change, describeChanges, difference, type Facts, lineOf, revisionOf, type Subject } from './changes.js';
+import {
+  CatalogAudit,
+  type Change,
+  describeChanges,
+  difference,
+  type Facts,
+  lineOf,
+  revisionOf,
+  type Subject,
+} from './changes.js';
 import {
   type GroupDefinition,
   groupDefinitionOf,
@@ -17,17 +25,17 @@ import {
 import { PriceEditor } from './price-editor.js';
 import { replaceAll } from './replace-all.js';
 
-/** The group that is billed when neither key nor account names one: never switched off. */
+/** The group of calls whose key and account name none; it cannot be disabled. */
 export const DEFAULT_GROUP = 'default';
 
-/** A model as it is stored. */
+/** A stored model. */
 export interface KnownModel {
   readonly name: string;
   readonly ownedBy: string;
   readonly enabled: boolean;
-  /** Undefined for one that has no prices at all, which only something other than us can have written. */
+  /** Undefined for a model without prices, which only external writes can create. */
   readonly definition: ModelDefinition | undefined;
-  /** The prices in force; undefined for a model whose first prices begin later. */
+  /** Current prices; undefined if the first prices begin later. */
   readonly price: { readonly number: number; readonly validFrom: Date } | undefined;
 }
 
@@ -36,13 +44,13 @@ interface CatalogContent {
   readonly models: readonly KnownModel[];
 }
 
-/** Something that names groups, and models as the keys of a mapping. */
+/** References to groups, and to models as the keys of a mapping. */
 interface Naming {
   readonly groups: readonly string[];
   readonly models: Readonly<Record<string, unknown>>;
 }
 
-/** What is switched on, or named by something that is, as it was defined. */
+/** Everything enabled or referenced by something enabled. */
 interface CatalogDefinitions {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly ModelDefinition[];
@@ -55,13 +63,13 @@ const LIMITS_OF: Readonly<Record<keyof DefaultLimits, string>> = {
   address: 'an address',
 };
 
-/** Names of everything stored, switched off or not. */
+/** Names of everything stored, including disabled objects. */
 export interface CatalogNames {
   readonly groups: ReadonlySet<string>;
   readonly models: ReadonlySet<string>;
 }
 
-/** Changes groups, models and prices. Every change goes through `change`, so that all processes learn of it. */
+/** Changes groups, models and prices. All changes go through `change`, which notifies all processes. */
 @Injectable()
 export class CatalogEditor {
   constructor(
@@ -73,11 +81,10 @@ export class CatalogEditor {
   ) {}
 
   /**
-   * Runs changes of the catalog or the channels as one transaction, one at a time over all processes. When the work
-   * reports changes, the catalog's version is raised and every process is told as the transaction commits.
-   * @param work returns what became different; whatever it throws undoes everything
-   * @param reason what the operator gave as the reason, for the record
-   * @returns one line for each change
+   * Runs changes of the catalog or of channels as one transaction, serialized across processes. If `work` returns
+   * changes, the catalog version is incremented and all processes are notified on commit.
+   * @param work returns the changes; its errors roll everything back
+   * @param reason the administrator's reason, for the audit log
    */
   change(work: (manager: EntityManager) => Promise<readonly Change[]>, reason = ''): Promise<readonly string[]> {
     return this.dataSource.transaction(async (manager) => {
@@ -100,7 +107,7 @@ export class CatalogEditor {
     };
   }
 
-  /** What a group, a model with its prices, or the usual limits of a kind are now, told in short; undefined: no such thing. */
+  /** Hash of a group, of a model with its prices, or of default limits; undefined if it does not exist. */
   async revisionOf({ kind, name, id = name }: Subject, manager: EntityManager): Promise<string | undefined> {
     if (kind === 'group') {
       const group = (await this.repository.groups(manager)).find((one) => one.name === name);
@@ -119,14 +126,14 @@ export class CatalogEditor {
     return this.repository.usualLimits(manager);
   }
 
-  /** Everything stored, switched off or not, by name. */
+  /** Everything stored by name, including disabled objects. */
   async everything(manager: EntityManager): Promise<CatalogContent> {
     const groups = await this.repository.groups(manager);
     const models = await this.repository.models(manager);
     return { groups: groups.map(groupDefinitionOf), models: models.map(contentOf) };
   }
 
-  /** @param channels what they name is there switched off too, as is what models and groups name of each other */
+  /** @param channels what they reference is included even if disabled, and so is what models and groups reference */
   async definitions(manager: EntityManager, channels: readonly Naming[]): Promise<CatalogDefinitions> {
     const groups = (await this.repository.groups(manager)).map(groupDefinitionOf);
     const models = (await this.repository.models(manager)).flatMap(definitionsOf);
@@ -139,7 +146,7 @@ export class CatalogEditor {
     };
   }
 
-  /** Makes each group be as defined. With `prune`, switches off all others but the default one. */
+  /** Applies group definitions. With `prune`, disables all others except the default group. */
   async replaceGroups(
     definitions: readonly GroupDefinition[],
     prune: boolean,
@@ -165,7 +172,7 @@ export class CatalogEditor {
     });
   }
 
-  /** Makes the usual limits of each kind that is named be as defined, whole. With `prune`, lifts those of the others. */
+  /** Applies default limits of each given kind as a whole. With `prune`, removes those of other kinds. */
   async replaceUsualLimits(
     definitions: Readonly<Partial<DefaultLimits>>,
     prune: boolean,
@@ -187,8 +194,8 @@ export class CatalogEditor {
   }
 
   /**
-   * Makes each model be as defined; prices that differ begin at their time. With `prune`, switches off all others.
-   * @param reason of a change of prices, as whoever makes it says
+   * Applies model definitions; changed prices begin at their time. With `prune`, disables all others.
+   * @param reason reason of price changes
    */
   async replaceModels(
     definitions: readonly ModelDefinition[],
@@ -215,7 +222,7 @@ export class CatalogEditor {
   ): Promise<readonly Change[]> {
     const subject: Subject = { kind: 'model', name: definition.name };
     const before = stored && modelFacts(stored.model);
-    // Of a model that is new its first prices are part of what it is.
+    // The first prices of a new model are part of its definition.
     const after = { ...modelFacts(definition), ...(stored === undefined && priceFacts(definition.pricing)) };
     const facts = difference(subject, stored?.model, before, after, definition.enabled);
     if (facts.length > 0) await this.repository.putModel(definition, manager);
@@ -224,7 +231,7 @@ export class CatalogEditor {
   }
 }
 
-/** Everything that a change of a model can be about, prices that begin later too. */
+/** All facts about a model, including upcoming prices. */
 const storedModelFacts = ({ model, price, upcoming }: StoredModel): Facts => ({
   ...modelFacts(model),
   enabled: String(model.enabled),
@@ -239,9 +246,9 @@ const contentOf = (stored: StoredModel): KnownModel => ({
   price: stored.price && { number: stored.price.number, validFrom: stored.price.validFrom },
 });
 
-/** A model whose first prices have not begun is defined by those. */
+/** A model whose first prices are upcoming is defined by them. */
 function definitionsOf({ model, price, upcoming: versions }: StoredModel): ModelDefinition[] {
-  // Of two that begin at once the last counts.
+  // Of two versions with the same start, the last applies.
   const later = versions.filter(
     ({ validFrom }, index) => versions[index + 1]?.validFrom.getTime() !== validFrom.getTime(),
   );

@@ -4,10 +4,10 @@ import { Clock } from '../platform/shared/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { CatalogRepository, type StoredModel, type StoredPrices } from './catalog.repository.js';
 import { groupDefinitionOf, groupOf, reasons } from './definitions.js';
-import type { ModelEntity } from './model.entity.js';
+import type { ModelEntity } from './catalog.entities.js';
 import { parsePricing } from './pricing.js';
 
-/** Makes the catalog of the moment from its rows. */
+/** Builds a catalog snapshot from rows. */
 @Injectable()
 export class CatalogReader {
   private readonly logger = new Logger('Catalog');
@@ -21,7 +21,7 @@ export class CatalogReader {
     return this.repository.version(manager);
   }
 
-  /** All queries must see one state: run it in a REPEATABLE READ transaction. */
+  /** Requires a REPEATABLE READ transaction, so that all queries see the same state. */
   async read(manager: EntityManager): Promise<Catalog> {
     const version = await this.repository.version(manager);
     const groups = (await this.repository.groups(manager)).filter(({ enabled }) => enabled);
@@ -39,7 +39,7 @@ export class CatalogReader {
     };
   }
 
-  /** A model whose first prices are upcoming begins with them; without any, something other than us wrote the tables. */
+  /** A model whose first prices are upcoming starts with them. A model without prices was written externally. */
   private modelOf({ model, price, upcoming }: StoredModel): CatalogModel[] {
     if (price !== undefined) return [modelWith(model, price)];
     if (upcoming.length === 0) this.logger.error(`The model ${model.name} has no price and is skipped.`);

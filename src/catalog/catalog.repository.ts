@@ -8,18 +8,15 @@ import {
   type DefaultLimits,
 } from '../platform/limits/index.js';
 import type { GroupDefinition, ModelDefinition } from './definitions.js';
-import { GroupEntity } from './group.entity.js';
-import { ModelEntity } from './model.entity.js';
-import { PriceVersionEntity } from './price-version.entity.js';
-import { DefaultLimitsEntity } from './default-limits.entity.js';
+import { DefaultLimitsEntity, GroupEntity, ModelEntity, PriceVersionEntity } from './catalog.entities.js';
 
-/** A version of a model's prices, and in how many milliseconds it begins; 0 when it has. */
+/** A price version, and the milliseconds until it begins; 0 if it has begun. */
 export type StoredPrices = PriceVersionEntity & { readonly inMs: number };
 
-/** A version to be added. */
+/** A version to insert. */
 type NewPrices = Pick<PriceVersionEntity, 'id' | 'model' | 'pricing'> & Pick<ModelDefinition, 'validFrom'> & ChangeNote;
 
-/** Who changes prices, and why. */
+/** Author and reason of a price change. */
 export interface ChangeNote {
   readonly author: string | undefined;
   readonly reason: string | undefined;
@@ -28,27 +25,27 @@ export interface ChangeNote {
 /** A model's row with its prices. */
 export interface StoredModel {
   readonly model: ModelEntity;
-  /** In force now; undefined for a model whose first prices are upcoming. */
+  /** Current prices; undefined if the first prices are upcoming. */
   readonly price: StoredPrices | undefined;
-  /** Those that begin later, in that order; of two that begin at once the last counts. */
+  /** Ordered by start; of two with the same start, the last applies. */
   readonly upcoming: readonly StoredPrices[];
 }
 
-/** Groups, models and their prices in the database. Every method runs in the transaction it is given. */
+/** SQL for groups, models and prices. All methods run in the given transaction. */
 @Injectable()
 export class CatalogRepository {
   async version(manager: EntityManager): Promise<bigint> {
     return versionOf(await manager.query('SELECT version FROM catalog_state'));
   }
 
-  /** Waits until no other transaction changes the catalog, and keeps others out until this one ends. */
+  /** Serializes changes of the catalog until the transaction ends. */
   async lock(manager: EntityManager): Promise<void> {
     await manager.query('SELECT version FROM catalog_state FOR UPDATE');
   }
 
   /** @returns the new version */
   async raiseVersion(manager: EntityManager): Promise<bigint> {
-    // TypeORM answers an UPDATE with the rows and their count.
+    // TypeORM returns rows and their number for an UPDATE.
     const [rows] = await manager.query<[VersionRow[], number]>(
       'UPDATE catalog_state SET version = version + 1 RETURNING version',
     );
@@ -70,20 +67,20 @@ export class CatalogRepository {
     });
   }
 
-  /** Makes the group be as defined. */
+  /** Inserts or updates a group. */
   async putGroup(definition: GroupDefinition, manager: EntityManager): Promise<void> {
     const columns = { ...definition, limits: limitColumns(definition.limits) };
     await manager.upsert(GroupEntity, columns, ['name']);
   }
 
-  /** Makes the model be as defined; its prices stay as they are. */
+  /** Inserts or updates a model, without its prices. */
   async putModel(definition: ModelDefinition, manager: EntityManager): Promise<void> {
     await manager.upsert(ModelEntity, { ...definition }, ['name']);
   }
 
   /**
-   * The price from the given time on, from this moment when that is past or not given. This moment is the clock's and
-   * not the transaction's: one that began earlier but waited for the lock would otherwise be older than what it replaces.
+   * Adds prices that begin at the given time, or now if that is absent or past. Uses the clock rather than the
+   * transaction's start, which could precede the version being replaced after waiting for the lock.
    */
   async addPriceVersion(prices: NewPrices, manager: EntityManager): Promise<void> {
     const { id, model, validFrom, pricing, author, reason } = prices;
@@ -95,7 +92,7 @@ export class CatalogRepository {
     );
   }
 
-  /** Takes a version back for good. One that has begun by now stays: it may have been charged by. */
+  /** Withdraws an upcoming version for good. Versions that have begun stay: calls may have been charged by them. */
   async withdrawPriceVersion(id: string, { author, reason }: ChangeNote, manager: EntityManager): Promise<void> {
     await manager.query(
       `INSERT INTO price_withdrawals (version_id, author, reason)
@@ -111,7 +108,7 @@ export class CatalogRepository {
     return { ...NO_DEFAULT_LIMITS, ...stored };
   }
 
-  /** Makes them be these: what is left out is lifted. */
+  /** Replaces default limits; absent ones are removed. */
   async putUsualLimits(subject: keyof DefaultLimits, limits: Limits, manager: EntityManager): Promise<void> {
     await manager.update(DefaultLimitsEntity, { subject }, { limits: limitColumns(limits) });
   }
@@ -124,7 +121,7 @@ export class CatalogRepository {
     await manager.update(ModelEntity, { name }, { enabled: false });
   }
 
-  /** The version in force of each model and all later ones, by the time from which they are. One look at the clock. */
+  /** The current and all upcoming versions of each model, by start, evaluated at one moment. */
   private pricesSince(manager: EntityManager): Promise<StoredPrices[]> {
     return manager.query<StoredPrices[]>(`
       WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), standing AS (

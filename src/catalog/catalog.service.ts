@@ -1,19 +1,18 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ReconnectingCopy, Notifications, TOPICS } from '../platform/database/index.js';
-import { Clock } from '../platform/shared/index.js';
+import { Notifications, ReconnectingCopy, TOPICS } from '../platform/database/index.js';
 import { NO_DEFAULT_LIMITS } from '../platform/limits/index.js';
-import { CatalogReader } from './catalog.reader.js';
+import { Clock } from '../platform/shared/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
-import { catalogAt } from './upcoming.js';
+import { CatalogReader } from './catalog.reader.js';
 
-/** What else is read whenever the catalog is, in the same transaction, so that both are of one version. */
+/** Data that is read with the catalog in the same transaction, so that versions match. */
 export interface CatalogFollower {
-  /** Reads; the function it returns takes what was read into use and must not fail. */
+  /** Reads; the returned function activates the result and must not fail. */
   read(catalog: Catalog, manager: EntityManager): Promise<() => void>;
 }
 
-/** A model that is not stored. It belongs to every group. */
+/** A model that is not stored; available in every group. */
 export type FallbackModel = Omit<CatalogModel, 'groups'>;
 
 interface Fallback {
@@ -21,7 +20,7 @@ interface Fallback {
   readonly active: () => boolean;
 }
 
-/** The catalog as it was read, and what takes what its followers have read into use. */
+/** A catalog and the activations of its followers. */
 type CatalogReading = readonly [catalog: Catalog, uses: readonly (() => void)[]];
 
 const NOTHING: Catalog = {
@@ -33,8 +32,8 @@ const NOTHING: Catalog = {
 };
 
 /**
- * The catalog in memory. Looking into it costs no query; it is at most as old as a notification takes, or one second.
- * Prices that are known in advance come into force by themselves, at their time, whether or not the database answers.
+ * The catalog in memory. Lookups cost no query; it is at most as old as a notification takes, or one second. Upcoming
+ * prices take effect on time even if the database is down.
  */
 @Injectable()
 export class CatalogService implements OnModuleInit, OnModuleDestroy {
@@ -77,22 +76,22 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Reads the catalog again. Whoever awaits it sees everything that was committed before the call.
-   * @throws whatever the database threw; the catalog stays as it was
+   * Reloads the catalog; the result includes everything committed before the call.
+   * @throws database errors; the current catalog stays
    */
   reload(): Promise<void> {
     return this.copy.reload();
   }
 
-  /** Joins every later read, and reads at once. */
+  /** Adds a follower and reads immediately. */
   async follow(follower: CatalogFollower): Promise<void> {
     this.followers.push(follower);
     await this.reload();
   }
 
   /**
-   * Models that exist in memory only, for as long as `active` says so, and in every group. A stored model of the same
-   * name wins. Offered once; `active` is asked at every look and must be cheap.
+   * Adds models that exist in memory while `active` returns true, in every group. Stored models of the same name take
+   * precedence. `active` is called on every lookup and must be cheap.
    */
   offerFallback(models: readonly FallbackModel[], active: () => boolean): void {
     this.fallback = { models, active };
@@ -119,4 +118,18 @@ function extended(catalog: Catalog, models: readonly FallbackModel[]): Catalog {
   const groups = [...catalog.groups.keys()];
   const added = models.map((model): [string, CatalogModel] => [model.name, { ...model, groups }]);
   return { ...catalog, models: new Map([...added, ...catalog.models]) };
+}
+
+/**
+ * The catalog at a time, with prices that have begun by then; the same object if none have. Its version does not
+ * change: all processes derive the same prices.
+ */
+export function catalogAt(catalog: Catalog, now: number): Catalog {
+  const begun = catalog.upcoming.filter(({ at }) => at <= now);
+  if (begun.length === 0) return catalog;
+  return {
+    ...catalog,
+    models: new Map([...catalog.models, ...begun.map(({ model }) => [model.name, model] as const)]),
+    upcoming: catalog.upcoming.slice(begun.length),
+  };
 }

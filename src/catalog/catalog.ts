@@ -1,23 +1,23 @@
 import type { Limits, DefaultLimits } from '../platform/limits/index.js';
 import type { Pricing } from './pricing.js';
 
-/** What a model or an upstream can do, as data: `{ vision: true, thinkingMode: 'budget', stopMax: 4 }`. */
+/** A capability or flag: `{ vision: true, thinkingMode: 'budget', stopMax: 4 }`. */
 type FlagValue = boolean | number | string | readonly string[];
 export type Flags = Readonly<Record<string, FlagValue>>;
 
-/** Who may choose a group for their keys: everyone, or those alone whose account it was given to. */
+/** Who may choose a group for keys: everyone, or only accounts it is assigned to. */
 export const GROUP_CHOICES = ['everyone', 'assigned'] as const;
 export type GroupChoice = (typeof GROUP_CHOICES)[number];
 
 export interface CatalogGroup {
   readonly name: string;
-  /** What a call's price is multiplied by, in millionths: 0.8 is 800_000n. */
+  /** Price multiplier in millionths: 0.8 is 800_000n. */
   readonly multiplier: bigint;
-  /** What it is for single models instead, likewise. */
+  /** Multipliers of individual models, which take precedence. */
   readonly modelMultipliers: ReadonlyMap<string, bigint>;
   readonly description: string;
   readonly choice: GroupChoice;
-  /** Of all its calls together. */
+  /** For all its calls together. */
   readonly limits: Limits;
 }
 
@@ -25,42 +25,42 @@ export interface CatalogModel {
   readonly name: string;
   readonly displayName: string;
   readonly ownedBy: string;
-  /** Tokens of prompt and answer together. */
+  /** Prompt and response together, in tokens. */
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
-  /** Names of the groups that may call it; some may be switched off. */
+  /** Groups that may call it; some may be disabled. */
   readonly groups: readonly string[];
   readonly capabilities: Flags;
-  /** What it is taken to think in a second in which nothing can be counted; 0 when it does not reason. */
+  /** Assumed reasoning tokens per second while none can be counted; 0 for models without reasoning. */
   readonly hiddenTokensPerSecond: number;
-  /** False for a model that was switched off: kept so that pages can name it, never callable. */
+  /** Disabled models are kept for display and cannot be called. */
   readonly enabled: boolean;
-  /** Milliseconds since 1970. */
+  /** Unix time in ms. */
   readonly createdAt: number;
-  /** The prices in force when this catalog was read, and the id of their row. */
+  /** Current prices when this catalog was read, and the ID of their version. */
   readonly pricing: Pricing;
   readonly priceVersionId: string;
-  /** Since when they have been, in milliseconds since 1970. */
+  /** Start of the current prices, Unix time in ms. */
   readonly pricesSince: number;
 }
 
-/** Prices that are known already, and begin later. */
+/** Known prices that begin later. */
 interface UpcomingPrices {
-  /** When they begin, in milliseconds since 1970, by this process's clock. */
+  /** Start in Unix ms, by this process's clock. */
   readonly at: number;
-  /** The model as it is from then on. */
+  /** The model from then on. */
   readonly model: CatalogModel;
 }
 
-/** Everything there is to call and what it costs, as of one version. Immutable: a change is a new one. */
+/** A version of everything that can be called and its prices. Immutable. */
 export interface Catalog {
   /** `catalog_state.version` when this was read; admission compares it with the row. */
   readonly version: bigint;
-  /** Only groups that are switched on. */
+  /** Enabled groups. */
   readonly groups: ReadonlyMap<string, CatalogGroup>;
-  /** All models, those switched off too: see `enabled`. */
+  /** All models, including disabled ones (`enabled`). */
   readonly models: ReadonlyMap<string, CatalogModel>;
-  /** In the order in which they begin; as good as always empty. */
+  /** By start; almost always empty. */
   readonly upcoming: readonly UpcomingPrices[];
   readonly usualLimits: DefaultLimits;
 }

@@ -1,29 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { hash } from 'node:crypto';
+import { AuditLog } from '../platform/audit/index.js';
 
 const REVISION_CHARACTERS = 22;
 
-/** A field that must not be shown, because it may carry a secret: a change of it is told without its values. */
+/** A field that may contain secrets: changes are reported without values. */
 interface HiddenFact {
   readonly hidden: string;
 }
 
-/** What something consists of, by the names that the catalog file uses. Two that are equal here are the same thing. */
+/** The properties of an object, by their names in the catalog file. Equal facts mean equal objects. */
 export type Facts = Readonly<Record<string, string | HiddenFact>>;
 
-/** What a change is made to. */
+/** The changed object. */
 export interface Subject {
   readonly kind: 'group' | 'model' | 'channel' | 'limits';
   readonly name: string;
-  /** Where it keeps its identity under another name; otherwise the name is the identity. */
+  /** ID of objects that can be renamed; default: the name. */
   readonly id?: string;
 }
 
-/** One thing that became different. */
+/** A single change. */
 export interface Change {
   readonly subject: Subject;
   /** `tier 1 → 2`, `added`, `disabled`. */
   readonly text: string;
-  /** Of something that is new, what it is made of, for the record: `tier 1`. */
+  /** Properties of a new object, for the audit log: `tier 1`. */
   readonly details?: readonly string[];
 }
 
@@ -31,7 +34,7 @@ export interface Change {
 export const lineOf = ({ subject, text }: Change): string =>
   `${subject.kind === 'limits' ? 'limits of' : subject.kind} ${subject.name}: ${text}`;
 
-/** One change for each field that differs; none when all are the same. A field that only one of them has was empty. */
+/** One change per differing field. A missing field counts as empty. */
 export function describeChanges(subject: Subject, before: Facts, after: Facts): readonly Change[] {
   const gone = Object.keys(before).filter((field) => !(field in after));
   return [...Object.keys(after), ...gone].flatMap((field) => {
@@ -42,7 +45,7 @@ export function describeChanges(subject: Subject, before: Facts, after: Facts): 
   });
 }
 
-/** The same of something that may be new, or switched off so far, or from now on. */
+/** The same for objects that may be new, disabled or re-enabled. */
 export function difference(
   subject: Subject,
   stored: { readonly enabled: boolean } | undefined,
@@ -58,7 +61,7 @@ export function difference(
     : [...switched, ...describeChanges(subject, before, after)];
 }
 
-/** Short text that is another one as soon as any of the facts is. Hidden facts cannot be read from it. */
+/** Short hash of facts. Hidden facts cannot be derived from it. */
 export const revisionOf = (facts: Facts): string =>
   hash(
     'sha256',
@@ -70,17 +73,17 @@ export const revisionOf = (facts: Facts): string =>
     'base64url',
   ).slice(0, REVISION_CHARACTERS);
 
-/** Names in an order that does not depend on how they were written. */
+/** Sorted names, so that their order does not matter. */
 export const listed = (names: readonly string[]): string => [...new Set(names)].toSorted().join(', ');
 
-/** `a 1, b 2`, in the order of the names. */
+/** `a 1, b 2`, sorted by name. */
 export const sortedPairs = (values: Readonly<Record<string, unknown>>): string =>
   Object.keys(values)
     .toSorted()
     .map((name) => (values[name] === true ? name : `${name} ${JSON.stringify(values[name])}`))
     .join(', ');
 
-/** One line for each fact that says something and may be shown. */
+/** One line per visible, non-empty fact. */
 const detailsOf = (facts: Facts): readonly string[] =>
   Object.entries(facts).flatMap(([field, fact]) =>
     typeof fact === 'string' && fact !== '' ? [`${field} ${fact}`] : [],
@@ -88,3 +91,34 @@ const detailsOf = (facts: Facts): readonly string[] =>
 
 const plain = (fact: string | HiddenFact): string => (typeof fact === 'string' ? fact : fact.hidden);
 const shown = (text: string): string => text || '(none)';
+
+/** Changes that are complete without a previous value. */
+const IN_A_WORD: readonly string[] = ['added', 'disabled', 're-enabled', 'deleted'];
+
+/** Writes changes of the catalog and of channels to the audit log, one entry per object. */
+@Injectable()
+export class CatalogAudit {
+  constructor(private readonly log: AuditLog) {}
+
+  async record(changes: readonly Change[], reason: string, manager: EntityManager): Promise<void> {
+    for (const [first, ...others] of bySubject(changes)) {
+      const { kind, name, id = name } = first.subject;
+      const all = [first, ...others];
+      const word = all.find(({ text }) => IN_A_WORD.includes(text))?.text;
+      const lines = all.flatMap(({ text, details = [] }) => (text === word ? details : [text]));
+      await this.log.record({ action: word ?? 'changed', object: { kind, id, name }, lines, reason }, manager);
+    }
+  }
+}
+
+/** Groups are not empty. */
+function bySubject(changes: readonly Change[]): Iterable<readonly [Change, ...Change[]]> {
+  const lists = new Map<string, [Change, ...Change[]]>();
+  for (const change of changes) {
+    const name = `${change.subject.kind} ${change.subject.name}`;
+    const list = lists.get(name);
+    if (list === undefined) lists.set(name, [change]);
+    else list.push(change);
+  }
+  return lists.values();
+}

@@ -1,51 +1,51 @@
 import { type Limits, limitsIn, renderLimits } from '../platform/limits/index.js';
 import type { CatalogGroup, CatalogModel, Flags, GroupChoice } from './catalog.js';
 import { type Facts, listed, sortedPairs } from './changes.js';
-import type { GroupEntity } from './group.entity.js';
+import type { GroupEntity } from './catalog.entities.js';
 import { describePricing, formatMultiplier, parseMultiplier, parsePricing, type PricingDefinition } from './pricing.js';
 
-/** A group as the operator defines it. */
+/** A group as administrators define it. */
 export interface GroupDefinition {
   readonly name: string;
-  /** Plain decimal, at most 6 digits after the point. */
+  /** A decimal with at most 6 fraction digits. */
   readonly multiplier: string;
-  /** Other multipliers for single models, by name. */
+  /** Multipliers of individual models, by name. */
   readonly models: Readonly<Record<string, string>>;
   readonly description: string;
   readonly choice: GroupChoice;
-  /** False: kept for those who name it, and nothing is called under it. */
+  /** Disabled groups are kept for references and cannot be used. */
   readonly enabled: boolean;
-  /** Of all its calls together. */
+  /** For all its calls together. */
   readonly limits: Limits;
 }
 
-/** What a model costs from a moment on. */
+/** Prices from a moment on. */
 export interface UpcomingPricing {
   readonly validFrom: Date;
   readonly pricing: PricingDefinition;
 }
 
-/** A model as the operator defines it. */
+/** A model as administrators define it. */
 export type ModelDefinition = Pick<
   CatalogModel,
   'name' | 'displayName' | 'ownedBy' | 'contextWindow' | 'maxOutputTokens' | 'groups'
 > & {
   readonly capabilities: Flags;
-  /** Counts only for models that reason. */
+  /** Only applies to reasoning models. */
   readonly hiddenTokensPerSecond: number;
-  /** False: kept for those who name it, and never called. */
+  /** Disabled models are kept for references and cannot be called. */
   readonly enabled: boolean;
   readonly pricing: PricingDefinition;
-  /** From when on the prices are in force: at once when absent or past. */
+  /** Start of the prices; now if absent or past. */
   readonly validFrom?: Date | undefined;
-  /** All prices that begin after these, in that order; undefined: those that are known already. */
+  /** All later prices, ordered by start; undefined: keep the known ones. */
   readonly upcoming?: readonly UpcomingPricing[] | undefined;
 };
 
-/** What a model that reasons is taken to think in a second, unless its definition says otherwise. */
+/** Default assumed reasoning tokens per second. */
 export const DEFAULT_HIDDEN_TOKENS_PER_SECOND = 150;
 
-/** As the operator defined it. */
+/** Restores the definition from the row. */
 export const groupDefinitionOf = ({ limits, ...columns }: GroupEntity): GroupDefinition => ({
   ...columns,
   limits: limitsIn(limits),
@@ -62,10 +62,10 @@ export const groupOf = (definition: GroupDefinition): CatalogGroup => ({
   limits: definition.limits,
 });
 
-/** Whether a model thinks before it answers, as its capabilities say. */
+/** Whether the capabilities of a model include reasoning. */
 export const reasons = ({ reasoning = false }: Flags): boolean => reasoning !== false;
 
-/** What a change of a group is told by. */
+/** Facts of a group. */
 export const groupFacts = (definition: GroupDefinition): Facts => ({
   multiplier: formatMultiplier(parseMultiplier(definition.multiplier)),
   models: Object.keys(definition.models)
@@ -77,11 +77,11 @@ export const groupFacts = (definition: GroupDefinition): Facts => ({
   ...limitFacts(definition.limits),
 });
 
-/** What a change of limits is told by. */
+/** Facts of limits. */
 export const limitFacts = (limits: Limits): Facts =>
   Object.fromEntries(Object.entries(renderLimits(limits)).map(([name, limit]) => [name, String(limit ?? '')]));
 
-/** What a change of a model is told by; prices stand apart because they have versions. */
+/** Facts of a model without prices, which have versions. */
 export const modelFacts = (
   definition: Omit<ModelDefinition, 'enabled' | 'pricing' | 'validFrom' | 'upcoming'>,
 ): Facts => ({

@@ -38,5 +38,5 @@ export {
   type TierDefinition,
   type TokenClass,
 } from './pricing.js';
-export { PriceHistory, type RecordedPrices } from './price-history.js';
+export { PriceHistory, type RecordedPrices } from './price-editor.js';
 export { replaceAll } from './replace-all.js';

@@ -4,36 +4,33 @@ import { DEFAULT_GROUP } from './catalog.editor.js';
 import type { CatalogGroup, CatalogModel } from './catalog.js';
 import { CatalogService } from './catalog.service.js';
 
-/** A model that can be called now in a group. */
+/** A model that is available in a group. */
 export interface OfferedModel {
   readonly model: CatalogModel;
-  /** The dialects that the group's channels for it speak, in alphabetical order; at least one. */
+  /** Native protocols of its channels, sorted; not empty. */
   readonly protocols: readonly ProtocolId[];
-  /** It answers in every other dialect too: calls are translated. */
+  /** Whether it is also available in all other protocols by translation. */
   readonly translates: boolean;
 }
 
 type Serving = (group: string, model: string) => Pick<OfferedModel, 'protocols' | 'translates'>;
 
-/** The user who asks; undefined when nobody is signed in. */
+/** The signed-in user; undefined if nobody is. */
 type Viewer = { readonly groupName: string | undefined } | undefined;
 
-/** What people can choose from: the one answer to it for keys, prices and `GET /v1/models`. */
+/** What users can choose: for keys, prices and `GET /v1/models`. */
 @Injectable()
 export class Offer {
   private serving: Serving = () => ({ protocols: [], translates: false });
 
   constructor(private readonly catalog: CatalogService) {}
 
-  /** Said once, at start, by whoever knows the channels: which dialects a model can be had in, in a group, now. */
+  /** Set at start by the channels: the protocols in which a group currently offers a model. */
   servedBy(serving: Serving): void {
     this.serving = serving;
   }
 
-  /**
-   * The groups that the viewer may choose for a key, their own first, the others by what they cost. Their own they may
-   * always choose, since it was given to them; of the others, those that are for everyone.
-   */
+  /** Groups that the viewer may choose for a key: their own first, then public ones by price. */
   groupsFor(viewer: Viewer): readonly CatalogGroup[] {
     const own = groupOfViewer(viewer);
     const groups = [...this.catalog.current().groups.values()];
@@ -47,7 +44,7 @@ export class Offer {
       );
   }
 
-  /** The models that can be called under the group now, newest first, then by name. None when it is switched off. */
+  /** Available models of the group, newest first, then by name. Empty if it is disabled. */
   modelsOf(group: string): readonly OfferedModel[] {
     const { groups, models } = this.catalog.current();
     if (!groups.has(group)) return [];
@@ -59,7 +56,7 @@ export class Offer {
   }
 }
 
-/** The group that the viewer's calls are billed under when their key names none. */
+/** The default group of the viewer's calls. */
 export const groupOfViewer = (viewer: Viewer): string => viewer?.groupName ?? DEFAULT_GROUP;
 
 const byName = (one: OfferedModel, other: OfferedModel): number => one.model.name.localeCompare(other.model.name);

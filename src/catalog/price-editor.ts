@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { currentActor, nameOf } from '../platform/audit/index.js';
 import { Clock, newId } from '../platform/shared/index.js';
 import { CatalogRepository, type ChangeNote, type StoredModel } from './catalog.repository.js';
@@ -7,7 +7,7 @@ import { type Change, describeChanges, type Subject } from './changes.js';
 import { type ModelDefinition, priceFacts, type UpcomingPricing } from './definitions.js';
 import { describePricing, parsePricing, type PricingDefinition } from './pricing.js';
 
-/** Makes versions of prices, and takes back those that have not begun. */
+/** Creates price versions and withdraws upcoming ones. */
 @Injectable()
 export class PriceEditor {
   constructor(
@@ -15,7 +15,7 @@ export class PriceEditor {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes the model's prices be as defined, now and later. Returns a line for each change. */
+  /** Applies current and upcoming prices of a model. Returns one line per change. */
   async put(
     definition: ModelDefinition,
     stored: StoredModel | undefined,
@@ -61,7 +61,7 @@ export class PriceEditor {
     for (const next of upcoming) {
       const known = stored && upcomingAt(stored, next.validFrom);
       const lines = describeChanges(subject, priceFacts(known?.pricing ?? previous), priceFacts(next.pricing));
-      // One that is new and yet changes nothing still keeps what is changed before it from lasting longer.
+      // A new version equal to its predecessor still ends what was set before.
       const told = lines.length > 0 || known ? lines : [{ subject, text: `prices stay ${textOf(next.pricing)}` }];
       if (told.length > 0) await this.add(name, next, note, manager);
       changes.push(...told.map((change) => later(change, next.validFrom)));
@@ -96,7 +96,7 @@ export class PriceEditor {
   }
 }
 
-/** Of a file that is older than some of the prices it announces: the last that have begun are the ones in force. */
+/** For a file older than some announced prices: the last ones that have begun are current. */
 function begunBy(now: Date, definition: ModelDefinition): ModelDefinition {
   const begun = definition.upcoming?.findLast(({ validFrom }) => validFrom <= now);
   if (begun === undefined) return definition;
@@ -104,7 +104,7 @@ function begunBy(now: Date, definition: ModelDefinition): ModelDefinition {
   return { ...definition, pricing: begun.pricing, validFrom: undefined, upcoming };
 }
 
-/** What a model costs at a time, now when that is past, as far as it is known already. */
+/** A model's prices at a time (now if past), as far as known. */
 function pricesAt({ price, upcoming }: StoredModel, time: Date | undefined): PricingDefinition | undefined {
   const begun = time === undefined ? undefined : upcoming.findLast(({ validFrom }) => validFrom <= time);
   return (begun ?? price)?.pricing;
@@ -115,8 +115,53 @@ const upcomingAt = ({ upcoming }: StoredModel, time: Date) =>
 
 const textOf = (pricing: PricingDefinition): string => describePricing(parsePricing(pricing));
 
-/** A change that counts from a time on. */
+/** A change that takes effect later. */
 const later = ({ subject, text }: Change, time: Date): Change => ({
   subject,
   text: `${text} from ${time.toISOString()}`,
 });
+
+/** A version of a model's prices. */
+export interface RecordedPrices {
+  readonly id: string;
+  /** Counted from 1 per model, in order of creation. */
+  readonly number: number;
+  readonly validFrom: Date;
+  readonly pricing: PricingDefinition;
+  /** Author, time and reason; null if unknown. */
+  readonly author: string | null;
+  readonly reason: string | null;
+  readonly createdAt: Date | null;
+  /** State at the time of the query. */
+  readonly state: 'in-force' | 'upcoming' | 'past' | 'withdrawn';
+}
+
+/** The price history of models. */
+@Injectable()
+export class PriceHistory {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Newest first; empty for unknown models. */
+  of(model: string): Promise<readonly RecordedPrices[]> {
+    return this.dataSource.query<RecordedPrices[]>(
+      `WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), versions AS (
+         SELECT p.*, w.version_id IS NOT NULL AS withdrawn
+           FROM price_versions p LEFT JOIN price_withdrawals w ON w.version_id = p.id WHERE p.model = $1
+       ), replaced AS (
+         -- Of two that begin at once the last counts.
+         SELECT id FROM versions v WHERE EXISTS (
+           SELECT FROM versions o WHERE o.valid_from = v.valid_from AND o.number > v.number AND NOT o.withdrawn)
+       ), current AS (
+         SELECT id FROM versions, moment WHERE valid_from <= now AND NOT withdrawn
+          ORDER BY valid_from DESC, number DESC LIMIT 1
+       )
+       SELECT id, number, valid_from AS "validFrom", pricing, author, reason, created_at AS "createdAt",
+              CASE WHEN withdrawn THEN 'withdrawn'
+                   WHEN id IN (SELECT id FROM current) THEN 'in-force'
+                   WHEN valid_from > now AND id NOT IN (SELECT id FROM replaced) THEN 'upcoming'
+                   ELSE 'past' END AS state
+         FROM versions, moment ORDER BY number DESC`,
+      [model],
+    );
+  }
+}

@@ -1,25 +1,25 @@
 import type { Change, Subject } from './changes.js';
 
-/** Something that is stored under a name, and stays stored when it is switched off. */
+/** A named object that stays stored when disabled. */
 interface Stored {
   readonly id?: string;
   readonly name: string;
   readonly enabled: boolean;
 }
 
-/** How things of one kind are made to be as defined. */
+/** How to apply definitions of one kind. */
 interface Replacement<Definition, Before extends Stored> {
   readonly kind: Subject['kind'];
-  /** All of the kind, those that are switched off too. */
+  /** All objects of the kind, including disabled ones. */
   readonly stored: readonly Before[];
-  /** Makes one be as defined, and switched on. Returns what became different. */
+  /** Applies a definition and enables the object. Returns the changes. */
   readonly put: (definition: Definition, before: Before | undefined) => Promise<readonly Change[]>;
   readonly switchOff: (before: Before) => Promise<void>;
-  /** Whether one that is not defined is switched off. */
+  /** Whether to disable an object without a definition. */
   readonly prune: (before: Before) => boolean;
 }
 
-/** Makes everything of one kind be as defined; names are unique among definitions. Returns what became different. */
+/** Applies all definitions of one kind, whose names are unique. Returns the changes. */
 export async function replaceAll<Definition extends { readonly name: string }, Before extends Stored>(
   definitions: readonly Definition[],
   { kind, stored, put, switchOff, prune }: Replacement<Definition, Before>,

@@ -1,6 +1,6 @@
 import { NO_DEFAULT_LIMITS } from '../platform/limits/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
-import { catalogAt } from './upcoming.js';
+import { catalogAt } from './catalog.service.js';
 
 const priced = (name: string, priceVersionId: string): CatalogModel => ({ name, priceVersionId }) as CatalogModel;
 const catalog: Catalog = {

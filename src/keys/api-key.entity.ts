@@ -15,7 +15,7 @@ export class ApiKeyEntity {
   @Column('text')
   readonly name: string;
 
-  /** SHA-256 of the secret. Not selected unless asked for. */
+  /** SHA-256 of the secret. Only selected explicitly. */
   @Column('bytea', { name: 'secret_hash', select: false })
   readonly secretHash: Buffer;
 
@@ -44,7 +44,7 @@ export class ApiKeyEntity {
   @Column({ ...nanosColumn, default: 0 })
   readonly held: Nanos;
 
-  /** What may be used in a day, a week from Monday, a month, all in UTC. Null: no such limit. */
+  /** Budgets per day, week (from Monday) and month, in UTC. Null: unlimited. */
   @Column({ ...nanosColumn, name: 'daily_budget', nullable: true })
   readonly dailyBudget: Nanos | null;
 
@@ -57,15 +57,15 @@ export class ApiKeyEntity {
   @Column(() => LimitColumns, { prefix: false })
   readonly limits: LimitColumns;
 
-  /** Addresses and ranges that it may be used from; null: anywhere. */
+  /** Allowed addresses and networks; null: any. */
   @Column('text', { array: true, nullable: true })
   readonly networks: readonly string[] | null;
 
-  /** Calls that would lose something on their way into another dialect are refused. */
+  /** Rejects calls whose translation would lose content. */
   @Column('boolean', { default: false })
   readonly strict: boolean;
 
-  /** No answer is kept, and calls that ask for it are refused. */
+  /** Responses are not stored, and calls that require storage are rejected. */
   @Column('boolean', { name: 'never_stores', default: false })
   readonly neverStores: boolean;
 

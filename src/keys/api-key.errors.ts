@@ -2,17 +2,17 @@ import { durationOf } from '../auth/index.js';
 import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../platform/shared/index.js';
 import type { BudgetName } from './key-budgets.js';
 
-/** By then a full line has been served. */
+/** By then a full queue has been served. */
 const RETRY_AFTER_SECONDS = 10;
 
-/** No key, or none that we issued, which is the fault when no other is given. The message starts `Invalid token`. */
+/** No key, or an unknown one (the default problem). The message starts with `Invalid token`. */
 export class InvalidToken extends AppError {
   constructor(fault = 'unknown API key. Check that it is complete and belongs to this service.') {
     super('invalid_token', `Invalid token: ${fault}`);
   }
 }
 
-/** Too many strangers wait already for what this one would be told: that we issued no such key. */
+/** Too many requests with invalid keys are already queued. */
 export class TooManyInvalidKeys extends AppError {
   constructor() {
     super(
@@ -35,7 +35,7 @@ export class KeyIsDeleted extends AppError {
   }
 }
 
-/** Somebody else, or the same person elsewhere, has changed it since its settings were read. */
+/** The key was changed since its settings were read. */
 export class KeyChangedMeanwhile extends AppError {
   constructor(name: string) {
     super('conflict', `The key “${name}” was changed while you edited it. Review the current values and save again.`);
@@ -51,7 +51,7 @@ export class SecretNotImportable extends AppError {
   }
 }
 
-/** The message says no more than that: whose key it is is not for whoever holds the secret to learn. */
+/** Says no more: the owner of the key must not be revealed to the holder of the secret. */
 export class SecretAlreadyKnown extends AppError {
   constructor() {
     super('invalid_request', 'This secret is already in use, or was used by a deleted key. Import another one.');
@@ -134,7 +134,7 @@ export class NetworksNotPossible extends AppError {
   }
 }
 
-/** Of a group that is switched off, or not for this account. */
+/** The group is disabled or not available to this account. */
 export class GroupNotOffered extends AppError {
   constructor(group: string) {
     super('invalid_request', `Choose another group: “${group}” is not available.`, { param: 'group' });
@@ -157,7 +157,7 @@ export class TooManyKeys extends AppError {
   }
 }
 
-/** The owner makes keys faster than anybody needs them. */
+/** Keys are created faster than the limit allows. */
 export class KeysMadeTooFast extends AppError {
   constructor(retryAfterSeconds: number) {
     super(

@@ -7,7 +7,7 @@ import type { KeyReference } from './api-key.js';
 import type { KeyState } from './caller.js';
 import type { SettingsRow } from './key-settings.js';
 
-/** What a new row says; everything else takes the default of its column. */
+/** Columns of a new row; others get their defaults. */
 export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'secretHash' | 'hint'> & SettingsRow;
 
 type KeyColumns = Partial<
@@ -45,7 +45,7 @@ const DELETE_ALL = `
 
 const money = (text: string): Nanos => nanos(BigInt(text));
 
-/** The keys as their owners and the operator manage them. What every call reads is in `caller.repository.ts`. */
+/** Keys as owners and administrators manage them. `CallerRepository` reads what calls need. */
 @Injectable()
 export class ApiKeyRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -54,7 +54,7 @@ export class ApiKeyRepository {
     return this.dataSource.transaction(work);
   }
 
-  /** False, and nothing is written, when the secret is already known. */
+  /** Returns false without writing if the secret is already known. */
   async insert(key: NewApiKeyRow, manager: EntityManager): Promise<boolean> {
     const insert = manager
       .createQueryBuilder()
@@ -65,7 +65,7 @@ export class ApiKeyRepository {
     return (raw as unknown[]).length === 1;
   }
 
-  /** Oldest first, deleted ones included. */
+  /** Oldest first, including deleted keys. */
   listOf(accountId: string): Promise<readonly ApiKeyEntity[]> {
     return this.dataSource.getRepository(ApiKeyEntity).find({ where: { accountId }, order: { id: 'ASC' } });
   }
@@ -83,7 +83,7 @@ export class ApiKeyRepository {
     return { accountId, name, group, ...amounts, limits: limitsIn(row) };
   }
 
-  /** Held until the transaction ends; calls under this key wait that long for their admission. */
+  /** Locked until the transaction ends; admission of the key's calls waits. */
   lock(key: KeyReference, manager: EntityManager): Promise<ApiKeyEntity | null> {
     const where = typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
     return manager.findOne(ApiKeyEntity, { where, lock: { mode: 'pessimistic_write' } });
@@ -93,13 +93,13 @@ export class ApiKeyRepository {
     await manager.update(ApiKeyEntity, { id }, { state, version: () => 'version + 1' });
   }
 
-  /** Ids of those that were not deleted before. */
+  /** Returns the IDs of the keys that were not deleted before. */
   async deleteAllOf(accountId: string, manager: EntityManager): Promise<readonly string[]> {
     const [rows] = await manager.query<[{ id: string }[], number]>(DELETE_ALL, [accountId]);
     return rows.map(({ id }) => id);
   }
 
-  /** Any of its settings but the budgets, which have rows of their own. */
+  /** Updates settings other than budgets, which are rows. */
   async update(id: string, columns: KeyColumns, manager: EntityManager): Promise<void> {
     const { models, networks, ...others } = columns;
     const changed = {
@@ -111,5 +111,5 @@ export class ApiKeyRepository {
   }
 }
 
-/** As TypeORM's types want lists. */
+/** TypeORM's types require mutable arrays. */
 const writable = (list: readonly string[] | null): string[] | null => list && [...list];

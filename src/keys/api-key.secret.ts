@@ -2,29 +2,29 @@ import { hash, randomInt } from 'node:crypto';
 
 const PREFIX = 'sk-';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 48 characters of 62 carry 285 bits. */
+/** 48 characters of 62: 285 bits. */
 const LENGTH = 48;
 
 const IMPORTABLE = /^sk-[\x21-\x7e]{29,509}$/;
 
-/** `sk-` and 48 random letters and digits. `randomInt` draws evenly from a CSPRNG: a remainder would favour some letters. */
+/** `sk-` and 48 random letters and digits. `randomInt` is unbiased, unlike a remainder. */
 export function generateSecret(): string {
   return PREFIX + Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
 }
 
-/** What is stored of a secret: its SHA-256. A plain hash will do, because the secret is too long to be guessed. */
+/** The stored SHA-256 of a secret. No slow hash is needed, because secrets are too long to guess. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** What people recognise a key by: the first 6 characters and the last 4. */
+/** Identifies a key to people: the first 6 and the last 4 characters. */
 export function hintOf(secret: string): string {
   return `${secret.slice(0, 6)}…${secret.slice(-4)}`;
 }
 
 /**
- * Whether a secret made elsewhere can be taken over: `sk-`, 32 to 512 printable ASCII characters, no blanks. So are all
- * that we make.
+ * Whether an external secret can be imported: `sk-`, 32 to 512 printable ASCII characters without spaces. Our own
+ * secrets comply.
  */
 export function isImportable(secret: string): boolean {
   return IMPORTABLE.test(secret);

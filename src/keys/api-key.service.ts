@@ -19,7 +19,7 @@ import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
 import { rowOf } from './key-settings.js';
 
-/** API keys as the operator manages them, and making them; their owners do the rest in `OwnKeys`. */
+/** Creates and manages API keys for administrators; owners use `OwnKeys`. */
 @Injectable()
 export class ApiKeyService {
   constructor(
@@ -31,8 +31,8 @@ export class ApiKeyService {
   ) {}
 
   /**
-   * Makes a key. The secret is returned once and kept nowhere.
-   * @param manager the transaction to do it in; one of its own when absent
+   * Creates a key. The secret is returned once and not stored.
+   * @param manager transaction; its own if absent
    * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
    */
   create(key: NewApiKey, manager?: EntityManager): Promise<CreatedApiKey> {
@@ -40,23 +40,23 @@ export class ApiKeyService {
   }
 
   /**
-   * Takes over a secret that was issued by another system.
+   * Imports a secret issued by another system.
    * @throws SecretNotImportable
-   * @throws SecretAlreadyKnown when any key has it, a deleted one included
+   * @throws SecretAlreadyKnown when any key has it, including deleted ones
    */
   async import(key: NewApiKey, secret: Secret): Promise<CreatedApiKey> {
     if (!isImportable(secret.reveal())) throw new SecretNotImportable();
     return this.store(key, secret.reveal());
   }
 
-  /** Oldest first, deleted ones included. */
+  /** Oldest first, including deleted keys. */
   async list(accountId: string): Promise<readonly ApiKey[]> {
     const rows = await this.keys.listOf(accountId);
     const budgets = await this.budgets.of(rows.map(({ id }) => id));
     return rows.map((row) => apiKeyOf(row, budgets.get(row.id) ?? NO_BUDGETS));
   }
 
-  /** @throws KeyNotFound, KeyIsDeleted; so do all that follow */
+  /** @throws KeyNotFound, KeyIsDeleted, as the following methods do */
   enable(id: string): Promise<void> {
     return this.changes.setState(id, 'enabled');
   }
@@ -65,18 +65,18 @@ export class ApiKeyService {
     return this.changes.setState(id, 'disabled');
   }
 
-  /** For good. The row stays: whoever still sends the secret is told that its key was deleted. */
+  /** Permanent. The row stays, so that requests with the secret are told that the key was deleted. */
   delete(id: string): Promise<void> {
     return this.changes.setState(id, 'deleted');
   }
 
-  /** All that an account has, in the transaction that deletes the account; gives how many there were. */
+  /** Deletes all keys of an account in the transaction that deletes the account. Returns their number. */
   deleteAllOf(accountId: string, manager: EntityManager): Promise<number> {
     return this.changes.deleteAllOf(accountId, manager);
   }
 
   /**
-   * Raises a key's quota, or lowers it no further than to what is used and held. Returns the new one.
+   * Raises a key's quota, or lowers it down to what is used and held. Returns the new quota.
    * @throws QuotaNotPossible naming the figures
    */
   addQuota(id: string, amount: Nanos): Promise<Nanos> {
@@ -84,8 +84,8 @@ export class ApiKeyService {
   }
 
   /**
-   * Sets or lifts budgets, all of them or none; what was used in the period that runs stays used. None can be lower than
-   * what is used and held in that period.
+   * Sets or removes budgets, all or none. Usage of the current period is kept. A budget cannot be below what is used
+   * and held.
    * @throws BudgetNotPossible naming the figures
    */
   setBudgets(id: string, change: BudgetChange): Promise<void> {
@@ -93,7 +93,8 @@ export class ApiKeyService {
   }
 
   /**
-   * Sets or lifts limits, all that are named or none; what is undefined stays. Networks are replaced whole, by none: anywhere.
+   * Sets or removes limits, all or none; undefined keeps one. Networks are replaced as a whole; an empty list allows
+   * any.
    * @throws LimitNotPossible, NetworksNotPossible
    */
   setLimits(id: string, change: LimitsChange, networks?: readonly string[]): Promise<KeyLimits> {

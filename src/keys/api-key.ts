@@ -6,8 +6,8 @@ import type { KeyState } from './caller.js';
 import type { BudgetName, KeyBudgets } from './key-budgets.js';
 
 /**
- * A key by its id, as the operator names it; or as one of an account, for its owner, to whom no other account's keys
- * exist. Pages use the second form alone.
+ * A key by ID, for administrators; or by ID and account, for owners: keys of other accounts do not exist for them.
+ * Pages use the second form only.
  */
 export type KeyReference = string | OwnedKey;
 
@@ -16,7 +16,7 @@ export interface OwnedKey {
   readonly id: string;
 }
 
-/** What can be said of a key and changed later; what is left out is unlimited, a switch off. */
+/** Changeable settings of a key. Absent limits are unlimited, absent flags are off. */
 export interface KeySettings {
   readonly name: string;
   readonly quota?: Nanos | undefined;
@@ -24,29 +24,29 @@ export interface KeySettings {
   readonly groupName?: string | undefined;
   readonly models?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;
-  /** Its own; what it lacks is as usual. */
+  /** The key's own limits; defaults apply to missing ones. */
   readonly limits?: Limits;
-  /** Addresses and ranges that it may be used from (`203.0.113.0/24`, `2001:db8::1`); anywhere when left out or empty. */
+  /** Allowed addresses and networks (`203.0.113.0/24`, `2001:db8::1`); absent or empty: any. */
   readonly networks?: readonly string[] | undefined;
-  /** A call that would lose something on its way into another dialect is refused, instead of warned about. */
+  /** Rejects calls whose translation would lose content, instead of warning. */
   readonly strict?: boolean;
-  /** No answer is kept: a call that asks for that, or leans on one that was kept, is refused. */
+  /** Responses are not stored: calls that require storage or refer to stored responses are rejected. */
   readonly neverStores?: boolean;
 }
 
-/** What is asked for when a key is made. */
+/** Properties of a new key. */
 export interface NewApiKey extends KeySettings {
   readonly accountId: string;
 }
 
-/** The only time that a secret is seen. */
+/** The only time the secret is visible. */
 export interface CreatedApiKey {
   readonly id: string;
   readonly secret: Secret;
   readonly hint: string;
 }
 
-/** A key as its owner sees it. Money in nano-dollars; a quota that is undefined is unlimited. */
+/** A key as its owner sees it. Money in nano-dollars; an undefined quota is unlimited. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -61,17 +61,17 @@ export interface ApiKey {
   readonly expiresAt: Date | undefined;
   /** As in `KeySettings`. */
   readonly limits: Limits;
-  /** At least one, or undefined. */
+  /** Not empty if defined. */
   readonly networks: readonly string[] | undefined;
   readonly strict: boolean;
   readonly neverStores: boolean;
   readonly createdAt: Date;
 }
 
-/** How fast and from where a key may be used. */
+/** Rate limits and allowed networks of a key. */
 export type KeyLimits = Pick<ApiKey, 'limits' | 'networks'>;
 
-/** What a key's holder may know of it: `GET /v1/key`. */
+/** What the holder of a key may know: `GET /v1/key`. */
 export interface KeyDescription {
   readonly name: string;
   readonly group: string;
@@ -79,7 +79,7 @@ export interface KeyDescription {
   readonly used: Nanos;
   readonly held: Nanos;
   readonly budgets: KeyBudgets;
-  /** Its own. */
+  /** The key's own limits. */
   readonly limits: Limits;
   readonly wallet: WalletBalance;
 }

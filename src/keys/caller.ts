@@ -1,18 +1,19 @@
 import type { AccountState } from '../auth/index.js';
 import type { Limits } from '../platform/limits/index.js';
+import { AppError } from '../platform/shared/index.js';
 import type { Networks } from './networks.js';
 
-/** A deleted key keeps its row: whoever still sends it is told so, and it can never be issued again. */
+/** Deleted keys keep their row: requests with them get a specific error, and the secret can never be issued again. */
 export type KeyState = 'enabled' | 'disabled' | 'deleted';
 
-/** Who makes a call: a key that we issued, in whatever state, and the account that pays for it. */
+/** Who makes a call: a key in any state, and the account that pays. */
 export interface Caller {
   readonly keyId: string;
   readonly keyName: string;
   readonly keyState: KeyState;
-  /** Raised by every change of the key; admission refuses a caller that is older than the row. */
+  /** Incremented by every change of the key; admission rejects callers that are older than the row. */
   readonly keyVersion: number;
-  /** Milliseconds since 1970; undefined: never. */
+  /** Unix time in ms; undefined: never. */
   readonly expiresAt: number | undefined;
   readonly accountId: string;
   readonly accountState: AccountState;
@@ -20,13 +21,43 @@ export interface Caller {
   readonly groupName: string;
   /** The models this key may use; undefined: all. */
   readonly models: ReadonlySet<string> | undefined;
-  /** Wants to be refused rather than to lose anything on the way into another dialect. */
+  /** Reject calls whose translation would lose content. */
   readonly strict: boolean;
-  /** Whether answers may be kept for clients that ask for it. */
+  /** Whether responses may be stored on request. */
   readonly storesAnswers: boolean;
-  /** Where the key may be used; undefined: anywhere. */
+  /** Allowed networks; undefined: any. */
   readonly networks: Networks | undefined;
-  /** The key's own, and the account's own; where they have none, the catalog's usual ones hold. */
+  /** Own limits of the key and of the account; the catalog's defaults apply to missing ones. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
+}
+
+/** A known key that is rejected. The caller is known, so the rejection appears in their usage log. */
+export abstract class RefusedCaller extends AppError {
+  constructor(
+    kind: 'invalid_token' | 'permission_denied',
+    message: string,
+    readonly caller: Caller,
+  ) {
+    super(kind, message);
+  }
+}
+
+/** The key or its account is not usable now. */
+export class RefusedKey extends RefusedCaller {
+  constructor(reason: string, caller: Caller) {
+    super('invalid_token', `Invalid token: ${reason}`, caller);
+  }
+}
+
+/** The key is not allowed from this address. Allowed networks are not revealed. */
+export class RefusedAddress extends RefusedCaller {
+  constructor(address: string, caller: Caller) {
+    const ip = address === '' ? 'from which this request comes' : address;
+    super(
+      'permission_denied',
+      `The IP address ${ip} is not allowed for this key. Use an allowed network, or add this one to the key.`,
+      caller,
+    );
+  }
 }

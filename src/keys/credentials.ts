@@ -1,24 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The keys that a request offers, and what is wrong with it when none of them is one that we issued. */
+/** The keys of a request, and what is wrong with it if none of them is known. */
 export interface Credentials {
-  /** Well-formed keys, each once, in the order they are tried. Whether we issued them is not known here. */
+  /** Well-formed keys without duplicates, in the order in which they are tried. */
   readonly candidates: readonly string[];
-  /** Why a carrier could not be read, or that there was none; undefined when all that were sent could be. */
+  /** Why a header could not be parsed, or that there was none; undefined if all could. */
   readonly fault: string | undefined;
 }
 
 type Reading = { readonly key: string } | { readonly fault: string } | undefined;
 
 const SEND = 'Use "Authorization: Bearer sk-…" with a single space.';
-/** Besides Authorization: what Messages clients send, and what Azure's send. Tried in this order. */
+/** Besides Authorization: headers of Messages clients and of Azure clients. Tried in this order. */
 const KEY_HEADERS = ['x-api-key', 'api-key'] as const;
-/** Schemes that may be repeated in a message. Anything else in that place may well be the secret itself. */
+/** Schemes that errors may repeat. Anything else in this position may be the secret itself. */
 const FOREIGN_SCHEME = /^(?:basic|digest|negotiate|ntlm|token|apikey|key|aws4-hmac-sha256)$/i;
 
 /**
- * Reads the keys of a request from its headers: never from its query, never from its body.
- * @param rawHeaders names and values in turn, as Node lists them: `headers` shows only the first of two Authorizations
+ * Reads the keys of a request from its headers, never from query or body.
+ * @param rawHeaders names and values in turn, as Node lists them: `headers` contains only the first Authorization
  */
 export function readCredentials(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): Credentials {
   const readings = [readAuthorization(headers, rawHeaders), ...KEY_HEADERS.map((name) => readKeyHeader(name, headers))];
@@ -37,7 +37,7 @@ function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly st
   return fault === undefined ? { key: value.slice(value.indexOf(' ') + 1) } : { fault: `${fault}. ${SEND}` };
 }
 
-/** What is wrong with the value of an Authorization header, without repeating any part that may be secret. */
+/** What is wrong with an Authorization header, without repeating possibly secret parts. */
 function credentialError(value: string): string | undefined {
   if (value === '') return 'the Authorization header is empty';
   if (!/^[\x20-\x7e\t]*$/.test(value)) return 'the Authorization header contains non-ASCII characters';
@@ -68,7 +68,7 @@ function readKeyHeader(name: (typeof KEY_HEADERS)[number], headers: IncomingHttp
   if (value === undefined) return undefined;
   const key = trimmed(String(value));
   if (key === '') return { fault: `the ${name} header is empty. ${SEND}` };
-  // A header that was sent twice arrives as one, joined by a comma and a blank.
+  // Node joins repeated headers with a comma and a space.
   if (!/^[\x21-\x7e]+$/.test(key))
     return { fault: `the ${name} header contains spaces or non-ASCII characters. ${SEND}` };
   if (/^["'`]/.test(key)) return { fault: `the key is enclosed in quotation marks in the ${name} header. ${SEND}` };
@@ -76,8 +76,8 @@ function readKeyHeader(name: (typeof KEY_HEADERS)[number], headers: IncomingHttp
 }
 
 /**
- * Blanks and tabs at either end are no part of a header's value (RFC 9110, 5.5). A loop, since a pattern for the end
- * takes quadratic time over long runs of blanks.
+ * Removes spaces and tabs around a header value (RFC 9110, 5.5). A loop, because a pattern for the end takes quadratic
+ * time over long runs of blanks.
  */
 function trimmed(value: string): string {
   let [start, end] = [0, value.length];

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { Metrics } from '../platform/metrics/index.js';
-import { InvalidKeyLimits } from './invalid-key-limits.js';
-import { InvalidKeyThrottle } from './invalid-key-throttle.js';
+import { InvalidKeyLimits, InvalidKeyThrottle } from './invalid-key-throttle.js';
 
 const here = (): boolean => false;
 

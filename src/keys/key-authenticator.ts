@@ -2,19 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Clock, Secret } from '../platform/shared/index.js';
 import { InvalidToken } from './api-key.errors.js';
-import type { Caller } from './caller.js';
+import { type Caller, RefusedAddress, RefusedKey } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { KeyDirectory } from './key-directory.js';
-import { RefusedAddress, RefusedKey } from './refused-caller.errors.js';
 
-/** Whom a key makes of whoever calls with it. */
-export interface ExaminedCaller {
+/** The caller of a key, and whether it is usable. */
+interface ExaminedCaller {
   readonly caller: Caller;
-  /** Why it may not be used now, wherever from. */
+  /** Why it is not usable now, regardless of the address. */
   readonly refusal: RefusedKey | undefined;
 }
 
-/** Decides who a request comes from. */
+/** Authenticates requests. */
 @Injectable()
 export class KeyAuthenticator {
   constructor(
@@ -23,12 +22,12 @@ export class KeyAuthenticator {
   ) {}
 
   /**
-   * The caller behind the first key that we issued; a carrier that cannot be read does not spoil one that can.
-   * @param address whom the request comes from
-   * @throws RefusedKey when that key or its account may not be used now
-   * @throws RefusedAddress when the key may not be used from there
-   * @throws InvalidToken when we issued none of them, or none was sent
-   * @throws AppError `unavailable` when the database does not answer
+   * The caller of the first known key; headers that cannot be parsed do not invalidate others.
+   * @param address client address
+   * @throws RefusedKey when the key or its account is not usable now
+   * @throws RefusedAddress when the key is not allowed from the address
+   * @throws InvalidToken when there is no key or none is known
+   * @throws AppError `unavailable` when the database does not respond
    */
   async authenticate({ candidates, fault }: Credentials, address: string): Promise<Caller> {
     for (const secret of candidates) {
@@ -39,8 +38,8 @@ export class KeyAuthenticator {
   }
 
   /**
-   * The caller as its row says now, for whoever found it outdated.
-   * @throws RefusedKey, RefusedAddress when the key or its account may not be used any more, or not from this address
+   * Reloads an outdated caller.
+   * @throws RefusedKey, RefusedAddress when the key is no longer usable, or not from this address
    */
   async renew({ keyId }: Caller, address: string): Promise<Caller> {
     const caller = await this.directory.reload(keyId);
@@ -49,8 +48,8 @@ export class KeyAuthenticator {
   }
 
   /**
-   * The secret of the caller's key, for what only its holder may read. It is nowhere but in the headers that it came in.
-   * @throws InvalidToken when they do not show it
+   * The secret of the caller's key, from the request headers, where alone it exists.
+   * @throws InvalidToken when they do not contain it
    */
   async secretOf({ keyId }: Caller, headers: IncomingHttpHeaders): Promise<Secret> {
     for (const secret of readCredentials(headers, []).candidates)
@@ -58,20 +57,20 @@ export class KeyAuthenticator {
     throw new InvalidToken();
   }
 
-  /** Who would call with a key, and why they may not; undefined when there is no such key. Nobody calls. */
+  /** The caller of a key and why it is not usable; undefined if there is no such key. For dry runs. */
   async examine(keyId: string): Promise<ExaminedCaller | undefined> {
     return this.examined(await this.directory.look(keyId));
   }
 
-  /** The same of a new key of the account, one with no settings of its own; undefined when there is no account. */
+  /** The same for a new key of the account without settings; undefined if there is no such account. */
   async examineNewKeyOf(accountId: string): Promise<ExaminedCaller | undefined> {
     return this.examined(await this.directory.lookAtNewKeyOf(accountId));
   }
 
   /**
-   * Why keys of these may not be used at all any more, whatever they were when their calls began. A key that has only
-   * expired since is not among them: it was good for what it began.
-   * @throws AppError `unavailable` when the database does not answer
+   * Which of these keys are no longer usable. Keys that merely expired are not included: their running calls may
+   * finish.
+   * @throws AppError `unavailable` when the database does not respond
    */
   async revoked(keyIds: readonly string[]): Promise<readonly RefusedKey[]> {
     const callers = await this.directory.lookAtAll(keyIds);
@@ -82,7 +81,7 @@ export class KeyAuthenticator {
     return caller && { caller, refusal: this.refusalOf(caller) };
   }
 
-  /** Why the key or its account may not be used now, wherever from; undefined when it may. */
+  /** Why the key or its account is not usable now, regardless of the address; undefined if it is. */
   private refusalOf(caller: Caller): RefusedKey | undefined {
     const { expiresAt } = caller;
     const revocation = revocationOf(caller);
@@ -99,7 +98,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** Why a key may not be used, by its own state and that of its account; undefined when both are enabled. */
+/** Why a key is not usable because of its own state or that of its account; undefined if both are enabled. */
 function revocationOf(caller: Caller): RefusedKey | undefined {
   const { keyState, accountState } = caller;
   if (keyState === 'deleted') return new RefusedKey('this API key was deleted. Use another one.', caller);

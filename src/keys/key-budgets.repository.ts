@@ -4,7 +4,7 @@ import { type Nanos, nanos } from '../platform/shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { type BudgetName, type KeyBudget, type KeyBudgets, NO_BUDGETS } from './key-budgets.js';
 
-/** How the rows of a budget call its period, and the key its limit. */
+/** Stored names of periods, and the columns of their limits. */
 const STORED = {
   daily: { period: 'day', column: 'dailyBudget' },
   weekly: { period: 'week', column: 'weeklyBudget' },
@@ -16,7 +16,7 @@ interface BudgetRow extends Readonly<Record<'keyId' | 'limit' | 'used' | 'held',
   readonly resetsAt: Date;
 }
 
-/** A period that nothing was admitted in yet has no row, and its limit is the key's. */
+/** A period without admitted calls has no row; its limit is the key's. */
 const CURRENT = `
   SELECT k.id AS "keyId", p.name, p.budget AS "limit", coalesce(b.used, 0) AS used, coalesce(b.held, 0) AS held,
          (budget_period_start(p.period, now()) + ('1 ' || p.period)::interval) AT TIME ZONE 'UTC' AS "resetsAt"
@@ -27,18 +27,18 @@ const CURRENT = `
       ON b.key_id = k.id AND b.period = p.period AND b.period_start = budget_period_start(p.period, now())
    WHERE k.id = ANY ($1::text[]) AND p.budget IS NOT NULL`;
 
-/** The period that runs now, and the one that has begun meanwhile if this transaction began before it. */
+/** The current period, and the next one if it began during this transaction. */
 const OF_NOW = 'key_id = $1 AND period = $2 AND period_start >= budget_period_start($2, now())';
 
 const LOCK = `SELECT used, held FROM key_budgets WHERE ${OF_NOW} ORDER BY period_start FOR UPDATE`;
 const LIMIT = `UPDATE key_budgets SET "limit" = $3 WHERE ${OF_NOW}`;
 
-/** Budgets as their owners and the operator manage them; what calls use of them is admitted and settled elsewhere. */
+/** Budgets as owners and administrators manage them. Calls use them through admission and settlement. */
 @Injectable()
 export class KeyBudgetsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** By key id; a key without budgets has no entry. */
+  /** By key ID; keys without budgets are missing. */
   async of(keyIds: readonly string[]): Promise<ReadonlyMap<string, KeyBudgets>> {
     const rows = await this.dataSource.query<BudgetRow[]>(CURRENT, [keyIds]);
     const ofKeys = new Map<string, KeyBudgets>();
@@ -47,7 +47,7 @@ export class KeyBudgetsRepository {
     return ofKeys;
   }
 
-  /** What is used and held of it now. The key is locked by whoever asks: keys come before their budgets. */
+  /** Returns what is used and held now. The caller must have locked the key: keys are locked before budgets. */
   async lock(
     keyId: string,
     name: BudgetName,
@@ -57,7 +57,7 @@ export class KeyBudgetsRepository {
     return rows.map(({ used, held }) => ({ used: money(used), held: money(held) }));
   }
 
-  /** For the period that runs and all that follow. */
+  /** Applies to the current and all following periods. */
   async set(keyId: string, name: BudgetName, limit: Nanos | null, manager: EntityManager): Promise<void> {
     const { period, column } = STORED[name];
     await manager.query(LIMIT, [keyId, period, limit]);

@@ -1,28 +1,28 @@
 import { formatUsd, type JsonObject, type Nanos } from '../platform/shared/index.js';
 
-/** A key can have a budget for each of these periods. Days, weeks from Monday on, months, all in UTC. */
+/** Periods of budgets: days, weeks from Monday, months, in UTC. */
 export const BUDGET_NAMES = ['daily', 'weekly', 'monthly'] as const;
 export type BudgetName = (typeof BUDGET_NAMES)[number];
 
-/** A budget in the period that runs now. Money in nano-dollars. */
+/** A budget in the current period. Money in nano-dollars. */
 export interface KeyBudget {
   readonly limit: Nanos;
   readonly used: Nanos;
-  /** On hold for running calls that were admitted in this period. */
+  /** Held for running calls that were admitted in this period. */
   readonly held: Nanos;
-  /** When the next period begins. */
+  /** Start of the next period. */
   readonly resetsAt: Date;
 }
 
-/** Undefined: no such limit. */
+/** Undefined: unlimited. */
 export type KeyBudgets = Readonly<Record<BudgetName, KeyBudget | undefined>>;
 
 export const NO_BUDGETS: KeyBudgets = { daily: undefined, weekly: undefined, monthly: undefined };
 
-/** What budgets are to be; null lifts one, undefined leaves it as it is. */
+/** Null removes a budget, undefined keeps it. */
 export type BudgetChange = Readonly<Partial<Record<BudgetName, Nanos | null | undefined>>>;
 
-/** As programs read them: amounts as decimal strings, null where there is no such limit. */
+/** For API responses: amounts as decimal strings, null for unlimited. */
 export const renderBudgets = ({
   daily,
   weekly,

@@ -1,5 +1,5 @@
 import type { Caller } from './caller.js';
-import { KeyCache } from './key-cache.js';
+import { KeyCache } from './key-directory.js';
 
 const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   keyId: 'key_1',

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import { changedLimits, limitColumns, type LimitsChange, limitsIn } from '../platform/limits/index.js';
-import { MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
+import { changedLimits, describeLimits, limitColumns, type LimitsChange, limitsIn } from '../platform/limits/index.js';
+import { formatUsd, MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import {
   BudgetNotPossible,
@@ -13,17 +13,16 @@ import {
   QuotaNotPossible,
   SecretAlreadyKnown,
 } from './api-key.errors.js';
-import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import type { KeyLimits, KeyReference, KeySettings } from './api-key.js';
+import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import type { KeyState } from './caller.js';
 import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
-import { keyDifferences } from './key-differences.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { possibleBudget, possibleNetworks, rowOf } from './key-settings.js';
 
 /**
- * New keys, and changes of a key: each one transaction on its locked row, which raises its version and reaches all
- * processes with its commit. A change throws KeyNotFound, also for another account's key, and KeyIsDeleted.
+ * Creates and changes keys. Each change is a transaction on the locked row, increments the key's version and notifies
+ * all processes on commit. Throws KeyNotFound (also for keys of other accounts) and KeyIsDeleted.
  */
 @Injectable()
 export class KeyChanges {
@@ -35,7 +34,7 @@ export class KeyChanges {
   ) {}
 
   /**
-   * @param manager the transaction to do it in; one of its own when absent
+   * @param manager transaction; its own if absent
    * @throws SecretAlreadyKnown
    */
   async insert(row: NewApiKeyRow, manager?: EntityManager): Promise<void> {
@@ -51,7 +50,7 @@ export class KeyChanges {
     return this.run(key, ({ id }, manager) => this.keys.setState(id, state, manager));
   }
 
-  /** Deletes all that an account has, in the transaction that deletes the account; gives how many there were. */
+  /** Deletes all keys of an account in the transaction that deletes the account. Returns their number. */
   async deleteAllOf(accountId: string, manager: EntityManager): Promise<number> {
     const ids = await this.keys.deleteAllOf(accountId, manager);
     for (const id of ids) await this.notifications.publish(TOPICS.key, { id }, manager);
@@ -70,13 +69,13 @@ export class KeyChanges {
     });
   }
 
-  /** All of them or none. @throws BudgetNotPossible naming the figures */
+  /** All or none. @throws BudgetNotPossible naming the figures */
   setBudgets(key: KeyReference, change: BudgetChange): Promise<void> {
     return this.run(key, (row, manager) => this.writeBudgets(row, change, manager));
   }
 
   /**
-   * Changes limits, all that are named or none, and the networks when they are given.
+   * Changes limits, all or none, and networks if given.
    * @throws LimitNotPossible, NetworksNotPossible
    */
   setLimits(key: KeyReference, change: LimitsChange, networks: readonly string[] | undefined): Promise<KeyLimits> {
@@ -89,9 +88,9 @@ export class KeyChanges {
   }
 
   /**
-   * Makes the key's settings be these: what they leave out is lifted.
-   * @param version of the key that they were made from
-   * @throws KeyChangedMeanwhile when the key has another version by now, and nothing is overwritten
+   * Replaces all settings; absent ones are removed.
+   * @param version version of the key that the change is based on
+   * @throws KeyChangedMeanwhile when the key has another version; nothing is changed
    * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
    */
   setAll(key: KeyReference, version: number, settings: KeySettings): Promise<void> {
@@ -133,7 +132,7 @@ export class KeyChanges {
     });
   }
 
-  /** What the transaction has made of a key. */
+  /** Writes the audit entry of a change. */
   private async record(before: ApiKeyEntity, manager: EntityManager): Promise<void> {
     const after = await this.keys.lock(before.id, manager);
     if (after === null) return;
@@ -146,3 +145,29 @@ export class KeyChanges {
 
 const objectOf = ({ id, name, accountId }: Pick<NewApiKeyRow, 'id' | 'name' | 'accountId'>) =>
   ({ kind: 'key', id, name, owner: accountId }) as const;
+
+const dollars = (amount: Nanos | null): string => (amount === null ? 'none' : `$${formatUsd(amount)}`);
+const list = (items: readonly string[] | null, none: string): string => items?.join(', ') ?? none;
+const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
+
+/** Settings as audit lines name them. The state is reported by the action. */
+const FACTS: readonly (readonly [string, (row: ApiKeyEntity) => string])[] = [
+  ['name', ({ name }) => name],
+  ['group', ({ groupName }) => groupName ?? "the account's"],
+  ['quota', ({ quota }) => dollars(quota)],
+  ['daily budget', ({ dailyBudget }) => dollars(dailyBudget)],
+  ['weekly budget', ({ weeklyBudget }) => dollars(weeklyBudget)],
+  ['monthly budget', ({ monthlyBudget }) => dollars(monthlyBudget)],
+  ['limits', ({ limits }) => describeLimits(limitsIn(limits)) || 'none'],
+  ['networks', ({ networks }) => list(networks, 'any')],
+  ['models', ({ models }) => list(models, 'all in the group')],
+  ['expires', ({ expiresAt }) => expiresAt?.toISOString() ?? 'never'],
+  ['strict', ({ strict }) => yesOrNo(strict)],
+  ['never stores answers', ({ neverStores }) => yesOrNo(neverStores)],
+];
+
+/** One line per changed setting: `quota $5 → $10`. */
+const keyDifferences = (before: ApiKeyEntity, after: ApiKeyEntity): readonly string[] =>
+  FACTS.map(([label, told]) => [label, told(before), told(after)] as const)
+    .filter(([, was, is]) => was !== is)
+    .map(([label, was, is]) => `${label} ${was} → ${is}`);

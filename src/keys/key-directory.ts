@@ -1,23 +1,112 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
+import type { AccountState } from '../auth/index.js';
+import { Batcher, DatabasePools, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
+import { limitsIn } from '../platform/limits/index.js';
 import { AppError, Clock, newId } from '../platform/shared/index.js';
 import { hashSecret, isImportable } from './api-key.secret.js';
-import { CallerRepository } from './caller.repository.js';
-import type { Caller } from './caller.js';
-import { KeyCache } from './key-cache.js';
+import type { Caller, KeyState } from './caller.js';
+import { Networks } from './networks.js';
+
+/** Everything a call needs to know about its key, in one row. */
+const SELECT_CALLERS = (keys: string): string => `
+  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
+         k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
+         a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
+         a.concurrency AS account_concurrency, a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
+    FROM ${keys} k JOIN accounts a ON a.id = k.account_id`;
+
+const STORED = SELECT_CALLERS('api_keys');
+/** A virtual key with ID $2 and default settings. */
+const NEW = SELECT_CALLERS(`(SELECT (jsonb_populate_record(NULL::api_keys, jsonb_build_object(
+  'id', $2::text, 'account_id', $1::text, 'name', '', 'secret_hash', '', 'state', 'enabled', 'version', 1,
+  'strict', false, 'never_stores', false))).*)`);
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly state: KeyState;
+  readonly version: number;
+  readonly expires_at: Date | null;
+  readonly account_id: string;
+  readonly models: readonly string[] | null;
+  readonly strict: boolean;
+  readonly never_stores: boolean;
+  readonly secret_hash: Buffer;
+  readonly networks: readonly string[] | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrency: number | null;
+  readonly account_requests_per_minute: number | null;
+  readonly account_tokens_per_minute: number | null;
+  readonly account_concurrency: number | null;
+  readonly account_state: AccountState;
+  readonly group_name: string;
+}
+
+/** Reads keys for the hot path, with named statements. */
+@Injectable()
+export class CallerRepository {
+  constructor(private readonly pools: DatabasePools) {}
+
+  /** By position; undefined for unknown hashes. */
+  async findByHashes(hashes: readonly Buffer[]): Promise<readonly (Caller | undefined)[]> {
+    const text = `${STORED} WHERE k.secret_hash = ANY ($1::bytea[])`;
+    const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-hash', text, values: [hashes] });
+    const callers = new Map(rows.map((row) => [row.secret_hash.toString('base64'), callerOf(row)]));
+    return hashes.map((hash) => callers.get(hash.toString('base64')));
+  }
+
+  /** Unordered; unknown IDs are left out. */
+  async findByIds(keyIds: readonly string[]): Promise<readonly Caller[]> {
+    const text = `${STORED} WHERE k.id = ANY ($1::text[])`;
+    const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-id', text, values: [keyIds] });
+    return rows.map(callerOf);
+  }
+
+  /** The caller that a new key with default settings would have. */
+  async ofNewKey(accountId: string, keyId: string): Promise<Caller | undefined> {
+    const { rows } = await this.pools.general.query<Row>({ text: NEW, values: [accountId, keyId] });
+    return rows[0] && callerOf(rows[0]);
+  }
+}
+
+const callerOf = (row: Row): Caller => ({
+  keyId: row.id,
+  keyName: row.name,
+  keyState: row.state,
+  keyVersion: row.version,
+  expiresAt: row.expires_at?.getTime(),
+  accountId: row.account_id,
+  accountState: row.account_state,
+  groupName: row.group_name,
+  models: row.models === null ? undefined : new Set(row.models),
+  strict: row.strict,
+  storesAnswers: !row.never_stores,
+  networks: row.networks === null ? undefined : new Networks(row.networks),
+  keyLimits: limitsIn({
+    requestsPerMinute: row.requests_per_minute,
+    tokensPerMinute: row.tokens_per_minute,
+    concurrency: row.concurrency,
+  }),
+  accountLimits: limitsIn({
+    requestsPerMinute: row.account_requests_per_minute,
+    tokensPerMinute: row.account_tokens_per_minute,
+    concurrency: row.account_concurrency,
+  }),
+});
 
 /**
- * Who holds a secret. Answers come from memory where they can; a change of a key or an account reaches every process as
- * a notification and takes effect at once. Nothing correct depends on it: admission checks the rows themselves.
+ * Finds callers by secret, from a cache where possible. Changes of keys and accounts invalidate it in all processes by
+ * notification. Only a cache: admission checks the rows themselves.
  */
 @Injectable()
 export class KeyDirectory {
   private readonly cache = new KeyCache();
-  /** Lookups under way, by hash: many first calls under one key are one query. */
+  /** Lookups in flight, by hash: concurrent first calls of a key share one query. */
   private pending = new Map<string, Promise<Caller | undefined>>();
-  /** One query at a time, whatever number of strangers tries keys; the other connections stay free. */
+  /** One query at a time, however many invalid keys arrive; other connections stay free. */
   private readonly lookups: Batcher<Buffer, Caller | undefined>;
-  /** Raised by whatever makes earlier answers stale, those of queries under way included. */
+  /** Incremented by every invalidation; results of older queries are not cached. */
   private generation = 0;
 
   constructor(
@@ -35,11 +124,11 @@ export class KeyDirectory {
   }
 
   /**
-   * The caller behind a secret, whatever the state of key and account; undefined when we issued no such key.
-   * @throws AppError `unavailable` when the database does not answer
+   * The caller of a secret, in any state; undefined if unknown.
+   * @throws AppError `unavailable` when the database does not respond
    */
   find(secret: string): Promise<Caller | undefined> {
-    // What cannot be a key of ours, made here or taken over, is nothing to ask the database about.
+    // Cannot be one of our keys, so the database is not asked.
     if (!isImportable(secret)) return Promise.resolve(undefined);
     const hash = hashSecret(secret);
     const name = hash.toString('base64');
@@ -50,32 +139,32 @@ export class KeyDirectory {
     return pending;
   }
 
-  /** Drops what is known of a key, as when admission found its version outdated. */
+  /** Invalidates a key, for example when admission found its version outdated. */
   forget(keyId: string): void {
     this.stale(() => this.cache.forgetKey(keyId));
   }
 
   /**
-   * The caller as its row says now; undefined when there is no such key. What was cached of it is dropped.
-   * @throws AppError `unavailable` when the database does not answer
+   * Reads the caller from the database and invalidates its cache entry; undefined if there is no such key.
+   * @throws AppError `unavailable` when the database does not respond
    */
   reload(keyId: string): Promise<Caller | undefined> {
     this.forget(keyId);
     return this.look(keyId);
   }
 
-  /** The same of a key that nobody has sent: what is cached of it stays. */
+  /** Reads the caller without touching the cache. */
   async look(keyId: string): Promise<Caller | undefined> {
     const [caller] = await this.lookAtAll([keyId]);
     return caller;
   }
 
-  /** Callers as their rows say now, in no order; ids of no key are left out. */
+  /** Reads callers from the database, unordered; unknown IDs are left out. */
   lookAtAll(keyIds: readonly string[]): Promise<readonly Caller[]> {
     return this.callers.findByIds(keyIds).catch(refuse);
   }
 
-  /** Who would call with a new key of the account, one with no settings of its own; undefined when there is no account. */
+  /** The caller of a new key with default settings; undefined if there is no such account. */
   lookAtNewKeyOf(accountId: string): Promise<Caller | undefined> {
     return this.callers.ofNewKey(accountId, newId('key', this.clock.now())).catch(refuse);
   }
@@ -93,7 +182,7 @@ export class KeyDirectory {
     }
   }
 
-  /** Answers that are still on their way may be from before the change: they are neither kept nor shared any further. */
+  /** Results in flight may predate the change: they are neither cached nor shared. */
   private stale(forget: () => void): void {
     forget();
     this.generation += 1;
@@ -108,4 +197,88 @@ function refuse(cause: unknown): never {
     { retryAfterSeconds: 1 },
     { cause },
   );
+}
+
+/** Cached result for a hash. No caller: the key is unknown. */
+interface CachedKey {
+  readonly caller: Caller | undefined;
+  /** Unix time in ms. */
+  readonly since: number;
+}
+
+interface KeyCacheLimits {
+  readonly known: number;
+  readonly unknown: number;
+}
+
+/** Changes arrive as notifications; these bounds cover lost ones. */
+const KNOWN_LIVE_MS = 60_000;
+const UNKNOWN_LIVE_MS = 30_000;
+
+/**
+ * Callers by hash of their secret. Known and unknown hashes are cached separately, each bounded, so that invalid keys
+ * cannot evict valid ones. When full, the oldest known entry is evicted, or the older half of the unknown ones, since
+ * finding the first entry of a map with many deletions is slow.
+ */
+export class KeyCache {
+  private readonly known = new Map<string, CachedKey>();
+  private unknown = new Map<string, CachedKey>();
+  private olderUnknown = new Map<string, CachedKey>();
+
+  constructor(private readonly limits: KeyCacheLimits = { known: 50_000, unknown: 20_000 }) {}
+
+  /** @param maxAgeMs older entries are ignored */
+  get(hash: string, now: number, maxAgeMs = Infinity): CachedKey | undefined {
+    const known = this.known.get(hash);
+    const entry = known ?? this.unknown.get(hash) ?? this.olderUnknown.get(hash);
+    if (entry === undefined) return undefined;
+    const age = now - entry.since;
+    return age < Math.min(maxAgeMs, known ? KNOWN_LIVE_MS : UNKNOWN_LIVE_MS) ? entry : undefined;
+  }
+
+  put(hash: string, caller: Caller | undefined, now: number): void {
+    this.known.delete(hash);
+    if (caller) this.putKnown(hash, { caller, since: now });
+    else this.putUnknown(hash, { caller, since: now });
+  }
+
+  /** A key was added or changed. Its hash is not known here, so all unknown hashes are forgotten. */
+  forgetKey(keyId: string): void {
+    this.clearUnknown();
+    this.forgetWhere((caller) => caller.keyId === keyId);
+  }
+
+  forgetAccount(accountId: string): void {
+    this.forgetWhere((caller) => caller.accountId === accountId);
+  }
+
+  clear(): void {
+    this.known.clear();
+    this.clearUnknown();
+  }
+
+  private putKnown(hash: string, entry: CachedKey): void {
+    this.unknown.delete(hash);
+    this.olderUnknown.delete(hash);
+    const [first] = this.known.keys();
+    if (first !== undefined && this.known.size >= this.limits.known) this.known.delete(first);
+    this.known.set(hash, entry);
+  }
+
+  private putUnknown(hash: string, entry: CachedKey): void {
+    if (this.unknown.size >= this.limits.unknown / 2) {
+      this.olderUnknown = this.unknown;
+      this.unknown = new Map();
+    }
+    this.unknown.set(hash, entry);
+  }
+
+  private clearUnknown(): void {
+    this.unknown.clear();
+    this.olderUnknown.clear();
+  }
+
+  private forgetWhere(applies: (caller: Caller) => boolean): void {
+    for (const [hash, { caller }] of this.known) if (caller && applies(caller)) this.known.delete(hash);
+  }
 }

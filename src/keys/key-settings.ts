@@ -6,7 +6,7 @@ import type { KeySettings } from './api-key.js';
 import type { BudgetName } from './key-budgets.js';
 import { networksOf } from './networks.js';
 
-/** What people set of a key, as its row has it. */
+/** The columns of settings. */
 export type SettingsRow = Pick<
   ApiKeyEntity,
   | 'name'
@@ -24,7 +24,7 @@ export type SettingsRow = Pick<
 >;
 
 /**
- * Settings as a key's row has them.
+ * Validates settings and converts them to columns.
  * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
  */
 export function rowOf(settings: KeySettings): SettingsRow {
@@ -47,19 +47,19 @@ export function rowOf(settings: KeySettings): SettingsRow {
   };
 }
 
-/** Null: anywhere. @throws NetworksNotPossible */
+/** Null: any. @throws NetworksNotPossible */
 export function possibleNetworks(networks: readonly string[]): readonly string[] | null {
   const found = networksOf(networks);
   return found.length === 0 ? null : found;
 }
 
-/** @throws QuotaNotPossible when no quota can be that */
+/** @throws QuotaNotPossible */
 export function possibleQuota(quota: Nanos | null): Nanos | null {
   if (quota !== null && (quota < 0n || quota > MAX_AMOUNT)) throw QuotaNotPossible.outOfRange();
   return quota;
 }
 
-/** @throws BudgetNotPossible when no budget can be that */
+/** @throws BudgetNotPossible */
 export function possibleBudget(name: BudgetName, limit: Nanos | null): Nanos | null {
   if (limit !== null && (limit < 0n || limit > MAX_AMOUNT)) throw BudgetNotPossible.outOfRange(name);
   return limit;

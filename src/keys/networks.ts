@@ -1,15 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 import { NetworksNotPossible } from './api-key.errors.js';
 
-/** Each is looked at for every call. */
+/** Each is checked on every call. */
 const MAX_NETWORKS = 100;
-/** How an IPv4 address looks behind a socket of both families. */
+/** Prefix of IPv4 addresses on dual-stack sockets. */
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const LONGEST_TEXT = 60;
 
-/** Where a key may be used. Made once for a caller that is remembered, since looking is all that a call has time for. */
+/** Allowed networks of a key, parsed once per cached caller. */
 export class Networks {
-  /** Each family by itself: `::/0` is every IPv6 address, and no IPv4 one. */
+  /** Separate families: `::/0` contains all IPv6 addresses and no IPv4 address. */
   private readonly lists = { 4: new BlockList(), 6: new BlockList() };
 
   constructor(networks: readonly string[]) {
@@ -17,7 +17,7 @@ export class Networks {
       this.lists[family].addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6');
   }
 
-  /** What cannot be read as an address is in no network. */
+  /** False for unparsable addresses. */
   includes(address: string): boolean {
     const plain = address.replace(MAPPED, '').replace(/%.*/s, '');
     const family = isIP(plain);
@@ -27,8 +27,8 @@ export class Networks {
 }
 
 /**
- * Networks as a key stores them: each once, in one form.
- * @throws NetworksNotPossible naming the first that is none
+ * Networks in canonical form without duplicates.
+ * @throws NetworksNotPossible naming the first invalid one
  */
 export function networksOf(texts: readonly string[]): readonly string[] {
   const networks = new Set(
@@ -45,18 +45,18 @@ export function networksOf(texts: readonly string[]): readonly string[] {
 interface Network {
   readonly family: 4 | 6;
   readonly address: string;
-  /** The bits that count; all of them of a single address. */
+  /** Prefix length; the full length for a single address. */
   readonly prefix: number;
 }
 
-/** An address, or a range in CIDR notation. */
+/** Parses an address or a CIDR range. */
 function parseNetwork(text: string): Network | undefined {
   const [, front = '', digits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = front.replace(MAPPED, '').toLowerCase();
   const family = isIP(address);
   if (family !== 4 && family !== 6) return undefined;
   const bits = family === 4 ? 32 : 128;
-  // The prefix of an IPv4 range that is written as an IPv6 one counts the bits in front of it too.
+  // The prefix length of an IPv4-mapped IPv6 range includes the 96 bits in front.
   const prefix = digits === undefined ? bits : Number(digits) - (address.length < front.length ? 96 : 0);
   return prefix < 0 || prefix > bits ? undefined : { family, address, prefix };
 }

@@ -1,6 +1,6 @@
 import type { ApiKey } from './api-key.js';
 
-/** What can be said of a key's use, in the order of how much it matters. */
+/** Conditions of a key, most important first. */
 export const KEY_CONDITIONS = [
   'deleted',
   'disabled',
@@ -20,27 +20,27 @@ export type KeyCondition = (typeof KEY_CONDITIONS)[number];
 
 /** A key as its owner's pages show it. */
 export interface OwnKey extends ApiKey {
-  /** Raised by every change; settings are saved over the version that they were made from. */
+  /** Incremented by every change; settings are saved against the version they were based on. */
   readonly version: number;
   /** The group that its calls are billed under: its own, else the account's. */
   readonly group: string;
-  /** At least one; the one that matters most in front. */
+  /** Not empty; the most important first. */
   readonly conditions: readonly KeyCondition[];
-  /** When its last call came, refused ones included; undefined: it has none in the record. */
+  /** Time of the last call, including rejected ones; undefined if the log has none. */
   readonly lastUsedAt: Date | undefined;
 }
 
-/** Which of an account's keys are looked for. */
+/** Filter of an account's keys. */
 export interface KeyFilter {
-  /** Part of the name, or of the first and last characters that are shown of a secret. */
+  /** Substring of the name, or of the visible characters of the secret. */
   readonly text?: string | undefined;
   /** As in `OwnKey`. */
   readonly group?: string | undefined;
-  /** Left out: any but deleted. */
+  /** Default: all but deleted. */
   readonly condition?: KeyCondition | undefined;
 }
 
-/** A place in the list, newest key first: ids sort by the time they were made. */
+/** Position in the list, newest first: IDs sort by creation time. */
 export interface KeyPosition {
   /** Keys older than this one. */
   readonly before?: string | undefined;

@@ -8,7 +8,7 @@ import { type KeyBudgets, NO_BUDGETS } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import type { KeyCondition, KeyFilter, KeyPosition, OwnKey } from './own-key.js';
 
-/** A key's row with what is derived from it, its budgets' rows and its calls; amounts are nanos as text. */
+/** A key's row with derived columns, budgets and last use; amounts in nanos as text. */
 interface OwnKeyRow {
   readonly id: string;
   readonly name: string;
@@ -33,7 +33,7 @@ interface OwnKeyRow {
   readonly lastUsedAt: Date | null;
 }
 
-/** Of one account's keys: the derived columns first, so that they can be filtered by; last use only of the rows shown. */
+/** Derived columns come first, so that they can be filtered; last use is read for shown rows only. */
 const SELECT = (filter: string, order: string): string => `
   SELECT k.*, greatest(
            (SELECT c.created_at FROM calls c WHERE c.key_id = k.id ORDER BY c.created_at DESC LIMIT 1),
@@ -73,7 +73,7 @@ const SELECT = (filter: string, order: string): string => `
 
 const ONE = SELECT('AND k.id = $2', '');
 
-/** Those that the filter lets pass, `deleted` only when it is asked for. */
+/** Rows that match the filter; `deleted` only on request. */
 const PAGE = (side: string, order: string): string =>
   SELECT(
     `AND ($2::text IS NULL OR k.name ILIKE $2 OR k.hint ILIKE $2)
@@ -92,12 +92,12 @@ const GROUPS = `
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
    WHERE k.account_id = $1 ORDER BY 1`;
 
-/** Stops at the number that is asked about. */
+/** Stops counting at the given number. */
 const COUNT = `
   SELECT count(*)::int AS count
     FROM (SELECT 1 FROM api_keys WHERE account_id = $1 AND state <> 'deleted' LIMIT $2) k`;
 
-/** The keys of one account, read only. */
+/** Reads the keys of one account. */
 @Injectable()
 export class OwnKeysRepository {
   constructor(
@@ -115,7 +115,7 @@ export class OwnKeysRepository {
     return row?.id;
   }
 
-  /** In the order of the list, newest first; of those newer than a place, the nearest to it. */
+  /** Newest first; of keys newer than the position, those closest to it. */
   async page(
     accountId: string,
     { text, group, condition }: KeyFilter,
@@ -128,13 +128,13 @@ export class OwnKeysRepository {
     return keys.toSorted((one, other) => (one.id < other.id ? 1 : -1));
   }
 
-  /** Under which the account's keys are billed, deleted ones included, by name. */
+  /** Names of the groups that the account's keys are billed under, including deleted keys. */
   async groups(accountId: string): Promise<readonly string[]> {
     const rows = await this.dataSource.query<{ group: string }[]>(GROUPS, [accountId]);
     return rows.map(({ group }) => group);
   }
 
-  /** Whether the account has at least so many keys, deleted ones left out. */
+  /** Whether the account has at least this many keys, not counting deleted ones. */
   async hasAsMany(accountId: string, number: number): Promise<boolean> {
     const [row] = await this.dataSource.query<{ count: number }[]>(COUNT, [accountId, number]);
     return row?.count === number;

@@ -10,14 +10,14 @@ import { KeyChanges } from './key-changes.js';
 import type { KeyFilter, KeyPage, KeyPosition, OwnKey } from './own-key.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 
-/** Whose keys: all that is read or changed here belongs to this account. */
+/** Everything read or changed here belongs to this account. */
 type Owner = Pick<Visitor, 'accountId' | 'groupName'>;
 
 export const PAGE_KEYS = 50;
-/** Of one account, deleted ones left out. Keys that are made at the same moment may go over it by a few. */
+/** Per account, not counting deleted keys. Concurrent creation may exceed it slightly. */
 const MAX_KEYS = 1000;
 
-/** The keys of one account, as its owner manages them. Another account's key is not found, like one that never was. */
+/** The keys of one account, as its owner manages them. Keys of other accounts are not found. */
 @Injectable()
 export class OwnKeys {
   constructor(
@@ -42,13 +42,13 @@ export class OwnKeys {
 
   /** @throws KeyNotFound */
   async get(key: OwnedKey): Promise<OwnKey> {
-    // The database would not even take some of what stands in addresses.
+    // The database rejects some characters that URLs can contain.
     const found = /^key_\w+$/.test(key.id) ? await this.rows.find(key) : undefined;
     if (!found) throw new KeyNotFound(key.id);
     return found;
   }
 
-  /** The key that this is the secret of; undefined when it is none of the account's. */
+  /** The key with this secret; undefined if it is not the account's. */
   async bySecret(accountId: string, secret: string): Promise<OwnKey | undefined> {
     const id = await this.rows.idBySecret(accountId, hashSecret(secret));
     return id === undefined ? undefined : this.get({ accountId, id });
@@ -60,7 +60,7 @@ export class OwnKeys {
   }
 
   /**
-   * @throws GroupNotOffered, ModelNotOffered when the owner could not call what the key is for
+   * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner
    * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible
    * @throws NetworksNotPossible
    */
@@ -71,7 +71,8 @@ export class OwnKeys {
   }
 
   /**
-   * A key of the same settings, whatever is offered now; used up is nothing of it. An expiry that has passed is left out.
+   * Creates a key with the same settings and nothing used, even if its group is no longer available. A past expiry is
+   * dropped.
    * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName
    */
   async createLike(accountId: string, like: OwnKey, name: string, now: Date): Promise<CreatedApiKey> {
@@ -94,9 +95,9 @@ export class OwnKeys {
   }
 
   /**
-   * Makes the settings be these. A group or a model that the key has already may stay though it is offered no more.
-   * @param version of the key that they were made from
-   * @throws KeyChangedMeanwhile, and what `create` throws
+   * Replaces the settings. The key keeps its group and models even if they are no longer available.
+   * @param version version that the change is based on
+   * @throws KeyChangedMeanwhile, and the errors of `create`
    */
   async change(owner: Owner, id: string, version: number, settings: KeySettings): Promise<void> {
     const key = { accountId: owner.accountId, id };
@@ -104,7 +105,7 @@ export class OwnKeys {
     await this.changes.setAll(key, version, settings);
   }
 
-  /** @throws KeyNotFound, KeyIsDeleted; so do those that follow */
+  /** @throws KeyNotFound, KeyIsDeleted, as the following methods do */
   enable(key: OwnedKey): Promise<void> {
     return this.changes.setState(key, 'enabled');
   }
@@ -113,17 +114,17 @@ export class OwnKeys {
     return this.changes.setState(key, 'disabled');
   }
 
-  /** For good: whoever still sends it is told that it was deleted. */
+  /** Permanent: requests with the secret are told that the key was deleted. */
   delete(key: OwnedKey): Promise<void> {
     return this.changes.setState(key, 'deleted');
   }
 
-  /** @throws QuotaNotPossible when the key has none, or it would be too much */
+  /** @throws QuotaNotPossible when the key has no quota, or it would become too large */
   raiseQuota(key: OwnedKey, amount: Nanos): Promise<Nanos> {
     return this.changes.addQuota(key, amount);
   }
 
-  /** Counts the key that is to be made. */
+  /** Includes the key to be created. */
   private async checkRoom(accountId: string): Promise<void> {
     if (await this.rows.hasAsMany(accountId, MAX_KEYS)) throw new TooManyKeys(MAX_KEYS);
     try {

@@ -10,10 +10,10 @@ import {
 import { Protocol, Upstream } from '../protocols/decorators/index.js';
 import { ChannelDirectory } from '../catalog/channels/index.js';
 
-/** Words what no dialect claims: most clients read this shape. */
+/** Renders errors for requests that no protocol claims; most clients understand it. */
 const DEFAULT: ProtocolId = 'chat-completions';
 
-/** Every dialect the program speaks, collected from the modules once, when it starts. */
+/** All protocol adapters, collected once at start. */
 @Injectable()
 export class AdapterRegistry implements OnModuleInit {
   private readonly logger = new Logger('Adapters');
@@ -25,7 +25,7 @@ export class AdapterRegistry implements OnModuleInit {
     private readonly channels: ChannelDirectory,
   ) {}
 
-  /** @throws Error when two adapters of a side have the same id, or none words what no dialect claims */
+  /** @throws Error when two adapters of a side have the same ID, or the default protocol is missing */
   onModuleInit(): void {
     this.protocols = this.collect<ProtocolAdapter>('client', Protocol);
     this.upstreams = this.collect<UpstreamAdapter>('upstream', Upstream);
@@ -35,22 +35,22 @@ export class AdapterRegistry implements OnModuleInit {
     );
   }
 
-  /** Every address that a call can be posted to, in its usual form. */
+  /** All canonical paths that accept calls. */
   get callPaths(): readonly string[] {
     return [...this.protocols.values()].flatMap((protocol) => protocol.callPaths);
   }
 
-  /** What most clients read. */
+  /** The protocol that most clients understand. */
   get usual(): ProtocolAdapter {
     return this.protocol(DEFAULT);
   }
 
-  /** Every dialect that clients can speak. */
+  /** All protocols that clients can use. */
   get dialects(): readonly ProtocolAdapter[] {
     return [...this.protocols.values()];
   }
 
-  /** By the id of an upstream adapter, where an upstream of it usually looks for the credential. */
+  /** Default auth by upstream protocol. */
   get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['usualAuth']> {
     return new Map([...this.upstreams].map(([id, { usualAuth }]) => [id, usualAuth]));
   }
@@ -65,7 +65,7 @@ export class AdapterRegistry implements OnModuleInit {
     return found(this.upstreams.get(id), id);
   }
 
-  /** The dialect that words errors and lists for this request: by its path; by its headers where dialects share one. */
+  /** The protocol that renders errors and lists for a request: by path, or by headers where protocols share a path. */
   claimant(request: RequestLine): ProtocolAdapter {
     for (const line of [{ ...request, headers: {} }, request])
       for (const protocol of this.protocols.values()) if (protocol.claims(line)) return protocol;
@@ -96,7 +96,7 @@ interface Adapters {
   readonly upstreams: ReadonlyMap<ProtocolId, UpstreamAdapter>;
 }
 
-/** The adapters of these modules, made without an application: they need nothing. */
+/** Instantiates the adapters of these modules without an application; they have no dependencies. */
 export function adaptersIn(modules: readonly Type[]): Adapters {
   const providers = modules.flatMap(
     (module) => (Reflect.getMetadata(MODULE_METADATA.PROVIDERS, module) ?? []) as readonly unknown[],

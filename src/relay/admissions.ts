@@ -8,17 +8,17 @@ import { CallLimits } from './call-limits.js';
 import { ModelAccess } from './model-access.js';
 import { RelayMetrics } from './relay-metrics.js';
 
-/** A call that wants to be admitted. */
+/** A call to be admitted. */
 interface AskingCall {
   readonly ticket: Ticket;
   readonly answer: CallContext;
-  /** Of the answer, which says how much is left. */
+  /** Protocol of the response, which reports remaining limits. */
   readonly protocol: ProtocolAdapter;
-  /** What its client calls it, with the id of the key. */
+  /** The client's idempotency key, with the ID of the API key. */
   readonly name: string | undefined;
 }
 
-/** Lets calls in: the model has to be the caller's, no limit exceeded, and the money there; in this order. */
+/** Admits calls: checks model access, then limits, then money. */
 @Injectable()
 export class Admissions {
   constructor(
@@ -29,8 +29,8 @@ export class Admissions {
   ) {}
 
   /**
-   * Cold. What `answered` makes of the admitted call, which counts as running until that has ended or is left.
-   * @throws AppError when the call is not admitted, or another process runs one of its name
+   * Cold. Runs `answered` for the admitted call, which counts as running until that ends or is unsubscribed.
+   * @throws AppError when the call is rejected, or another process runs a call of the same name
    */
   during(asking: AskingCall, answered: (admission: Admission) => Observable<Frame>): Observable<Frame> {
     const { ticket, name } = asking;
@@ -40,7 +40,7 @@ export class Admissions {
     return name === undefined ? admitted() : this.names.during(name, ticket.call.id, admitted);
   }
 
-  /** A request that another call answers counts as a request all the same. @throws RateLimited */
+  /** Counts a request that shares another call's response. @throws RateLimited */
   async countRepetition(call: Call, caller: Caller): Promise<void> {
     await this.limits.countRequest(call, caller);
   }
@@ -55,7 +55,7 @@ export class Admissions {
     const subjects = this.limits.subjectsOf(caller, call.ip);
     if (subjects === undefined) return admitted();
     return defer(() => {
-      // A call that cannot be made is not counted.
+      // Calls without access to the model are not counted.
       const { model } = this.models.plan(call, caller);
       const promptTokens = likelyPromptTokens(call.head.size, model.contextWindow);
       const limited = this.limits.hold(ticket, subjects, promptTokens);

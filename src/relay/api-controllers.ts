@@ -5,12 +5,11 @@ import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/inde
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolChoices } from './protocol-choices.js';
-import { PromptCounts } from './prompt-counts.js';
-import { PromptRoute } from './prompt-route.js';
+import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 
-/** The controllers of everything that clients post in this protocol. */
+/** Creates the controllers for a protocol's POST endpoints. */
 export function apiControllers({ id, callPaths, promptQuestion }: ProtocolAdapter): readonly Type[] {
   const calls = callController(id, callPaths);
   return promptQuestion === undefined ? [calls] : [calls, promptCountController(promptQuestion)];

@@ -7,7 +7,7 @@ import { StoredResponsesController } from './stored-responses.controller.js';
 
 const modules = Object.values(protocolModules);
 
-/** Every protocol with its endpoints. */
+/** All protocols with their endpoints. */
 @Module({
   imports: [...modules, RelayModule],
   controllers: [...[...adaptersIn(modules).protocols.values()].flatMap(apiControllers), StoredResponsesController],

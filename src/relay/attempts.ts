@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, defer, from, switchMap } from 'rxjs';
-import { unpricedTool } from './billing/index.js';
-import type { Frame, TreeObject } from '../protocols/contract/index.js';
-import { ChannelSelection } from './routing/index.js';
+import { defer, from, type Observable, switchMap } from 'rxjs';
+import type { Caller } from '../keys/index.js';
+import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { affinityOfCall } from './affinity.js';
-import { admitsNamed, ResponseStore, keeperOf, type NamedReferences } from './response-store.js';
+import { unpricedTool } from './billing/index.js';
 import { Failover } from './failover.js';
+import { misfitOf } from './model-access.js';
+import type { RunningCall } from './prepared-request.js';
 import type { PreviousResponses } from './previous-responses.js';
-import { misfitOf } from './request-fit.js';
-import type { RunningCall } from './running-call.js';
+import { admitsNamed, keeperOf, type NamedReferences, ResponseStore } from './response-store.js';
+import { type Affinity, affinityOf, ChannelSelection } from './routing/index.js';
 import { type Translatable, Translations } from './translations.js';
 
-/** Gets the answer to an admitted call: finds what it names of earlier ones, and whom it can be asked of. */
+/** Serves an admitted call: resolves references to earlier responses and selects channels. */
 @Injectable()
 export class Attempts {
   constructor(
@@ -58,13 +58,13 @@ export class Attempts {
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {
-      // State of a channel that is disabled, or cannot take this call, still exists: the client may try again later.
+      // A disabled or unsuitable channel still has its state: the client may retry later.
       const mayReturn = state?.isKnown === true && this.channels.has(state.keeper?.channelId ?? '');
       if (state !== undefined && !mayReturn) throw state.refusal;
       return frames;
     });
     if (recollection?.isKnown !== false) return refused;
-    // Says which of the names is unknown.
+    // Names the unknown reference.
     return from(this.translations.requireNamed(translatable)).pipe(switchMap(() => refused));
   }
 
@@ -77,4 +77,38 @@ export class Attempts {
     const keepsInput = this.memory.keeps({ call, caller, protocol });
     return { call, protocol, caller, request, recollection, keepsInput };
   }
+}
+
+/** Headers that identify a conversation, most specific first. */
+const SESSION_HEADERS = [
+  'x-claude-code-session-id',
+  'session-id',
+  'thread-id',
+  'x-session-id',
+  'x-conversation-id',
+  'session_id',
+  'conversation_id',
+] as const;
+/** Longer values are truncated. */
+const MAX_LENGTH = 256;
+
+/**
+ * A key that keeps the calls of a conversation on one channel, whose prompt cache knows the beginning; undefined if the
+ * client sends nothing suitable. Cache keys take precedence over sessions, sessions over users. Scoped to the account,
+ * because clients choose these values.
+ */
+export function affinityOfCall(
+  { head, request }: Call,
+  { accountId }: Pick<Caller, 'accountId'>,
+): Affinity | undefined {
+  const name = head.affinity?.cache ?? sessionIn(request) ?? head.affinity?.user;
+  return name === undefined ? undefined : affinityOf(accountId, name.slice(0, MAX_LENGTH));
+}
+
+function sessionIn(request: Call['request']): string | undefined {
+  for (const name of SESSION_HEADERS) {
+    const value = headerOf(request, name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }

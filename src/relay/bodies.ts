@@ -1,16 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
-import type { CallBody, CallHead, HeadReader } from '../protocols/contract/index.js';
+import { Readable, type Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Config } from '../platform/config/index.js';
-import { BodyBudget } from './body-budget.js';
-import { announcedBytes, BodyReader, type BodyWatcher, SLICE_BYTES } from './body-reader.js';
-import { tooLarge } from './body.errors.js';
-import { DecodedBody, encodingsOf } from './decoded-body.js';
-import { HeldBody } from './held-body.js';
+import { ExpansionLimit } from '../platform/shared/index.js';
+import type { BodySize, CallBody, CallHead, HeadReader, PromptSample } from '../protocols/contract/index.js';
+import { BodyBudget, type BodyShare } from './body-budget.js';
+import {
+  announcedBytes,
+  BodyMeasure,
+  BodyReader,
+  type BodyWatcher,
+  corrupt,
+  left,
+  SLICE_BYTES,
+  tooLarge,
+  tooManyEncodings,
+  unsupportedEncoding,
+} from './body-reader.js';
 import { RelayTimings } from './relay-timings.js';
 import { TimeSlicer } from './time-slicer.js';
 
-/** Reads the bodies of requests: within limits of size, memory and time, and without holding up anything else. */
+/** Reads request bodies within limits of size, memory and time, without blocking the event loop. */
 @Injectable()
 export class Bodies {
   constructor(
@@ -21,10 +32,10 @@ export class Bodies {
   ) {}
 
   /**
-   * The whole body, decoded; the watcher has seen all but the last slice of it by then. What is known to be too large by
-   * its header is refused without reading it.
-   * @param accountId counted against this account's share of memory
-   * @throws AppError, also what the watcher throws
+   * Reads the whole body, decoded; the watcher has then seen all but its last slice. Bodies announced as too large are
+   * rejected unread.
+   * @param accountId whose share of memory is used
+   * @throws AppError, including errors of the watcher
    */
   async read(request: IncomingMessage, watcher: BodyWatcher, accountId: string): Promise<HeldBody> {
     const { maxBodyBytes: maxBytes } = this.config;
@@ -44,7 +55,7 @@ export class Bodies {
     }
   }
 
-  /** Reads the head from a body that is here already. */
+  /** Reads the head of a complete body. */
   async readHead(reader: HeadReader, body: CallBody): Promise<CallHead> {
     const { bytes } = body;
     for (let seen = SLICE_BYTES; seen < bytes.length; seen += SLICE_BYTES) {
@@ -53,4 +64,186 @@ export class Bodies {
     }
     return reader.end(body);
   }
+}
+
+/** Each needs memory of its own. */
+const MAX_ENCODINGS = 4;
+/** 8 MiB, the maximum for the web (RFC 9659): a frame declares its own window. */
+const ZSTD_WINDOW_LOG = 23;
+const WHOLE = { rejectGarbageAfterEnd: true };
+
+/** Decoders by encoding. Only gzip allows multiple members. */
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate(WHOLE)],
+  ['br', () => createBrotliDecompress(WHOLE)],
+  ['zstd', () => createZstdDecompress({ ...WHOLE, params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } })],
+]);
+
+/**
+ * Content encodings of a body in order of application; empty if none.
+ * @throws AppError unsupported_media_type
+ */
+export function encodingsOf({ headers }: IncomingMessage): readonly string[] {
+  const named = (headers['content-encoding'] ?? '').toLowerCase().split(',');
+  const encodings = named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  const unknown = encodings.find((name) => !DECODERS.has(name));
+  if (unknown !== undefined) throw unsupportedEncoding(unknown, [...DECODERS.keys()]);
+  if (encodings.length > MAX_ENCODINGS) throw tooManyEncodings(MAX_ENCODINGS);
+  return encodings;
+}
+
+/**
+ * A request body decoded on demand. The output of every stage is limited like the body itself, so that a small input
+ * cannot expand in memory. Stop reading by destroying it; the request itself stays intact.
+ */
+export class DecodedBody extends Readable {
+  /** The decoded length is unknown. */
+  readonly headers = {};
+  private readonly decoders: Transform[] = [];
+  private readonly decoded: Readable;
+  private readonly expansion = new ExpansionLimit();
+
+  /** @param encodings not empty, from `encodingsOf` */
+  constructor(
+    private readonly request: IncomingMessage,
+    encodings: readonly string[],
+    maxBytes: number,
+  ) {
+    super();
+    this.decoded = encodings.reduceRight<Readable>((encoded, name) => this.undo(encoded, name, maxBytes), request);
+    const measure = new BodyMeasure(maxBytes, this.expansion);
+    this.decoded
+      .on('data', (chunk: Buffer) => {
+        if (!this.isWithin(measure, chunk)) return;
+        if (!this.push(chunk)) this.decoded.pause();
+      })
+      .once('end', () => this.push(null));
+    // The client has already left.
+    if (request.destroyed) this.destroy();
+    else request.once('close', this.onClose);
+  }
+
+  override _read(): void {
+    this.decoded.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    // The request outlives its body and holds a reference to this.
+    this.request.off('close', this.onClose).unpipe().removeAllListeners('data');
+    for (const decoder of this.decoders) decoder.destroy();
+    done(error);
+  }
+
+  private undo(encoded: Readable, name: string, maxBytes: number): Readable {
+    const decoder = DECODERS.get(name)?.();
+    if (decoder === undefined) throw new RangeError(`Unknown encoding: ${name}.`);
+    this.decoders.push(decoder);
+    const isArriving = encoded === this.request;
+    const measure = isArriving ? new BodyMeasure(maxBytes) : new BodyMeasure(maxBytes, this.expansion);
+    encoded.on('data', (chunk: Buffer) => {
+      if (isArriving) this.expansion.compressed(chunk);
+      this.isWithin(measure, chunk);
+    });
+    decoder.once('error', () => this.destroy(corrupt(name)));
+    return encoded.pipe(decoder);
+  }
+
+  /** False, ending everything, if a limit is exceeded. */
+  private isWithin(measure: BodyMeasure, chunk: Buffer): boolean {
+    try {
+      measure.add(chunk);
+      return true;
+    } catch (error) {
+      this.destroy(error as Error);
+      return false;
+    }
+  }
+
+  private readonly onClose = (): void => {
+    if (!this.request.readableEnded) this.destroy(left());
+  };
+}
+
+/** Bodies up to this size are kept during the response, so that their prompt can be counted. */
+const MAX_STORED_BYTES = 32 * 1024;
+const SAMPLES = 32;
+const SAMPLE_BYTES = MAX_STORED_BYTES / SAMPLES;
+
+/**
+ * A request body in memory and its share of the budget. Kept only while another channel may be tried: a prompt of 60 MB
+ * must not stay for the half hour of its response.
+ */
+export class HeldBody implements CallBody {
+  private kept: Buffer | undefined;
+  private rest: Buffer | PromptSample | undefined;
+
+  constructor(
+    bytes: Buffer,
+    private readonly share: Pick<BodyShare, 'growTo' | 'shrinkTo' | 'release'>,
+  ) {
+    this.kept = bytes;
+  }
+
+  get bytes(): Buffer {
+    if (this.kept === undefined) throw new TypeError('The body of a call was read after it was released.');
+    return this.kept;
+  }
+
+  get countable(): Buffer | PromptSample | undefined {
+    return this.kept ?? this.rest;
+  }
+
+  /**
+   * Reserves memory for derived data until the body is dropped or this is called again.
+   * @param bytes besides the body's own
+   * @throws AppError server_is_overloaded
+   */
+  countBeside(bytes: number): void {
+    if (this.kept === undefined) return;
+    this.share.growTo(this.kept.length + bytes);
+    this.share.shrinkTo(this.kept.length + bytes);
+  }
+
+  /** Reduces the body to what counting its prompt needs. Idempotent. */
+  shrink(size: BodySize): void {
+    if (this.kept !== undefined)
+      this.rest = this.kept.length <= MAX_STORED_BYTES ? this.kept : sampleOf(this.kept, size);
+    this.drop();
+  }
+
+  /** Idempotent. */
+  drop(): void {
+    this.kept = undefined;
+    this.share.release();
+  }
+}
+
+/** Samples from random positions, so that clients cannot choose what is sampled. */
+function sampleOf(bytes: Buffer, { media = [] }: BodySize): PromptSample {
+  const texts: { start: number; end: number }[] = [];
+  let from = 0;
+  for (const { start, end } of [...media, { start: bytes.length, end: bytes.length }]) {
+    if (start > from) texts.push({ start: from, end: start });
+    from = end;
+  }
+  const total = texts.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (total <= MAX_STORED_BYTES)
+    return { texts: texts.map(({ start, end }) => bytes.toString('utf8', start, end)), share: 1 };
+  const pieces: string[] = [];
+  let sampled = 0;
+  let passed = 0;
+  for (const { start, end } of texts) {
+    const count = Math.ceil(((end - start) / total) * SAMPLES);
+    const part = (end - start) / count;
+    for (let index = 0; index < count && pieces.length < 2 * SAMPLES; index++) {
+      const at = Math.floor(start + part * index + Math.random() * Math.max(0, part - SAMPLE_BYTES));
+      const to = Math.min(end, at + SAMPLE_BYTES);
+      pieces.push(bytes.toString('utf8', at, to));
+      sampled += to - at;
+    }
+    passed += end - start;
+  }
+  return { texts: pieces, share: passed / sampled };
 }

@@ -4,41 +4,41 @@ import { AppError, monotonicMs } from '../platform/shared/index.js';
 
 /** Bodies come and go within seconds. */
 const RETRY_AFTER_SECONDS = 2;
-/** What one account may hold while others need memory. */
+/** Share that an account may hold while others need memory. */
 const FAIR_FRACTION = 1 / 4;
-/** What an account that holds more leaves free: bodies that have arrived cannot be ended to make room. */
+/** Share that a larger account must leave free: complete bodies cannot be aborted. */
 const FREE_FRACTION = 1 / 2;
 
-/** A slower upload makes room first when memory is short. */
+/** Slower uploads are aborted first when memory is short. */
 const MIN_BYTES_PER_SECOND = 100_000;
-/** An upload is judged by at least this much time, and by little more: a fast beginning does not excuse a stall. */
+/** Window for measuring upload speed, so that a fast start does not excuse a stall. */
 const WINDOW_MS = 1000;
 
 /**
- * Memory that the requests of all calls take together, shared between accounts. Only bytes that have arrived count. When
- * it is short, uploads that still arrive are ended to make room: the slow ones first, then those of accounts with more
- * than their fair share. A request that does not fit even so is refused; nothing waits.
+ * Memory budget of all request bodies, shared between accounts. Only received bytes count. When it is exhausted,
+ * uploads in progress are aborted: slow ones first, then those of accounts above their fair share. A request that still
+ * does not fit is rejected; nothing waits.
  */
 @Injectable()
 export class BodyBudget {
   private taken = 0;
   private readonly takenBy = new Map<string, number>();
-  /** Of bodies that are still arriving, the oldest first. */
+  /** Uploads in progress, oldest first. */
   private readonly uploads = new Set<BodyShare>();
 
   constructor(private readonly config: Config) {}
 
-  /** Bytes that are reserved now. */
+  /** Reserved bytes. */
   get takenBytes(): number {
     return this.taken;
   }
 
-  /** The share of one request, empty at first. */
+  /** An empty share for one request. */
   open(accountId: string): BodyShare {
     return new BodyShare(accountId, this);
   }
 
-  /** For `BodyShare`. @throws AppError server_is_overloaded; request_too_large when it would never fit */
+  /** For `BodyShare`. @throws AppError server_is_overloaded; request_too_large when it could never fit */
   take(share: BodyShare, bytes: number): void {
     if (share.bytes + bytes > this.config.bodyMemoryBytes) throw needsTooMuch();
     if (!this.fits(share, bytes)) this.makeRoom(share, bytes);
@@ -46,7 +46,7 @@ export class BodyBudget {
     this.add(share.accountId, bytes);
   }
 
-  /** For `BodyShare`: work on a body must leave memory for others. @throws AppError likewise */
+  /** For `BodyShare`: reserves memory for processing, leaving some for others. @throws AppError as above */
   takeForWork(share: BodyShare, bytes: number): void {
     if (share.bytes + bytes > this.config.bodyMemoryBytes * (1 - FREE_FRACTION)) throw needsTooMuch();
     this.take(share, bytes);
@@ -57,7 +57,7 @@ export class BodyBudget {
     this.add(accountId, -bytes);
   }
 
-  /** For `BodyShare`: from now on it can be ended to make room, or not any more. */
+  /** For `BodyShare`: whether it can be aborted to free memory. */
   setArriving(share: BodyShare, isArriving: boolean): void {
     if (isArriving) this.uploads.add(share);
     else this.uploads.delete(share);
@@ -82,7 +82,7 @@ export class BodyBudget {
     return this.heldBy(accountId) + bytes <= this.fairBytes;
   }
 
-  /** The only request of an account may take all that is free: otherwise a body of the largest size would never fit. */
+  /** An account's only request may use all free memory; otherwise the largest bodies would never fit. */
   private fits(share: BodyShare, bytes: number): boolean {
     const isOnly = this.heldBy(share.accountId) === share.bytes;
     const leftFree = isOnly || this.isFair(share, bytes) ? 0 : FREE_FRACTION;
@@ -97,7 +97,7 @@ export class BodyBudget {
     if (isFair) this.end(share, bytes, (upload) => !this.isFair(upload, 0));
   }
 
-  /** Ends other uploads of a kind, the youngest first, until there is room. */
+  /** Aborts matching uploads, newest first, until there is room. */
   private end(share: BodyShare, bytes: number, mayEnd: (upload: BodyShare) => boolean): void {
     for (const upload of [...this.uploads].toReversed()) {
       if (this.fits(share, bytes)) return;
@@ -106,7 +106,7 @@ export class BodyBudget {
   }
 }
 
-/** Whether a body that is arriving has become slow. */
+/** Detects slow uploads. */
 class UploadSpeed {
   private before: { readonly bytes: number; readonly atMs: number };
   private current: { readonly bytes: number; readonly atMs: number };
@@ -115,7 +115,7 @@ class UploadSpeed {
     this.before = this.current = { bytes: 0, atMs: startedMs };
   }
 
-  /** @param bytes that have arrived by now */
+  /** @param bytes received so far */
   note(bytes: number, nowMs: number): void {
     if (nowMs - this.current.atMs < WINDOW_MS) return;
     this.before = this.current;
@@ -129,7 +129,7 @@ class UploadSpeed {
   }
 }
 
-/** What one request has of the budget. */
+/** The share of one request. */
 export class BodyShare {
   private held = 0;
   private speed: UploadSpeed | undefined;
@@ -152,7 +152,7 @@ export class BodyShare {
     this.speed?.note(bytes, monotonicMs());
   }
 
-  /** For work on a body that has a share of its own. @throws AppError likewise; request_too_large */
+  /** Reserves memory for processing besides the body. @throws AppError as above; request_too_large */
   growForWork(bytes: number): void {
     if (bytes <= this.held) return;
     this.budget.takeForWork(this, bytes - this.held);
@@ -165,14 +165,17 @@ export class BodyShare {
     this.held = bytes;
   }
 
-  /** The body begins to arrive. @param onReclaimed called at most once, when its memory was given to another request */
+  /**
+   * Call when the body starts to arrive. @param onReclaimed called at most once, when the memory was given to another
+   * request
+   */
   beginUpload(onReclaimed: (error: AppError) => void): void {
     this.onReclaimed = onReclaimed;
     this.speed = new UploadSpeed(monotonicMs());
     this.budget.setArriving(this, true);
   }
 
-  /** All of it has arrived, or no more is read. Again does nothing. */
+  /** Call when the body is complete or reading stops. Idempotent. */
   endUpload(): void {
     this.speed = undefined;
     this.budget.setArriving(this, false);
@@ -188,7 +191,7 @@ export class BodyShare {
     this.onReclaimed(error);
   }
 
-  /** Gives all of it back; again does nothing. */
+  /** Releases everything. Idempotent. */
   release(): void {
     this.endUpload();
     this.shrinkTo(0);

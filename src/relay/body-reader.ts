@@ -1,24 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { AppError } from '../platform/shared/index.js';
+import { AppError, type ExpansionLimit } from '../platform/shared/index.js';
 import type { BodyShare } from './body-budget.js';
-import { BodyMeasure } from './body-measure.js';
-import { left, tooSlow } from './body.errors.js';
-import { GrowingMemory } from './growing-memory.js';
 import type { RelayTimings } from './relay-timings.js';
 import type { TimeSlicer } from './time-slicer.js';
 
-/** So much is looked at in one go. */
+/** Bytes processed per event loop turn. */
 export const SLICE_BYTES = 64 * 1024;
-/** The client is not listened to while more than this has come that nobody has looked at. */
+/** The request is paused while more than this is unprocessed. */
 const MAX_AHEAD_BYTES = 4 * SLICE_BYTES;
 
-/** What a body is read from: the request, or what decodes it. */
-export type BodySource = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-length'> };
+/** The request, or a decoder of it. */
+type BodySource = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-length'> };
 
-/** Looks at a body as it arrives. */
+/** Observes a body while it arrives. */
 export interface BodyWatcher {
-  /** The body so far. What it throws ends the reading. */
+  /** The body so far. Errors end the reading. */
   next(arrived: Buffer): void;
 }
 
@@ -29,10 +26,7 @@ interface ReadingLimits {
   readonly turns: TimeSlicer;
 }
 
-/**
- * The bytes of one request's body as they come. Its watcher has seen all but the last slice of them when they are
- * complete, each in its turn.
- */
+/** Reads one request body. When it is complete, its watcher has seen all but the last slice. */
 export class BodyReader {
   private readonly measure: BodyMeasure;
   private memory: GrowingMemory;
@@ -55,10 +49,10 @@ export class BodyReader {
     this.memory = new GrowingMemory(announced ?? limits.maxBytes, announced !== undefined);
   }
 
-  /** @throws AppError when it is too large or too slow, takes more memory than there is, or when the client has left */
+  /** @throws AppError when it is too large or too slow, exceeds the memory budget, or the client has left */
   read(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      // While the key was checked the client may have left, and its leaving is not told twice.
+      // The client may have left during authentication; the event is not repeated.
       if (this.source.destroyed) return reject(left());
       this.succeed = resolve;
       this.refuse = reject;
@@ -89,7 +83,7 @@ export class BodyReader {
     if (!this.isComplete) this.fail(error instanceof AppError ? error : left());
   };
 
-  /** Bytes that the watcher has not seen. */
+  /** Bytes the watcher has not seen. */
   private get ahead(): number {
     return this.memory.length - this.seen;
   }
@@ -114,7 +108,7 @@ export class BodyReader {
     if (this.ahead <= MAX_AHEAD_BYTES) this.source.resume();
   }
 
-  /** The whole body within the time, or so much of it in each such time. */
+  /** Requires the whole body within the time limit, or a minimum amount per limit. */
   private demandSpeed(): void {
     const { bodyMs, bodyBytesPerSecond } = this.limits.timings;
     const came = this.memory.length - this.bytesBefore;
@@ -132,7 +126,7 @@ export class BodyReader {
   private fail(error: unknown): void {
     if (this.isOver) return;
     this.stop();
-    // The rest is not read by anybody but for whoever answers.
+    // The rest is left to the sender of the response.
     this.source.pause();
     this.refuse(error);
   }
@@ -140,15 +134,126 @@ export class BodyReader {
   private stop(): void {
     this.isOver = true;
     this.limits.share.endUpload();
-    // The request outlives its body, and knows this reader.
+    // The request outlives its body and holds a reference to this reader.
     this.memory = new GrowingMemory(0, true);
     clearInterval(this.slowTimer);
     this.source.off('data', this.onData).off('end', this.onEnd).off('close', this.onLeft);
   }
 }
 
-/** The length that the client says its body has; undefined when it says none. */
+/** The value of Content-Length; undefined if absent. */
 export function announcedBytes({ headers }: BodySource): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
+
+/** Up to these sizes a body of unknown length is copied as it grows, which is cheap. */
+const STEPS = [64 * 1024, 1024 * 1024] as const;
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * A buffer that grows by copying each chunk once on arrival, so that completion costs nothing and tiny chunks cost no
+ * more than their bytes. The system commits memory on write, so large capacities are free until used.
+ */
+export class GrowingMemory {
+  private memory: Buffer = NO_BYTES;
+  private size = 0;
+
+  /**
+   * @param capacity known or allowed size
+   * @param isKnown whether all of it will arrive
+   */
+  constructor(
+    private readonly capacity: number,
+    private readonly isKnown: boolean,
+  ) {}
+
+  get length(): number {
+    return this.size;
+  }
+
+  /** Everything added so far. */
+  get bytes(): Buffer {
+    return this.memory.subarray(0, this.size);
+  }
+
+  /** Copies a chunk. @throws RangeError beyond the capacity */
+  add(chunk: Buffer): void {
+    const size = this.size + chunk.length;
+    if (size > this.capacity) throw new RangeError(`${size} bytes exceed the reserved ${this.capacity}.`);
+    if (this.size === 0 && (!this.isKnown || size === this.capacity)) this.memory = chunk;
+    else {
+      if (size > this.memory.length) this.grow(size);
+      chunk.copy(this.memory, this.size);
+    }
+    this.size = size;
+  }
+
+  private grow(size: number): void {
+    const step = this.isKnown ? undefined : STEPS.find((bytes) => bytes >= size && bytes < this.capacity);
+    const memory = Buffer.allocUnsafeSlow(step ?? this.capacity);
+    this.memory.copy(memory, 0, 0, this.size);
+    this.memory = memory;
+  }
+}
+
+/** No real client sends this many tiny chunks; processing each costs more than its content. */
+const MANY_CHUNKS = 4096;
+const MIN_CHUNK_BYTES = 16;
+
+/** Measures a body against its limits. */
+export class BodyMeasure {
+  private bytes = 0;
+  private chunks = 0;
+
+  /** @param expansion limit for decompressed data */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly expansion?: ExpansionLimit,
+  ) {}
+
+  /** @returns bytes so far @throws AppError when there are too many, or the chunks are too small */
+  add(chunk: Buffer): number {
+    this.bytes += chunk.length;
+    this.chunks += 1;
+    if (this.chunks > MANY_CHUNKS && this.bytes < this.chunks * MIN_CHUNK_BYTES) throw tooManyChunks(MIN_CHUNK_BYTES);
+    if (this.bytes > this.maxBytes) throw tooLarge(this.maxBytes);
+    if (this.expansion?.isExceededBy(this.bytes) === true) throw expandsTooFar();
+    return this.bytes;
+  }
+}
+
+// Errors of reading a body.
+
+export const tooLarge = (maxBytes: number): AppError =>
+  new AppError('request_too_large', `The body exceeds the maximum of ${maxBytes} bytes.`);
+
+const expandsTooFar = (): AppError =>
+  new AppError(
+    'request_too_large',
+    'The body decompresses to more than 100 times its size. Send it uncompressed or with less compression.',
+  );
+
+const tooManyChunks = (leastBytes: number): AppError =>
+  new AppError('invalid_request', `The body arrives in too many chunks under ${leastBytes} bytes. Send larger chunks.`);
+
+const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
+  new AppError(
+    'request_timeout',
+    `The body arrived too slowly: under ${bytesPerSecond} bytes per second for more than ${bodyMs / 1000} s.`,
+  );
+
+export const left = (): AppError =>
+  new AppError('context_canceled', 'context canceled: the client disconnected before its request was complete.');
+
+export const corrupt = (encoding: string): AppError =>
+  new AppError('invalid_request', `The body is not valid ${encoding}, as declared in content-encoding.`);
+
+export const unsupportedEncoding = (encoding: string, supported: readonly string[]): AppError =>
+  new AppError(
+    'unsupported_media_type',
+    `The content-encoding "${encoding.slice(0, 40)}" is not supported. Use ${supported.join(', ')}, or no encoding.`,
+  );
+
+export const tooManyEncodings = (most: number): AppError =>
+  new AppError('unsupported_media_type', `The body has more than ${most} content encodings. Send it without.`);

@@ -17,7 +17,7 @@ import { CatalogService } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
 import { networkOf } from '../platform/shared/index.js';
 
-/** Which rate limits hold for whom. */
+/** Determines which rate limits apply to a request. */
 @Injectable()
 export class CallLimits {
   constructor(
@@ -25,7 +25,7 @@ export class CallLimits {
     private readonly limiter: RateLimiter,
   ) {}
 
-  /** Whom a request counts for; undefined when nobody of them has a limit, so that it need not be counted. */
+  /** Subjects that a request counts for; undefined if none has a limit. */
   subjectsOf(caller: Caller, ip: string): readonly Subject[] | undefined {
     const { groups, usualLimits } = this.catalog.current();
     const ofGroup = groups.get(caller.groupName)?.limits ?? NO_LIMITS;
@@ -37,23 +37,23 @@ export class CallLimits {
       { kind: 'key', id: keyId, name: keyName, limits: ownOrDefault(caller.keyLimits, key) },
       { kind: 'account', id: accountId, name: '', limits: ownOrDefault(caller.accountLimits, account) },
       { kind: 'group', id: groupName, name: groupName, limits: ofGroup },
-      // A client that has left already has none.
+      // A client that has left has no address.
       ...(ip === '' ? [] : [{ kind: 'address', id: networkOf(ip), name: '', limits: address } as const]),
     ];
   }
 
-  /** What refuses a call even when nobody else calls. Nothing is counted. */
+  /** Why a call can never be admitted, regardless of other calls. Counts nothing. */
   refusalOfAlone(demand: Demand): RateLimited | undefined {
     return this.limiter.refusalOfAlone(demand);
   }
 
-  /** Takes what a call needs, at once. Whoever is given this has to unsubscribe from it when the call has ended. */
+  /** Starts taking what a call needs. Unsubscribe from the result when the call has ended. */
   hold(ticket: Ticket, subjects: readonly Subject[], promptTokens: number): LimitedCall {
     const demand: Demand = { id: ticket.call.id, subjects, tokens: promptTokens, runs: true };
     return new LimitedCall(this.limiter.take(demand), ticket, promptTokens);
   }
 
-  /** Counts what runs no model of its own: a question, a repetition. Undefined when nothing is limited. @throws RateLimited */
+  /** Counts a request without a model run, such as a token count. Undefined without limits. @throws RateLimited */
   async countRequest({ id, ip }: Pick<Call, 'id' | 'ip'>, caller: Caller): Promise<LimitStatuses | undefined> {
     const subjects = this.subjectsOf(caller, ip);
     if (subjects === undefined) return undefined;
@@ -62,7 +62,7 @@ export class CallLimits {
   }
 }
 
-/** A call that is counted, from when it asks to be until it has ended. */
+/** A counted call, from its request for admission to its end. */
 export class LimitedCall implements Unsubscribable {
   constructor(
     /** Rejects with RateLimited. */
@@ -71,13 +71,13 @@ export class LimitedCall implements Unsubscribable {
     private readonly promptTokens: number,
   ) {}
 
-  /** However the call has ended, and also when it was left before it was known whether it may run. */
+  /** However the call ended, including before admission. */
   unsubscribe(): void {
     const used = this.usedTokens();
     this.permit.then((permit) => permit.end(used)).catch(() => undefined);
   }
 
-  /** As it was reported or counted, else as it has been seen so far. */
+  /** Reported or counted tokens, else those seen so far. */
   private usedTokens(): number {
     if (this.ticket.admission === undefined) return 0;
     const { usage, isProvisional, countedPrompt, outputUnits } = this.ticket.progress();

@@ -1,17 +1,76 @@
-import { type CanActivate, type ExecutionContext, Injectable, UseGuards, applyDecorators } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type OnModuleDestroy,
+  UseGuards,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { BillingService } from './billing/index.js';
+import type { ServerResponse } from 'node:http';
 import { ApiKeyGuard, type Caller, RefusedCaller } from '../keys/index.js';
-import { AppError } from '../platform/shared/index.js';
+import { Config } from '../platform/config/index.js';
+import { Metrics } from '../platform/metrics/index.js';
+import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { LoadShedding } from './load-shedding.js';
+import { BillingService } from './billing/index.js';
 import { NoMoreCalls, Overloaded } from './relay.errors.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import { RunState } from './run-state.js';
 
+/** Sampling interval of the event loop delay. */
+const LOOK_MS = 100;
+
 /**
- * The guard of routes that reach a model: a key, and a process that takes calls. A refusal that concerns a key of
- * ours leaves a row: its owner will look there for the reason.
+ * Rejects calls that this process could not serve in time, so that running calls are not affected. Applies to calls
+ * only.
+ */
+@Injectable()
+export class LoadShedding implements OnModuleDestroy {
+  private readonly shed;
+  private readonly maxCalls: number;
+  private readonly load: EventLoopLoad;
+  private readonly looking: NodeJS.Timeout;
+  private lookedMs = monotonicMs();
+  private running = 0;
+
+  constructor(metrics: Metrics, { maxCallsInFlight, maxEventLoopDelayMs }: Config) {
+    this.shed = metrics.counter('calls_shed_total', 'Requests rejected by load shedding.', ['reason']);
+    this.maxCalls = maxCallsInFlight;
+    this.load = new EventLoopLoad(maxEventLoopDelayMs);
+    this.looking = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  /** Counts a call until its response ends. @throws Overloaded */
+  take(response: ServerResponse): void {
+    if (this.running >= this.maxCalls) this.refuse('calls_in_flight');
+    if (this.load.slow) this.refuse('event_loop_delay');
+    // The client left during authentication; there will be no close event.
+    if (response.destroyed) return;
+    this.running += 1;
+    response.once('close', () => (this.running -= 1));
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.looking);
+  }
+
+  private refuse(reason: 'calls_in_flight' | 'event_loop_delay'): never {
+    this.shed.inc({ reason });
+    throw new Overloaded();
+  }
+
+  private look(): void {
+    const nowMs = monotonicMs();
+    const sinceMs = nowMs - this.lookedMs;
+    this.lookedMs = nowMs;
+    this.load.note(sinceMs, Math.max(0, sinceMs - LOOK_MS));
+  }
+}
+
+/**
+ * Guards routes that reach a model: requires a key and available capacity. Rejections of known keys are recorded, so
+ * that their owner finds the reason.
  */
 @Injectable()
 export class CallGuard implements CanActivate {
@@ -45,5 +104,44 @@ export class CallGuard implements CanActivate {
   }
 }
 
-/** For controllers whose routes reach a model: the key is checked from the headers, before the body is read. */
+/** For controllers whose routes reach a model. Authenticates from headers, before the body is read. */
 export const CallRoute = (): ClassDecorator & MethodDecorator => applyDecorators(UseGuards(CallGuard));
+
+/** Evaluation interval; shorter overload does not matter. */
+const WINDOW_MS = 500;
+/** A single long turn may be a pause of the machine; two in a row are not chance. */
+const HIGH_WINDOWS = 2;
+
+/**
+ * Detects an overloaded event loop by the delay of timers over about a second. Overload ends when the delay falls to
+ * half of the threshold.
+ */
+export class EventLoopLoad {
+  private isSlow = false;
+  private elapsedMs = 0;
+  /** Delay weighted by turn length: what counts is most of the time, not most turns. */
+  private weighted = 0;
+  private highWindows = 0;
+
+  constructor(private readonly limitMs: number) {}
+
+  get slow(): boolean {
+    return this.isSlow;
+  }
+
+  /** @param sinceMs time since the last sample @param lateMs delay of the timer */
+  note(sinceMs: number, lateMs: number): void {
+    this.elapsedMs += sinceMs;
+    this.weighted += sinceMs * lateMs;
+    if (this.elapsedMs < WINDOW_MS) return;
+    this.judge(this.weighted / this.elapsedMs);
+    this.elapsedMs = 0;
+    this.weighted = 0;
+  }
+
+  private judge(delayMs: number): void {
+    this.highWindows = delayMs > this.limitMs ? this.highWindows + 1 : 0;
+    if (this.highWindows >= HIGH_WINDOWS) this.isSlow = true;
+    else if (delayMs < this.limitMs / 2) this.isSlow = false;
+  }
+}

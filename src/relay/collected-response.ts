@@ -2,16 +2,16 @@ import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rx
 import type { UpstreamHeaders } from '../protocols/contract/index.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
 import { AppError } from '../platform/shared/index.js';
-import { ResponseSize } from './response-size.js';
+import { ResponseSize } from './response-sink.js';
 
-/** What an upstream said to a request that is no call. */
+/** The response to a request that is not a call. */
 export interface CollectedResponse {
   readonly status: number;
   readonly headers: UpstreamHeaders;
   readonly chunks: readonly Buffer[];
 }
 
-/** All of an answer. @throws AppError as the parts do, and when it is too large, or not all of it there in time */
+/** The complete response. @throws AppError of the upstream client, and when it is too large or too slow */
 export function collected(parts: Observable<UpstreamPart>, patienceMs: number): Promise<CollectedResponse> {
   const late = (): Observable<never> =>
     throwError(() => new AppError('timeout', `no response within ${patienceMs / 1000} s`));
@@ -29,12 +29,12 @@ export function collected(parts: Observable<UpstreamPart>, patienceMs: number): 
   return firstValueFrom(parts.pipe(reduce(add, nothing), timeout({ first: patienceMs, with: late })));
 }
 
-/** The body as JSON; undefined when it is none. */
+/** The parsed body; undefined if it is not JSON. */
 export function jsonOf({ chunks }: CollectedResponse): unknown {
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    // No JSON: the answer is told by its status.
+    // Not JSON: only the status counts.
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync 
 import type { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import { BodyReader } from './body-reader.js';
-import { DecodedBody, encodingsOf } from './decoded-body.js';
+import { DecodedBody, encodingsOf } from './bodies.js';
 import { RelayTimings } from './relay-timings.js';
 import { TimeSlicer } from './time-slicer.js';
 

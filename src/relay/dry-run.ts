@@ -1,52 +1,137 @@
 import { Injectable } from '@nestjs/common';
-import { type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../protocols/contract/index.js';
-import { CatalogService } from '../catalog/index.js';
 import { type Channel, upstreamModel } from '../catalog/channels/index.js';
-import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/index.js';
-import { type AppError, Clock, newId } from '../platform/shared/index.js';
+import { CatalogService } from '../catalog/index.js';
+import { type Caller, KeyAuthenticator } from '../keys/index.js';
+import type { Subject } from '../platform/limits/index.js';
+import { AppError, Clock, newId } from '../platform/shared/index.js';
+import { type Call, type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { type DryAdmission, DryAdmissions, type DryCall, type DryCaller } from './dry-admission.js';
+import {
+  AdmissionTrial,
+  type BillingPlan,
+  likelyPromptTokens,
+  type PriceTerms,
+  termsOf,
+  type TriedAdmission,
+} from './billing/index.js';
+import { CallLimits } from './call-limits.js';
+import { ModelAccess } from './model-access.js';
 import { passesVerbatim } from './prepared-request.js';
+import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/index.js';
 
-/** A call that is thought of: what of it decides whether it is admitted, what it costs and where it goes. */
+/** A key, or a new key with default settings of an account. */
+type DryCaller = { readonly keyId: string } | { readonly newKeyOf: string };
+
+/** What is known of a hypothetical call. */
+type DryCall = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
+
+/**
+ * What would be decided about a call before an upstream is asked. All steps are evaluated as far as possible, even
+ * after one that rejects; a real call returns the first error.
+ */
+interface DryAdmission {
+  readonly caller: Caller;
+  /** Because of the key or the account, regardless of the address. */
+  readonly keyRefusal: AppError | undefined;
+  /** Undefined when the model is rejected. */
+  readonly plan: BillingPlan | undefined;
+  readonly modelRefusal: AppError | undefined;
+  /** The most expensive terms the call could be billed by; undefined without a plan. */
+  readonly terms: PriceTerms | undefined;
+  /** Subjects and their limits; undefined if none has a limit. */
+  readonly subjects: readonly Subject[] | undefined;
+  /** The call exceeds a limit by itself. Current usage of limits is not considered. */
+  readonly limitRefusal: AppError | undefined;
+  /** Undefined without a plan or if the key is not usable. */
+  readonly money: TriedAdmission | undefined;
+}
+
+/** Asks all parts of admission about a hypothetical call. */
+@Injectable()
+export class DryAdmissions {
+  constructor(
+    private readonly keys: KeyAuthenticator,
+    private readonly models: ModelAccess,
+    private readonly limits: CallLimits,
+    private readonly trial: AdmissionTrial,
+  ) {}
+
+  /** Undefined if there is no such key or account. @throws AppError `unavailable` when the database does not respond */
+  async of(call: DryCall, who: DryCaller): Promise<DryAdmission | undefined> {
+    const isNewKey = 'newKeyOf' in who;
+    const examined = await (isNewKey ? this.keys.examineNewKeyOf(who.newKeyOf) : this.keys.examine(who.keyId));
+    if (examined === undefined) return undefined;
+    const { caller, refusal: keyRefusal } = examined;
+    const planned = this.planned(call, caller);
+    const plan = planned instanceof AppError ? undefined : planned;
+    const subjects = this.limits.subjectsOf(caller, call.ip);
+    return {
+      caller,
+      keyRefusal,
+      plan,
+      modelRefusal: planned instanceof AppError ? planned : undefined,
+      terms: plan && termsOf(call, plan),
+      subjects,
+      limitRefusal: plan && subjects && this.limitRefusal(call, plan, subjects),
+      money: plan && keyRefusal === undefined ? await this.trial.of(call, plan, isNewKey) : undefined,
+    };
+  }
+
+  private planned(call: DryCall, caller: Caller): BillingPlan | AppError {
+    try {
+      return this.models.plan(call, caller);
+    } catch (error) {
+      if (error instanceof AppError) return error;
+      throw error;
+    }
+  }
+
+  private limitRefusal(
+    { id, head }: DryCall,
+    { model }: BillingPlan,
+    subjects: readonly Subject[],
+  ): AppError | undefined {
+    const tokens = likelyPromptTokens(head.size, model.contextWindow);
+    return this.limits.refusalOfAlone({ id, subjects, tokens, runs: true });
+  }
+}
+
+/** A hypothetical call: what decides its admission, price and route. */
 export interface DryRunQuestion {
   readonly who: DryCaller;
   readonly model: string;
-  /** The dialect of its client. */
+  /** Protocol of the client. */
   readonly protocol: ProtocolId;
   readonly stream: boolean;
   readonly effort: Effort | undefined;
-  /** How long its prompt is, as it is estimated of a body: four bytes are a token. */
+  /** Prompt length, converted to a body at four bytes per token. */
   readonly promptTokens: number;
   readonly outputLimit: number | undefined;
 }
 
-/** A channel that the call would ask, and how. */
+/** A channel that the call could use. */
 export interface DryRoute extends Prospect {
-  /** What the model is called there. */
+  /** The upstream's name of the model. */
   readonly upstreamModel: string;
-  /** The call goes up in other words than its client's. */
+  /** Whether the call would be translated. */
   readonly isTranslated: boolean;
 }
 
-/** What would become of the call. */
+/** The result for a hypothetical call. */
 export interface DryRunResult extends DryAdmission {
   readonly outlook: ModelOutlook;
-  /** In the order in which they are likely to be asked. */
+  /** Most likely first. */
   readonly routes: readonly DryRoute[];
-  /** The first of all refusals: what the client would be told. Undefined: a channel would be asked. */
+  /** The error that the client would get; undefined: a channel would be asked. */
   readonly refusal: AppError | undefined;
-  /** When all of it was so, in milliseconds since 1970. */
+  /** Time of the evaluation, Unix ms. */
   readonly askedAt: number;
 }
 
 const BYTES_PER_TOKEN = 4;
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
 
-/**
- * Tells what would become of a call, by asking everything that decides about calls. Nothing is held, counted or sent, and
- * no row is left. Health and load are those of this process.
- */
+/** Dry-runs a call. Holds, counts, sends and records nothing. Health and load are those of this process. */
 @Injectable()
 export class DryRun {
   constructor(
@@ -57,7 +142,7 @@ export class DryRun {
     private readonly clock: Clock,
   ) {}
 
-  /** Undefined when there is no such key or account. @throws AppError `unavailable` when the database does not answer */
+  /** Undefined if there is no such key or account. @throws AppError `unavailable` when the database does not respond */
   async of(question: DryRunQuestion): Promise<DryRunResult | undefined> {
     await this.catalog.reload();
     const call = this.callOf(question);
@@ -84,7 +169,7 @@ export class DryRun {
     const createdAt = this.clock.now();
     const size = { bytes: promptTokens * BYTES_PER_TOKEN, encodedBytes: 0, images: 0 };
     const head = { model, stream, effort, outputLimit, answers: 1, size, fields: NO_FIELDS };
-    // Whoever has no address is counted under none.
+    // Without an address, address limits do not apply.
     return { id: newId('req', createdAt), createdAt, protocol, head, ip: '' };
   }
 

@@ -1,4 +1,4 @@
-import { EventLoopLoad } from './event-loop-load.js';
+import { EventLoopLoad } from './call.guard.js';
 
 const LIMIT_MS = 1000;
 /** How often is looked. */

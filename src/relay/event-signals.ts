@@ -1,6 +1,6 @@
 import { type CallEvent, type CallSignal, outputOf } from '../protocols/contract/index.js';
 
-/** Tells the engine what the events of a translated answer mean to it. */
+/** Derives signals for the engine from events of a translated response. */
 export class EventSignals {
   private hasContent = false;
   private isReported = false;
@@ -8,16 +8,16 @@ export class EventSignals {
   private seen = 0;
 
   constructor(
-    /** The upstream's is nothing to a client that knows another. */
+    /** The client gets our response ID, not the upstream's. */
     private readonly answerId: string | undefined,
   ) {}
 
-  /** Tokens of output so far, roughly. */
+  /** Estimated output tokens so far. */
   get units(): number {
     return Math.ceil(this.seen);
   }
 
-  /** The upstream has said what the answer came to. */
+  /** Whether the upstream has reported usage. */
   get reported(): boolean {
     return this.isReported;
   }
@@ -32,7 +32,7 @@ export class EventSignals {
     switch (event.type) {
       case 'part-start':
         this.part += 1;
-        // A call says something before its arguments come; a text or a thought does not.
+        // A tool call counts as content before its arguments; text and reasoning do not.
         if (event.start.kind === 'tool-call') {
           this.content(signals);
           this.output(event.start.name, signals);

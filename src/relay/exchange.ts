@@ -1,21 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { defer, isObservable, type Observable, switchMap, throwError, timeout } from 'rxjs';
-import type { AttemptTarget } from './billing/index.js';
-import type { Frame, UpstreamAdapter } from '../protocols/contract/index.js';
-import { type Assignment } from './routing/index.js';
-import { UpstreamClient } from './upstream/upstream-client.js';
+import { defer, isObservable, type MonoTypeOperatorFunction, Observable, switchMap, throwError, timeout } from 'rxjs';
+import type { Channel, ChannelTimeouts } from '../catalog/channels/index.js';
+import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
+import type { Flow, Frame, UpstreamAdapter, UpstreamRequest } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { ResponseStore } from './response-store.js';
+import type { AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
+import type { CallContext } from './call-context.js';
 import { lane } from './lane.js';
-import { type PreparedRequest, prepareRequest } from './prepared-request.js';
-import { monotonicMs } from '../platform/shared/index.js';
+import { type PreparedRequest, prepareRequest, type RunningCall } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import { TranslationTooSlow } from './relay.errors.js';
-import type { RunningCall } from './running-call.js';
+import { ResponseStore } from './response-store.js';
+import type { Assignment } from './routing/index.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
-import { traced } from './traced-request.js';
-import { timeLimits, watchAttempt } from './watched-attempt.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 
 /** One request to one upstream. */
 interface AttemptContext {
@@ -26,7 +25,7 @@ interface AttemptContext {
   readonly totalMs: number;
 }
 
-/** One request to one upstream, and its answer. */
+/** Sends a request to an upstream and processes its response. */
 @Injectable()
 export class Exchange {
   constructor(
@@ -38,8 +37,8 @@ export class Exchange {
 
   /**
    * Cold.
-   * @param translator reads the request, where the upstream's dialect or the form of its answer is another one
-   * @param totalMs all that it may take
+   * @param translator reads the request if the upstream's protocol or response form differs
+   * @param totalMs time limit
    */
   frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
@@ -64,7 +63,7 @@ export class Exchange {
     const { channel, credential } = assignment;
     const { call } = ticket;
     const { target, request, translation, losses, stopsSent } = prepared;
-    // Also when there are none: those of an attempt that failed are not this one's.
+    // Also clears the warnings of a failed attempt.
     answer.warnings = losses.header;
     const attempt = ticket.beginAttempt({
       ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
@@ -106,4 +105,113 @@ function attemptTarget({ channel, credential }: Assignment, model: string, upstr
   const { name, protocol, credentials, costs } = channel;
   const ordinal = credential === undefined ? null : credentials.indexOf(credential) + 1;
   return { channel: name, protocol, upstreamModel, credential: ordinal, cost: costs.get(model), offers: channel };
+}
+
+/** Time limits of an attempt beyond those of its connection, in ms. */
+interface TimeLimits {
+  /** From the head to the first event of a stream; undefined if not streamed. */
+  readonly firstMs: number | undefined;
+  /** For the whole response. */
+  readonly totalMs: number;
+}
+
+interface Watched {
+  readonly attempt: AttemptLog;
+  readonly answer: CallContext;
+}
+
+/** `heldMs`: extra time for the first event. */
+const timeLimits = ({ firstEventMs, totalMs }: ChannelTimeouts, stream: boolean, heldMs: number): TimeLimits => ({
+  firstMs: stream ? firstEventMs + heldMs : undefined,
+  totalMs,
+});
+
+/**
+ * Enforces time limits and records the attempt's progress. A hand-written operator: every call has these timers, and a
+ * scheduler's would cost several times as much.
+ */
+function watchAttempt({ attempt, answer, firstMs, totalMs }: TimeLimits & Watched): MonoTypeOperatorFunction<Frame> {
+  return (frames) =>
+    new Observable((out) => {
+      const begunMs = monotonicMs();
+      let isSilent = true;
+      const fail = (thrown: unknown): void => {
+        const error = AppError.from(thrown);
+        attempt.finish(error.kind, recordedMessage(error));
+        out.error(thrown);
+      };
+      const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));
+      const total = new PausableTimeout(answer.flow, totalMs, late('The upstream response timed out.'));
+      const first =
+        firstMs === undefined
+          ? undefined
+          : new PausableTimeout(answer.flow, firstMs, late('The upstream did not start to respond in time.'));
+      const subscription = frames.subscribe({
+        next: (frame) => {
+          first?.end();
+          if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
+          if (isSilent && frame.signals.some(({ type }) => type === 'content')) {
+            isSilent = false;
+            attempt.firstToken();
+          }
+          if (frame.last) {
+            total.end();
+            attempt.finish('succeeded');
+          }
+          out.next(frame);
+        },
+        error: fail,
+        complete: () => out.complete(),
+      });
+      return () => {
+        first?.end();
+        total.end();
+        subscription.unsubscribe();
+      };
+    });
+}
+
+/** Interval for checking whether a paused response has resumed. */
+const LOOK_AGAIN_MS = 100;
+
+/** A timeout that stands still while the upstream is not being read. */
+class PausableTimeout {
+  private readonly endMs: number;
+  private timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly flow: Flow,
+    limitMs: number,
+    private readonly onOver: () => void,
+  ) {
+    this.endMs = monotonicMs() + limitMs - flow.pausedMs;
+    this.timer = setTimeout(() => this.look(), limitMs);
+  }
+
+  /** Cancels it. */
+  end(): void {
+    clearTimeout(this.timer);
+  }
+
+  private look(): void {
+    const leftMs = this.endMs + this.flow.pausedMs - monotonicMs();
+    // Timers may fire slightly early.
+    if (leftMs < 1 && !this.flow.paused) return this.onOver();
+    this.timer = setTimeout(() => this.look(), this.flow.paused ? Math.max(leftMs, LOOK_AGAIN_MS) : leftMs);
+  }
+}
+
+const HEADERS = ['traceparent', 'tracestate'];
+
+/** Adds trace headers, unless the channel sets them itself. */
+function traced(
+  request: UpstreamRequest,
+  { call, attempts }: Ticket,
+  channel: Channel,
+  { provider }: UpstreamAdapter,
+): UpstreamRequest {
+  if (call.trace === undefined) return request;
+  const headers = call.trace.attempt(attempts.length, { baseUrl: channel.baseUrl, provider });
+  const isSet = HEADERS.some((name) => name in channel.headers);
+  return isSet ? request : { ...request, headers: { ...request.headers, ...headers } };
 }

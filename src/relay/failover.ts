@@ -1,41 +1,49 @@
 import { Injectable } from '@nestjs/common';
-import { catchError, defer, type Observable, switchMap, tap, throwError, timer } from 'rxjs';
-import type { Ticket } from './billing/index.js';
-import type { Frame } from '../protocols/contract/index.js';
-import { type Assignment, type CallSelection, NoChannel, Random } from './routing/index.js';
+import {
+  catchError,
+  defer,
+  Observable,
+  type Subscriber,
+  type Subscription,
+  switchMap,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
-import { assigned } from './assigned.js';
+import type { Frame } from '../protocols/contract/index.js';
+import type { Ticket } from './billing/index.js';
 import { Exchange } from './exchange.js';
-import { NotForThisChannel } from './prepared-request.js';
+import { NotForThisChannel, type RunningCall } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
-import type { RunningCall } from './running-call.js';
+import { type Assignment, type CallSelection, NoChannel, Random } from './routing/index.js';
 import type { Translator } from './translations.js';
 
-/** More upstreams than this are not asked for one call: clients try again themselves. */
+/** Max attempts per call; clients retry themselves. */
 const MAX_ATTEMPTS = 4;
-/** In less time nobody answers, in ms: then it counts as over. */
+/** With less time left, no attempt is made. */
 const MIN_MS = 100;
 
-/** A call on its way to an answer. */
+/** A call and its deadline. */
 interface FailoverOptions {
   readonly running: RunningCall;
   readonly selection: CallSelection;
   readonly translator: Translator;
-  /** When the call must have its answer, by the monotonic clock. */
+  /** Deadline for the response, monotonic. */
   readonly deadlineMs: number;
 }
 
-/** What has been tried so far. */
+/** What was tried so far. */
 interface FailoverState {
-  /** Requests that upstreams have been sent. */
+  /** Number of requests sent. */
   readonly asked: number;
-  /** Why the last of them did not answer. */
+  /** Error of the last attempt. */
   readonly failure?: AppError;
-  /** Why a channel was not asked though it is there. */
+  /** Why an available channel was not suitable. */
   readonly unfit?: AppError;
 }
 
-/** Asks one upstream after the other, until one answers, nobody is left, or it is too late. */
+/** Tries channels until one responds, none is left, or time is up. */
 @Injectable()
 export class Failover {
   constructor(
@@ -45,8 +53,8 @@ export class Failover {
   ) {}
 
   /**
-   * Cold. Another upstream is asked only while nothing of an answer has been let go. All of it has one limit of time, that
-   * of the most patient of the channels, and no request begins when SDKs have given up waiting.
+   * Cold. Another channel is only tried before any of the response was sent. All attempts share one time limit, that of
+   * the most patient channel, and none begins after SDKs have given up.
    */
   frames(running: RunningCall, selection: CallSelection, translator: Translator): Observable<Frame> {
     const deadlineMs = running.answer.startedMs + selection.longestTotalMs;
@@ -88,7 +96,7 @@ export class Failover {
     return timeMs - monotonicMs() < MIN_MS;
   }
 
-  /** Full jitter. What a rate limit or a bad credential refused at once, another one can answer at once. */
+  /** Exponential backoff with full jitter. Rate limits and bad credentials need no backoff on another channel. */
   private backOffMs({ asked, failure }: FailoverState): number {
     if (failure === undefined || failure.kind === 'rate_limit_exceeded' || failure.kind === 'upstream_auth') return 0;
     const { backOffMs, longestBackOffMs } = this.timings;
@@ -96,15 +104,74 @@ export class Failover {
   }
 }
 
-/** A moment for an upstream that may be itself again in it. Noted until it is over, or the call has ended within it. */
+/** Waits before another attempt, recording the wait in the call. */
 const backedOff = ({ waits }: Ticket, ms: number): Observable<unknown> =>
   defer(() => {
     waits.begin('back_off');
     return timer(ms).pipe(tap(() => waits.end('back_off')));
   });
 
-/** One that was asked and failed, or one that rests, may answer when the client tries again; one that is unfit will not. */
+/** A failed or cooling channel may succeed on a retry; an unsuitable one will not. */
 function whatToSay({ failure, unfit }: FailoverState, none: NoChannel): AppError {
   if (failure !== undefined) return failure;
   return none.isExhausted && unfit !== undefined ? unfit : none;
+}
+
+/**
+ * Whether an attempt was cut short by something other than its own limits, so that the delay says nothing about the
+ * upstream.
+ */
+type IsCutShort = (error: AppError) => boolean;
+
+/**
+ * Runs `use` with the channel that is drawn on subscription. Reports the result to channel health and releases the
+ * channel in any case. A hand-written operator, as every call has one.
+ */
+function assigned(
+  draw: () => Assignment | Promise<Assignment>,
+  use: (assignment: Assignment) => Observable<Frame>,
+  isCutShort: IsCutShort,
+): Observable<Frame> {
+  return new Observable((out) => {
+    let assignment: Assignment | undefined;
+    let subscription: Subscription | undefined;
+    const begin = (drawn: Assignment): void => {
+      // Unsubscribed before the channel was known.
+      if (out.closed) return drawn.release();
+      assignment = drawn;
+      subscription = use(drawn).subscribe(watched(drawn, out, isCutShort));
+    };
+    try {
+      const drawn = draw();
+      if (drawn instanceof Promise) drawn.then(begin).catch((error: unknown) => out.error(error));
+      else begin(drawn);
+    } catch (error) {
+      out.error(error);
+    }
+    return () => {
+      subscription?.unsubscribe();
+      assignment?.release();
+    };
+  });
+}
+
+function watched(assignment: Assignment, out: Subscriber<Frame>, isCutShort: IsCutShort) {
+  let isWaited = assignment.isProbe;
+  return {
+    next: (frame: Frame): void => {
+      if (frame.last) assignment.succeeded();
+      else if (isWaited && frame.signals.some(({ type }) => type === 'content')) {
+        isWaited = false;
+        assignment.answered();
+      }
+      out.next(frame);
+    },
+    error: (thrown: unknown): void => {
+      const error = AppError.from(thrown);
+      if (!isCutShort(error)) assignment.failed(error);
+      assignment.release();
+      out.error(thrown);
+    },
+    complete: (): void => out.complete(),
+  };
 }

@@ -1,25 +1,29 @@
 import {
   All,
+  type CanActivate,
   Controller,
+  type ExecutionContext,
+  Injectable,
   NotFoundException,
+  Post,
   Req,
   Res,
   UseGuards,
-  type CanActivate,
-  type ExecutionContext,
-  Injectable,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Config } from '../platform/config/index.js';
 import { ApiKeyGuard } from '../keys/index.js';
+import { Config } from '../platform/config/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { isApiRequest, wantsWebSocket } from './api-request.js';
+import { isApiRequest, wantsWebSocket } from './api-paths.js';
+import { CallRoute } from './call.guard.js';
+import { ProtocolChoices } from './protocol-choices.js';
+import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 
 /**
- * Programs that lost their way must show a key first: to a stranger every unknown address is `Invalid token`. Not so
- * those that try a WebSocket where calls are posted: they go on without one only when they are told that there is none.
+ * Unknown API paths require a valid key first, except WebSocket requests at call paths: those clients fall back to HTTP
+ * only if told that there is no WebSocket.
  */
 @Injectable()
 export class FallbackGuard implements CanActivate {
@@ -36,7 +40,7 @@ export class FallbackGuard implements CanActivate {
   }
 }
 
-/** Every address that nothing else answers. */
+/** Every path without a handler. */
 @Controller()
 @UseGuards(FallbackGuard)
 export class FallbackController {
@@ -66,11 +70,26 @@ export class FallbackController {
   }
 }
 
-/** An address below `/v1` in which the router sees no pattern: it fails at a star in the middle of one. */
+/** Paths below `/v1` that the router does not treat as patterns: it fails at a star within a segment. */
 const PLAIN = /^\/v1\/[\w/-]+$/;
 
-/** Whether a POST would have been answered here. To the base address nobody is sent: a POST to it is only understood. */
+/** Whether the path accepts POST. The base URL is not suggested: POST to it is only tolerated. */
 const takesPosts = (request: FastifyRequest): boolean => {
   const { path } = requestLineOf(request);
   return PLAIN.test(path) && request.server.hasRoute({ method: 'POST', url: path });
 };
+
+/** Calls posted to the base URL itself; those with Messages headers were rewritten before. */
+@Controller()
+@CallRoute()
+export class BareAddressController {
+  constructor(
+    private readonly relay: RelayService,
+    private readonly choices: ProtocolChoices,
+  ) {}
+
+  @Post('v1')
+  create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.relay.answer(this.choices.byInput(requestLineOf(request)), request, reply);
+  }
+}

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { GrowingMemory } from './growing-memory.js';
+import { GrowingMemory } from './body-reader.js';
 
 const MIB = 1024 * 1024;
 

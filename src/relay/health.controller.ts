@@ -6,7 +6,7 @@ import { RunState } from './run-state.js';
 
 type Readiness = 'ok' | 'draining' | 'database unavailable' | 'calls not admitted';
 
-/** What load balancers and clients ask before they call: no key, no body. A HEAD is answered as the GET would be. */
+/** Health endpoints without key and body. HEAD returns the status of GET. */
 @Controller()
 export class HealthController {
   constructor(
@@ -16,7 +16,7 @@ export class HealthController {
     private readonly state: RunState,
   ) {}
 
-  /** The process lives, also when it is on its way out. */
+  /** Liveness, including during shutdown. */
   @Get('healthz')
   alive(): { status: string } {
     return { status: 'ok' };
@@ -27,7 +27,7 @@ export class HealthController {
     return this.alive();
   }
 
-  /** The process can serve: its database responds, calls are admitted, and it is not on its way out. */
+  /** Readiness: the database responds, calls are admitted, and no shutdown is in progress. */
   @Get('readyz')
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string }> {
     const status = await this.readiness();
@@ -47,7 +47,7 @@ export class HealthController {
 
   @Head(['health', 'api/hello'])
   head(): void {
-    // The status line is the answer.
+    // The status says it all.
   }
 
   private async readiness(): Promise<Readiness> {

@@ -2,15 +2,13 @@
 // writing it to the client. Also what a key can ask besides calls: models, its own limits, token counts, stored
 // responses.
 export { AdapterRegistry, adaptersIn } from './adapter.registry.js';
-export { isApiAddress, isApiRequest } from './api-request.js';
+export { canonicalPath, isApiAddress, isApiRequest } from './api-paths.js';
 export { CallRoute } from './call.guard.js';
-export { ChannelProbe, type ProbeResult } from './channel-probe.js';
+export { ChannelProbe, type CheckResult, type ProbeResult, UpstreamQuestions } from './upstream-questions.js';
 export { ProtocolChoices } from './protocol-choices.js';
 export { DryRun, type DryRoute, type DryRunResult, type DryRunQuestion } from './dry-run.js';
 export { ResponseLookup } from './response-lookup.js';
-export { canonicalPath } from './path-forms.js';
-export { PromptCounts } from './prompt-counts.js';
-export { PromptRoute } from './prompt-route.js';
+export { PromptCounts, PromptRoute } from './prompt-counts.js';
 export { unsealWith } from './reasoning-seal.js';
 export { RelayModule } from './relay.module.js';
 export { RelayService } from './relay.service.js';
@@ -19,7 +17,6 @@ export { answering, arrivalOf, currentRequestId, noteArrival, requestLineOf } fr
 export { RunState } from './run-state.js';
 export { doJob, type TranslationJob } from './translation-job.js';
 export { TranslationThread } from './translation-queue.js';
-export { type CheckResult, UpstreamQuestions } from './upstream-questions.js';
 export { Tracing, TracingModule } from './tracing/index.js';
 export { ApiModule } from './api.module.js';
 export { apiControllers } from './api-controllers.js';

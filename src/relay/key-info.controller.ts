@@ -1,13 +1,13 @@
 import { Controller, Get, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CatalogService } from '../catalog/index.js';
-import { ApiKeyGuard, ApiKeyService } from '../keys/index.js';
-import type { JsonObject } from '../platform/shared/index.js';
-import { CallLookup } from '../usage/index.js';
-import { renderGeneration, renderKey } from './key-info.response.js';
+import { ApiKeyGuard, ApiKeyService, type KeyDescription, renderBudgets } from '../keys/index.js';
+import { type Limits, ownOrDefault, renderLimits } from '../platform/limits/index.js';
+import { formatUsd, type JsonObject } from '../platform/shared/index.js';
+import { CallLookup, type CostLine, type RecordedCall, type SnapshotView } from '../usage/index.js';
 import { callerOf, requestLineOf } from './request-facts.js';
 
-/** What a key can find out about itself: what it has left, and what became of a call. */
+/** What a key can query about itself: limits, budgets and calls. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 export class KeyInfoController {
@@ -23,10 +23,92 @@ export class KeyInfoController {
     return renderKey(key, this.catalog.current().usualLimits.key);
   }
 
-  /** A wildcard, so that an id of any length is told in our words that there is no such call. */
+  /** A wildcard, so that IDs of any length get our own error. */
   @Get('generations/*')
   async generation(@Req() request: FastifyRequest): Promise<JsonObject> {
     const id = decodeURIComponent(requestLineOf(request).path.slice('/v1/generations/'.length));
     return renderGeneration(await this.calls.find(callerOf(request).accountId, id));
   }
 }
+
+/**
+ * Amounts in US dollars as decimal strings; null means unlimited.
+ * @param usual default limits of keys
+ */
+const renderKey = (
+  { name, group, quota, used, held, budgets, limits, wallet }: KeyDescription,
+  usual: Limits,
+): JsonObject => ({
+  object: 'key',
+  name,
+  group,
+  quota_usd: quota === undefined ? null : formatUsd(quota),
+  used_usd: formatUsd(used),
+  held_usd: formatUsd(held),
+  quota_left_usd: quota === undefined ? null : formatUsd(quota - used - held),
+  budgets: renderBudgets(budgets),
+  limits: renderLimits(ownOrDefault(limits, usual)),
+  wallet: {
+    balance_usd: formatUsd(wallet.balance),
+    held_usd: formatUsd(wallet.held),
+    owed_usd: formatUsd(wallet.owed),
+  },
+});
+
+/**
+ * A call as its account may see it, without the channel. Unknown values are null. Names and counts match the usage
+ * export.
+ */
+const renderGeneration = (call: RecordedCall): JsonObject => ({
+  object: 'generation',
+  id: call.id,
+  created_at: call.createdAt.toISOString(),
+  model: call.model,
+  group: call.group,
+  protocol: call.protocol,
+  stream: call.stream,
+  effort: call.effort || null,
+  service_tier: call.snapshot?.service_tier ?? null,
+  status: call.status,
+  error_reason: call.errorReason || null,
+  prompt_tokens: call.promptTokens,
+  cached_tokens: call.cachedTokens,
+  cache_write_tokens: call.cacheWriteTokens,
+  completion_tokens: call.completionTokens,
+  reasoning_tokens: call.reasoningTokens,
+  cost_usd: dollars(call.cost),
+  uncollected_usd: dollars(call.uncollected),
+  held_usd: dollars(call.held),
+  billing_basis: call.billingBasis,
+  lines: call.lines.map(renderLine),
+  multipliers: call.snapshot && renderMultipliers(call.snapshot),
+  ...(call.snapshot?.models && {
+    model_multipliers: Object.fromEntries(
+      Object.entries(call.snapshot.models).map(([model, snapshot]) => [model, renderMultipliers(snapshot)]),
+    ),
+  }),
+  first_token_ms: call.firstTokenMs,
+  duration_ms: call.durationMs,
+  attempts: call.attempts,
+  upstream_report: call.upstreamReport,
+});
+
+/** Speed and region only if not standard. */
+const renderMultipliers = (snapshot: SnapshotView): JsonObject => ({
+  service_tier: snapshot.service_tier_multiplier ?? '1',
+  ...(snapshot.speed_multiplier !== undefined && { speed: snapshot.speed_multiplier }),
+  ...(snapshot.geo_multiplier !== undefined && { geo: snapshot.geo_multiplier }),
+  effort: snapshot.effort_multiplier,
+  group: snapshot.group_multiplier,
+});
+
+/** A cost line: tokens at a price per million, or uses at a fee. */
+const renderLine = ({ item, quantity, price, pass, model }: CostLine): JsonObject => ({
+  ...(pass !== undefined && { pass, model }),
+  item,
+  quantity,
+  price_usd: price,
+  per: item === 'request_fee' || item.startsWith('tool:') ? 'use' : 'million_tokens',
+});
+
+const dollars = (amount: bigint | null): string | null => (amount === null ? null : formatUsd(amount));

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Config } from '../platform/config/index.js';
 import { Metrics } from '../platform/metrics/index.js';
-import { LoadShedding } from './load-shedding.js';
+import { LoadShedding } from './call.guard.js';
 
 const LIMITS = { maxCallsInFlight: 1, maxEventLoopDelayMs: 60_000 } as Config;
 

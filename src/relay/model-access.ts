@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type BillingPlan, requirePrices, unpricedTool } from './billing/index.js';
-import type { Call, CallHead, ListedModel } from '../protocols/contract/index.js';
+import { type Channel, ChannelDirectory, refusesUnknownMembers, takesCalls } from '../catalog/channels/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
-import { ChannelDirectory, takesCalls } from '../catalog/channels/index.js';
-import { NoChannel } from './routing/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
-import { misfitOf } from './request-fit.js';
+import type { Call, CallHead, ListedModel } from '../protocols/contract/index.js';
+import { type BillingPlan, requirePrices, unpricedTool } from './billing/index.js';
+import { NoChannel } from './routing/index.js';
 
-/** Which models a caller may use. */
+/** Decides which models a caller may use. */
 @Injectable()
 export class ModelAccess {
   constructor(
@@ -18,8 +17,8 @@ export class ModelAccess {
   ) {}
 
   /**
-   * What a call is to be billed as.
-   * @throws AppError when the model is unknown, not this key's, nowhere to be had, or without a price for what is asked for
+   * The billing plan of a call.
+   * @throws AppError when the model is unknown, not allowed for the key, unavailable, or lacks a price
    */
   plan(call: Pick<Call, 'protocol' | 'head'>, caller: Caller): BillingPlan {
     const { version } = this.catalog.current();
@@ -31,7 +30,7 @@ export class ModelAccess {
     return { caller, model, group, catalogVersion: version, ...(namedModels && { namedModels }) };
   }
 
-  /** The other models that a request names: each must be one that the caller may use. */
+  /** Other models named by the request; the caller must have access to each. */
   private namedBy({ demands }: CallHead, caller: Caller): BillingPlan['namedModels'] {
     if (demands === undefined || demands.models.length === 0) return undefined;
     return new Map(
@@ -46,7 +45,7 @@ export class ModelAccess {
     );
   }
 
-  /** A model, and the group that it is the caller's in. @throws AppError when it is unknown, or not this key's */
+  /** A model and the group it is used in. @throws AppError when it is unknown or not allowed for the key */
   permitted(name: string, caller: Caller): Pick<BillingPlan, 'group' | 'model'> {
     const { groups, models } = this.catalog.current();
     const group = groups.get(caller.groupName);
@@ -81,7 +80,7 @@ export class ModelAccess {
     );
   }
 
-  /** The models that the caller can call now, newest first, then by name. */
+  /** The caller's available models, newest first, then by name. */
   listed(caller: Caller): readonly ListedModel[] {
     return this.offer
       .modelsOf(caller.groupName)
@@ -106,3 +105,50 @@ const unknownModel = (name: string, where = ''): AppError =>
       param: 'model',
     },
   );
+
+/** What a channel is checked for. */
+type Asking = Pick<Call, 'protocol' | 'head'>;
+
+/**
+ * Why a channel is unsuitable for what the request demands besides tokens; undefined if it is suitable. References to
+ * upstream state are resolved after admission.
+ * @param unpriced error for hosted tools without a fee
+ */
+export function misfitOf(
+  channel: Channel,
+  { protocol, head: { demands } }: Asking,
+  unpriced?: AppError,
+): AppError | undefined {
+  if (demands === undefined) return undefined;
+  const [unknown] = demands.unknownMembers;
+  if (unknown !== undefined && refusesUnknownMembers(channel)) return new UnknownMember(unknown);
+  // A translation drops unsupported tools and models with a warning.
+  const isNative = channel.protocol === protocol;
+  if (unpriced !== undefined && (isNative || hasHostedTools(channel))) return unpriced;
+  const unmapped = isNative ? demands.models.find(({ name }) => !channel.models.has(name)) : undefined;
+  return unmapped && new ServedElsewhere(unmapped.path, unmapped.name);
+}
+
+const hasHostedTools = ({ flags: { hostedWebSearch } }: Channel): boolean =>
+  hostedWebSearch !== undefined && hostedWebSearch !== false;
+
+/** The channel accepts documented members only. */
+class UnknownMember extends AppError {
+  constructor(path: string) {
+    super('invalid_request', `${path}: not supported by the upstream of this model. Remove it.`, {
+      param: path,
+      fault: 'unsupported_parameter',
+    });
+  }
+}
+
+/** No upstream account has both models. */
+class ServedElsewhere extends AppError {
+  constructor(path: string, name: string) {
+    super(
+      'invalid_request',
+      `${path}: the model ${JSON.stringify(name)} is not served by the same upstream as the model of this request.`,
+      { param: path },
+    );
+  }
+}

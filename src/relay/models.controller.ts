@@ -6,7 +6,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './model-access.js';
 import { callerOf, requestLineOf } from './request-facts.js';
 
-/** The models that a key may call. */
+/** Lists the models of a key. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 export class ModelsController {
@@ -21,7 +21,7 @@ export class ModelsController {
     return this.adapters.claimant(line).renderModels(this.models.listed(callerOf(request)), line);
   }
 
-  /** The id may hold slashes, raw or as `%2F`. */
+  /** IDs may contain slashes, raw or as `%2F`. */
   @Get('models/*')
   find(@Req() request: FastifyRequest): JsonObject {
     const line = requestLineOf(request);

@@ -1,34 +1,36 @@
 import { catchError, isObservable, map, type Observable, throwError } from 'rxjs';
+import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { AppError } from '../platform/shared/index.js';
 import {
   type Call,
-  TranslationWarnings,
+  type ProtocolAdapter,
   type ProtocolId,
+  TranslationWarnings,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
   type VerbatimLane,
 } from '../protocols/contract/index.js';
-import { type Channel, upstreamModel } from '../catalog/channels/index.js';
-import { AppError } from '../platform/shared/index.js';
-import type { RunningCall } from './running-call.js';
+import type { Admission, Ticket } from './billing/index.js';
+import type { CallContext } from './call-context.js';
 import type { Translation } from './translation.js';
 import type { TranslatedRequest, Translator } from './translations.js';
 
-/** A request that is ready to go up, and what must be known of it to read its answer. */
+/** A request ready to be sent, and what is needed to read its response. */
 export interface PreparedRequest {
   readonly target: UpstreamTarget;
   readonly request: UpstreamRequest;
-  /** Undefined when it goes up in the client's own words. */
+  /** Undefined for verbatim requests. */
   readonly translation: Translation | undefined;
   readonly losses: TranslationWarnings;
-  /** How many of the client's stop texts the upstream knows. */
+  /** Number of stop sequences sent upstream. */
   readonly stopsSent: number;
 }
 
 /**
- * Later only when a large request is translated.
- * @param translator reads the request, where the upstream's dialect is another one
- * @throws AppError as the adapter does; NotForThisChannel when the request cannot be said in its dialect
+ * Synchronous unless a large request is translated.
+ * @param translator reads the request if the upstream's protocol differs
+ * @throws AppError of the adapter; NotForThisChannel when the protocol cannot express the request
  */
 export function prepareRequest(
   running: RunningCall,
@@ -39,7 +41,7 @@ export function prepareRequest(
   const { call } = running.ticket;
   if (passesVerbatim(call, running.protocol.id, channel, adapter)) {
     const target = targetOf(running, channel, false);
-    // Verbatim the upstream knows all of it.
+    // A verbatim request sends everything.
     const whole = { translation: undefined, losses: new TranslationWarnings(false), stopsSent: Infinity };
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
@@ -66,17 +68,17 @@ export function prepareRequest(
 const unfit = (error: unknown): unknown =>
   error instanceof AppError && error.kind === 'invalid_request' ? new NotForThisChannel(error) : error;
 
-/** Why a channel was not asked though another one may be: its dialect lacks a word. */
+/** The channel's protocol cannot express the request; another channel may. */
 export class NotForThisChannel extends Error {
-  /** @param reason what the client is told when there is no other */
+  /** @param reason error for the client if no other channel is suitable */
   constructor(readonly reason: AppError) {
     super(reason.message);
   }
 }
 
 /**
- * The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in.
- * @param answered the dialect of the answer
+ * Whether the client's bytes are sent unchanged: the upstream uses the same protocol and the response form matches.
+ * @param answered protocol of the response
  */
 export function passesVerbatim(
   { protocol, head }: Pick<Call, 'protocol' | 'head'>,
@@ -91,7 +93,7 @@ export function passesVerbatim(
 function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
   const { model, caller } = admission.plan;
   const flags = { ...model.capabilities, ...channel.flags };
-  // Streamed, an answer that takes long is seen to come; a client that wants it whole gets it put together.
+  // Streaming upstream shows progress of long responses; a client without streaming gets them collected.
   const folds = translated && flags['forceUpstreamStream'] !== false;
   return {
     model: upstreamModel(channel, model.name),
@@ -107,3 +109,12 @@ function targetOf({ ticket, admission }: RunningCall, channel: Channel, translat
 
 const namedUpstream = (channel: Channel, names: Iterable<string>): ReadonlyMap<string, string> =>
   new Map(Array.from(names, (name) => [name, upstreamModel(channel, name)]));
+
+/** An admitted call in progress. */
+export interface RunningCall {
+  readonly ticket: Ticket;
+  readonly admission: Admission;
+  readonly answer: CallContext;
+  /** Protocol of the response; the request is in the call's own. */
+  readonly protocol: ProtocolAdapter;
+}

@@ -9,17 +9,17 @@ import { type Channel, sharesState } from '../catalog/channels/index.js';
 import { type ResponseOrigin } from './routing/index.js';
 import type { StoredResponse } from './stored-responses/index.js';
 
-/** What was found of the answers that a request names. */
+/** Stored responses found for a request. */
 export interface Found {
   readonly answer: StoredResponse | undefined;
   readonly ofItems: ReadonlyMap<string, StoredResponse>;
-  /** Nothing that it names is missing. */
+  /** Nothing is missing. */
   readonly isKnown: boolean;
 }
 
-/** A request that names earlier answers, and where these lie. */
+/** A request's references to earlier responses, resolved. */
 export class PreviousResponses {
-  /** Each text is read once, however many of its items are named. */
+  /** Parsed texts; each is read once, however many items refer to it. */
   private readonly read = new Map<StoredResponse, StoredResponseText>();
 
   constructor(
@@ -29,9 +29,9 @@ export class PreviousResponses {
   ) {}
 
   /**
-   * Whether a channel may answer: only the one that keeps what is named; of what is kept here, none that speaks the
-   * client's dialect, since the names mean nothing to it. Names that are not known here may be anybody's: they go only
-   * where an upstream account has one owner.
+   * Whether a channel may serve the request: if the responses are stored upstream, only their channel; if they are
+   * stored here, any channel of another protocol, since the references mean nothing to it. Unknown references may
+   * belong to anyone, so they only go to dedicated upstream accounts.
    */
   admits(channel: Pick<Channel, 'id' | 'protocol' | 'flags'>): boolean {
     const { keeper } = this;
@@ -40,35 +40,35 @@ export class PreviousResponses {
     return channel.protocol !== this.asked.id;
   }
 
-  /** Characters of what is kept here and would be read. */
+  /** Characters to be read of responses stored here. */
   get length(): number {
     const contents = new Set(this.answers.map(({ content }) => content));
     return [...contents].reduce((sum, one) => sum + (one ? one.input.length + one.response.length : 0), 0);
   }
 
-  /** Everything that is named was given to this account. */
+  /** All references belong to this account. */
   get isKnown(): boolean {
     return this.found.isKnown;
   }
 
-  /** Who alone knows what is named; undefined when nobody does, or it is kept here. */
+  /** The only channel that has the state; undefined if unknown, or stored here. */
   get keeper(): ResponseOrigin | undefined {
     return this.answers.find(({ content }) => content === undefined);
   }
 
-  /** Who answered last of what is named: what is asked now begins with what that one was asked. */
+  /** Origin of the latest response: its prompt cache has the beginning of this conversation. */
   get maker(): ResponseOrigin | undefined {
     return this.answers.at(0);
   }
 
-  /** The one that the request continues comes first. */
+  /** The continued response comes first. */
   private get answers(): readonly StoredResponse[] {
     return [this.found.answer, ...this.found.ofItems.values()].filter((one) => one !== undefined);
   }
 
   /**
-   * The request with what it names in it, for an upstream that keeps nothing.
-   * @throws AppError invalid_request naming what is not kept here
+   * The request with references replaced by their content, for upstreams without the state.
+   * @throws AppError invalid_request naming what is not stored here
    */
   expanded(): TreeObject {
     const { answer, ofItems } = this.found;

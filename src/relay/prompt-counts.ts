@@ -1,19 +1,104 @@
-import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
-import type { Call, PromptQuestion } from '../protocols/contract/index.js';
+import { applyDecorators, type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { ApiKeyGuard, type Caller } from '../keys/index.js';
+import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
+import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../protocols/contract/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
-import type { JsonObject } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { affinityOfCall } from './attempts.js';
+import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
 import { Bodies } from './bodies.js';
-import { ModelAccess } from './model-access.js';
+import { CallLimits } from './call-limits.js';
+import { collected, jsonOf } from './collected-response.js';
+import { misfitOf, ModelAccess } from './model-access.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
+import { admitsNamed, keeperOf, ResponseStore } from './response-store.js';
+import { type Assignment, ChannelSelection, NoChannel } from './routing/index.js';
+import { Translations } from './translations.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 
-/** A prompt may be larger than its model can read: whoever asks wants to know just that. */
+/** Clients count in passing and in bursts: an own estimate beats a late upstream. */
+const TIMEOUT_MS = 5_000;
+
+interface Asker {
+  readonly group: string;
+  readonly model: string;
+  readonly caller: Caller;
+}
+
+/** Asks an upstream of the client's protocol for the token count of a prompt. */
+@Injectable()
+export class UpstreamPromptCounts {
+  constructor(
+    private readonly channels: ChannelSelection,
+    private readonly adapters: AdapterRegistry,
+    private readonly client: UpstreamClient,
+    private readonly memory: ResponseStore,
+    private readonly translations: Translations,
+  ) {}
+
+  /**
+   * Undefined if there is no suitable upstream or it fails.
+   * @throws AppError when it rejects the request itself
+   */
+  async ask(question: PromptQuestion, call: Call, asker: Asker): Promise<JsonObject | undefined> {
+    const assignment = await this.assignmentFor(question, call, asker);
+    if (assignment === undefined) return undefined;
+    try {
+      return await this.exchange(question, call, assignment);
+    } finally {
+      // Not a call: its result says little about channel health.
+      assignment.release();
+    }
+  }
+
+  private async assignmentFor(
+    { protocol: dialect }: PromptQuestion,
+    call: Call,
+    { group, model, caller }: Asker,
+  ): Promise<Assignment | undefined> {
+    const affinity = affinityOfCall(call, caller);
+    const asked = this.adapters.protocol(dialect);
+    const request = (): TreeObject => this.translations.read(call);
+    const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
+    const named = await this.memory.recall(call, caller, asked, request, names);
+    const admits = (channel: Channel): boolean =>
+      channel.protocol === dialect && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
+    const keeper = named && keeperOf(named);
+    const { accountId } = caller;
+    const wanted = { group, model, protocol: dialect, affinity, accountId, admits, keeper, mayProbe: false };
+    try {
+      return await this.channels.for(wanted).next();
+    } catch (error) {
+      if (error instanceof NoChannel) return undefined;
+      throw error;
+    }
+  }
+
+  private async exchange(
+    question: PromptQuestion,
+    call: Call,
+    { channel, credential }: Assignment,
+  ): Promise<JsonObject | undefined> {
+    const request = question.requestFor(call, upstreamModel(channel, call.head.model));
+    const parts = this.client.open(channel, credential?.secret, request, new Flow());
+    const answer = await collected(parts, TIMEOUT_MS).catch(() => undefined);
+    if (answer === undefined) return undefined;
+    const { status, headers } = answer;
+    const body = jsonOf(answer);
+    if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
+    const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
+    // 404: the upstream does not have this endpoint.
+    if (error instanceof UpstreamRefusal && status !== 404) throw error;
+    return undefined;
+  }
+}
+
+/** Prompts may exceed the context window: the client wants to know. */
 const NO_WINDOW = Infinity;
 
-/** Says how many tokens a prompt has. It is no call: it costs nothing and leaves no row. */
+/** Counts the tokens of a prompt. Free of charge and not recorded. */
 @Injectable()
 export class PromptCounts {
   constructor(
@@ -25,8 +110,8 @@ export class PromptCounts {
   ) {}
 
   /**
-   * As an upstream of the dialect counts it, or else as it is counted here.
-   * @throws AppError when the request is refused, by us or by the upstream; never because an upstream fails
+   * Counted by an upstream of the protocol, else by us.
+   * @throws AppError when we or the upstream reject the request; never because an upstream fails
    */
   async answer(question: PromptQuestion, request: FastifyRequest): Promise<JsonObject> {
     const reader = question.headReader(requestLineOf(request));
@@ -53,3 +138,27 @@ export class PromptCounts {
       : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
   }
 }
+
+/** Applies rate limits to requests that are free and not recorded. Requires the key guard. */
+@Injectable()
+export class RequestLimitGuard implements CanActivate {
+  constructor(
+    private readonly limits: CallLimits,
+    private readonly adapters: AdapterRegistry,
+  ) {}
+
+  /** @throws RateLimited */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const { ip } = arrivalOf(request);
+    const standings = await this.limits.countRequest({ id: request.id, ip }, callerOf(request));
+    if (standings === undefined) return true;
+    const protocol = this.adapters.claimant(requestLineOf(request));
+    void context.switchToHttp().getResponse<FastifyReply>().headers(protocol.renderLimits(standings));
+    return true;
+  }
+}
+
+/** For controllers of token counts. */
+export const PromptRoute = (): ClassDecorator & MethodDecorator =>
+  applyDecorators(UseGuards(ApiKeyGuard, RequestLimitGuard));

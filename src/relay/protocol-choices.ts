@@ -13,24 +13,24 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { Bodies } from './bodies.js';
 import type { BodyWatcher } from './body-reader.js';
 
-/** A request that has been read, and whose dialect is known by now. */
+/** A parsed request with its protocol. */
 interface UnderstoodRequest {
-  /** The dialect that it is in. */
+  /** Protocol of the request. */
   readonly asked: ProtocolAdapter;
-  /** The dialect that its client is answered in. */
+  /** Protocol of the response. */
   readonly answers: ProtocolAdapter;
   readonly head: CallHead;
 }
 
-/** Tells the dialect of one request, by its body where the address does not, and reads its head in it. */
+/** Determines the protocol of a request, by its body where the path is ambiguous, and reads its head. */
 export interface ProtocolChoice extends BodyWatcher {
-  /** The dialect that the address says; empty when it says none. */
+  /** Protocol of the path; empty if none. */
   readonly addressed: ProtocolId;
-  /** @throws AppError when the body cannot be read in any dialect that it may be in */
+  /** @throws AppError when the body is invalid in every possible protocol */
   end(body: CallBody): UnderstoodRequest | Promise<UnderstoodRequest>;
 }
 
-/** For requests that are in the dialect of their address. */
+/** For requests in the protocol of their path. */
 function asAddressed(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
   const reader = protocol.headReader(line);
   return {
@@ -40,7 +40,7 @@ function asAddressed(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoi
   };
 }
 
-/** What is known of clients that post to other addresses than their requests are for. */
+/** Handles clients that post requests of another protocol to a path. */
 @Injectable()
 export class ProtocolChoices {
   constructor(
@@ -48,12 +48,12 @@ export class ProtocolChoices {
     private readonly bodies: Bodies,
   ) {}
 
-  /** For a request to the address of a protocol. Cursor sends Responses requests to the address of Chat Completions. */
+  /** For a protocol's path. Cursor posts Responses requests to Chat Completions. */
   at(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
     return protocol.id === 'chat-completions' ? this.unlessInput(protocol, line) : asAddressed(protocol, line);
   }
 
-  /** A Responses request has `input`; anything else is read, and refused, as Chat Completions. */
+  /** With `input` it is a Responses request; otherwise Chat Completions. */
   byInput(line: RequestLine): ProtocolChoice {
     const shape = new ShapeReader();
     return {
@@ -67,8 +67,8 @@ export class ProtocolChoices {
   }
 
   /**
-   * A request that lacks `messages` and has `input` is one of Responses all the same, and is answered as the address
-   * says: Cursor sends such. What is as it should be is read once.
+   * A request with `input` instead of `messages`, as Cursor sends, is a Responses request but gets a response in the
+   * path's protocol. Regular requests are read once.
    */
   private unlessInput(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
     const usual = asAddressed(protocol, line);
@@ -96,7 +96,7 @@ const lacks = (error: unknown, member: string): boolean =>
 
 const INTERESTS = jsonInterests('input', 'messages');
 
-/** Looks for the members by which dialects differ. What is malformed the dialect that reads it next says so. */
+/** Looks for members that distinguish protocols. Malformed bodies are reported by the protocol's own reader. */
 class ShapeReader {
   private readonly reader = new JsonReader(INTERESTS);
   private isMalformed = false;

@@ -4,16 +4,16 @@ import type { OpaqueReasoning } from '../protocols/contract/index.js';
 import { Config } from '../platform/config/index.js';
 import { isJsonObject } from '../platform/shared/index.js';
 
-/** What sealed reasoning begins with, wherever a client sends it back. */
+/** Prefix of sealed reasoning. */
 const VERSION = 'rly1';
 const KEY_BYTES = 32;
 const PURPOSE = 'switchboard reasoning of upstreams v1';
 const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted', 'text'] satisfies OpaqueReasoning['kind'][];
 
 /**
- * Seals reasoning that a vendor has signed or encrypted, so that a client of another dialect can carry it: it comes back
- * to the very vendor as it was, and to no other. `rly1.`, the content in base64url, a point, and the HMAC of both under a
- * key derived from SECRET_KEY. Clients can read it: they have been shown what is in it.
+ * Seals signed or encrypted reasoning, so that clients of another protocol can carry it back to the same vendor,
+ * unchanged. Format: `rly1.`, base64url content, a dot, and an HMAC of both with a key derived from SECRET_KEY. Not
+ * encrypted: clients were shown the content.
  */
 @Injectable()
 export class ReasoningSeal {
@@ -40,7 +40,7 @@ export class ReasoningSeal {
   }
 }
 
-/** Undefined when the text was not sealed under this key, or has been changed since. */
+/** Undefined if the text was not sealed with this key, or was modified. */
 export function unsealWith(key: Uint8Array, text: string): OpaqueReasoning | undefined {
   const point = text.lastIndexOf('.');
   if (!text.startsWith(`${VERSION}.`) || point <= VERSION.length) return undefined;
@@ -52,7 +52,7 @@ export function unsealWith(key: Uint8Array, text: string): OpaqueReasoning | und
 
 const macOf = (key: Uint8Array, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** A later version of the program may have sealed what this one does not know. */
+/** Texts of later versions may be unknown here. */
 function opaqueIn(content: unknown): OpaqueReasoning | undefined {
   if (!isJsonObject(content)) return undefined;
   const { k: kind, f: family, d: data, t: text, i: id } = content;

@@ -4,16 +4,16 @@ import { Config } from '../platform/config/index.js';
 import { Metrics } from '../platform/metrics/index.js';
 import { BodyBudget } from './body-budget.js';
 import { RunState } from './run-state.js';
-import { SharedMemory } from './shared-memory.js';
+import { SharedMemory } from './shared-response.js';
 
-/** In seconds: what is above the first few is a relay that is busy, or has read a large body. */
+/** In seconds. Above the first few the relay is busy, or a large body was read. */
 const ADDED = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** Names of unknown members that have a count of their own, by protocol: clients can make up as many as they like. */
+/** Max unknown members counted by name, per protocol, since clients can invent names. */
 const MAX_COUNTED_MEMBERS = 100;
 const OTHER_MEMBERS = 'other';
 
-/** What the engine is watched by while calls run. */
+/** Metrics of calls in progress. */
 @Injectable()
 export class RelayMetrics {
   private readonly added;
@@ -46,7 +46,7 @@ export class RelayMetrics {
     gauge('shared_answers_bytes', 'Memory used by responses shared through Idempotency-Key.', () => answers.takenBytes);
   }
 
-  /** Counts members of a request that no table names. */
+  /** Counts request members missing in the protocol's table. */
   countUnknown(protocol: ProtocolId, members: readonly string[]): void {
     const counted = this.countedMembers.get(protocol) ?? new Set();
     this.countedMembers.set(protocol, counted);
@@ -56,7 +56,7 @@ export class RelayMetrics {
     }
   }
 
-  /** The first byte of an answer leaves. */
+  /** Records the relay's latency when the first byte is sent. */
   begun(relayMs: number): void {
     this.added.observe(relayMs / 1000);
   }

@@ -1,28 +1,28 @@
 import { Injectable } from '@nestjs/common';
 
-/** The engine's own limits of time, in milliseconds where the name says so; those of upstreams are the channels'. */
+/** Time limits of the engine, in ms unless named otherwise; those of upstreams are set per channel. */
 @Injectable()
 export class RelayTimings {
-  /** A stream that has been silent for so long gets a keep-alive. */
+  /** Interval of keep-alives on silent streams. */
   readonly keepAliveMs: number = 10_000;
-  /** What comes before the first content waits so long for it: until then another channel can still answer. */
+  /** How long events before the first content are held back, so that another channel can still take over. */
   readonly preludeMs: number = 500;
-  /** After the event that ends an answer, so long for a closing marker and the end of the upstream's body. */
+  /** Wait for a closing marker and the end of the upstream's body after the final event. */
   readonly lingerMs: number = 1000;
-  /** Before another upstream is asked, for a fault that may pass: by chance up to so long, twice as long each time. */
+  /** Max backoff before the first retry; doubles with each retry. */
   readonly backOffMs: number = 100;
   readonly longestBackOffMs: number = 1000;
-  /** So long after a call came no other upstream is asked for it: SDKs give up after 10 minutes, and try again. */
+  /** No attempt begins later than this: SDKs time out after 10 minutes and retry. */
   readonly lastAttemptMs: number = 570_000;
-  /** An upstream's refusal is taken by its status when its words have not come so long after. */
+  /** Wait for the body of an error; then it is classified by status. */
   readonly refusalMs: number = 5_000;
-  /** A body must arrive within this time, or at `bodyBytesPerSecond` in each such time. */
+  /** Time limit for a body; longer ones must arrive at `bodyBytesPerSecond`. */
   readonly bodyMs: number = 60_000;
   readonly bodyBytesPerSecond: number = 10_000;
-  /** A form of a page, which is small, must arrive within this time. */
+  /** Time limit for forms. */
   readonly formMs: number = 30_000;
-  /** A client that was answered while it still sends is listened to for so long, that it may read the answer. */
+  /** How long an answered client may keep sending, so that it can read the response. */
   readonly lingerUnreadMs: number = 10_000;
-  /** A client that takes no byte for so long counts as gone; it is noticed within twice the time. */
+  /** A client that accepts no byte for this long counts as gone; detected within twice the time. */
   readonly stalledClientMs: number = 60_000;
 }

@@ -1,6 +1,6 @@
 import { AppError, type FieldErrorCode } from '../platform/shared/index.js';
 
-/** A call that came while the process was on its way out. SDKs try again, and find another process or the next one. */
+/** Rejected during shutdown. SDKs retry and reach another process. */
 export class NoMoreCalls extends AppError {
   constructor() {
     super('shutting_down', 'The server is shutting down. Nothing was sent upstream; retry shortly.', {
@@ -9,7 +9,7 @@ export class NoMoreCalls extends AppError {
   }
 }
 
-/** A call that came while the process had too much to do. SDKs try again, and find another process or this one less busy. */
+/** Rejected under overload. SDKs retry. */
 export class Overloaded extends AppError {
   constructor() {
     super('server_is_overloaded', 'The server is overloaded. Nothing was sent upstream; retry shortly.', {
@@ -18,7 +18,7 @@ export class Overloaded extends AppError {
   }
 }
 
-/** A call that was still running when the process could not wait any longer. */
+/** Aborted at the end of the shutdown grace period. */
 export class CutOff extends AppError {
   constructor() {
     super('shutting_down', 'The server is shutting down and this call did not end in time. Retry shortly.', {
@@ -27,7 +27,7 @@ export class CutOff extends AppError {
   }
 }
 
-/** A large request that waited for its translation for as long as its channels may take. */
+/** A large request waited for its translation for the whole time limit. */
 export class TranslationTooSlow extends AppError {
   constructor() {
     super('server_is_overloaded', 'The request waited too long for its translation. Retry shortly.', {
@@ -36,14 +36,14 @@ export class TranslationTooSlow extends AppError {
   }
 }
 
-/** The key of the call keeps no answers, and the client relies on it. */
+/** The key does not allow stored responses, but the request needs them. */
 export class StorageDisabled extends AppError {
-  /** The client asks for it. */
+  /** The client requests storage. */
   static ofAnswers(): StorageDisabled {
     return new StorageDisabled('The response cannot be stored. Omit "store" or send "store": false.', 'store');
   }
 
-  /** The client names an answer that it believes to be kept. @param answerId when it is a whole one */
+  /** The client refers to a stored response. @param answerId its complete ID, if known */
   static ofNames(answerId: string | undefined): StorageDisabled {
     return new StorageDisabled(
       'It cannot refer to an earlier response. Send the whole conversation with "store": false.',

@@ -1,41 +1,45 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, defer } from 'rxjs';
-import { accounted, type Admission, BillingService } from './billing/index.js';
-import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
+import { defer, type Observable } from 'rxjs';
+import { createHash, webcrypto } from 'node:crypto';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../platform/shared/index.js';
+import {
+  type Call,
+  type Frame,
+  headerOf,
+  type Interruption,
+  type ProtocolAdapter,
+  type RequestLine,
+} from '../protocols/contract/index.js';
 import { Admissions } from './admissions.js';
-import type { CallContext } from './call-context.js';
 import { Attempts } from './attempts.js';
-import { Bodies } from './bodies.js';
+import { accounted, type Admission, BillingService } from './billing/index.js';
+import { Bodies, type HeldBody } from './bodies.js';
+import type { CallContext } from './call-context.js';
 import type { ProtocolChoice } from './protocol-choices.js';
-import type { HeldBody } from './held-body.js';
-import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import type { SharedResponse } from './shared-response.js';
-import { SharedResponses } from './shared-responses.js';
-import { unlessInterrupted } from './unless-interrupted.js';
+import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './shared-response.js';
 
 interface ReadCall {
-  /** Its dialect is the one that it was asked in. */
+  /** In the protocol of the request. */
   readonly call: Call;
   readonly asked: ProtocolAdapter;
-  /** The dialect that it is answered in. */
+  /** Protocol of the response. */
   readonly answers: ProtocolAdapter;
   readonly body: HeldBody;
-  /** When the client has named its request. */
+  /** Set if the client sent an idempotency key. */
   readonly share: Share | undefined;
 }
 
 interface Share {
   readonly answer: SharedResponse;
-  /** The answer is that of another call. */
+  /** The response is that of another call. */
   readonly isGuest: boolean;
 }
 
-/** The path of a call, from its bytes to the last byte of its answer. */
+/** The path of a call, from its bytes to the last byte of its response. */
 @Injectable()
 export class RelayService {
   private readonly shared = new SharedResponses();
@@ -49,8 +53,8 @@ export class RelayService {
   ) {}
 
   /**
-   * Answers one request.
-   * @throws AppError when the call failed before anything was written; its row is written by then
+   * Serves one request.
+   * @throws AppError when the call failed before anything was written; its row is stored by then
    */
   async answer(choice: ProtocolChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
@@ -69,8 +73,8 @@ export class RelayService {
   }
 
   /**
-   * Cold: nothing happens before it is subscribed to; unsubscribing ends the call as cancelled.
-   * @param name that the client has given to the call: no other process runs one of it then
+   * Cold. Unsubscribing ends the call as cancelled.
+   * @param name idempotency key: no other process runs a call with it at the same time
    */
   run(
     { call, asked, answers: protocol }: Pick<ReadCall, 'call' | 'asked' | 'answers'>,
@@ -84,7 +88,7 @@ export class RelayService {
         const { outputLimit } = admission;
         answer.timing.admitMs = ticket.admitMs;
         if (outputLimit !== undefined) answer.headers['x-relay-output-limit'] = String(outputLimit);
-        // A hold that was being placed is waited for; then the call goes no further.
+        // A hold in progress was awaited; now the call ends.
         if (answer.interruption.error !== undefined) throw answer.interruption.error;
         return this.attempts.frames({ ticket, admission, answer, protocol });
       };
@@ -129,8 +133,8 @@ export class RelayService {
   }
 
   /**
-   * The answer of the call that this request repeats, or what makes its own one known to those that repeat it.
-   * @throws AppError when the client has used the name for something else
+   * Joins the running call with the same idempotency key, or registers this one.
+   * @throws AppError when the key was used for another request
    */
   private async shareOf(
     { call, asked, answers, body }: Omit<ReadCall, 'share'>,
@@ -143,7 +147,7 @@ export class RelayService {
       const fingerprint = await fingerprintOf(call.request, asked.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
       if (this.shared.find(name, fingerprint) !== undefined) await this.admissions.countRepetition(call, caller);
-      // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
+      // No await from here on: of two concurrent requests, the second finds the first.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { answer: other, isGuest: true };
       const own = this.replies.share(call.id, answer, this.run({ call, asked, answers }, caller, answer, name));
@@ -165,7 +169,7 @@ export class RelayService {
     const { facts, frames } = share.answer.reply(share.isGuest ? answer.waits : undefined);
     if (!share.isGuest) {
       await this.replies.send(reply, call, answers, facts, frames);
-      // This client may have left the others with its call, whose body and end are still looked after from here.
+      // This client may leave while others share its call, whose body and end are handled here.
       return share.answer.over;
     }
     body.drop();
@@ -174,4 +178,72 @@ export class RelayService {
     const ticket = this.billing.openShared(call, caller, answer, callId);
     await this.replies.send(reply, call, answers, facts, frames.pipe(accounted(ticket, answer)));
   }
+}
+
+interface Running {
+  readonly fingerprint: string;
+  readonly answer: SharedResponse;
+}
+
+/** Running calls of this process by API key and idempotency key. */
+class SharedResponses {
+  private readonly running = new Map<string, Running>();
+
+  /**
+   * The response to share; undefined if no such call runs.
+   * @throws KeyOfAnotherRequest, ResponseIncomplete
+   */
+  find(name: string, fingerprint: string): SharedResponse | undefined {
+    const running = this.running.get(name);
+    if (running === undefined) return undefined;
+    const { answer } = running;
+    if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(answer.callId);
+    if (answer.whyPartial !== undefined) throw new ResponseIncomplete(answer.callId, answer.whyPartial);
+    return answer;
+  }
+
+  /** Registers the call until it ends. */
+  add(name: string, fingerprint: string, answer: SharedResponse): void {
+    this.running.set(name, { fingerprint, answer });
+    void answer.over.then(() => this.running.delete(name));
+  }
+}
+
+const HEADER = 'idempotency-key';
+const MAX_LENGTH = 255;
+/** Smaller bodies are hashed here rather than in another thread. */
+const SMALL_BYTES = 64 * 1024;
+
+/** The idempotency key; undefined if absent. */
+function idempotencyKeyOf(line: RequestLine): string | undefined {
+  const key = headerOf(line, HEADER);
+  if (key === undefined || key.length <= MAX_LENGTH) return key;
+  throw new AppError('invalid_request', `The Idempotency-Key must not be longer than ${MAX_LENGTH} characters.`);
+}
+
+/** Equal for byte-identical requests. @param headers headers that affect the response */
+async function fingerprintOf(line: RequestLine, headers: readonly string[], body: Buffer): Promise<string> {
+  const asked = headers.map((name) => headerOf(line, name));
+  return `${await digestOf(body)} ${line.path}?${line.query} ${JSON.stringify(asked)}`;
+}
+
+async function digestOf(body: Buffer): Promise<string> {
+  if (body.length <= SMALL_BYTES) return createHash('sha256').update(body).digest('hex');
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', body)).toString('hex');
+}
+
+/**
+ * The promise's value; if it resolves after the interruption, it is passed to `discard`.
+ * @throws the interruption's error if that comes first
+ */
+function unlessInterrupted<T>(promise: Promise<T>, interruption: Interruption, discard: (late: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let interrupted = false;
+    const detach = interruption.listen((error) => {
+      interrupted = true;
+      reject(error);
+      return true;
+    });
+    promise.then((value) => (interrupted ? discard(value) : resolve(value)), reject).finally(detach);
+  });
 }

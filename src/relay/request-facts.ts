@@ -4,19 +4,19 @@ import type { CallTrace, RequestLine } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
 import { addressOf, idTime, monotonicMs } from '../platform/shared/index.js';
 
-/** What is known of a request from its first moment on. */
+/** What is known of a request from its arrival. */
 interface Arrival {
-  /** Milliseconds since 1970, as inside the request's id. */
+  /** Unix ms, as in the request's ID. */
   readonly createdAt: number;
-  /** By the monotonic clock. */
+  /** Monotonic. */
   readonly startedMs: number;
-  /** Whom it came from; a socket that has closed does not tell any more. */
+  /** Client address, stored because a closed socket has none. */
   readonly ip: string;
-  /** Undefined when nobody traces it. */
+  /** Undefined without tracing. */
   readonly trace: CallTrace | undefined;
 }
 
-/** Only the id: what a call opened for others to use, as a connection to an upstream, keeps its context alive. */
+/** Stores the ID only: pooled upstream connections keep their creation context alive. */
 const requestIds = new AsyncLocalStorage<string>();
 
 const arrivals = new WeakMap<FastifyRequest, Arrival>();
@@ -28,12 +28,12 @@ export function noteArrival(request: FastifyRequest, trace?: CallTrace): void {
   arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip: addressOf(request), trace });
 }
 
-/** Runs what answers a request, so that whatever goes wrong within it can be told to belong to it. */
+/** Runs `work` in the context of a request, so that uncaught errors can be attributed to it. */
 export function answering(requestId: string, work: () => void): void {
   requestIds.run(requestId, work);
 }
 
-/** The request that the running code belongs to; undefined where that is not known. */
+/** The current request; undefined if unknown. */
 export function currentRequestId(): string | undefined {
   return requestIds.getStore();
 }
@@ -55,7 +55,7 @@ export function requestLineOf(request: FastifyRequest): RequestLine {
   };
 }
 
-/** Who the key guard let in. Only behind that guard. */
+/** The authenticated caller. Requires the key guard. */
 export function callerOf(request: FastifyRequest): Caller {
   const { user } = request as FastifyRequest & { user?: Caller };
   if (user === undefined) throw new TypeError('A route without the key guard read the caller.');

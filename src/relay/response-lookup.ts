@@ -13,15 +13,15 @@ import { callerOf } from './request-facts.js';
 const TIMEOUT_MS = 30_000;
 const NO_BODY = new SplicedBody({ bytes: Buffer.from(NO_BYTES) });
 
-/** A question about an answer, to the channel that keeps it. */
+/** A request about a stored response, to its channel. */
 interface Question {
   readonly method: 'GET' | 'DELETE';
-  /** Behind the channel's base address. */
+  /** Path relative to the channel's base URL. */
   readonly path: string;
   readonly query?: string;
 }
 
-/** What the holder of a key can ask of answers that were kept for it, here or by the channel that made them. */
+/** Queries about stored responses, here or at the channel that made them. */
 @Injectable()
 export class ResponseLookup {
   constructor(
@@ -32,7 +32,7 @@ export class ResponseLookup {
     private readonly client: UpstreamClient,
   ) {}
 
-  /** @throws AppError not_found when none of that id is kept for the key that the request shows */
+  /** @throws AppError not_found when the key has no such response */
   async find(request: FastifyRequest, id: string): Promise<StoredResponse> {
     const caller = callerOf(request);
     const secret = await this.keys.secretOf(caller, request.headers);
@@ -42,14 +42,14 @@ export class ResponseLookup {
     return answer;
   }
 
-  /** Forgets it; the channel, if one keeps it, has been told before. */
+  /** Deletes it here; its channel, if any, was asked before. */
   async delete(request: FastifyRequest, { id }: StoredResponse): Promise<void> {
     await this.answers.delete(callerOf(request), id);
   }
 
   /**
-   * What the channel says of an answer that it keeps, as JSON text.
-   * @throws AppError unavailable when no such channel any more; as the channel's dialect classifies its refusals
+   * The channel's JSON about a response it stores.
+   * @throws AppError unavailable when the channel no longer exists; classified upstream errors
    */
   async ask({ channelId, credentialId }: StoredResponse, question: Question): Promise<string> {
     const channel = this.channels.all().find(({ id }) => id === channelId);

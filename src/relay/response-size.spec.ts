@@ -3,11 +3,9 @@ import type { Call, StreamDecoder, VerbatimLane } from '../protocols/contract/in
 import type { UpstreamPart } from './upstream/upstream-client.js';
 import type { CallContext } from './call-context.js';
 import { collected } from './collected-response.js';
-import { FoldedStream } from './folded-stream.js';
-import type { FrameOutlet } from './frame-outlet.js';
-import { TranslatedWhole } from './translated-whole.js';
-import { VerbatimWhole } from './verbatim-whole.js';
-import type { WholeResponse } from './whole-response.js';
+import { FoldedStream, TranslatedWhole, type WholeResponse } from './translated-sink.js';
+import type { FrameOutlet } from './response-sink.js';
+import { VerbatimWhole } from './lane.js';
 
 const MIB = 1024 * 1024;
 const TOO_LARGE = expect.objectContaining({ kind: 'upstream_error', message: expect.stringContaining('too large') });

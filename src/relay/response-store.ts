@@ -1,51 +1,44 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Observable } from 'rxjs';
-import {
-  type Call,
-  type Frame,
-  type NamedResponses,
-  type ProtocolAdapter,
-  type TreeObject,
-} from '../protocols/contract/index.js';
+import { concatMap, from, map, type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
 import type { Channel } from '../catalog/channels/index.js';
-import type { ResponseOrigin } from './routing/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
-import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
-import { firstFrameBuffer } from './first-frame-buffer.js';
+import type { Call, Frame, NamedResponses, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
 import { PreviousResponses } from './previous-responses.js';
 import { StorageDisabled } from './relay.errors.js';
+import type { ResponseOrigin } from './routing/index.js';
 import { type NamedState, StateAccess } from './state-access.js';
+import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
 
-/** The end of an answer waits no longer than this until it is kept. */
+/** Max delay of the response's end for storing it. */
 const TIMEOUT_MS = 2000;
 
-/** An answer that is to be kept, when it has come. */
+/** A response to be stored on completion. */
 interface Keepable {
   readonly call: Call;
   readonly caller: Caller;
-  /** Who words the answer. */
+  /** Protocol of the response. */
   readonly protocol: ProtocolAdapter;
   readonly maker: ResponseOrigin;
-  /** All that the request says, as JSON, or undefined when that is too long. Absent: the channel keeps the answer itself. */
+  /** The request's content as JSON, or undefined if too long. Absent: the channel stores the response. */
   readonly input: (() => string | undefined) | undefined;
 }
 
-/** What a request names that is kept, here or upstream. */
+/** References of a request to stored responses and upstream state. */
 export interface NamedReferences {
   readonly recollection?: PreviousResponses | undefined;
   readonly state?: NamedState | undefined;
 }
 
-/** Whether a channel has all that is named. */
+/** Whether a channel has everything referenced. */
 export const admitsNamed = ({ recollection, state }: NamedReferences, channel: Channel): boolean =>
   recollection?.admits(channel) !== false && state?.admits(channel) !== false;
 
-/** Who alone has it; undefined when that is not known. */
+/** The only channel that has it; undefined if unknown. */
 export const keeperOf = ({ recollection, state }: NamedReferences): ResponseOrigin | undefined =>
   recollection?.keeper ?? state?.keeper;
 
-/** What calls have to do with answers that are kept: naming earlier ones, and having theirs kept. */
+/** Stored responses in calls: resolving references and storing new responses. */
 @Injectable()
 export class ResponseStore {
   private readonly logger = new Logger('AnswerMemory');
@@ -57,11 +50,11 @@ export class ResponseStore {
   ) {}
 
   /**
-   * What the request names of earlier answers and of other upstream state; undefined, and nothing is waited for: nothing.
-   * @param asked the dialect of the request
-   * @param request parsed, for when it is expanded
-   * @param names what it names; only asked for when its head says that it leans on something
-   * @throws NothingIsKept when the key keeps nothing, and the client asks for it or names what was kept
+   * Resolves references of a request; undefined, without waiting, if there are none.
+   * @param asked protocol of the request
+   * @param request parsed request, for expansion
+   * @param names its references; only evaluated if its head says that there may be some
+   * @throws StorageDisabled when the key does not allow storage but the request needs it
    */
   recall(
     call: Call,
@@ -94,22 +87,22 @@ export class ResponseStore {
     return named instanceof Promise ? named.then(find) : find(named);
   }
 
-  /** The same frames; what is to be kept of the answer, and the state that it names, is before its end goes on. */
+  /** The same frames; before the last one, the response and the state it creates are stored. */
   kept(frames: Observable<Frame>, keepable: Keepable): Observable<Frame> {
     const { call, caller, maker } = keepable;
     const recorded = this.states.recorded(frames, call, caller, maker);
     return this.keeps(keepable) ? recorded.pipe(firstFrameBuffer((last) => this.keep(keepable, last))) : recorded;
   }
 
-  /** Whether the answer is to be kept, or remembered as one that its channel keeps. */
+  /** Whether the response is stored here, or remembered as stored by its channel. */
   keeps({ call, caller, protocol }: Pick<Keepable, 'call' | 'caller' | 'protocol'>): boolean {
     const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
     return wanted && caller.storesAnswers;
   }
 
   /**
-   * Keeps an answer. Never fails: what could not be kept is not found later.
-   * @param last the bytes that end the answer for its client
+   * Stores a response. Never fails: what could not be stored will not be found.
+   * @param last final bytes of the response
    */
   async keep(keepable: Keepable, last: Uint8Array): Promise<void> {
     try {
@@ -150,3 +143,7 @@ export class ResponseStore {
     return { keyId, accountId, secret: await this.keys.secretOf(caller, request.headers) };
   }
 }
+
+/** Delays the last frame until the response is stored, since the client may refer to it immediately. */
+const firstFrameBuffer = (keep: (last: Uint8Array) => Promise<void>): MonoTypeOperatorFunction<Frame> =>
+  concatMap((frame) => (frame.last ? from(keep(frame.bytes)).pipe(map(() => frame)) : of(frame)));

@@ -9,24 +9,23 @@ import {
   type StreamMeter,
 } from '../protocols/contract/index.js';
 import type { CallContext } from './call-context.js';
-import type { ResponseSink } from './response-sink.js';
-import type { FrameOutlet } from './frame-outlet.js';
+import type { FrameOutlet, ResponseSink } from './response-sink.js';
 import type { RelayTimings } from './relay-timings.js';
 
-/** In bytes, or in characters of what is not encoded yet. */
+/** Bytes, or characters before encoding. */
 const MAX_PRELUDE_SIZE = 64 * 1024;
-/** Of comments and the like that come before an answer has begun: a client has our own keep-alives. */
+/** Max size of comments and the like before the response; clients get our own keep-alives. */
 const MAX_IDLE_SIZE = 4 * 1024;
-/** What is left of lines that only separate: no event, and nothing for a client. */
+/** Blank lines only: no event. */
 const EMPTY_LINES = 2;
 
-/** Bytes, or text that is not encoded yet. */
+/** Bytes, or text to be encoded. */
 type Piece = Uint8Array | string;
 
 /**
- * A stream on its way to its client: whole events, as the meter leaves them or makes them, all of one upstream chunk in
- * one frame. Events that pass are untouched but for line ends that some clients cannot read. Holds back the prelude until
- * content comes, and the end until it is complete.
+ * A stream to the client: whole events as left or produced by the meter, those of one upstream chunk in one frame.
+ * Verbatim events are unchanged except for line ends that some clients cannot parse. Holds back events before the first
+ * content, and the end until it is complete.
  */
 export class ResponseStream implements ResponseSink {
   private readonly splitter = new SseSplitter();
@@ -37,10 +36,10 @@ export class ResponseStream implements ResponseSink {
   private ending: Piece[] | undefined;
   private endingSignals: CallSignal[] = [];
   private lingerTimer: NodeJS.Timeout | undefined;
-  /** An event of the answer itself has come. */
+  /** An event of the response itself has arrived. */
   private spoken = false;
   private over = false;
-  /** What has come to keep the connection open, and nothing else. */
+  /** Size of keep-alives before the response. */
   private idleSize = 0;
 
   constructor(
@@ -61,12 +60,12 @@ export class ResponseStream implements ResponseSink {
     });
   }
 
-  /** The connection broke, which is nothing to a client whose answer is complete. */
+  /** A broken connection after a complete response does not matter. */
   fail(error: unknown): void {
     try {
       this.complete();
     } catch {
-      // It was not complete, and the connection tells why.
+      // It was incomplete, and the connection error says why.
       this.stop();
       this.out.error(error);
     }
@@ -84,7 +83,7 @@ export class ResponseStream implements ResponseSink {
       for (const event of events) {
         if (this.over || this.meter.closed) break;
         const reading = event.isComment ? this.comments : this.read(event);
-        // What keeps a connection open says nothing of the answer: it passes where it stands, and begins nothing.
+        // Keep-alives pass but do not start the response.
         const isIdle = event.isComment || reading.keepsAlive === true;
         if (isIdle && !this.spoken && (this.idleSize += event.wire.length) > MAX_IDLE_SIZE) continue;
         if (reading.last) this.ending ??= [];
@@ -93,7 +92,7 @@ export class ResponseStream implements ResponseSink {
         (this.ending ? this.endingSignals : signals).push(...reading.signals);
       }
     } finally {
-      // What came before a failure in the same chunk is still the client's.
+      // Content before a failure in the same chunk still belongs to the client.
       this.release(pieces, signals);
     }
     if (this.ending !== undefined) this.linger();
@@ -134,8 +133,8 @@ export class ResponseStream implements ResponseSink {
   }
 
   /**
-   * The answer is complete. What its dialect may still send behind it is waited for, so that it passes too; then only for
-   * the upstream's end, so that its connection can be used again.
+   * The response is complete. Waits for trailing events of the protocol, then for the end of the body, so that the
+   * connection can be reused.
    */
   private linger(): void {
     if (this.meter.abandons === true) return this.complete();
@@ -143,7 +142,7 @@ export class ResponseStream implements ResponseSink {
     this.lingerTimer ??= setTimeout(() => this.complete(), this.timings.lingerMs);
   }
 
-  /** @throws AppError upstream_truncated when the answer may not end here */
+  /** @throws AppError upstream_truncated when the response must not end here */
   private complete(): void {
     if (!this.over && this.ending === undefined) {
       const { replacement = NO_BYTES, signals } = this.meter.end();
@@ -173,7 +172,7 @@ export class ResponseStream implements ResponseSink {
   }
 }
 
-/** Text is encoded all at once: event by event that is a fifth of what a translation costs. */
+/** Encodes text at once: per event it would be a fifth of a translation's cost. */
 function join(pieces: readonly Piece[]): Uint8Array {
   if (pieces.every((piece) => typeof piece === 'string')) return Buffer.from(pieces.join(''));
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));

@@ -5,13 +5,13 @@ import { reasonOf } from '../platform/shared/index.js';
 import { RunState } from './run-state.js';
 
 /**
- * Ends the running calls of a key that was disabled or deleted, or whose account was, within a second and in every
- * process. A call is registered before its admission reads the same rows, so that none is missed between the two.
+ * Ends running calls of disabled or deleted keys and accounts, within a second and in every process. Calls are
+ * registered before admission reads the same rows, so that none is missed.
  */
 @Injectable()
 export class Revocations implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Revocations');
-  /** Changes may have been missed, or could not be checked: all running keys are checked at the next interval. */
+  /** Changes may have been missed or could not be checked: all running keys are checked in the next interval. */
   private isBehind = false;
   private isFailing = false;
   private timer: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ export class Revocations implements OnModuleInit, OnModuleDestroy {
     this.checkWhere(() => true);
   }
 
-  /** Not awaited: the notifications behind this one must not wait for the database. */
+  /** Not awaited: following notifications must not wait for the database. */
   private checkWhere(concerns: (caller: Caller) => boolean): void {
     const keyIds = this.state.keysWhere(concerns);
     if (keyIds.length === 0) return;

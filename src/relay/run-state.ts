@@ -12,17 +12,17 @@ interface RunningCall {
 }
 
 /**
- * Whether this process still takes calls, what it is answering, and how that is ended. Serving → draining (new calls are
- * refused, running ones go on) → over (whatever still runs errs).
+ * The state of this process: serving → draining (new calls are rejected, running ones continue) → over (remaining calls
+ * fail).
  */
 @Injectable()
 export class RunState {
   private readonly answering = new Set<ServerResponse>();
-  /** How many requests of a connection are being answered: clients may send the next before they have an answer. */
+  /** Requests in progress per connection: clients may pipeline. */
   private readonly requestsOn = new WeakMap<Socket, number>();
-  /** Connections that have had an answer and wait for another request. */
+  /** Idle keep-alive connections. */
   private readonly idle = new Set<Socket>();
-  /** By the ids of the calls. */
+  /** By call ID. */
   private readonly calls = new Map<string, RunningCall>();
   private isDraining = false;
   private isOver = false;
@@ -31,22 +31,22 @@ export class RunState {
     return this.isDraining;
   }
 
-  /** How many requests are being answered. */
+  /** Number of requests in progress. */
   get running(): number {
     return this.answering.size;
   }
 
-  /** How many calls are running. */
+  /** Number of running calls. */
   get runningCalls(): number {
     return this.calls.size;
   }
 
-  /** For the server, before it listens. */
+  /** Call before the server listens. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => socket.once('close', () => this.idle.delete(socket)));
   }
 
-  /** Counts a request as running until the system has taken its answer, or its client has left. */
+  /** Counts a request until its response was flushed or the client has left. */
   track(socket: Socket, response: ServerResponse): void {
     this.idle.delete(socket);
     this.answering.add(response);
@@ -62,7 +62,9 @@ export class RunState {
     });
   }
 
-  /** A call runs from here on. It is told when it has to end: because the process does, its key may not, or by a fault. */
+  /**
+   * Registers a call. The returned interruption signals when it must end: shutdown, revocation, or an uncaught error.
+   */
   begin(callId: string, caller: Caller): Interruption {
     const interruption = new Interruption();
     if (this.isOver) interruption.interrupt(new CutOff());
@@ -74,25 +76,25 @@ export class RunState {
     this.calls.delete(callId);
   }
 
-  /** Ends one call. @returns whether it fails by this error now, and so logs it */
+  /** Ends a call. @returns whether this error ends it, and so is logged */
   fail(callId: string, error: AppError): boolean {
     return this.calls.get(callId)?.interruption.interrupt(error) ?? false;
   }
 
-  /** The ids of the keys that have running calls, of callers that fit. */
+  /** IDs of keys with running calls of matching callers. */
   keysWhere(fits: (caller: Caller) => boolean): readonly string[] {
     const keyIds = new Set<string>();
     for (const { caller } of this.calls.values()) if (fits(caller)) keyIds.add(caller.keyId);
     return [...keyIds];
   }
 
-  /** Ends every running call of a key. */
+  /** Ends all running calls of a key. */
   failKey(keyId: string, error: AppError): void {
     for (const { caller, interruption } of this.calls.values())
       if (caller.keyId === keyId) interruption.interrupt(error);
   }
 
-  /** From now on not ready, and every connection closes behind its answer. Resolves when what runs now has ended. */
+  /** Not ready from now on; connections close after their response. Resolves when running requests have ended. */
   drain(): Promise<void> {
     this.isDraining = true;
     for (const socket of this.idle) socket.destroySoon();
@@ -100,14 +102,14 @@ export class RunState {
     return this.answered();
   }
 
-  /** Ends every call that still runs. Resolves when their clients have taken what there is to say. */
+  /** Ends all running calls. Resolves when their clients have received the error. */
   cutOff(): Promise<void> {
     this.isOver = true;
     for (const { interruption } of this.calls.values()) interruption.interrupt(new CutOff());
     return this.answered();
   }
 
-  /** Resolves when what is being answered now has ended; what comes later is not waited for. */
+  /** Resolves when current requests have ended; later ones are not awaited. */
   async answered(): Promise<void> {
     const closed = (response: ServerResponse): Promise<void> =>
       new Promise((resolve) => response.once('close', resolve));
@@ -115,7 +117,7 @@ export class RunState {
   }
 }
 
-/** Where the head has gone out already, the connection is closed behind the answer all the same. */
+/** If the head was already sent, the connection is closed after the response. */
 function lastOfItsConnection(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }

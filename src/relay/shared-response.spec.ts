@@ -3,8 +3,7 @@ import { type Flow, type Frame, Interruption } from '../protocols/contract/index
 import type { Config } from '../platform/config/index.js';
 import { AppError } from '../platform/shared/index.js';
 import { CallContext } from './call-context.js';
-import { SharedResponse } from './shared-response.js';
-import { SharedMemory } from './shared-memory.js';
+import { SharedMemory, SharedResponse } from './shared-response.js';
 
 const MIB = 1024 * 1024;
 const frame = (bytes: number, last = false): Frame => ({ bytes: new Uint8Array(bytes), signals: [], last });

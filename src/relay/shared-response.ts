@@ -1,36 +1,37 @@
+import { Injectable } from '@nestjs/common';
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { Config } from '../platform/config/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { Flow, type Frame, type Waits } from '../protocols/contract/index.js';
 import type { CallContext, ReplyFacts } from './call-context.js';
-import { TooFarBehind } from './shared-response.errors.js';
-import type { SharedMemory } from './shared-memory.js';
 
-/** So much of an answer is kept for clients that come later, and so far may one of them be behind the others. */
+/** Max bytes buffered for later clients, and max lag of one client behind the others. */
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;
-/** So far it may be when memory is short: about what a socket holds. */
+/** Max lag when memory is short: about one socket buffer. */
 const SMALL_LAG_BYTES = 256 * 1024;
 
-/** One of several clients of an answer, and how much of it has gone to it. */
+/** A client of the response and its progress. */
 interface SharingClient {
   readonly out: Subscriber<Frame>;
   readonly flow: Flow;
-  /** Frames, and the bytes in them. */
+  /** Frames and bytes sent. */
   frames: number;
   bytes: number;
 }
 
 /**
- * The answer of one running call for any number of clients, each from the beginning and as quickly as it reads. The call
- * is subscribed to once, when its first client is, and left when its last client leaves. The one place beside the reply
- * writer that subscribes to a call.
+ * The response of one running call for any number of clients, each from the beginning and at its own pace. Subscribes
+ * to the call with the first client and unsubscribes with the last. Besides the reply writer, the only subscriber of
+ * calls.
  */
 export class SharedResponse {
   /** Resolves when the call has ended. */
   readonly over: Promise<void>;
   private readonly clients = new Set<SharingClient>();
   private kept: Frame[] = [];
-  /** Frames that came before those, and are not needed any more. */
+  /** Number of discarded frames before those kept. */
   private forgotten = 0;
-  /** All that have come, and those in the frames that are kept. */
+  /** Bytes received, and bytes in kept frames. */
   private bytes = 0;
   private keptBytes = 0;
   private partial: string | undefined;
@@ -39,7 +40,7 @@ export class SharedResponse {
   private tellOver: () => void = () => undefined;
 
   constructor(
-    /** The call that runs. */
+    /** ID of the running call. */
     readonly callId: string,
     private readonly answer: CallContext,
     private readonly frames: Observable<Frame>,
@@ -48,14 +49,14 @@ export class SharedResponse {
     this.over = new Promise((resolve) => (this.tellOver = resolve));
   }
 
-  /** Why a client that comes now could not have all of it; undefined when it can. */
+  /** Why a new client could not get all of it; undefined if it can. */
   get whyPartial(): string | undefined {
     return this.partial;
   }
 
   /**
-   * For one client: the frames, and what its writer must know.
-   * @param waits where it is noted when this client takes nothing, where that is of a row of its own
+   * The frames for one client, and what its writer needs to know.
+   * @param waits records stalls of this client, if it has a row of its own
    */
   reply(waits?: Waits): { readonly facts: ReplyFacts; readonly frames: Observable<Frame> } {
     const { answer } = this;
@@ -65,7 +66,7 @@ export class SharedResponse {
       get tail() {
         return answer.tail;
       },
-      // A client that is left behind fails alone: the stream goes on for the others.
+      // A client that falls behind fails alone: the stream continues for the others.
       failure: (error) => (this.ending === undefined ? undefined : answer.failure(error)),
       get headers() {
         return answer.headers;
@@ -86,7 +87,7 @@ export class SharedResponse {
     });
     this.serve(client);
     if (this.ending === undefined && this.source === undefined) this.start();
-    // The others may all be stalled.
+    // The remaining clients may all be stalled.
     else if (this.ending === undefined) this.steer();
     return () => {
       detach();
@@ -118,7 +119,7 @@ export class SharedResponse {
     if (this.partial !== undefined) this.forget();
   }
 
-  /** Gives a client what it has not had, as far as it takes it. */
+  /** Sends a client what it lacks, as far as it accepts it. */
   private serve(client: SharingClient): void {
     const { out, flow } = client;
     while (!flow.paused && !out.closed) {
@@ -133,7 +134,7 @@ export class SharedResponse {
     else out.complete();
   }
 
-  /** Nobody comes any more: what all have had is not kept, nor a client that is far behind the others. */
+  /** Once no further client can join: discards what all have received, and drops clients that lag too far. */
   private forget(): void {
     this.leaveBehind(MAX_SHARED_BYTES);
     this.dropHad();
@@ -157,7 +158,7 @@ export class SharedResponse {
     this.memory.giveBack(dropped);
   }
 
-  /** The upstream is read as long as one client reads. */
+  /** Reads from the upstream while at least one client reads. */
   private steer(): void {
     const isPaused = Array.from(this.clients).every(({ flow }) => flow.paused);
     if (isPaused) this.answer.flow.hold('client');
@@ -170,5 +171,62 @@ export class SharedResponse {
     this.tellOver();
     this.source?.unsubscribe();
     for (const client of this.clients) this.serve(client);
+  }
+}
+
+export class KeyOfAnotherRequest extends AppError {
+  constructor(callId: string) {
+    super(
+      'invalid_request',
+      `This Idempotency-Key belongs to a different request, ${callId}, which is still running. Use a unique key for each request.`,
+    );
+  }
+}
+
+export class ResponseIncomplete extends AppError {
+  constructor(callId: string, reason: string) {
+    super(
+      'conflict',
+      `A request with this Idempotency-Key, ${callId}, is still running, and its response can no longer be shared: ${reason}. Wait for that request or use another key.`,
+    );
+  }
+}
+
+class TooFarBehind extends AppError {
+  constructor(callId: string, bytes: number) {
+    super(
+      'timeout',
+      `This client fell more than ${bytes} bytes behind other readers of the shared response of ${callId} and was disconnected.`,
+    );
+  }
+}
+
+/** Memory used by all shared responses. */
+@Injectable()
+export class SharedMemory {
+  private readonly limit: number;
+  private taken = 0;
+
+  constructor({ sharedMemoryBytes }: Config) {
+    this.limit = sharedMemoryBytes;
+  }
+
+  /** Buffered bytes. */
+  get takenBytes(): number {
+    return this.taken;
+  }
+
+  /** The limit is exceeded. */
+  get isShort(): boolean {
+    return this.taken > this.limit;
+  }
+
+  /** Always succeeds: holders reduce their buffers when memory is short. */
+  take(bytes: number): void {
+    this.taken += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.taken -= bytes;
   }
 }

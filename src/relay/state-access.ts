@@ -7,25 +7,25 @@ import type { Caller } from '../keys/index.js';
 import { AppError, reasonOf, within } from '../platform/shared/index.js';
 import { UpstreamStates } from './stored-responses/index.js';
 
-/** The end of a response waits no longer than this until its state is recorded. */
+/** Max delay of the response's end for recording its state. */
 const TIMEOUT_MS = 2000;
-/** No honest response names more. */
+/** No genuine response names more. */
 const MAX_STATES_OF_CALL = 1000;
 
-/** Decides which upstream state calls may name: what upstreams created for their account through this relay. */
+/** Controls references to upstream state: an account may name only what upstreams created for it through this relay. */
 @Injectable()
 export class StateAccess {
   private readonly logger = new Logger('StateAccess');
 
   constructor(private readonly states: UpstreamStates) {}
 
-  /** The upstream state that a request names; undefined, and nothing is waited for: none. */
+  /** The upstream state that a request names; undefined, without waiting, if there is none. */
   namedBy({ head: { demands } }: Call, { accountId }: Pick<Caller, 'accountId'>): Promise<NamedState> | undefined {
     const [first, ...others] = demands?.scopedIds ?? [];
     return first && this.find([first, ...others], accountId);
   }
 
-  /** Records what state the response names before its end goes on; of one that was left or failed, behind it. */
+  /** Records the state created by a response before its last frame; after an abort or a failure, afterwards. */
   recorded(
     frames: Observable<Frame>,
     { head: { demands } }: Call,
@@ -54,7 +54,7 @@ export class StateAccess {
     return new NamedState(named, await this.states.makersOf(accountId, named));
   }
 
-  /** Never fails: what could not be recorded is not found later. */
+  /** Never fails: state that could not be recorded is not found later. */
   private async record(accountId: string, maker: ResponseOrigin, created: readonly CreatedState[]): Promise<void> {
     try {
       const recording = this.states.record(accountId, maker, created).then(() => true);
@@ -73,31 +73,31 @@ function collect(signals: readonly CallSignal[], created: Map<string, CreatedSta
   }
 }
 
-/** The upstream state that a request names, and who made it. */
+/** Upstream state named by a request, with its makers. */
 export class NamedState {
-  /** @param makers in the order of the names; undefined where it was not made for the account */
+  /** @param makers by position; undefined if not made for the account */
   constructor(
     private readonly named: readonly [ScopedId, ...ScopedId[]],
     private readonly makers: readonly (ResponseOrigin | undefined)[],
   ) {}
 
-  /** The channel that created all of it; for unknown state, channels with `sharedState`. */
+  /** The channel that made all of it; unknown state is allowed on channels with `sharedState`. */
   admits(channel: Pick<Channel, 'id' | 'flags'>): boolean {
     return this.makers.every((maker) => (maker === undefined ? sharesState(channel) : maker.channelId === channel.id));
   }
 
-  /** Who alone has it; undefined when that is not known. */
+  /** The only channel that has it; undefined if unknown. */
   get keeper(): ResponseOrigin | undefined {
     return this.makers.find((maker) => maker !== undefined);
   }
 
-  /** All of it was made for the account, in one place. */
+  /** All of it was made for the account by one channel. */
   get isKnown(): boolean {
     const { keeper } = this;
     return keeper !== undefined && this.makers.every((maker) => maker?.channelId === keeper.channelId);
   }
 
-  /** For a call that no channel may be asked for: the first id that the account does not have, or not with the others. */
+  /** Names the first ID that the account does not have, or not together with the others. */
   get refusal(): AppError {
     const { keeper } = this;
     const isOther = (_: unknown, at: number): boolean => this.makers[at]?.channelId !== keeper?.channelId;
@@ -119,9 +119,9 @@ const NOUNS: Readonly<Record<ScopedId['kind'], string>> = {
   tunnel: 'tunnel',
 };
 
-/** The id is of state that was not made through this relay for this account: it may be another account's. */
+/** The state was not made through this relay for this account, and may be another account's. */
 class StateNotFound extends AppError {
-  /** Clients that get this code send the whole conversation. */
+  /** On this code, clients send the whole conversation. */
   readonly wireDetails;
 
   constructor({ kind, id, path }: ScopedId) {

@@ -7,11 +7,11 @@ import { inputItems, RESPONSES_PATH } from '../protocols/responses/index.js';
 import { ResponseLookup } from './response-lookup.js';
 import { requestLineOf } from './request-facts.js';
 
-/** What counts prompts stands where an id could, and takes a POST. */
+/** Excludes `input_tokens`, which is an endpoint. */
 const ANSWER_PATH = `${RESPONSES_PATH}/:id(^(?!input_tokens$).+$)`;
 const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'] as const;
 
-/** Responses that were kept: here when an upstream of another dialect made them, else by the channel that did. */
+/** Stored responses: here if an upstream of another protocol made them, else at the channel. */
 @Controller(ANSWER_PATH)
 @UseGuards(ApiKeyGuard)
 export class StoredResponsesController {

@@ -2,21 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { monotonicMs } from '../platform/shared/index.js';
 
-/** So long the work of a turn may take, all calls together, before everything else has its turn. */
+/** Max work per event loop turn, for all calls together. */
 const TURN_MS = 2;
 
 /**
- * Work on large bodies takes turns: in slices, first come first served, a few milliseconds of them in each round of the
- * event loop. Streams that run meanwhile are not held up by more than that, however many bodies come at once.
+ * Processes large bodies in slices, a few milliseconds per event loop turn and first come, first served, so that
+ * running streams are never delayed by more than that.
  */
 @Injectable()
 export class TimeSlicer {
   private waiting: (() => void)[] = [];
   private scheduled = false;
 
-  /** Does a slice of work, of well below a millisecond, when its turn has come. It must not throw. */
+  /** Queues a slice, which must take well below a millisecond and not throw. */
   take(slice: () => void): void {
-    // In the course of its own call, whoever's turn it is.
+    // Runs in the async context of its own call.
     this.waiting.push(AsyncLocalStorage.bind(slice));
     this.schedule();
   }
@@ -31,11 +31,11 @@ export class TimeSlicer {
     this.scheduled = false;
     const untilMs = monotonicMs() + TURN_MS;
     let done = 0;
-    // What a slice adds stands behind those that waited already.
+    // Slices added meanwhile wait for the next turn.
     try {
       while (done < this.waiting.length && (done === 0 || monotonicMs() < untilMs)) this.waiting[done++]?.();
     } finally {
-      // A slice that throws all the same does not run again, and keeps no other from running.
+      // A slice that throws anyway neither runs again nor blocks others.
       this.waiting = this.waiting.slice(done);
       if (this.waiting.length > 0) this.schedule();
     }

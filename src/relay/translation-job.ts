@@ -20,10 +20,10 @@ import { AppError, type ErrorDetails, type ErrorKind } from '../platform/shared/
 import { type Found, PreviousResponses } from './previous-responses.js';
 import { Translation } from './translation.js';
 
-// What a thread of its own does with a request that is too large to be parsed beside others' streams. Plain values go in
-// and come out, as they are copied between threads.
+// Work of the translation thread on requests too large to parse beside running streams. Inputs and outputs are plain
+// values, copied between threads.
 
-/** `names`: earlier responses that it names. `expand`: only whether all of these are there. */
+/** `names`: finds references to earlier responses. `expand`: checks that all of them exist. */
 export type TranslationTask =
   | { readonly does: 'names' }
   | { readonly does: 'expand' }
@@ -31,20 +31,20 @@ export type TranslationTask =
       readonly does: 'build';
       readonly upstream: string;
       readonly target: UpstreamTarget;
-      /** The key wants to be refused rather than to lose anything. */
+      /** Reject rather than lose content. */
       readonly strict: boolean;
-      /** All input is wanted as well, so that the response can be kept. */
+      /** The input is needed to store the response. */
       readonly keepsInput: boolean;
     };
 
 export type TranslationJob = TranslationTask & {
   readonly call: Pick<Call, 'id' | 'createdAt' | 'protocol' | 'request' | 'ip'>;
   readonly body: Uint8Array;
-  /** The earlier responses that it names. */
+  /** The earlier responses it refers to. */
   readonly found: Found | undefined;
 };
 
-/** A request for an upstream, and what must be known to read its response. */
+/** A built upstream request, and what is needed to read its response. */
 export interface BuiltRequest {
   readonly request: Omit<UpstreamRequest, 'body'>;
   readonly body: Uint8Array;
@@ -53,7 +53,7 @@ export interface BuiltRequest {
   readonly content: CallContent;
   /** The client's request, likewise. */
   readonly shown: TreeObject;
-  /** Undefined when it is not wanted, or too long to be kept. */
+  /** Undefined if not needed or too long to store. */
   readonly input: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export type TranslationReply =
   | { readonly built: BuiltRequest }
   | { readonly done: true }
   | { readonly error: CopiedError }
-  /** One of the protocols is not known in the thread. */
+  /** The thread does not know one of the protocols. */
   | { readonly isUnknown: true };
 
 interface CopiedError {
@@ -70,11 +70,11 @@ interface CopiedError {
   readonly message: string;
   readonly details: ErrorDetails;
   readonly wireDetails: unknown;
-  /** Of an error that was not raised on purpose, for the log. */
+  /** For the log, if the error was unexpected. */
   readonly cause: string | undefined;
 }
 
-/** What a job needs of the process. */
+/** What a job needs from the process. */
 export interface TranslationTools {
   protocol(id: string): ProtocolAdapter | undefined;
   upstream(id: string): UpstreamAdapter | undefined;
@@ -82,31 +82,31 @@ export interface TranslationTools {
 }
 
 /**
- * Beside its conversation a request has tools and settings. What of them is copied back is copied in one go: JSON values
- * that responses are read with, those that they repeat, and characters of either.
+ * Max JSON values and characters to copy back beside the conversation (tools, settings), since copying is done in one
+ * go.
  */
 const MAX_CONTENT_VALUES = 32_000;
 const MAX_SHOWN_VALUES = 20_000;
 const MAX_BESIDE_LENGTH = 8 * 1024 * 1024;
-/** Longer input is not kept. */
+/** Longer input is not stored. */
 const MAX_STORED_LENGTH = 16 * 1024 * 1024;
-/** The member that marks raw JSON text while it passes between threads. */
+/** Member that marks raw JSON while it is passed between threads. */
 const RAW = '\0raw';
-/** A member of the request that looks like it has one more NUL meanwhile. */
+/** Members of the request that look like the mark get another NUL. */
 const LOOKS_RAW = /^\0+raw$/;
 
-/** A request as a tree. @throws AppError invalid_request when it is no JSON after all */
+/** Parses a request into a tree. @throws AppError invalid_request when it is not JSON */
 export function readTree(body: Buffer, { rawMembers }: ProtocolAdapter): TreeObject {
   try {
     const tree = parseJsonTree(body.toString('utf8'), rawMembers);
     if (isTreeObject(tree)) return tree;
   } catch {
-    // The scanner looks at what it needs; the rest of the grammar is looked at here.
+    // The scanner checked only what it needed.
   }
   throw new AppError('invalid_request', 'The body is not valid JSON, or is nested too deeply.');
 }
 
-/** Does a job, in the thread. Never throws. */
+/** Runs a job in the thread. Never throws. */
 export function doJob(job: TranslationJob, tools: TranslationTools): TranslationReply {
   try {
     const protocol = tools.protocol(job.call.protocol);
@@ -142,7 +142,7 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
   const { body, ...request } = built.request;
   const input = job.keepsInput && protocol.storage ? writeJson(protocol.storage.inputOf(expanded)) : undefined;
   const { messages: _messages, input: _input, tools: offered, ...others } = tree;
-  // Where responses can be kept, they repeat the tools.
+  // With response storage, responses repeat the tools.
   const shown = { ...others, tools: protocol.storage === undefined && Array.isArray(offered) ? [] : offered };
   return {
     request,
@@ -154,14 +154,14 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
   };
 }
 
-/** In memory of its own, which can be handed to another thread. */
+/** In a buffer of its own, which can be transferred. */
 function wholeOf(pieces: readonly Uint8Array[]): Uint8Array {
   const [first] = pieces;
   const whole = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
   return whole.byteLength === whole.buffer.byteLength ? whole : new Uint8Array(whole);
 }
 
-/** All that responses are read with. */
+/** What responses are read with. */
 const nameOnly = ({ name, namespace, freeform, path }: CallContent['tools'][number]): CallContent['tools'][number] => ({
   name,
   namespace,
@@ -170,7 +170,7 @@ const nameOnly = ({ name, namespace, freeform, path }: CallContent['tools'][numb
   ...(freeform && { freeform }),
 });
 
-/** The same with marks in place of raw objects. @throws AppError invalid_request when it is too much to be copied */
+/** Replaces raw objects by marked ones. @throws AppError invalid_request when there is too much to copy */
 function packed<Value extends object>(value: Value, maxValues: number): Value {
   let values = 0;
   let length = 0;
@@ -185,7 +185,7 @@ function packed<Value extends object>(value: Value, maxValues: number): Value {
   return pack(value) as Value;
 }
 
-/** The opposite of `packed`. */
+/** Reverses `packed`. */
 export function unpacked<Value extends object>(value: Value): Value {
   const unpack = (one: unknown): unknown => {
     const raw = typeof one === 'object' && one !== null ? (one as { [RAW]?: unknown })[RAW] : undefined;
@@ -218,9 +218,9 @@ const copyOf = (error: AppError): CopiedError => ({
   cause: error.cause instanceof Error ? error.cause.stack : undefined,
 });
 
-/** An error that was raised in the thread. */
+/** An error raised in the thread. */
 export class TranslationError extends AppError {
-  /** As the protocol shows it. */
+  /** As the protocol renders it. */
   readonly wireDetails: unknown;
 
   constructor({ kind, message, details, wireDetails, cause }: CopiedError) {

@@ -9,52 +9,52 @@ import { CutOff } from './relay.errors.js';
 import { TranslationError, type TranslationJob, type TranslationReply } from './translation-job.js';
 import { TimeSlicer } from './time-slicer.js';
 
-/** Bytes of a body that are copied per slice. */
+/** Bytes copied per slice. */
 const SLICE_BYTES = 1024 * 1024;
-/** Max memory of a request in the thread, measured: for each byte of its JSON, and for each JSON value. */
+/** Measured memory of a request in the thread, per byte of JSON and per JSON value. */
 const MEMORY_PER_BYTE = 8;
 const MEMORY_PER_VALUE = 250;
 
-/** The program of the thread that translates large requests, and its limits. Tests replace it. */
+/** The program and limits of the translation thread. Tests override them. */
 @Injectable()
 export class TranslationThread {
   readonly program: URL = new URL('./translation-worker.js', import.meta.url);
-  /** Requests that are as small are translated at once: it takes a few milliseconds. */
+  /** Smaller requests are translated inline, in a few milliseconds. */
   readonly maxInlineBytes: number = 512 * 1024;
   readonly maxInlineValues: number = 4000;
-  /** Of one request, in ms; the first waits for the thread to start as well. */
+  /** Per request, in ms; for the first one including the start of the thread. */
   readonly maxMs: number = 120_000;
-  /** Of V8's heap in the thread, in MiB. */
+  /** V8 heap limit of the thread, in MiB. */
   readonly maxHeapMib: number = 2048;
 }
 
 type Job = TranslationJob extends infer Each ? (Each extends TranslationJob ? Omit<Each, 'body'> : never) : never;
 
-/** A large request to be translated. */
+/** A large request to translate. */
 export interface QueuedRequest {
   readonly accountId: string;
   readonly job: Job;
   readonly body: CallBody;
   /** JSON values in the body. */
   readonly values: number;
-  /** Characters of the earlier responses that it names. */
+  /** Characters of referenced responses. */
   readonly recalledLength: number;
 }
 
-/** One that waits, or is being translated. */
+/** A waiting or running request. */
 interface QueueEntry extends QueuedRequest {
   readonly share: BodyShare;
   readonly out: Subscriber<TranslationReply>;
 }
 
 /**
- * Has large requests translated in a thread of its own, one after the other: accounts take turns. Memory counts while it
- * is used. The thread is started when it is first needed, and again after it was lost.
+ * Translates large requests one after the other in a separate thread, round-robin between accounts. Memory is reserved
+ * during the work. The thread starts on demand and is restarted after a crash.
  */
 @Injectable()
 export class TranslationQueue implements OnModuleDestroy {
   private readonly logger = new Logger('Translation');
-  /** By account, the one that waits longest since its last turn first. */
+  /** By account, the one that waited longest first. */
   private readonly waiting = new Map<string, QueueEntry[]>();
   private current: QueueEntry | undefined;
   private worker: Worker | undefined;
@@ -68,7 +68,7 @@ export class TranslationQueue implements OnModuleDestroy {
     private readonly reasoning: ReasoningSeal,
   ) {}
 
-  /** Cold. Unsubscribing gives up the place in the queue. Errors are AppErrors. */
+  /** Cold. Unsubscribing removes the request from the queue. Errors are AppErrors. */
   run(request: QueuedRequest): Observable<TranslationReply> {
     const { accountId, recalledLength } = request;
     return new Observable((out) => {
@@ -112,7 +112,7 @@ export class TranslationQueue implements OnModuleDestroy {
 
   private begin(waiting: QueueEntry): void {
     try {
-      // Throws when the client has left.
+      // Throws if the client has left.
       const { length } = waiting.body.bytes;
       const needed = MEMORY_PER_BYTE * (length + waiting.recalledLength) + MEMORY_PER_VALUE * waiting.values;
       waiting.share.growForWork(needed);

@@ -5,7 +5,7 @@ import { adaptersIn } from './adapter.registry.js';
 import { doJob, type TranslationJob } from './translation-job.js';
 import { unsealWith } from './reasoning-seal.js';
 
-// The program of the thread that translates large requests: one after the other, each answered once.
+// Program of the translation thread: processes one request at a time and replies once to each.
 
 const { protocols, upstreams } = adaptersIn(Object.values(protocolModules));
 const { sealKey } = workerData as { readonly sealKey: Uint8Array };

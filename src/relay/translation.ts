@@ -3,51 +3,51 @@ import {
   type CallContent,
   type CallEvent,
   type CallResult,
-  type TranslationWarnings,
+  eventsOf,
   NO_TOKENS,
   notTranslatable,
   type ProtocolAdapter,
   type RenderContext,
   ResultCollector,
+  type SseEvent,
   type StreamDecoder,
   type StreamRenderer,
+  type TranslationWarnings,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
-  eventsOf,
 } from '../protocols/contract/index.js';
-import { StoppingDecoder } from './stopping-decoder.js';
 
-/** Bytes of a prompt that are one token, roughly. */
+/** Rough estimate. */
 const BYTES_PER_TOKEN = 4;
-/** Texts that are looked for here, and their length in characters: more than any vendor takes. */
+/** Max number and length of stop sequences enforced here; vendors allow fewer. */
 const MAX_STOPS = 64;
 const MAX_STOP_LENGTH = 1000;
 
-/** One call between two dialects: the content of its request, and how its answers are written. */
+/** A call between two protocols: its normalized content, and how responses are rendered. */
 export class Translation {
   private readonly call: Call;
   private readonly content: CallContent;
 
   constructor(
     private readonly context: Omit<RenderContext, 'losses'>,
-    /** The dialect of the answer. */
+    /** Protocol of the response. */
     private readonly protocol: ProtocolAdapter,
     private readonly losses: TranslationWarnings,
-    /** All that the request says, as JSON, once it names nothing any more; gives undefined when that is too long. */
+    /** The complete request as JSON without references; undefined if too long. */
     readonly input: () => string | undefined = () => undefined,
   ) {
     this.call = context.call;
     this.content = context.content;
   }
 
-  /** By which the client will name the answer; undefined when it cannot. */
+  /** Response ID for the client; undefined if it cannot refer to it. */
   get answerId(): string | undefined {
     return this.protocol.storage?.idOf(this.call);
   }
 
   /**
-   * The request for one upstream, and the losses on the way to it.
+   * The request for an upstream, with translation warnings.
    * @throws AppError as `UpstreamAdapter.buildRequest`
    */
   build(
@@ -61,15 +61,15 @@ export class Translation {
   }
 
   /**
-   * Whether an answer of that upstream may be left before its end.
-   * @param stopsSent how many of the stop texts the upstream knows
+   * Whether the upstream response may be aborted early.
+   * @param stopsSent number of stop sequences sent upstream
    */
   mayLeave(stopsSent: number): boolean {
     return this.stopsBeyond(stopsSent).length > 0;
   }
 
   /**
-   * Reads the stream of that upstream, and ends it where the upstream could not be asked to.
+   * Decodes the upstream's stream and enforces stop sequences it was not sent.
    * @param stopsSent as above
    */
   decoder(
@@ -82,22 +82,22 @@ export class Translation {
     return stops.length === 0 ? decoder : new StoppingDecoder(decoder, stops);
   }
 
-  /** Likewise; all that the upstream has written is used, whatever of it the client gets. */
+  /** The same for unstreamed responses; everything the upstream wrote is charged, whatever the client gets. */
   decode(adapter: UpstreamAdapter, target: UpstreamTarget, body: string, stopsSent: number): CallResult {
     const result = adapter.decodeResponse(body, this.content, target);
     const stops = this.stopsBeyond(stopsSent);
     return stops.length === 0 ? result : { ...stoppedAt(stops, result), usage: result.usage };
   }
 
-  /** @param promptTokens where they are known already */
+  /** @param promptTokens if known */
   renderer(losses: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
     return this.protocol.renderStream({ ...this.context, losses, promptTokens });
   }
 
   /**
-   * A whole answer in the form that the client has asked for.
-   * @param losses to be continued
-   * @param output tokens, roughly
+   * An unstreamed or streamed response, as the client requested.
+   * @param losses warnings so far
+   * @param output estimated tokens
    */
   render(result: CallResult, losses: TranslationWarnings, output: number): string {
     const usage = result.usage ?? this.estimate(output).usage;
@@ -106,7 +106,7 @@ export class Translation {
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
   }
 
-  /** For an answer whose usage nobody reports: what the client is told of it, while the money is counted by its words. */
+  /** Usage shown to the client when none is reported; billing counts the text itself. */
   estimate(output: number): CallEvent & { readonly type: 'usage-update' } {
     const { bytes, encodedBytes } = this.call.head.size;
     const input = Math.ceil((bytes - encodedBytes) / BYTES_PER_TOKEN);
@@ -118,7 +118,7 @@ export class Translation {
   }
 }
 
-/** Every piece of an answer is searched for all of them. @throws AppError invalid_request */
+/** Each part of a response is searched for all of them. @throws AppError invalid_request */
 function requireModest(stops: readonly string[]): void {
   if (stops.length > MAX_STOPS || stops.some(({ length }) => length > MAX_STOP_LENGTH))
     throw notTranslatable(
@@ -133,3 +133,91 @@ function stoppedAt(stops: readonly string[], result: CallResult): CallResult {
   for (const event of decoder.end()) collector.next(event);
   return collector.result;
 }
+
+/**
+ * Ends a response at one of the client's stop sequences, for upstreams that do not support them. Holds back text that
+ * may be the beginning of one.
+ */
+export class StoppingDecoder implements StreamDecoder {
+  private readonly longest: number;
+  private isText = false;
+  /** Sent and held-back parts of the current text. */
+  private told = '';
+  private held = '';
+  private isStopped = false;
+
+  /** @param stops not empty, without empty ones */
+  constructor(
+    private readonly decoder: StreamDecoder,
+    private readonly stops: readonly string[],
+  ) {
+    this.longest = stops.reduce((longest, { length }) => Math.max(longest, length), 0);
+  }
+
+  /** A stop sequence occurred: further upstream output is not needed. */
+  get stopped(): boolean {
+    return this.isStopped;
+  }
+
+  next(event: SseEvent): readonly CallEvent[] {
+    return this.filter(this.decoder.next(event));
+  }
+
+  end(): readonly CallEvent[] {
+    return this.isStopped ? [] : this.filter(this.decoder.end());
+  }
+
+  private filter(events: readonly CallEvent[]): readonly CallEvent[] {
+    const passed: CallEvent[] = [];
+    for (const event of events) if (!this.isStopped) this.pass(event, passed);
+    return passed;
+  }
+
+  private pass(event: CallEvent, passed: CallEvent[]): void {
+    if (event.type === 'part-start') {
+      this.isText = event.start.kind === 'text';
+      this.told = this.held = '';
+    }
+    if (event.type === 'part-delta' && this.isText) return this.text(event.text, passed);
+    if (event.type === 'part-end' && this.isText) this.tell(this.held, passed);
+    passed.push(event);
+  }
+
+  private text(text: string, passed: CallEvent[]): void {
+    const known = this.held + text;
+    const found = this.firstStop(known);
+    if (found !== undefined) return this.cut(known.slice(0, found.at), found.stop, passed);
+    const free = Math.max(0, known.length - (this.longest - 1));
+    // Does not split a surrogate pair.
+    const cut = free > 0 && isLowSurrogate(known.charCodeAt(free)) ? free - 1 : free;
+    this.held = known.slice(cut);
+    this.tell(known.slice(0, cut), passed);
+  }
+
+  private firstStop(text: string): { readonly at: number; readonly stop: string } | undefined {
+    let first: { readonly at: number; readonly stop: string } | undefined;
+    for (const stop of this.stops) {
+      const at = text.indexOf(stop);
+      if (at !== -1 && (first === undefined || at < first.at)) first = { at, stop };
+    }
+    return first;
+  }
+
+  private cut(text: string, stop: string, passed: CallEvent[]): void {
+    this.tell(text, passed);
+    this.isStopped = true;
+    passed.push(
+      { type: 'part-end', part: { kind: 'text', text: this.told } },
+      { type: 'call-stop', reason: 'stop_sequence', sequence: stop },
+      { type: 'call-end' },
+    );
+  }
+
+  private tell(text: string, passed: CallEvent[]): void {
+    if (text === '') return;
+    this.told += text;
+    passed.push({ type: 'part-delta', text });
+  }
+}
+
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;

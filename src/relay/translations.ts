@@ -30,15 +30,15 @@ import {
 } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
 
-/** Larger prompts are not counted for the start of a stream: the count would come too late, and delay those of bills. */
+/** Larger prompts are not counted for `message_start`: the count would be late and delay those for billing. */
 const MAX_COUNTED_BYTES = 256 * 1024;
-/** A prompt may be larger than its model can read. */
+/** Prompts may exceed the context window. */
 const NO_WINDOW = Infinity;
 
-/** A request that has been read. */
+/** A parsed request. */
 interface ParsedRequest {
   readonly content: CallContent;
-  /** As far as responses show it. */
+  /** The part that responses repeat. */
   readonly request: TreeObject;
   readonly losses: TranslationWarnings;
   readonly input: () => string | undefined;
@@ -47,14 +47,14 @@ interface ParsedRequest {
 /** A call that may need translation. */
 export interface Translatable {
   readonly call: Call;
-  /** Who words the answer; the request is in the call's own dialect. */
+  /** Protocol of the response; the request is in the call's own. */
   readonly protocol: ProtocolAdapter;
   readonly caller: Caller;
-  /** As the client sent it, read when it is first needed. */
+  /** The original request, parsed on first use. */
   readonly request: () => TreeObject;
-  /** Where it names earlier responses. */
+  /** Set if it refers to earlier responses. */
   readonly recollection: PreviousResponses | undefined;
-  /** The response is to be kept, with all input. */
+  /** Whether the response is stored, with all input. */
   readonly keepsInput: boolean;
 }
 
@@ -68,18 +68,19 @@ export interface TranslatedRequest {
 /** The two uses of a translation of one call. */
 export interface Translator {
   /**
-   * The request for an upstream of another protocol. A large one is built in the translation thread, on subscription.
-   * @throws AppError invalid_request naming what cannot be said there
+   * The request for an upstream of another protocol. Large requests are built in the translation thread, on
+   * subscription.
+   * @throws AppError invalid_request naming what the protocol cannot express
    */
   build(adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest | Observable<TranslatedRequest>;
   /**
-   * For an answer that is written anew though its request went up as it was: of that nothing was lost. Undefined when it
-   * asks for what only its own dialect knows.
+   * For a response that is rendered although its request was sent verbatim, without warnings. Undefined if the request
+   * uses features of its own protocol only.
    */
   ofAnswer(): Translation | undefined;
 }
 
-/** Opens translations of calls. */
+/** Creates translations of calls. */
 @Injectable()
 export class Translations {
   constructor(
@@ -90,12 +91,12 @@ export class Translations {
     private readonly thread: TranslationThread,
   ) {}
 
-  /** A request as a tree. @throws AppError invalid_request when it is no JSON after all */
+  /** Parses a request into a tree. @throws AppError invalid_request when it is not JSON */
   read({ body, protocol }: Call): TreeObject {
     return readTree(body.bytes, this.adapters.protocol(protocol));
   }
 
-  /** The earlier responses that a request names. */
+  /** The earlier responses that a request refers to. */
   named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedResponses | Promise<NamedResponses> {
     const { storage } = this.adapters.protocol(call.protocol);
     const inline = (): NamedResponses => storage?.named(request()) ?? { answerId: undefined, itemIds: [] };
@@ -104,13 +105,13 @@ export class Translations {
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));
   }
 
-  /** Completes when all that a request names is there. @throws AppError naming what is not */
+  /** Resolves if everything referenced exists. @throws AppError naming what is missing */
   async requireNamed({ call, caller, recollection }: Translatable): Promise<void> {
     if (!this.isLarge(call, recollection)) return void recollection?.expanded();
     await firstValueFrom(this.run(caller.accountId, call, { does: 'expand' }, recollection));
   }
 
-  /** Requests are translated once, by whichever channel is first; large ones for each channel that is asked. */
+  /** Requests are translated once, for the first channel; large ones for each channel. */
   translator(translatable: Translatable): Translator {
     let translation: Translation | undefined;
     const { call, recollection } = translatable;
@@ -127,7 +128,7 @@ export class Translations {
         );
       },
       ofAnswer: () => {
-        // Parsing a large request for an unrequested response format would stall streams.
+        // Parsing a large request only for another response form would stall streams.
         if (this.isLarge(call, recollection)) return undefined;
         try {
           return this.open(translatable, false);
@@ -139,7 +140,7 @@ export class Translations {
     };
   }
 
-  /** Too large to be parsed while streams wait. */
+  /** Too large to parse beside running streams. */
   private isLarge({ head: { size } }: Call, recollection?: PreviousResponses): boolean {
     const { maxInlineBytes, maxInlineValues } = this.thread;
     return size.bytes + (recollection?.length ?? 0) > maxInlineBytes || (size.values ?? 0) > maxInlineValues;
@@ -197,14 +198,14 @@ export class Translations {
     { content, request, losses, input }: ParsedRequest,
   ): Translation {
     const asked = this.adapters.protocol(call.protocol);
-    // The answer says what became of it.
+    // The response says whether it was stored.
     const shown = caller.storesAnswers ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
     const promptTokens = this.promptTokens(call, asked, protocol.startsWithPromptTokens === true);
     return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, losses, input);
   }
 
-  /** An estimate by size, until a count by the tokenizer has come. Waits for nothing. */
+  /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */
   private promptTokens({ head, body }: Call, { textPlaces }: ProtocolAdapter, isCounted: boolean): () => number {
     let tokens = likelyPromptTokens(head.size, NO_WINDOW);
     if (isCounted && head.stream && body.bytes.length <= MAX_COUNTED_BYTES)

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { tap } from 'rxjs';
+import { type Channel, ChannelDirectory } from '../catalog/channels/index.js';
+import { CatalogService } from '../catalog/index.js';
+import { Notifications, TOPICS } from '../platform/database/index.js';
+import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../platform/shared/index.js';
 import {
   type CallContent,
   classifyInnerError,
@@ -8,33 +12,31 @@ import {
   type UpstreamAdapter,
   type UpstreamRequest,
 } from '../protocols/contract/index.js';
-import { type Channel } from '../catalog/channels/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { collected, type CollectedResponse, jsonOf } from './collected-response.js';
 import { CheckCalls, type CheckTarget } from './routing/index.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
-import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../platform/shared/index.js';
-import { AdapterRegistry } from './adapter.registry.js';
-import { type CollectedResponse, collected, jsonOf } from './collected-response.js';
 
-/** What an upstream said to the smallest call there is. */
+/** Result of a minimal call. */
 export interface CheckResult {
   readonly answered: boolean;
-  /** What it answered, or why it did not, for the operator. */
+  /** The reply or the error, for administrators. */
   readonly message: string;
   readonly durationMs: number;
-  /** Until the first byte of the answer; absent when none came. */
+  /** Time to first byte; absent if there was none. */
   readonly firstByteMs?: number;
-  /** Absent when it did not say. */
+  /** Absent if not reported. */
   readonly usage?: Pick<TokenUsage, 'input' | 'output'>;
 }
 
-/** A model that thinks before it says a word needs some time even for one. */
-export const CHECK_TIMEOUT_MS = 60_000;
-/** More of an upstream's words is not passed on, in characters. */
+/** Reasoning models need some time even for one word. */
+const CHECK_TIMEOUT_MS = 60_000;
+/** Max characters of an upstream's message. */
 const MAX_WORDS_LENGTH = 300;
 
 /**
- * Sends requests of the relay's own to upstreams, for administrators and channel health, also through channels that are not
- * stored. They leave no rows.
+ * Sends the relay's own requests to upstreams, for administrators and channel health, also through channels that are
+ * not stored. They leave no rows.
  */
 @Injectable()
 export class UpstreamQuestions {
@@ -47,8 +49,8 @@ export class UpstreamQuestions {
   }
 
   /**
-   * Sends the smallest call, which costs a token or so, with the channel's first credential.
-   * @param model the upstream's own name of it
+   * Sends a minimal call (about one token) with the channel's first credential.
+   * @param model upstream name
    */
   async check(channel: Channel, model: string): Promise<CheckResult> {
     const begunMs = monotonicMs();
@@ -68,7 +70,7 @@ export class UpstreamQuestions {
     }
   }
 
-  /** The upstream's own names of its models, in order. @throws AppError saying why it did not tell */
+  /** The upstream's model names, sorted. @throws AppError saying why they could not be listed */
   async models(channel: Channel): Promise<readonly string[]> {
     const { modelListing } = this.adapters.upstream(channel.protocol);
     if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no model list');
@@ -80,7 +82,7 @@ export class UpstreamQuestions {
     }
   }
 
-  /** Why the smallest call fails with one credential, as that of a client would; undefined when it is answered. */
+  /** Error of a minimal call with one credential, classified as for clients; undefined if it succeeds. */
   private async faultOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
     try {
       const adapter = this.adapters.upstream(channel.protocol);
@@ -90,7 +92,7 @@ export class UpstreamQuestions {
       return error;
     } catch (thrown) {
       const error = AppError.from(thrown);
-      // Of this call alone, an upstream that says nothing for so long is at fault.
+      // For this call, a silent upstream counts as failed.
       return error.kind === 'timeout' ? new AppError('timeout', error.message, { failover: true }) : error;
     }
   }
@@ -113,7 +115,7 @@ export class UpstreamQuestions {
   }
 }
 
-/** What the answer fails by; undefined when it is one. */
+/** Error in the response; undefined if it succeeded. */
 function errorIn(answer: CollectedResponse, adapter: UpstreamAdapter): AppError | undefined {
   const { status, headers } = answer;
   const body = jsonOf(answer);
@@ -121,13 +123,13 @@ function errorIn(answer: CollectedResponse, adapter: UpstreamAdapter): AppError 
   return isJsonObject(body['error']) ? classifyInnerError(body) : undefined;
 }
 
-/** An operator may know what lies behind it. */
+/** Administrators may see the details. */
 function wordsOf(error: unknown): string {
   const { message, cause } = AppError.from(error);
   return cause === undefined ? message : `${message} (${reasonOf(cause)})`;
 }
 
-/** What the upstream said itself: an operator may read it, unlike a client; not the secret, should it be repeated. */
+/** The upstream's own message for administrators, with the secret removed. */
 function ownText(body: unknown, { credentials }: Channel): string | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined;
   const message = isJsonObject(error) ? error['message'] : undefined;
@@ -136,7 +138,7 @@ function ownText(body: unknown, { credentials }: Channel): string | undefined {
   return shown.slice(0, MAX_WORDS_LENGTH);
 }
 
-/** @throws AppError when it cannot be read */
+/** @throws AppError when it cannot be parsed */
 function decoded(answer: CollectedResponse, adapter: UpstreamAdapter): ReturnType<UpstreamAdapter['decodeResponse']> {
   const target = {
     model: '',
@@ -154,12 +156,12 @@ function usageIn(answer: CollectedResponse, adapter: UpstreamAdapter): TokenUsag
   try {
     return decoded(answer, adapter).usage;
   } catch {
-    // It answered, in words that cannot be read: that is enough for a check.
+    // An unreadable response is enough for a check.
     return undefined;
   }
 }
 
-/** What the smallest call asks for, as far as reading its answer goes. */
+/** The content of the minimal call, as far as decoding needs it. */
 const GREETING: CallContent = {
   lead: [],
   turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
@@ -177,3 +179,56 @@ const GREETING: CallContent = {
   cacheKey: undefined,
   serviceTier: undefined,
 };
+
+/** Result of probing a channel. */
+export interface ProbeResult {
+  readonly channel: string;
+  /** Upstream name of the model; empty if the channel has none. */
+  readonly model: string;
+  readonly answered: boolean;
+  /** The reply or the error, for administrators. */
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+/** Probes channels with a minimal call, which costs about one token. */
+@Injectable()
+export class ChannelProbe {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly channels: ChannelDirectory,
+    private readonly questions: UpstreamQuestions,
+    private readonly notifications: Notifications,
+  ) {}
+
+  /** Makes this process probe for others: credentials may be in the server's environment. */
+  answerQuestions(): void {
+    this.notifications.answer(TOPICS.probe, (name) => this.probe(String(name)));
+  }
+
+  /** All channels in turn, through a running server, or from here if none runs. */
+  async *all(): AsyncIterable<ProbeResult> {
+    await this.catalog.reload();
+    for (const { name } of this.channels.all()) {
+      const [answer] = await this.notifications.ask(TOPICS.probe, name, CHECK_TIMEOUT_MS + 1000);
+      yield (answer as ProbeResult | undefined) ?? (await this.probe(name));
+    }
+  }
+
+  private async probe(name: string): Promise<ProbeResult> {
+    await this.catalog.reload();
+    const channel = this.channels.all().find((candidate) => candidate.name === name);
+    const model = channel?.models.values().next().value?.[0] ?? '';
+    const failed = (message: string): ProbeResult => ({
+      channel: name,
+      model,
+      answered: false,
+      message,
+      durationMs: 0,
+    });
+    if (channel === undefined) return failed('no such channel');
+    if (channel.unavailableReason !== undefined) return failed(channel.unavailableReason);
+    const { answered, message, durationMs } = await this.questions.check(channel, model);
+    return { channel: name, model, answered, message, durationMs };
+  }
+}

@@ -3,15 +3,15 @@ import { DataSource } from 'typeorm';
 import { codeOf } from '../platform/shared/index.js';
 import { RangeTooLarge } from './usage.errors.js';
 
-/** How long one statement for a page may run. */
+/** Statement timeout for pages. */
 export const READ_LIMIT_MS = 5000;
-/** PostgreSQL's code for a statement that ran into its time limit. */
+/** PostgreSQL's code for a statement timeout. */
 const TIME_LIMIT = '57014';
 
-/** One statement of a read. Whole numbers of eight bytes come as text. */
+/** A query. Eight-byte integers are read as text. */
 export type Query = <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** Reads for pages: several statements that see one moment of the database, none of which takes long. */
+/** Consistent reads for pages: several statements on one snapshot, each with a timeout. */
 @Injectable()
 export class TimeLimitedReads {
   constructor(private readonly dataSource: DataSource) {}

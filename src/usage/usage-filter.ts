@@ -1,9 +1,9 @@
-import { type CallResult, resultOf } from './calls/call-result.js';
+import { type CallResult, resultOf } from './calls/recorded-call.js';
 import type { UpstreamResponse } from './upstream-response.js';
 
-/** Which calls: all with `from <= time < to`, and everything else that is said of them. */
+/** Selects calls with `from <= time < to` and the given properties. */
 export interface UsageFilter {
-  /** Undefined: of every account. */
+  /** Undefined: all accounts. */
   readonly accountId: string | undefined;
   readonly from: Date;
   readonly to: Date;
@@ -12,20 +12,22 @@ export interface UsageFilter {
   readonly keyId?: string | undefined;
   readonly group?: string | undefined;
   readonly result?: CallResult | undefined;
-  /** Operators' own filters. The channel is that of the last attempt, under any name it had; the answer, that of any. */
+  /**
+   * For administrators. The channel of the last attempt, under any of its names; the upstream response of any attempt.
+   */
   readonly channel?: string | undefined;
   readonly upstream?: UpstreamResponse | undefined;
-  /** Only calls that cost the operator more than was charged for them. */
+  /** Only calls that cost more than was charged. */
   readonly atALoss?: boolean | undefined;
-  /** Only calls whose upstream reported a usage that cannot be true. */
+  /** Only calls whose usage report was not plausible. */
   readonly isCorrected?: boolean | undefined;
 }
 
-/** The values of a statement that is put together from parts. */
+/** Collects the parameters of a generated statement. */
 export class Parameters {
   readonly values: unknown[] = [];
 
-  /** Its place in the statement, with its type: `$3::text`. */
+  /** The placeholder with its type: `$3::text`. */
   add(value: unknown, type = 'text'): string {
     return `$${this.values.push(value)}::${type}`;
   }
@@ -35,7 +37,7 @@ export class Parameters {
   }
 }
 
-/** The filter's conditions on rows `c` of calls or of their sums, the time left out; begins with AND, or is empty. */
+/** Conditions of the filter, except time, for rows `c` of calls or rollups; starts with AND, or is empty. */
 export function conditions(filter: UsageFilter, parameters: Parameters, result = resultOf('c')): string {
   const equal: readonly (readonly [column: string, value: string | undefined])[] = [
     ['c.account_id', filter.accountId],
@@ -61,18 +63,18 @@ export function conditions(filter: UsageFilter, parameters: Parameters, result =
   );
 }
 
-/** Calls keep the name that their channel had: of one that was renamed, all of its names count. */
+/** Calls keep their channel's former name, so all of its names match. */
 function sentTo(channel: string, parameters: Parameters): string {
   const name = parameters.add(channel);
   return ` AND c.channel = ANY (ARRAY[${name}] || ARRAY(
     SELECT unnest(former_names) FROM channels WHERE name = ${name} AND deleted_at IS NULL))`;
 }
 
-/** Whether what is asked for can be told of finished calls alone: of open ones nothing is known of upstreams. */
+/** Whether the filter can only match finished calls: open ones have no upstream data. */
 export const ofFinished = ({ channel, upstream, atALoss, isCorrected }: UsageFilter): boolean =>
   channel !== undefined || upstream !== undefined || atALoss === true || isCorrected === true;
 
-/** The bounds are those of the calls: attempts stand in the partition of their call, and no other one need be read. */
+/** Bounded by the calls' times: attempts are in the partition of their call. */
 function answeredWith(answer: UpstreamResponse, { from, to }: UsageFilter, parameters: Parameters): string {
   const status =
     answer === 'none'

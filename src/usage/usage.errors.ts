@@ -1,8 +1,8 @@
 import { AppError, maskKeys } from '../platform/shared/index.js';
 
-/** Says the same of a call that is another account's: that it exists is nobody else's business. */
+/** Also for calls of other accounts, so that their existence is not revealed. */
 export class CallNotFound extends AppError {
-  /** @param everybodys whether it was looked for among the calls of all accounts */
+  /** @param everybodys whether all accounts were searched */
   constructor(id: string, everybodys = false) {
     super(
       'not_found',
@@ -11,14 +11,14 @@ export class CallNotFound extends AppError {
   }
 }
 
-/** There are so many calls in the range that they cannot be read in time. */
+/** Too many calls in the range to read in time. */
 export class RangeTooLarge extends AppError {
   constructor(cause?: unknown) {
     super('timeout', 'This range has too many calls to display. Choose a shorter one.', {}, { cause });
   }
 }
 
-/** A month of calls cannot be dropped just now: its tables are read for long, or one of its calls has come in late. */
+/** The month cannot be dropped now: its tables are being read, or a late call has arrived. */
 export class CallsAreBusy extends AppError {
   constructor() {
     super('unavailable', 'The partition is in use, possibly by a backup. Retrying tomorrow and at every start.');

@@ -5,17 +5,14 @@ import { CallRetention } from './retention/retention.js';
 import { CallDetailsReader } from './calls/call-details.js';
 import { CallLookup } from './calls/call-lookup.js';
 import { KeyReportReader } from './keys/key-report.js';
-import { KeyUse } from './keys/key-use.js';
-import { KeyUseRollups } from './keys/key-use-rollups.js';
-import { KeyUsesReader } from './keys/key-uses.js';
+import { KeyUse, KeyUseRollups, KeyUsesReader } from './keys/key-uses.js';
 import { CallPartitions } from './retention/partitions.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
 import { UsageDays } from './sums/usage-days.js';
-import { UsageExport } from './export/usage-export.js';
+import { UsageExport, UsageRepository } from './export/usage-export.js';
 import { UsageLog } from './log/usage-log.js';
 import { RollerTimings, UsageRoller } from './sums/usage-roller.js';
 import { UsageTotalsReader } from './sums/usage-totals.js';
-import { UsageRepository } from './export/usage.repository.js';
 
 @Module({
   imports: [SettingsModule],

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { nanos } from '../platform/shared/index.js';
-import type { CodeFilter, CodePosition, ListedCode } from './listed-code.js';
-import { RedemptionCodeEntity } from './redemption-code.entity.js';
+import { type CodeFilter, type CodePosition, type ListedCode, RedemptionCodeEntity } from './redemption-code.js';
 
 export type NewCodeRow = Pick<
   RedemptionCodeEntity,
   'id' | 'batchId' | 'codeHash' | 'amount' | 'note' | 'expiresAt' | 'createdAt'
 >;
 
-/** Reads accounts for the names that stand in the list. */
+/** Joins accounts for the names in the list. */
 const SELECT = `
   SELECT c.id, c.batch_id AS "batchId", c.amount, c.note, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
          c.voided_at AS "voidedAt", c.redeemed_at AS "redeemedAt", a.email AS "redeemedBy", a.id AS "redeemedById"
@@ -22,7 +21,7 @@ const STATE = `
   CASE WHEN c.redeemed_at IS NOT NULL THEN 'redeemed' WHEN c.voided_at IS NOT NULL THEN 'voided'
        WHEN c.expires_at <= $1 THEN 'expired' ELSE 'open' END`;
 
-/** In the order of the list, newest first; of those newer than a place, the nearest to it. */
+/** Newest first; of those newer than the position, the closest ones. */
 const PAGE = (side: string, order: string): string => `
   ${SELECT}
    WHERE ($2::text IS NULL OR ${STATE} = $2)
@@ -33,7 +32,7 @@ const PAGE = (side: string, order: string): string => `
 const OLDER = PAGE('<', 'DESC');
 const NEWER = PAGE('>', 'ASC');
 
-/** Those of one id or one batch that are worth something still. In the order of ids, so that nobody waits for each other. */
+/** Open codes of one ID or batch, locked by ID to avoid deadlocks. */
 const VOID = `
   WITH open AS (
     SELECT id FROM redemption_codes
@@ -42,8 +41,8 @@ const VOID = `
   UPDATE redemption_codes c SET voided_at = $2 FROM open WHERE c.id = open.id
   RETURNING c.id, c.amount, c.note`;
 
-/** A code that was worth something until now. */
-export type VoidedCode = Pick<ListedCode, 'id' | 'amount' | 'note'>;
+/** A code that was open until now. */
+type VoidedCode = Pick<ListedCode, 'id' | 'amount' | 'note'>;
 
 type CodeRow = Omit<ListedCode, 'amount'> & { readonly amount: string };
 
@@ -68,7 +67,7 @@ export class RedemptionRepository {
     return codesIn(await this.dataSource.query<CodeRow[]>(LIST));
   }
 
-  /** Newest first. @param now when codes have expired */
+  /** Newest first. @param now decides which codes have expired */
   async page(
     filter: CodeFilter,
     { before, after }: CodePosition,
@@ -83,7 +82,7 @@ export class RedemptionRepository {
     return codes.toSorted((one, other) => (one.id < other.id ? 1 : -1));
   }
 
-  /** Those that were open until now. @param id of a code or of a batch */
+  /** Returns the codes that were open. @param id ID of a code or a batch */
   async void(id: string, voidedAt: Date, manager: EntityManager): Promise<readonly VoidedCode[]> {
     const [rows] = await manager.query<[(Omit<VoidedCode, 'amount'> & { readonly amount: string })[], number]>(VOID, [
       id,
@@ -92,7 +91,7 @@ export class RedemptionRepository {
     return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
   }
 
-  /** Held until the transaction ends: whoever else tries this code waits, and finds it as it is then. */
+  /** Locked until the transaction ends: concurrent attempts wait and see the result. */
   lock(codeHash: Buffer, manager: EntityManager): Promise<RedemptionCodeEntity | null> {
     return manager.findOne(RedemptionCodeEntity, { where: { codeHash }, lock: { mode: 'pessimistic_write' } });
   }

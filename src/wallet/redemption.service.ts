@@ -1,13 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../platform/audit/index.js';
 import { Clock, formatUsd, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../platform/shared/index.js';
-import type { RedemptionCodeEntity } from './redemption-code.entity.js';
-import { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
-import type { CodeFilter, CodePosition, CodeState, ListedCode } from './listed-code.js';
+import {
+  type CodeFilter,
+  CodeNotRedeemable,
+  type CodePosition,
+  CodesNotPossible,
+  type CodeState,
+  type ListedCode,
+  type RedemptionCodeEntity,
+} from './redemption-code.js';
 import { type NewCodeRow, RedemptionRepository } from './redemption.repository.js';
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
-/** What is asked for when codes are made; all of them are alike. */
+/** Common properties of new codes. */
 interface CodeBatch {
   readonly amount: Nanos;
   readonly count: number;
@@ -20,8 +26,8 @@ export interface RedemptionCode extends ListedCode {
   readonly state: CodeState;
 }
 
-/** What was made of a batch: the codes are told this once. */
-export interface MadeCodes {
+/** A created batch: the only time the codes are visible. */
+interface MadeCodes {
   readonly batchId: string;
   readonly codes: readonly string[];
 }
@@ -35,7 +41,7 @@ const MAX_BATCH = 1000;
 /** Characters of 5 bits: 140 bits. */
 const CODE_LENGTH = 28;
 
-/** Codes that are worth money once: whoever types one first has it in their wallet. */
+/** Redemption codes: each credits one wallet, once. */
 @Injectable()
 export class RedemptionService {
   constructor(
@@ -46,7 +52,7 @@ export class RedemptionService {
   ) {}
 
   /**
-   * Makes codes, all of them or none. They are returned once and kept nowhere.
+   * Creates codes, all or none. They are returned once and not stored.
    * @throws CodesNotPossible
    */
   async create({ amount, count, expiresAt, note = '' }: CodeBatch): Promise<MadeCodes> {
@@ -70,7 +76,7 @@ export class RedemptionService {
     return { batchId, codes: made };
   }
 
-  /** All that were ever made, oldest first. */
+  /** All codes, oldest first. */
   async list(): Promise<readonly RedemptionCode[]> {
     const now = this.clock.date();
     return (await this.codes.list()).map((code) => ({ ...code, state: stateOf(code, now) }));
@@ -84,8 +90,8 @@ export class RedemptionService {
   }
 
   /**
-   * Makes a code, or all of a batch that nobody has redeemed, worth nothing; gives how many were worth something. Whoever
-   * redeems one at the same moment is either before this or is refused.
+   * Voids an open code, or all open codes of a batch; returns their number. Concurrent redemptions succeed before it or
+   * are refused.
    */
   void(id: string): Promise<number> {
     return this.codes.transaction(async (manager) => {
@@ -99,16 +105,15 @@ export class RedemptionService {
   }
 
   /**
-   * Puts what a code is worth into a wallet, and pays what the account owes first. Of all who try a code at once, one
-   * gets it.
-   * @param typed the code, however it was typed
+   * Credits a wallet with a code's value; debts are paid first. Of concurrent attempts one succeeds.
+   * @param typed code in any spelling
    * @throws CodeNotRedeemable, WalletNotFound, WalletClosed, AmountNotPossible
    */
   redeem(accountId: string, typed: string): Promise<Redemption> {
     const codeHash = hashCode(typed, CODE_LENGTH);
     if (codeHash === undefined) return Promise.reject(CodeNotRedeemable.unknown());
     return this.codes.transaction(async (manager) => {
-      // The code before the wallet, everywhere: so nobody waits for each other.
+      // The code before the wallet, always, to avoid deadlocks.
       const code = await this.codes.lock(codeHash, manager);
       const redeemedAt = this.clock.date();
       const { id, amount } = redeemable(code, accountId, redeemedAt);

@@ -6,7 +6,7 @@ import { CheckoutService } from './payments/checkout.service.js';
 import { type ClosedOrder, TopUpRepository } from './payments/top-up.repository.js';
 import { WalletService } from './wallet.service.js';
 
-/** The end of a wallet: nothing more is given to it or paid into it, and nothing is left in it. */
+/** Closes a wallet: it is emptied and receives nothing any more. */
 @Injectable()
 export class WalletClosure {
   constructor(
@@ -18,19 +18,19 @@ export class WalletClosure {
   ) {}
 
   /**
-   * Takes out all that is left, in the transaction that deletes the account, and has nothing paid any more.
-   * @returns what could still be paid until then, to be abandoned once that transaction has ended
+   * Empties the wallet and closes payable orders, in the transaction that deletes the account.
+   * @returns closed orders, to be passed to `abandon` after the transaction
    * @throws WalletInUse while calls run, WalletNotFound
    */
   async close(accountId: string, reason: string, manager: EntityManager): Promise<readonly ClosedOrder[]> {
-    // Orders before their wallet, as payments lock them.
+    // Orders before their wallet, in the lock order of payments.
     const unpaid = await this.topUps.closeAll(accountId, reason, this.clock.date(), manager);
     await this.allowances.close(accountId, manager);
     await this.wallets.empty(accountId, reason, manager);
     return unpaid;
   }
 
-  /** Has the payment provider close what it has open. Never fails: it closes itself within the hour. */
+  /** Expires sessions at the payment provider. Never fails: they expire within the hour by themselves. */
   abandon(orders: readonly ClosedOrder[]): Promise<void> {
     return this.checkout.abandon(orders);
   }

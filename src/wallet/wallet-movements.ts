@@ -1,32 +1,35 @@
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { Query } from '../usage/index.js';
-import type { LedgerEntryKind } from './ledger.entity.js';
+import type { LedgerEntryKind } from './wallet.entity.js';
 import type { TopUpOrder, TopUpState } from './payments/top-up.js';
 
-/** What a row has to do with an order that is paid through a provider. */
+/** The order behind a row. */
 export interface PaymentOfMovement extends Omit<TopUpOrder, 'accountId' | 'takenBack' | 'paidAt'> {
-  /** Whether the row is the order itself, paid or not; otherwise what was taken or given back of it. */
+  /** Whether the row is the order itself, paid or not, rather than a reversal. */
   readonly isOrder: boolean;
 }
 
-/** What moved a wallet other than a call, or is to: credits, codes, payments, debits, refunds, and what paid a debt. */
+/**
+ * A movement of a wallet other than a call: credits, codes, payments, debits, refunds, debt payments; and pending
+ * payments.
+ */
 export interface Movement {
-  /** Of the ledger entry; of a payment that has moved nothing, of its order. */
+  /** ID of the ledger entry, or of the order if nothing was moved. */
   readonly id: string;
   readonly at: Date;
   readonly kind: Exclude<LedgerEntryKind, 'calls'>;
   readonly reason: string;
-  /** What the balance gained; negative: lost. */
+  /** Change of the balance. */
   readonly amount: Nanos;
-  /** What was paid of the account's debt; negative: the debt grew by that. */
+  /** Amount of debt paid; negative: new debt. */
   readonly paidDebt: Nanos;
-  /** The order that this is of, or that is behind it; undefined: there is none. */
+  /** Undefined: not a payment. */
   readonly payment: PaymentOfMovement | undefined;
-  /** When, to the microsecond: where the next page begins. */
+  /** Time in microseconds: start of the next page. */
   readonly position: string;
 }
 
-/** Where a page of top-ups begins: behind one of them. */
+/** Position in the list: the next page begins after it. */
 export type TopUpPosition = readonly [at: string, id: string];
 
 type MovementRow = Omit<Movement, 'amount' | 'paidDebt' | 'payment'> &
@@ -46,22 +49,19 @@ interface MovementBounds {
   readonly limit?: number;
 }
 
-/** What is between a place and a time, newest first: of both parts of the list alike. */
+/** Rows between a position and a time, newest first; used by both parts of the list. */
 const BOUNDS = (at: string, id: string): string => `
      AND ($2::timestamptz IS NULL OR (${at}, ${id}) < ($2, $3::text))
      AND ($4::timestamptz IS NULL OR ${at} >= $4)
    ORDER BY ${at} DESC, ${id} DESC LIMIT $5::integer`;
 
-/** The order that a row is of, if it is of one. Of the entry that it was paid by the reason is its name alone. */
+/** The order of a row. For the entry that paid the order, the reason is its name only. */
 const ORDER = (isOrder: string): string => `
          t.id AS "orderId", t.state AS "orderState", t.reason AS "orderReason", t.reference AS "orderReference",
          t.payment AS "orderPayment", t.address AS "orderAddress", t.amount AS "orderAmount",
          t.created_at AS "orderCreatedAt", ${isOrder} AS "isOrder"`;
 
-/**
- * From the list of what moved each wallet: few rows, beside the many lines of calls that lie between them. With them the
- * orders of payments that have moved nothing, or not yet.
- */
+/** Reads the list of movements, which is small beside the ledger lines of calls, plus unpaid orders. */
 const MOVEMENTS = `
   SELECT *, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position FROM (
    (SELECT e.id, e.created_at AS at, e.kind, e.reason, coalesce(w.amount, 0) AS amount,
@@ -79,7 +79,7 @@ const MOVEMENTS = `
   ) both_parts
   ORDER BY at DESC, id DESC LIMIT $5::integer`;
 
-/** What moved a wallet at a place or after it. */
+/** Movements at or after a position. */
 const MOVED_SINCE = `
   SELECT coalesce(sum(w.amount), 0) AS sum
     FROM wallet_movements m JOIN ledger_lines w ON w.entry_id = m.entry_id AND w.ledger_account = 'wallet:' || $1
@@ -125,7 +125,7 @@ const paymentIn = (row: MovementRow): PaymentOfMovement | undefined =>
         isOrder: row.isOrder,
       };
 
-/** What a wallet gained by the movement at a place and by all after it. */
+/** Total change of a wallet by the movement at a position and all later ones. */
 export async function movedSince(query: Query, accountId: string, place: TopUpPosition): Promise<bigint> {
   const [row] = await query<{ sum: string }>(MOVED_SINCE, [accountId, ...place]);
   return BigInt(row?.sum ?? 0);

@@ -6,15 +6,15 @@ import { type AllowanceOutlook, allowanceOf } from './allowance/allowance-outloo
 import { WalletStatement } from './wallet-statement.js';
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
-/** How a wallet stands, and how long it will last. */
+/** State of a wallet, and how long it will last. */
 export interface Outlook {
   readonly wallet: WalletBalance;
-  /** What is spent a day; undefined in the first three days. */
+  /** Spending per day; undefined during the first three days. */
   readonly pace: Nanos | undefined;
   readonly allowance: AllowanceOutlook | undefined;
-  /** Whether anything ever came into it. */
+  /** Whether the wallet was ever credited. */
   readonly everFunded: boolean;
-  /** Whether money can be paid into it. */
+  /** Whether it can be topped up by payment. */
   readonly payable: boolean;
 }
 

@@ -5,12 +5,12 @@ import type { WalletBalance } from './wallet.service.js';
 import { WalletNotFound } from './wallet.errors.js';
 import { type Movement, movedSince, movements, type TopUpPosition } from './wallet-movements.js';
 
-/** A day with what was left at its end. */
+/** A day with the balance at its end. */
 export interface ConsumptionDay extends UsageDay {
   readonly balanceAfter: Nanos;
 }
 
-/** A movement with what was left right after it. */
+/** A movement with the balance right after it. */
 export interface TopUp extends Movement {
   readonly balanceAfter: Nanos;
 }
@@ -22,11 +22,11 @@ export interface TopUpPage {
 
 export interface ConsumptionPage {
   readonly days: readonly ConsumptionDay[];
-  /** The days of the next page begin before this; undefined: there are none. */
+  /** End of the next page; undefined: there is none. */
   readonly before: Date | undefined;
 }
 
-/** What was there at a moment. */
+/** Balance at a moment. */
 export interface BalanceAt {
   readonly at: Date;
   readonly balance: Nanos;
@@ -36,15 +36,15 @@ const HISTORY_DAYS = 30;
 const PACE_DAYS = 14;
 const MIN_DAYS = 3;
 
-/** After every call there is. */
+/** Later than any call. */
 const END = new Date(Date.UTC(2200, 0));
-/** So many days are read at once. */
+/** Days per query. */
 const DAYS = 31;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Where the balance of a wallet comes from: top-ups less what calls took, both counted back from what it is now. What a
- * call took counts from when it began, everywhere, so that a day here is the same day in the log of calls.
+ * History of a balance: top-ups less calls, both counted back from the current balance. A call counts at its start,
+ * everywhere, so that days match the usage log.
  */
 @Injectable()
 export class WalletStatement {
@@ -61,7 +61,7 @@ export class WalletStatement {
     return { balance: amount(row.balance), held: amount(row.held), holds: row.holds, owed: amount(row.owed) };
   }
 
-  /** Newest first. @param before begins behind this one */
+  /** Newest first. @param before position of the previous page's last row */
   async topUps(query: Query, accountId: string, before: TopUpPosition | undefined, size: number): Promise<TopUpPage> {
     const found = await movements(query, accountId, { before, limit: size + 1 });
     const shown = found.slice(0, size);
@@ -71,7 +71,7 @@ export class WalletStatement {
     return { topUps, older: found.length > size && last ? [last.position, last.id] : undefined };
   }
 
-  /** Days with calls in the month before a moment, newest first; where that month has none, in the last that has. */
+  /** Days with calls in the month before a moment, newest first; if there are none, in the last month with calls. */
   async consumption(query: Query, accountId: string, timeZone: string, before = END): Promise<ConsumptionPage> {
     const last = await this.usage.lastBefore(query, accountId, before);
     if (last === undefined) return { days: [], before: undefined };
@@ -89,7 +89,7 @@ export class WalletStatement {
     };
   }
 
-  /** What was left at every midnight of the last 30 days since there was anything, and is now; oldest first. */
+  /** Balance at each midnight of the last 30 days, and now; oldest first. */
   async history(query: Query, accountId: string, timeZone: string, now: Date): Promise<readonly BalanceAt[]> {
     const { balance } = await this.balance(query, accountId);
     const today = dayOf(now, timeZone);
@@ -108,7 +108,7 @@ export class WalletStatement {
     return [...(begun < 0 ? [] : points.slice(begun)), { at: now, balance }];
   }
 
-  /** What was spent a day, on average over the last 14 days or since the first call; undefined in its first three days. */
+  /** Average spending per day over the last 14 days or since the first call; undefined during the first three days. */
   async pace(query: Query, accountId: string, now: Date): Promise<Nanos | undefined> {
     const first = await this.usage.first(query, accountId);
     if (first === undefined || now.getTime() - first.getTime() < MIN_DAYS * DAY_MS) return undefined;
@@ -117,7 +117,7 @@ export class WalletStatement {
     return nanos((spent * BigInt(DAY_MS)) / BigInt(now.getTime() - from.getTime()));
   }
 
-  /** What was left right after the first of the movements behind a place: as of now, less all that came after it. */
+  /** Balance right after the first movement behind a position: the current balance less all later changes. */
   private async balanceBehind(
     query: Query,
     accountId: string,
@@ -148,7 +148,7 @@ export class WalletStatement {
   }
 }
 
-/** What was left at the end of each day, newest first. @param atEnd what was left when the newest of them was over */
+/** Balance at the end of each day, newest first. @param atEnd balance at the end of the newest day */
 function endsOfDays(
   timeZone: string,
   days: readonly UsageDay[],

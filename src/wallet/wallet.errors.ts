@@ -6,7 +6,7 @@ export class WalletNotFound extends AppError {
   }
 }
 
-/** A wallet that is to be emptied for good while calls still hold a part of it. */
+/** The wallet cannot be closed while calls hold a part of it. */
 export class WalletInUse extends AppError {
   constructor(calls: number) {
     const running = calls === 1 ? 'A call of this account is' : `${calls} calls of this account are`;
@@ -14,14 +14,14 @@ export class WalletInUse extends AppError {
   }
 }
 
-/** Money that would come into a wallet whose account was deleted, where nobody could spend it. */
+/** The account of the wallet was deleted. */
 export class WalletClosed extends AppError {
   constructor() {
     super('conflict', 'The account was deleted; its wallet accepts no credit.');
   }
 }
 
-/** A debit that would take what is not there, what running calls may still use, or what pays a debt. */
+/** The debit exceeds what is neither held nor needed for a debt. */
 export class DebitTooLarge extends AppError {
   constructor(debit: Nanos, free: Nanos, { held, owed }: { readonly held: Nanos; readonly owed: Nanos }) {
     const onHold = held > 0n ? ` ($${formatUsd(held)} more is on hold for running calls)` : '';

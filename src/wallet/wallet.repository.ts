@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { AllowanceRepository } from './allowance/allowance.repository.js';
-import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
+import { LedgerEntryEntity, LedgerLineEntity, WalletEntity } from './wallet.entity.js';
 import type { Movement } from './movement.js';
-import { WalletEntity } from './wallet.entity.js';
 
-/** The house's side of each kind of entry: what the operator gives away, once or each month, or what payments bring. */
+/** The house account of each kind of entry. */
 const HOUSE_ACCOUNT = {
   credit: 'grants',
   debit: 'grants',
@@ -18,7 +17,7 @@ const HOUSE_ACCOUNT = {
 } as const;
 export type MovementKind = keyof typeof HOUSE_ACCOUNT;
 
-/** An entry between an account and the house: what one gains, the other loses. */
+/** An entry between an account and the house. */
 interface MovementEntry {
   readonly id: string;
   readonly kind: MovementKind;
@@ -46,7 +45,7 @@ export class WalletRepository {
     return this.dataSource.getRepository(WalletEntity).findBy({ accountId: In([...accountIds]) });
   }
 
-  /** The address of an account, for records of what was done with its money. Reads `accounts`, which auth writes. */
+  /** Email address of an account, for the audit log. Reads `accounts`, which auth writes. */
   async ownerOf(accountId: string, manager: EntityManager): Promise<string> {
     const [row] = await manager.query<{ email: string }[]>('SELECT email FROM accounts WHERE id = $1', [accountId]);
     return row?.email ?? accountId;
@@ -62,12 +61,12 @@ export class WalletRepository {
     return this.dataSource.getRepository(LedgerLineEntity).existsBy({ ledgerAccount: `wallet:${accountId}` });
   }
 
-  /** Held until the transaction ends; admissions and settlements of this account wait that long. */
+  /** Locked until the transaction ends; admission and settlement of the account wait. */
   lock(accountId: string, manager: EntityManager): Promise<WalletEntity | null> {
     return manager.findOne(WalletEntity, { where: { accountId }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Writes the entry and what it does to the wallet, which the transaction has locked. Gives the wallet's new figures. */
+  /** Writes the entry and updates the locked wallet. Returns its new figures. */
   async move(wallet: WalletEntity, entry: MovementEntry, manager: EntityManager): Promise<WalletEntity> {
     const { id, kind, reason, createdAt, movement } = entry;
     const { accountId } = wallet;

@@ -7,33 +7,33 @@ import type { WalletEntity } from './wallet.entity.js';
 import { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 import { type MovementKind, WalletRepository } from './wallet.repository.js';
 
-/** What an account has. Nano-dollars; what is free to spend is `balance - held`. */
+/** A wallet's figures in nano-dollars; `balance - held` is available. */
 export interface WalletBalance {
   readonly balance: Nanos;
-  /** On hold for running calls; part of the balance. */
+  /** Held for running calls; part of the balance. */
   readonly held: Nanos;
   /** Number of running calls that hold it. */
   readonly holds: number;
-  /** What the account owes after a payment was taken back; nothing is admitted while it does. */
+  /** Debt after a reversed payment; no calls are admitted while it is positive. */
   readonly owed: Nanos;
 }
 
-/** What a wallet has now, and what it would have then. */
+/** Current figures of a wallet, and those after a change. */
 export interface WalletPreview {
   readonly before: WalletBalance;
   readonly after: WalletBalance;
 }
 
-/** What a wallet has after a movement, and the ledger entry that it is. */
+/** Figures after a movement, and its ledger entry. */
 export interface LedgerResult {
   readonly entryId: string;
   readonly wallet: WalletBalance;
 }
 
-/** What moves money one account at a time. Allowances have a service of their own. */
+/** Kinds that move one wallet. Allowances have their own service. */
 type OrderKind = Exclude<MovementKind, 'allowance' | 'expiry'>;
 
-/** A movement of money, decided on the wallet as it is once it is locked. */
+/** A movement, computed on the locked wallet. */
 interface Order {
   readonly accountId: string;
   readonly kind: OrderKind;
@@ -44,7 +44,7 @@ interface Order {
   readonly movementOn: (wallet: WalletEntity) => Movement;
 }
 
-/** Wallets and the operator's credits and debits. What calls take is admitted and settled elsewhere. */
+/** Wallets, and credits and debits by administrators. Calls are admitted and settled by relay/billing. */
 @Injectable()
 export class WalletService {
   constructor(
@@ -53,16 +53,16 @@ export class WalletService {
     private readonly audit: AuditLog,
   ) {}
 
-  /** An empty wallet for a new account, in the transaction that makes the account. */
+  /** Creates an empty wallet in the transaction that creates the account. */
   async create(accountId: string, manager: EntityManager): Promise<void> {
     await this.wallets.insert(accountId, manager);
   }
 
   /**
-   * Moves money between the house and a wallet, with its ledger entry, and returns what the wallet has then.
-   * @param amount positive: a top-up, which pays what is owed first; negative: a debit of at most what is free
-   * @param manager the transaction to do it in; one of its own when absent
-   * @param at when it happened; now when absent
+   * Moves money between the house and a wallet, with its ledger entry. Returns the new figures.
+   * @param amount positive: a top-up, which pays debts first; negative: a debit of at most what is free
+   * @param manager transaction; its own if absent
+   * @param at time of the movement; default: now
    * @throws WalletNotFound, WalletClosed, DebitTooLarge, AmountNotPossible
    */
   async credit(
@@ -81,7 +81,7 @@ export class WalletService {
   }
 
   /**
-   * What `credit` would lead to, were it done at this moment.
+   * The result of `credit` without executing it.
    * @throws WalletNotFound, DebitTooLarge, AmountNotPossible
    */
   async preview(accountId: string, amount: Nanos): Promise<WalletPreview> {
@@ -98,7 +98,7 @@ export class WalletService {
   }
 
   /**
-   * What a redeemed code is worth, in the transaction that marks it as redeemed. Pays what is owed first.
+   * Credits a redeemed code in the transaction that marks it as redeemed. Debts are paid first.
    * @throws WalletNotFound, WalletClosed, AmountNotPossible
    */
   redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<LedgerResult> {
@@ -109,7 +109,7 @@ export class WalletService {
   }
 
   /**
-   * What a payment brings, in the transaction that marks it as paid. Pays what is owed first.
+   * Credits a payment in the transaction that marks it as paid. Debts are paid first.
    * @throws WalletNotFound, AmountNotPossible
    */
   pay(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<LedgerResult> {
@@ -117,10 +117,10 @@ export class WalletService {
   }
 
   /**
-   * Takes back a payment that was refunded or disputed, which nobody can refuse: what is free at once, and the rest
-   * becomes what the account owes. While it owes, no call is admitted, and whatever comes in or is released pays first.
-   * @param amount more than zero
-   * @param manager the transaction to do it in; one of its own when absent
+   * Reverses a payment that was refunded or disputed, which cannot be refused: the free balance is taken at once, the
+   * rest becomes debt. While there is debt, no calls are admitted, and deposits and released holds pay it first.
+   * @param amount positive
+   * @param manager transaction; its own if absent
    * @throws WalletNotFound, AmountNotPossible
    */
   async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<LedgerResult> {
@@ -130,7 +130,7 @@ export class WalletService {
   }
 
   /**
-   * Takes out all that is left, in the transaction that deletes the account. What is owed stays owed, on record.
+   * Empties the wallet in the transaction that deletes the account. Debt remains on record.
    * @throws WalletInUse while calls run, WalletNotFound
    */
   async empty(accountId: string, reason: string, manager: EntityManager): Promise<void> {
@@ -144,8 +144,8 @@ export class WalletService {
   }
 
   /**
-   * Has whoever else moves its money, or deletes its account, wait until the transaction ends: what is then read of the
-   * account holds for what is moved.
+   * Serializes movements of the wallet and deletion of its account until the transaction ends: what is read of the
+   * account then stays true.
    * @throws WalletNotFound
    */
   async lock(accountId: string, manager: EntityManager): Promise<void> {
@@ -153,8 +153,8 @@ export class WalletService {
   }
 
   /**
-   * Whether there is somebody to have money. Under the wallet's lock that stays so, since a deletion empties the wallet.
-   * @param manager a transaction that has the lock
+   * Whether the account exists. Stays true under the wallet's lock, since deletion empties the wallet.
+   * @param manager transaction that holds the lock
    */
   hasOwner(accountId: string, manager?: EntityManager): Promise<boolean> {
     return this.wallets.hasOwner(accountId, manager);
@@ -167,12 +167,12 @@ export class WalletService {
     return balanceIn(wallet);
   }
 
-  /** Whether anything ever came into the wallet. */
+  /** Whether the wallet was ever credited. */
   everFunded(accountId: string): Promise<boolean> {
     return this.wallets.hasEntries(accountId);
   }
 
-  /** By account id; an account without a wallet has no entry. */
+  /** By account ID; accounts without a wallet are missing. */
   async balancesOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, WalletBalance>> {
     const wallets = await this.wallets.find(accountIds);
     return new Map(wallets.map((wallet) => [wallet.accountId, balanceIn(wallet)]));
@@ -186,7 +186,7 @@ export class WalletService {
     const { accountId, kind, reason, at: createdAt = this.clock.date(), movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
-    // Whoever waited for a deletion that held the wallet would fill it again.
+    // After waiting for a deletion, the wallet would be filled again.
     if (GIFTS.has(kind) && !(await this.hasOwner(accountId, manager))) throw new WalletClosed();
     const movement = movementOn(wallet);
     if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
@@ -204,7 +204,7 @@ export class WalletService {
   }
 }
 
-/** What nobody has a right to, and a deleted account is refused. What was paid, or taken back, is decided by who is told of it. */
+/** Kinds that a deleted account is refused. Payments and reversals are decided by whoever reports them. */
 const GIFTS: ReadonlySet<OrderKind> = new Set(['credit', 'redemption']);
 
 const ACTIONS: Readonly<Record<OrderKind, string>> = {

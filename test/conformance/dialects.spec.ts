@@ -13,7 +13,7 @@ const foldersIn = (path: string): string[] =>
 
 // Folders without an adapter hold what protocols share.
 const isProtocol = (name: string): boolean =>
-  ['upstream', 'protocol'].some((half) => existsSync(resolve(PROTOCOLS, name, `${name}.${half}.ts`)));
+  ['upstream', 'protocol'].some((half) => existsSync(resolve(PROTOCOLS, name, `${half}.ts`)));
 const CLIENT_PROTOCOLS = foldersIn(PROTOCOLS).filter(isProtocol);
 
 it('every dialect that has a folder is played here, and no other', () => {
@@ -27,7 +27,7 @@ it.each(CLIENT_PROTOCOLS)('what %s can do is tested by the kit, and tests speak 
 
 it.each(CLIENTS.map(({ id }) => id))('%s has a table that says what each member of its requests does', (dialect) => {
   expect(foldersIn(PROTOCOLS)).toContain(dialect);
-  expect(existsSync(resolve(PROTOCOLS, dialect, `${dialect}.members.ts`))).toBe(true);
+  expect(existsSync(resolve(PROTOCOLS, dialect, 'members.ts'))).toBe(true);
 });
 
 it('no client and no vendor is listed twice', () => {

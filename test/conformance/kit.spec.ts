@@ -21,8 +21,8 @@ import { type Abilities, checksDue, type Lacks } from './abilities.js';
 import { clientAbilities } from './client-half/index.js';
 import { complaintIn, NO_WORD, reportOf } from './report.js';
 import { telegraphClient } from './toy/client.js';
-import { TelegraphProtocol } from './toy/telegraph.protocol.js';
-import { TelegraphUpstream } from './toy/telegraph.upstream.js';
+import { TelegraphProtocol } from './toy/protocol.js';
+import { TelegraphUpstream } from './toy/upstream.js';
 import { telegraphVendor } from './toy/vendor.js';
 import { upstreamAbilities } from './upstream-half/index.js';
 

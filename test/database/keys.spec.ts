@@ -252,7 +252,7 @@ describe('API keys', () => {
   describe('in the directory', () => {
     /** Queries for callers that reach the database from now on. */
     const countLookups = async (work: () => Promise<unknown>): Promise<number> => {
-      const { CallerRepository } = await import('../../src/keys/caller.repository.js');
+      const { CallerRepository } = await import('../../src/keys/key-directory.js');
       const repository = app.get(CallerRepository);
       const find = repository.findByHashes.bind(repository);
       let lookups = 0;
@@ -309,7 +309,7 @@ describe('API keys', () => {
     it.each(['before it was made', 'while it was being looked up'])(
       'are known within a second, here and elsewhere, although a secret was taken for unknown %s',
       async (when) => {
-        const { CallerRepository } = await import('../../src/keys/caller.repository.js');
+        const { CallerRepository } = await import('../../src/keys/key-directory.js');
         const secret = aSecret('late');
         const other = await startOn(database, MODULES);
         try {
@@ -352,7 +352,7 @@ describe('API keys', () => {
     });
 
     it('are not kept when they changed while they were being looked up', async () => {
-      const { CallerRepository } = await import('../../src/keys/caller.repository.js');
+      const { CallerRepository } = await import('../../src/keys/key-directory.js');
       const { id, secret } = await keys.create({ accountId, name: 'key' });
       const repository = app.get(CallerRepository);
       const find = repository.findByHashes.bind(repository);

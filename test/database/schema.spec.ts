@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { AppModule } from '../../src/app/app.module.js';
+import { AppModule } from '../../src/app/boot.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { compileOn } from '../support/modules.js';
 

@@ -1,6 +1,5 @@
 import { AuthModule, AccountService, SecondFactors } from '../../src/auth/index.js';
-import { FactorSecrets } from '../../src/auth/second-factor/factor-secrets.js';
-import { SecondFactorCheck } from '../../src/auth/second-factor/second-factor-check.js';
+import { FactorSecrets, SecondFactorCheck } from '../../src/auth/second-factor/second-factor-check.js';
 import { newTotpSecret, totpStep } from '../../src/auth/second-factor/totp.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { Authenticator } from '../support/authenticator.js';

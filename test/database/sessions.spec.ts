@@ -1,12 +1,11 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AccountStatus, SessionNotFound, SessionService } from '../../src/auth/index.js';
-import { BrowserSignIn } from '../../src/console/access/index.js';
+import { AccessModule, BrowserSignIn } from '../../src/console/access/index.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { SettingsEditor } from '../../src/platform/settings/index.js';
 import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { AccessModule } from '../../src/console/access/index.js';
 import { startOn } from '../support/modules.js';
 
 const HOUR_MS = 3_600_000;

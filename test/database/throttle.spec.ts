@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AuthModule, Throttle, TooManyTries } from '../../src/auth/index.js';
-import { PostgresThrottlerStorage } from '../../src/auth/throttle/postgres-throttler.storage.js';
+import { PostgresThrottlerStorage } from '../../src/auth/throttle/throttle.js';
 import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { HeldClock } from '../support/held-clock.js';

@@ -1,7 +1,6 @@
-import type { LogStart } from '../../src/usage/log/log-start.js';
+import { type LogPage, type LogStart, UsageLog } from '../../src/usage/log/usage-log.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
-import { type LogPage, UsageLog } from '../../src/usage/log/usage-log.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 
 const MINUTE = 60_000;

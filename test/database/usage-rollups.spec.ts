@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import { boundsOf, bucketOf, type Percentiles } from '../../src/usage/sums/latency-buckets.js';
+import { boundsOf, bucketOf, type Percentiles } from '../../src/usage/sums/latencies.js';
 import { readMargins } from '../../src/usage/sums/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import { readTraffic } from '../../src/usage/sums/traffic-reader.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
-import type { LogPosition, LogStart } from '../../src/usage/log/log-start.js';
+import { type LogPosition, type LogStart, UsageLog } from '../../src/usage/log/usage-log.js';
 import type { UpstreamResponse } from '../../src/usage/upstream-response.js';
-import { UsageLog } from '../../src/usage/log/usage-log.js';
 import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
 import { UsageTotalsReader } from '../../src/usage/sums/usage-totals.js';
 import { usedNames } from '../../src/usage/log/used-names.js';

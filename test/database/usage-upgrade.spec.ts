@@ -10,7 +10,7 @@ import {
   type UsageTotals,
   UsageTotalsReader,
 } from '../../src/usage/index.js';
-import { monthOf, startOf } from '../../src/usage/retention/month.js';
+import { monthOf, startOf } from '../../src/usage/retention/partitions.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import type { Division } from '../../src/usage/sums/usage-totals.js';
 import { ACCOUNTS, anyCall, CHANNELS, MODELS, writeCalls } from '../support/arbitrary-calls.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { type Call, type ProtocolAdapter, type TreeObject, writeJson } from '../../src/protocols/contract/index.js';
 import { ApiKeyService, type Caller, KeyDirectory } from '../../src/keys/index.js';
-import { RESPONSES_STORAGE } from '../../src/protocols/responses/responses.stored.js';
+import { RESPONSES_STORAGE } from '../../src/protocols/responses/stored.js';
 import { ResponseStore } from '../../src/relay/response-store.js';
 import { AdapterRegistry } from '../../src/relay/index.js';
 import type { PreviousResponses } from '../../src/relay/previous-responses.js';

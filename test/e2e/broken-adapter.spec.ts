@@ -8,8 +8,8 @@ import {
 } from '../../src/protocols/contract/index.js';
 import { Protocol, Upstream } from '../../src/protocols/decorators/index.js';
 import { apiControllers, RelayModule } from '../../src/relay/index.js';
-import { TelegraphProtocol } from '../conformance/toy/telegraph.protocol.js';
-import { TelegraphUpstream } from '../conformance/toy/telegraph.upstream.js';
+import { TelegraphProtocol } from '../conformance/toy/protocol.js';
+import { TelegraphUpstream } from '../conformance/toy/upstream.js';
 import { telegraphVendor } from '../conformance/toy/vendor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { responseIn, answerOf } from '../support/scripted-answers.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { InterruptedCalls } from '../../src/relay/billing/index.js';
 import type { WaitRecords } from '../../src/protocols/contract/index.js';
-import { Random } from '../../src/relay/routing/random.js';
+import { Random } from '../../src/relay/routing/selection/weighted-draw.js';
 import { DatabaseOutage } from '../support/database-outage.js';
 import { aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';

@@ -5,8 +5,7 @@ import { request as openRequest } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 
-import { DEMO_MODEL } from '../../src/app/demo/demo.routes.js';
-import { type DemoUpstream, startDemoUpstream } from '../../src/app/demo/demo.server.js';
+import { DEMO_MODEL, type DemoUpstream, startDemoUpstream } from '../../src/app/demo/demo.server.js';
 
 type Json = Record<string, unknown>;
 interface Event {

@@ -1,7 +1,7 @@
 import { ModulesContainer } from '@nestjs/core';
 import { WARNING_MEANINGS } from '../../src/protocols/contract/index.js';
 import { type openApiDocument, type Operation, type Schema } from '../../src/console/home/docs/openapi/index.js';
-import { WARNINGS } from '../../src/console/home/docs/warnings.js';
+import { WARNINGS } from '../../src/console/home/docs/errors.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { schemaFaults } from '../support/json-schema.js';
 import { PageVisitor } from '../support/page-visitor.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BodyBudget } from '../../src/relay/body-budget.js';
-import { HeldBody } from '../../src/relay/held-body.js';
+import { HeldBody } from '../../src/relay/bodies.js';
 import {
   expectError,
   expectFreeRow,

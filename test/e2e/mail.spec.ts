@@ -8,7 +8,7 @@ import { DataSource } from 'typeorm';
 import { Config, ConfigModule } from '../../src/platform/config/index.js';
 import { DatabaseModule } from '../../src/platform/database/index.js';
 import { type Mail, Mailer, MailModule } from '../../src/platform/mail/index.js';
-import { MailRetries } from '../../src/platform/mail/mail-retries.js';
+import { MailRetries } from '../../src/platform/mail/mailer.js';
 import { Settings, SettingsEditor, SettingsModule } from '../../src/platform/settings/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';

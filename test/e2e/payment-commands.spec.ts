@@ -1,5 +1,5 @@
 import { withApp } from '../../src/app/cli/index.js';
-import { StripeEndpoint } from '../../src/wallet/payments/stripe-endpoint.js';
+import { StripeEndpoint } from '../../src/wallet/payments/stripe-api.js';
 import { ask, BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
 import { commandIn, type Outcome } from '../support/command-line.js';
 import { completed, PAYING, refunded, usePayments } from '../support/payments-world.js';

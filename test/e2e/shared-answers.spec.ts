@@ -1,4 +1,4 @@
-import { SharedMemory } from '../../src/relay/shared-memory.js';
+import { SharedMemory } from '../../src/relay/shared-response.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { expectError, INVALID_REQUEST, type Situation } from '../support/api-errors.js';
 import { eventually } from '../support/eventually.js';

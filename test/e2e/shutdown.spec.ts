@@ -1,4 +1,4 @@
-import type { LoggedError } from '../../src/platform/logging/logged-error.js';
+import type { LoggedError } from '../../src/platform/logging/pino.logger.js';
 import { jest } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';

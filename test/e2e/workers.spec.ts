@@ -190,7 +190,7 @@ describe('a service with two workers', () => {
     relay.upstream.script(inHalves(finish));
     const streams = await streamsOnBoth();
     kill();
-    const stopping = /"pid":\d+,"context":"Shutdown","msg":"Stopping \(its (?:primary|wrapper) is gone/g;
+    const stopping = /"pid":\d+,"context":"Shutdown","msg":"Stopping \(its (?:primary|parent) exited/g;
     await eventually(() => expect(service.output.match(stopping)).toHaveLength(2), TIMEOUT_MS);
     expect(workerPids.filter(isAlive)).toEqual(workerPids);
     finish.open();

@@ -1,5 +1,4 @@
-import { InvalidCatalog } from '../../src/catalog/channels/catalog-file/invalid-catalog.js';
-import { readCatalogFile } from '../../src/catalog/channels/catalog-file/read-catalog-file.js';
+import { InvalidCatalog, readCatalogFile } from '../../src/catalog/channels/catalog-file/read-catalog-file.js';
 
 /** The entries of a catalog file's text. @throws InvalidCatalog */
 export const entriesIn = (text: string): ReturnType<typeof readCatalogFile>['entries'] =>

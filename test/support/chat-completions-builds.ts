@@ -1,8 +1,8 @@
 /** What the specs of requests to Chat Completions upstreams are built from: contents, and the requests built of them. */
 
 import type { CallContent, Part, ToolResultPart, UpstreamTarget } from '../../src/protocols/contract/index.js';
-import { ChatCompletionsProtocol } from '../../src/protocols/chat-completions/chat-completions.protocol.js';
-import { ChatCompletionsUpstream } from '../../src/protocols/chat-completions/chat-completions.upstream.js';
+import { ChatCompletionsProtocol } from '../../src/protocols/chat-completions/protocol.js';
+import { ChatCompletionsUpstream } from '../../src/protocols/chat-completions/upstream.js';
 import { aCall, refusalOf } from './calls.js';
 import { aContent, type Built, built } from './translations.js';
 

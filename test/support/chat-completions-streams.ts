@@ -7,7 +7,7 @@ import type {
   CallResult,
   UpstreamTarget,
 } from '../../src/protocols/contract/index.js';
-import { ChatCompletionsUpstream } from '../../src/protocols/chat-completions/chat-completions.upstream.js';
+import { ChatCompletionsUpstream } from '../../src/protocols/chat-completions/upstream.js';
 import { aTarget } from './calls.js';
 import { DONE, finish } from './chat-completions-chunks.js';
 import { aContent, decoded, resultOf } from './translations.js';

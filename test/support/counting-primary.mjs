@@ -31,7 +31,7 @@ async function countForWorkers() {
 
 async function askPrimary() {
   const { PrimaryLink } = await import('../../src/platform/workers/index.ts');
-  const { PrimaryCounts } = await import('../../src/platform/limits/primary-counts.ts');
+  const { PrimaryCounts } = await import('../../src/platform/limits/call-counts.js');
   const counts = new PrimaryCounts(new PrimaryLink());
   const answer = async (taking) => process.send({ answered: { id: taking.id, ...(await counts.take(taking)) } });
   process.on('message', ({ taking }) => {

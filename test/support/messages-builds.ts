@@ -7,8 +7,8 @@ import {
   type Tool,
   type UpstreamTarget,
 } from '../../src/protocols/contract/index.js';
-import { MessagesProtocol } from '../../src/protocols/messages/messages.protocol.js';
-import { MessagesUpstream } from '../../src/protocols/messages/messages.upstream.js';
+import { MessagesProtocol } from '../../src/protocols/messages/protocol.js';
+import { MessagesUpstream } from '../../src/protocols/messages/upstream.js';
 import { aCall } from './calls.js';
 import { aContent, built, type Built } from './translations.js';
 

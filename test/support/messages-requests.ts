@@ -1,7 +1,7 @@
 /** What the specs of requests of Messages clients are built from: requests, what is read of them, what is warned of. */
 
 import { TranslationWarnings, type CallContent, type Part } from '../../src/protocols/contract/index.js';
-import { MessagesProtocol } from '../../src/protocols/messages/messages.protocol.js';
+import { MessagesProtocol } from '../../src/protocols/messages/protocol.js';
 import { contentOf } from './translations.js';
 
 export const protocol = new MessagesProtocol();

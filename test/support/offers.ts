@@ -1,6 +1,6 @@
 import type { ProtocolId } from '../../src/protocols/contract/index.js';
 import { type CatalogGroup, type CatalogModel, FREE_PRICING, type OfferedModel } from '../../src/catalog/index.js';
-import { protocolEndpoints } from '../../src/console/home/protocol-endpoints.js';
+import { protocolEndpoints } from '../../src/console/home/endpoints.js';
 
 /** As the registry has them, in no order. */
 export const PROTOCOLS = protocolEndpoints([

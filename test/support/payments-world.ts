@@ -4,7 +4,7 @@ import { Stripe } from 'stripe';
 import { DataSource } from 'typeorm';
 import { formatUsd } from '../../src/platform/shared/index.js';
 import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
-import { StripeEndpoint } from '../../src/wallet/payments/stripe-endpoint.js';
+import { StripeEndpoint } from '../../src/wallet/payments/stripe-api.js';
 import type { PageVisitor } from './page-visitor.js';
 import { RelayApp, type TestCaller } from './relay-app.js';
 import { ScriptedStripe, type StripeObject } from './scripted-stripe.js';

@@ -1,7 +1,7 @@
 /** What the decoder of Responses upstreams makes of a stream, for its specs. */
 
 import { renderSse, type CallContent, type CallEvent, type CallResult } from '../../src/protocols/contract/index.js';
-import { ResponsesUpstream } from '../../src/protocols/responses/responses.upstream.js';
+import { ResponsesUpstream } from '../../src/protocols/responses/upstream.js';
 import type { JsonObject } from '../../src/platform/shared/index.js';
 import { aTarget } from './calls.js';
 import { aContent, decoded, resultOf } from './translations.js';

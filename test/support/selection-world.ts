@@ -4,14 +4,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { TestingModule, TestingModuleBuilder } from '@nestjs/testing';
 import { CatalogService } from '../../src/catalog/index.js';
 import { CatalogImport } from '../../src/catalog/channels/index.js';
-import { type Assignment } from '../../src/relay/routing/selection/assignment.js';
-import { type CallSelection, type SelectionQuery } from '../../src/relay/routing/selection/call-selection.js';
+import {
+  type Assignment,
+  type CallSelection,
+  type SelectionQuery,
+} from '../../src/relay/routing/selection/call-selection.js';
 import { RoutingModule } from '../../src/relay/routing/index.js';
 import { CheckCalls } from '../../src/relay/routing/health/check-calls.js';
 import { ChannelSelection } from '../../src/relay/routing/selection/channel-selection.js';
-import { HealthLimits } from '../../src/relay/routing/health/health-limits.js';
-import { NoChannel } from '../../src/relay/routing/selection/shortage.js';
-import { Random } from '../../src/relay/routing/random.js';
+import { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
+import { NoChannel } from '../../src/relay/routing/selection/outlook.js';
+import { Random } from '../../src/relay/routing/selection/weighted-draw.js';
 import { AppError, Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { HeldClock } from './held-clock.js';

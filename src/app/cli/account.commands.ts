@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
-import { type Account, AccountService, AccountStatus } from '../../auth/index.js';
+import { readFile } from 'node:fs/promises';
+import { type Account, AccountService, AccountStatus, SecondFactorRemoval } from '../../auth/index.js';
+import { AccountImport, ImportRefused, Onboarding } from '../../keys/onboarding/index.js';
 import { renderLimits } from '../../platform/limits/index.js';
-import { Onboarding } from '../../keys/onboarding/index.js';
-import { formatUsd, type Nanos, Secret, ZERO } from '../../platform/shared/index.js';
+import { AppError, formatUsd, type Nanos, reasonOf, Secret, ZERO } from '../../platform/shared/index.js';
 import { AllowanceService, type WalletBalance, WalletService } from '../../wallet/index.js';
-import { accountAllowanceCommand } from './account-allowance.command.js';
-import { accountImportCommand } from './account-import.command.js';
-import { accountLimitsCommand } from './account-limits.command.js';
+import { accountAllowanceCommand, accountLimitsCommand } from './account-limits.commands.js';
 import { amountArgument } from './arguments.js';
 import { limitsText } from './limit-options.js';
 import { printJson, printLine, printTable } from './output.js';
-import { secondFactorCommands } from './second-factor.command.js';
-import { type WalletJson, walletJson, walletText } from './wallet.output.js';
+import { type WalletJson, walletJson, walletText } from './wallet.commands.js';
 import type { WithApp } from './with-app.js';
 
 interface CreateOptions {
@@ -147,7 +145,7 @@ interface ListedAccount extends WalletJson {
   readonly state: string;
   readonly group: string | null;
   readonly limits: ReturnType<typeof renderLimits>;
-  /** What it is given each month; 0: nothing. */
+  /** Monthly allowance; 0: none. */
   readonly monthly_allowance_usd: string;
 }
 
@@ -164,3 +162,74 @@ const listedAccount = (
   limits: renderLimits(account.limits),
   monthly_allowance_usd: formatUsd(allowance),
 });
+
+interface RemoveOptions {
+  readonly email: string;
+  readonly json?: true;
+}
+
+/** `switchboard account second-factor …` */
+function secondFactorCommands(account: Command, withApp: WithApp): void {
+  account
+    .command('second-factor')
+    .description('two-factor authentication')
+    .command('remove')
+    .description('turn off two-factor authentication for an account; the user is notified by email')
+    .requiredOption('--email <address>', 'email address of the account')
+    .option('--json', 'print JSON')
+    .action((options: RemoveOptions) => remove(options, withApp));
+}
+
+async function remove({ email, json }: RemoveOptions, withApp: WithApp): Promise<void> {
+  await withApp(async (app) => {
+    const { id } = await app.get(AccountService).get(email);
+    await app.get(SecondFactorRemoval).remove(id);
+  });
+  if (json) printJson({ email, second_factor: 'removed' });
+  else printLine(`two-factor authentication of ${email} is turned off`);
+}
+
+interface ImportOptions {
+  readonly invite?: true;
+  readonly json?: true;
+}
+
+/** `switchboard account import …` */
+function accountImportCommand(account: Command, withApp: WithApp): void {
+  account
+    .command('import')
+    .description('import accounts from a CSV file (atomic); users set their passwords by email')
+    .argument('<file>', 'CSV with the columns email, name, group, credit (dollars), monthly_allowance (dollars)')
+    .option('--invite', 'email each user a link to set a password')
+    .option('--json', 'print JSON')
+    .action((file: string, options: ImportOptions) => importAccounts(file, options, withApp));
+}
+
+async function importAccounts(file: string, { invite, json }: ImportOptions, withApp: WithApp): Promise<void> {
+  const text = await readText(file);
+  const { made, failed } = await withApp(async (app) => {
+    const imports = app.get(AccountImport);
+    const accounts = await imports.run(text).catch((error: unknown) => Promise.reject(reportErrors(error, file)));
+    return { made: accounts, failed: invite ? await imports.invite(accounts) : [] };
+  });
+  if (json) printJson({ accounts: made, invited: invite ? made.length - failed.length : 0, failed });
+  else for (const { id, email } of made) printLine(`${id}  ${email}`);
+  for (const { email, reason } of failed) process.stderr.write(`${email} could not be invited: ${reason}\n`);
+  if (failed.length > 0)
+    throw new AppError('upstream_error', `All accounts were created, but ${failed.length} could not be invited.`);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AppError('invalid_request', `Cannot read ${file}: ${reasonOf(error)}.`);
+  }
+}
+
+/** Prints each of several errors on its own line; the returned error becomes the last line. */
+function reportErrors(error: unknown, file: string): unknown {
+  if (!(error instanceof ImportRefused) || error.faults.length === 1) return error;
+  for (const fault of error.faults) process.stderr.write(`${fault}\n`);
+  return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was imported.`);
+}

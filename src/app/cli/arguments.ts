@@ -17,13 +17,13 @@ export function limitArgument(text: string): Nanos | 'none' {
   return text === 'none' ? text : amountArgument(text);
 }
 
-/** A whole number from 1 on. */
+/** An integer from 1. */
 export function countArgument(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Enter an integer of at least 1.');
   return Number(text);
 }
 
-/** A whole number from 1 on, or `none` for no limit at all. */
+/** An integer from 1, or `none` for no limit. */
 export function countOrNoneArgument(text: string): number | 'none' {
   return text === 'none' ? text : countArgument(text);
 }

@@ -1,13 +1,22 @@
 import { type Command, Option } from 'commander';
+import type { Readable } from 'node:stream';
 import { AccountService } from '../../auth/index.js';
 import { ApiKeyService, type NewApiKey, renderBudgets } from '../../keys/index.js';
-import { formatUsd, type Nanos } from '../../platform/shared/index.js';
+import { renderLimits } from '../../platform/limits/index.js';
+import { formatUsd, type Nanos, Secret } from '../../platform/shared/index.js';
 import { amountArgument, limitArgument, listArgument, timeArgument } from './arguments.js';
-import { keyLimitsCommand } from './key-limits.command.js';
-import { budgetsText, keyTable, listedKey } from './key.output.js';
-import { newLimits, type NewLimitOptions, withNetworks, withNewLimits } from './limit-options.js';
+import { budgetsText, keyTable, listedKey, networksText } from './key.output.js';
+import {
+  type LimitOptions,
+  limitsChange,
+  limitsText,
+  type NewLimitOptions,
+  newLimits,
+  withLimits,
+  withNetworks,
+  withNewLimits,
+} from './limit-options.js';
 import { printJson, printLine, printTable } from './output.js';
-import { readSecret } from './secret-input.js';
 import type { WithApp } from './with-app.js';
 
 interface KeyOptions extends NewLimitOptions {
@@ -195,3 +204,44 @@ async function setBudgets({ id, daily, weekly, monthly, json }: BudgetOptions, w
 }
 
 const limit = (given: Limit | undefined): Nanos | null | undefined => (given === 'none' ? null : given);
+
+interface KeyLimitOptions extends LimitOptions {
+  readonly id: string;
+  readonly networks?: readonly string[];
+  readonly json?: true;
+}
+
+/** `switchboard key limits …` */
+function keyLimitsCommand(key: Command, withApp: WithApp): void {
+  const command = key
+    .command('limits')
+    .description('set the rate limits and allowed networks of a key')
+    .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it');
+  withNetworks(withLimits(command))
+    .option('--json', 'print JSON')
+    .action((options: KeyLimitOptions) => {
+      if (limitsChange(options) === undefined && options.networks === undefined)
+        command.error('error: specify at least one of --rpm, --tpm, --concurrency, --clear and --networks');
+      return setLimits(options, withApp);
+    });
+}
+
+async function setLimits({ id, networks, json, ...options }: KeyLimitOptions, withApp: WithApp): Promise<void> {
+  const set = await withApp((app) => app.get(ApiKeyService).setLimits(id, limitsChange(options) ?? {}, networks));
+  if (json) return printJson({ id, limits: renderLimits(set.limits), networks: set.networks ?? [] });
+  printLine(`limits: ${limitsText(renderLimits(set.limits))}`);
+  printLine(`networks: ${networksText(set.networks ?? [])}`);
+}
+
+/** Longer than any valid secret. Longer input is not read to its end. */
+const MAX_CHARACTERS = 4096;
+
+/** Reads a secret from a stream, without the line feed that `echo` adds: command lines are visible to other users. */
+async function readSecret(input: Readable): Promise<Secret> {
+  let text = '';
+  for await (const chunk of input.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > MAX_CHARACTERS) break;
+  }
+  return new Secret(text.replace(/\r?\n$/, ''));
+}

@@ -20,7 +20,7 @@ interface ListedKey {
   readonly strict: boolean;
   readonly never_stores: boolean;
   readonly limits: ReturnType<typeof renderLimits>;
-  /** Empty: anywhere. */
+  /** Empty: any. */
   readonly networks: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function budgetsText(budgets: RenderedBudgets): string {
 
 export const networksText = (networks: readonly string[]): string => networks.join(', ') || '-';
 
-/** The same for people. */
+/** As a table. */
 export const keyTable = (keys: readonly ListedKey[]): readonly (readonly string[])[] => [
   ['KEY', 'NAME', 'STATE', 'QUOTA', 'USED', 'ON HOLD', 'BUDGETS', 'GROUP', 'EXPIRES', 'ID', 'LIMITS', 'NETWORKS'],
   ...keys.map((key) => [

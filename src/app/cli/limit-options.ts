@@ -31,7 +31,7 @@ export const withNewLimits = (command: Command): Command =>
     .option('--tpm <number>', 'max tokens per minute, prompt and response', countArgument)
     .option('--concurrency <number>', 'max concurrent calls', countArgument);
 
-/** Of something that there is. */
+/** For an existing account or key. */
 export const withLimits = (command: Command): Command =>
   command
     .option('--rpm <number>', 'max calls per minute, or none for the default limit', countOrNoneArgument)
@@ -48,7 +48,7 @@ export const newLimits = ({ rpm, tpm, concurrency }: NewLimitOptions): Limits =>
   ...(concurrency !== undefined && { concurrency }),
 });
 
-/** Undefined when nothing is named. */
+/** Undefined if no limit is given. */
 export function limitsChange({ rpm, tpm, concurrency, clear }: LimitOptions): LimitsChange | undefined {
   if (!clear && [rpm, tpm, concurrency].every((limit) => limit === undefined)) return undefined;
   const changed = (limit: number | 'none' | undefined): number | null | undefined =>
@@ -56,7 +56,7 @@ export function limitsChange({ rpm, tpm, concurrency, clear }: LimitOptions): Li
   return { requestsPerMinute: changed(rpm), tokensPerMinute: changed(tpm), concurrency: changed(concurrency) };
 }
 
-/** What programs read, for people: `60 calls a minute, 4 at a time`. */
+/** Rendered limits as text: `60 calls a minute, 4 at a time`. */
 export const limitsText = (rendered: ReturnType<typeof renderLimits>): string =>
   describeLimits(
     limitsIn({

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { run } from './run.js';
+import { run } from './program.js';
 import { withApp } from './with-app.js';
 
 /** The command line as a process: its exit code is the command's. */

@@ -1,7 +1,7 @@
-/** Reading request bodies: the few checks and lookups that the dialects share. */
+/** Request bodies: checks and lookups shared by the protocols. */
 
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { DemoRefusal } from './demo.refusal.js';
+import { DemoRefusal } from './demo.response.js';
 
 /** Fields whose strings are text a model reads. Images, files and ids stand in others and are not counted. */
 const TEXT_FIELDS = ['text', 'content', 'output', 'arguments', 'summary', 'thinking', 'reasoning_content'] as const;

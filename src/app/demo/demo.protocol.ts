@@ -1,12 +1,11 @@
-/** What the demo server asks of a dialect, and the event framing that all of them use. */
+/** What the demo server requires of a protocol, and shared event framing. */
 
 import type { JsonObject } from '../../platform/shared/index.js';
-import type { DemoResponse, DemoQuestion } from './demo.response.js';
-import type { DemoRefusal } from './demo.refusal.js';
+import type { DemoQuestion, DemoRefusal, DemoResponse } from './demo.response.js';
 
-/** One accepted request with its finished answer; lives until the last byte is written. */
+/** An accepted request with its complete response. */
 export interface DemoCall {
-  /** 32 hexadecimal digits, unique; dialects put their own prefixes before it. */
+  /** 32 hexadecimal digits, unique; protocols add their prefixes. */
   readonly id: string;
   /** Epoch seconds. */
   readonly createdAt: number;
@@ -15,10 +14,10 @@ export interface DemoCall {
   readonly answer: DemoResponse;
 }
 
-/** A streamed answer as encoded events, one string each. The server waits before every element of `pieces`. */
+/** A streamed response as encoded events. The server waits before every element of `pieces`. */
 export interface DemoStream {
   readonly opening: readonly string[];
-  /** One event for each piece of the answer. */
+  /** One event per piece. */
   readonly pieces: readonly string[];
   readonly closing: readonly string[];
 }

@@ -1,22 +1,24 @@
+import type { JsonObject } from '../../platform/shared/index.js';
+
 /**
- * The demo model itself: what it says and how it counts. It knows no wire format;
- * the `*.dialect.ts` files read questions for it and render its answers.
+ * The demo model: its text and token counts, independent of wire formats. The `*.protocol.ts` files read questions and
+ * render responses.
  */
 
-/** What the model needs to know of a request, read by a dialect. */
+/** What the model needs to know of a request. */
 export interface DemoQuestion {
-  /** The name asked for. Every name is answered; the answer repeats it. */
+  /** Any name is accepted and repeated in the response. */
   readonly model: string;
   readonly stream: boolean;
-  /** Most completion tokens the caller wants; undefined means no limit. */
+  /** Max completion tokens; undefined: no limit. */
   readonly outputLimit: number | undefined;
-  /** Every text of the prompt, for counting. */
+  /** All texts of the prompt, for counting. */
   readonly prompt: readonly string[];
   /** Text of the last user message; empty if there is none. */
   readonly lastUserText: string;
 }
 
-/** One answer, the same for all dialects. Each piece is exactly one token, so `completionTokens` is their number. */
+/** A response, equal in all protocols. Each piece is one token, so `completionTokens` is their number. */
 export interface DemoResponse {
   readonly pieces: readonly string[];
   readonly promptTokens: number;
@@ -29,8 +31,8 @@ const CHARACTERS_PER_TOKEN = 4;
 const MAX_QUOTE_CHARACTERS = 60;
 
 /**
- * Counts tokens: one for every four characters (Unicode code points) begun.
- * No vendor counts like this; it is close enough for a demo and the same on every machine.
+ * One token per four characters (code points), rounded up. No vendor counts like this, but it is deterministic and
+ * sufficient for a demo.
  */
 function countTokens(text: string): number {
   let characters = 0;
@@ -46,7 +48,7 @@ export function countPromptTokens(prompt: readonly string[]): number {
   );
 }
 
-/** Answers a question: greets, quotes it back, says how to connect a real model, and keeps to the output limit. */
+/** Responds to a question: greets, quotes it, explains how to connect a real model; respects the output limit. */
 export function answerQuestion(question: DemoQuestion): DemoResponse {
   const whole = splitIntoTokens(composeText(question.lastUserText));
   const pieces = whole.slice(0, question.outputLimit ?? whole.length);
@@ -69,7 +71,7 @@ function composeText(lastUserText: string): string {
 
 /** The first words of a text on one line, with an ellipsis where it was cut. */
 function beginningOf(text: string): string {
-  // Only a bounded part is looked at: the message may be megabytes long.
+  // Bounded, since the message may be megabytes long.
   const characters = Array.from(
     text
       .slice(0, MAX_QUOTE_CHARACTERS * 8)
@@ -83,4 +85,35 @@ function beginningOf(text: string): string {
 /** Cuts a text into the pieces that {@link countTokens} counts; never inside a character. */
 function splitIntoTokens(text: string): string[] {
   return text.match(/.{1,4}/gsu) ?? [];
+}
+
+/** A rejected request, and the error form shared by Responses and Chat Completions. */
+
+interface RefusalDetails {
+  /** HTTP status; 400 unless given. */
+  readonly status?: number;
+  /** The offending field, as the caller wrote it. */
+  readonly param?: string;
+  readonly code?: string;
+}
+
+/** Not an AppError: like any other upstream, its errors must reach the relay as a status and a body. */
+export class DemoRefusal extends Error {
+  readonly status: number;
+  readonly param: string | null;
+  readonly code: string | null;
+
+  constructor(message: string, details: RefusalDetails = {}) {
+    super(message);
+    this.name = 'DemoRefusal';
+    this.status = details.status ?? 400;
+    this.param = details.param ?? null;
+    this.code = details.code ?? null;
+  }
+}
+
+/** `{error: {message, type, param, code}}`, all four always present. */
+export function renderOpenAiError(refusal: DemoRefusal): JsonObject {
+  const type = refusal.status >= 500 ? 'server_error' : 'invalid_request_error';
+  return { error: { message: refusal.message, type, param: refusal.param, code: refusal.code } };
 }

@@ -1,7 +1,6 @@
 /**
- * The built-in upstream: an HTTP server on loopback that answers the dialects of all clients from
- * one small demo model. It owns sockets, pacing and routing; what is said stands in
- * `demo.answer.ts`, how it is written in the `*.dialect.ts` files. It checks no credentials.
+ * The built-in upstream: a local HTTP server for all client protocols with a small demo model. Handles sockets, pacing
+ * and routing; checks no credentials.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -9,28 +8,28 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-
-import type { JsonObject } from '../../platform/shared/index.js';
-import { answerQuestion } from './demo.response.js';
+import { type JsonObject, maskKeys } from '../../platform/shared/index.js';
+import { chatCompletionsDemo } from './chat-completions.protocol.js';
 import { parseBody } from './demo.body.js';
 import type { DemoCall, DemoProtocol, DemoStream } from './demo.protocol.js';
-import { DemoRefusal } from './demo.refusal.js';
-import { findRoute, type Route } from './demo.routes.js';
+import { answerQuestion, DemoRefusal } from './demo.response.js';
+import { countMessageTokens, messagesDemo } from './messages.protocol.js';
+import { responsesDemo } from './responses.protocol.js';
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** How fast the demo model speaks. */
+/** Pace of the demo model. */
 interface DemoPace {
-  /** Milliseconds before the first token, and before an unstreamed answer. */
+  /** Ms before the first token, and before an unstreamed response. */
   readonly firstTokenMs: number;
-  /** Milliseconds between tokens of a stream. */
+  /** Ms between tokens of a stream. */
   readonly tokenMs: number;
 }
 
 export interface DemoUpstream {
-  /** `http://127.0.0.1:PORT/v1`: what stands before `/responses`, `/chat/completions`, `/messages`. */
+  /** `http://127.0.0.1:PORT/v1`: prefix of `/responses`, `/chat/completions`, `/messages`. */
   readonly baseUrl: string;
-  /** Stops listening and cuts running answers; resolves when every socket is closed. */
+  /** Stops listening and aborts running responses; resolves when all sockets are closed. */
   close(): Promise<void>;
 }
 
@@ -41,7 +40,7 @@ export async function startDemoUpstream(pace: Partial<DemoPace> = {}): Promise<D
   const server = createServer((request, response) => {
     void handle(request, response, { ...NATURAL_PACE, ...pace });
   });
-  // Exclusive: workers would be given one port together, and each other's calls.
+  // Exclusive: otherwise workers would share the port and get each other's calls.
   server.listen({ port: 0, host: '127.0.0.1', exclusive: true });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -56,7 +55,7 @@ export async function startDemoUpstream(pace: Partial<DemoPace> = {}): Promise<D
   };
 }
 
-/** Answers one request and never rejects: one bad call must not end the process it runs in. */
+/** Handles one request and never rejects: a bad call must not end the process. */
 async function handle(request: IncomingMessage, response: ServerResponse, pace: DemoPace): Promise<void> {
   const requestId = `req_${randomUUID().replaceAll('-', '')}`;
   response.setHeader('request-id', requestId);
@@ -66,7 +65,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, pace: 
   try {
     await answer(route, request, response, pace);
   } catch (error) {
-    // A client that left is the usual reason to be here, and there is nobody to tell.
+    // Usually the client has left.
     if (response.closed) return;
     if (response.headersSent) response.destroy();
     else refuse(route.dialect, asRefusal(error), response, requestId);
@@ -93,7 +92,7 @@ async function answer(route: Route, request: IncomingMessage, response: ServerRe
   return sendJson(response, 200, route.dialect.renderAnswer(call));
 }
 
-/** Writes a stream at the model's pace. Rejects at once when `gone` fires; a whole answer is a few kilobytes, so no back-pressure. */
+/** Writes a stream at the model's pace. Rejects when `gone` fires. Without back-pressure, since responses are small. */
 async function sendStream(
   response: ServerResponse,
   stream: DemoStream,
@@ -114,7 +113,7 @@ async function sendStream(
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop early must not destroy the socket: the refusal still has to be written to it.
+  // Leaving the loop early must not destroy the socket, which still carries the error.
   const incoming: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of incoming) {
     size += chunk.length;
@@ -129,7 +128,7 @@ function asRefusal(error: unknown): DemoRefusal {
 }
 
 function refuse(dialect: DemoProtocol, refusal: DemoRefusal, response: ServerResponse, requestId: string): void {
-  // The rest of the request may never have been read, so the connection cannot be used again.
+  // The rest of the request may be unread, so the connection cannot be reused.
   response.setHeader('connection', 'close');
   sendJson(response, refusal.status, dialect.renderRefusal(refusal, requestId));
 }
@@ -138,4 +137,52 @@ function sendJson(response: ServerResponse, status: number, body: JsonObject): v
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
   response.end(bytes);
+}
+
+/** Routes of the demo upstream. */
+
+/** The listed model name; any other is accepted as well. */
+export const DEMO_MODEL = 'demo';
+
+/** What to do with a request, and the protocol of its errors. */
+type Route = { readonly dialect: DemoProtocol } & (
+  | { readonly type: 'generate' }
+  | { readonly type: 'count'; count(body: JsonObject): JsonObject }
+  | { readonly type: 'plain'; reply(): JsonObject }
+  | { readonly type: 'unknown'; readonly refusal: DemoRefusal }
+);
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  'POST /v1/responses': { type: 'generate', dialect: responsesDemo },
+  'POST /v1/chat/completions': { type: 'generate', dialect: chatCompletionsDemo },
+  'POST /v1/messages': { type: 'generate', dialect: messagesDemo },
+  'POST /v1/messages/count_tokens': { type: 'count', dialect: messagesDemo, count: countMessageTokens },
+  'GET /v1/models': { type: 'plain', dialect: responsesDemo, reply: listModels },
+};
+
+/** Never fails: unknown paths get a 404 route. The query is ignored. */
+function findRoute(request: IncomingMessage): Route {
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  const route = ROUTES[`${request.method} ${path}`];
+  if (route !== undefined) return route;
+  const refusal = new DemoRefusal(`The demo upstream has no ${request.method} ${maskKeys(path)}.`, { status: 404 });
+  return { type: 'unknown', dialect: speaksMessages(request, path) ? messagesDemo : responsesDemo, refusal };
+}
+
+function speaksMessages(request: IncomingMessage, path: string): boolean {
+  return path.startsWith('/v1/messages') || request.headers['anthropic-version'] !== undefined;
+}
+
+/** A list for clients of both vendors. */
+function listModels(): JsonObject {
+  const model = {
+    id: DEMO_MODEL,
+    object: 'model',
+    created: 0,
+    owned_by: 'switchboard',
+    type: 'model',
+    display_name: 'Built-in demo model',
+    created_at: '1970-01-01T00:00:00Z',
+  };
+  return { object: 'list', data: [model], has_more: false, first_id: DEMO_MODEL, last_id: DEMO_MODEL };
 }

@@ -1,3 +1,3 @@
 // The demo model: an upstream on loopback that speaks every client protocol, offered while no other channel is enabled.
-export { DEMO_MODEL } from './demo.routes.js';
+export { DEMO_MODEL } from './demo.server.js';
 export { DemoModule } from './demo.module.js';

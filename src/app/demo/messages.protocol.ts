@@ -1,10 +1,9 @@
 /** The demo model over Messages, with its token counting endpoint. */
 
 import type { JsonObject } from '../../platform/shared/index.js';
-import { countPromptTokens, type DemoResponse, type DemoQuestion } from './demo.response.js';
+import { countPromptTokens, type DemoQuestion, DemoRefusal, type DemoResponse } from './demo.response.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
 import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
-import { DemoRefusal } from './demo.refusal.js';
 
 const STOP_REASONS = { end: 'end_turn', length: 'max_tokens' } as const;
 
@@ -52,7 +51,7 @@ function renderAnswer(call: DemoCall): JsonObject {
 function renderStream(call: DemoCall): DemoStream {
   const { pieces } = call.answer;
   const block = { type: 'text', text: '' };
-  // A limit of zero asks for no output at all: then there is no block to open either.
+  // A limit of zero requests no output, so there is no block.
   const empty = pieces.length === 0;
   return {
     opening: [
@@ -78,7 +77,7 @@ function renderRefusal(refusal: DemoRefusal, requestId: string): JsonObject {
   return { type: 'error', error: { type, message: refusal.message }, request_id: requestId };
 }
 
-/** Clients of this dialect ignore events without a name, so every one carries its type as the name. */
+/** Clients of this protocol ignore events without a name. */
 function event(data: JsonObject & { readonly type: string }): string {
   return encodeEvent(data, data.type);
 }

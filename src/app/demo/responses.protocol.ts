@@ -1,11 +1,9 @@
 /** The demo model over Responses. */
 
-import type { JsonObject } from '../../platform/shared/index.js';
-import type { DemoResponse, DemoQuestion } from './demo.response.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
 import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
-import { DemoRefusal, renderOpenAiError } from './demo.refusal.js';
-import { responseObject } from './responses.object.js';
+import { type DemoQuestion, DemoRefusal, type DemoResponse, renderOpenAiError } from './demo.response.js';
 
 const MIN_LIMIT_TOKENS = 16;
 const STATUSES = { end: 'completed', length: 'incomplete' } as const;
@@ -25,7 +23,7 @@ function readQuestion(body: JsonObject): DemoQuestion {
     });
   }
   const input = body['input'];
-  // A plain string is short for one user message.
+  // A string is a single user message.
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : readItems(body, 'input');
   return {
     model: readModel(body),
@@ -53,7 +51,7 @@ function renderStream(call: DemoCall): DemoStream {
   const text = call.answer.pieces.join('');
   const started = responseObject(call, { status: 'in_progress', output: [], usage: null });
   const place = { item_id: `msg_${call.id}`, output_index: 0, content_index: 0 };
-  // The three lists are built in the order in which they are sent: each event takes the next number.
+  // Built in sending order: each event takes the next number.
   return {
     opening: [
       event('response.created', { response: started }),
@@ -94,4 +92,69 @@ function usage(answer: DemoResponse): JsonObject {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: answer.promptTokens + answer.completionTokens,
   };
+}
+
+/** The response object with every key in every state, since strict clients require them. */
+
+/** What differs between states. */
+interface ResponseState {
+  readonly status: 'in_progress' | 'completed' | 'incomplete';
+  readonly output: readonly JsonObject[];
+  /** Null until the response has ended. */
+  readonly usage: JsonObject | null;
+  /** Epoch seconds; only when completed. */
+  readonly completed_at?: number | null;
+  readonly incomplete_details?: JsonObject | null;
+}
+
+/** The whole object, repeating the client's settings or defaults. */
+function responseObject(call: DemoCall, state: ResponseState): JsonObject {
+  return {
+    id: `resp_${call.id}`,
+    object: 'response',
+    created_at: call.createdAt,
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
+    model: call.question.model,
+    ...echoedSettings(call.body),
+    background: false,
+    service_tier: 'default',
+    // The demo stores nothing.
+    store: false,
+    previous_response_id: null,
+    ...state,
+  };
+}
+
+function echoedSettings(body: JsonObject): JsonObject {
+  return {
+    instructions: body['instructions'] ?? null,
+    max_output_tokens: body['max_output_tokens'] ?? null,
+    max_tool_calls: body['max_tool_calls'] ?? null,
+    metadata: body['metadata'] ?? {},
+    parallel_tool_calls: body['parallel_tool_calls'] ?? true,
+    presence_penalty: body['presence_penalty'] ?? 0,
+    frequency_penalty: body['frequency_penalty'] ?? 0,
+    prompt_cache_key: body['prompt_cache_key'] ?? null,
+    reasoning: { effort: null, summary: null, ...objectOr(body['reasoning'], {}) },
+    safety_identifier: body['safety_identifier'] ?? null,
+    temperature: body['temperature'] ?? 1,
+    text: { format: { type: 'text' }, ...objectOr(body['text'], {}) },
+    tool_choice: body['tool_choice'] ?? 'auto',
+    tools: Array.isArray(body['tools']) ? body['tools'].filter(isJsonObject).map(echoTool) : [],
+    top_logprobs: body['top_logprobs'] ?? 0,
+    top_p: body['top_p'] ?? 1,
+    truncation: body['truncation'] ?? 'disabled',
+  };
+}
+
+/** Function tools are repeated with all keys, absent ones as null; others unchanged. */
+function echoTool(tool: JsonObject): JsonObject {
+  if (tool['type'] !== 'function') return tool;
+  return { description: null, parameters: null, strict: null, ...tool };
+}
+
+function objectOr(value: unknown, fallback: JsonObject): JsonObject {
+  return isJsonObject(value) ? value : fallback;
 }

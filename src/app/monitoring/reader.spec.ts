@@ -1,5 +1,5 @@
 import { Secret } from '../../platform/shared/index.js';
-import { isLocal, showsToken } from './reader.js';
+import { isLocal, showsToken } from './monitoring.module.js';
 
 const from = (
   remoteAddress: string | undefined,

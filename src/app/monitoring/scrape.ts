@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
 import { Metrics } from '../../platform/metrics/index.js';
-import { reasonOf } from '../../platform/shared/index.js';
-import { PrimaryLink } from '../../platform/workers/index.js';
-import { isFigures, TOPIC, together, TOPIC_OF_ALL } from './workers-metrics.js';
+import { isJsonObject, reasonOf } from '../../platform/shared/index.js';
+import { PrimaryLink, type WorkerLinks } from '../../platform/workers/index.js';
 
-/** One look at everything that is counted, here or by all workers together. */
+/** Collects the metrics of this process or of all workers. */
 @Injectable()
 export class Scrape {
   private readonly logger = new Logger('Metrics');
@@ -20,7 +20,7 @@ export class Scrape {
     return this.metrics.registry.contentType;
   }
 
-  /** In Prometheus' text format. Without an answer of the primary this process tells what it knows itself. */
+  /** In Prometheus' text format. Falls back to this process if the primary does not respond. */
   async text(): Promise<string> {
     if (!this.primary.connected) return this.metrics.registry.metrics();
     try {
@@ -32,3 +32,61 @@ export class Scrape {
     }
   }
 }
+
+/** Metrics of one process as JSON. */
+export type Figures = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+/** The primary asks workers for their metrics. */
+export const TOPIC = 'metrics';
+/** A worker asks the primary for all metrics. */
+export const TOPIC_OF_ALL = 'metrics of all';
+
+/** Timeout for a worker's metrics; shorter than that of the scrape. */
+const WAIT_MS = 2000;
+
+/** Makes the primary serve the metrics of all workers to any of them. */
+export function serveMetrics(links: WorkerLinks): void {
+  const workers = new WorkersFigures();
+  links.onGone((worker) => workers.end(worker));
+  links.answer(TOPIC_OF_ALL, async () => workers.learn(await links.askAll(TOPIC, undefined, WAIT_MS)));
+}
+
+/**
+ * Metrics of all workers. Counters must never decrease, which would count as a reset: slow workers contribute their
+ * last values, and exited workers the last values they reported.
+ */
+export class WorkersFigures {
+  private readonly last = new Map<number, Figures>();
+  private readonly gone = new Set<number>();
+  private ended: Figures = [];
+
+  /** @param answers by worker; undefined if there was no reply @returns the known metrics of each */
+  learn(answers: ReadonlyMap<number, unknown>): readonly Figures[] {
+    for (const [worker, figures] of answers)
+      if (isFigures(figures) && !this.gone.has(worker)) this.last.set(worker, figures);
+    return [this.ended, ...this.last.values()];
+  }
+
+  end(worker: number): void {
+    this.gone.add(worker);
+    const counted = (this.last.get(worker) ?? []).filter(({ type }) => type !== GAUGE);
+    this.last.delete(worker);
+    this.ended = together([this.ended, counted]).getMetricsAsArray().filter(isFigure);
+  }
+}
+
+/** The library's type is a number, unlike its actual value. */
+const GAUGE: unknown = 'gauge';
+
+/** Merges the metrics of several processes. Values that are not numbers are left out. */
+export function together(figures: readonly Figures[]): Registry {
+  const known = figures.map((one) =>
+    one.map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => typeof value === 'number') })),
+  );
+  return AggregatorRegistry.aggregate(known);
+}
+
+export const isFigures = (value: unknown): value is Figures => Array.isArray(value) && value.every(isFigure);
+
+const isFigure = (metric: unknown): metric is Figures[number] =>
+  isJsonObject(metric) && typeof metric['name'] === 'string' && Array.isArray(metric['values']);

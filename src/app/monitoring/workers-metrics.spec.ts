@@ -1,5 +1,5 @@
 import { Metrics } from '../../platform/metrics/index.js';
-import { type Figures, together, WorkersFigures } from './workers-metrics.js';
+import { type Figures, together, WorkersFigures } from './scrape.js';
 
 /** What a worker has counted, as it comes over the channel between processes. */
 async function figuresOf(calls: number, running: number, longest = 0): Promise<Figures> {

@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type BillingPlan,
-  BillingService,
-  type CallTimes,
-  InsufficientQuota,
-  InterruptedCalls,
-  type RefusedCall,
-  type Ticket,
-} from '../../relay/billing/index.js';
+import { CatalogService } from '../../catalog/index.js';
+import { type Caller, KeyAuthenticator, RefusedKey } from '../../keys/index.js';
+import { AppError, monotonicMs, newId } from '../../platform/shared/index.js';
 import {
   type Call,
   type CallSignal,
@@ -16,11 +10,18 @@ import {
   type TokenUsage,
   Waits,
 } from '../../protocols/contract/index.js';
-import { CatalogService } from '../../catalog/index.js';
-import { type Caller, KeyAuthenticator, RefusedKey } from '../../keys/index.js';
-import { AppError, monotonicMs, newId } from '../../platform/shared/index.js';
+import {
+  AttemptLog,
+  type BillingPlan,
+  BillingService,
+  type CallTimes,
+  InsufficientQuota,
+  InterruptedCalls,
+  type RefusedCall,
+  type Ticket,
+} from '../../relay/billing/index.js';
 import type { CallScript } from './call-script.js';
-import { type AttemptTimes, PlayedAttempt } from './played-attempt.js';
+import type { Offer } from './seed.catalog.js';
 
 /** The places of members in a body that nobody sent. */
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
@@ -146,4 +147,40 @@ function signalsOf(ticket: Ticket, { ending, usage }: CallScript): readonly Call
 /** An upstream that was told a limit stops there. */
 function within(usage: TokenUsage, limit = Infinity): TokenUsage {
   return { ...usage, output: Math.min(usage.output, limit), reasoning: Math.min(usage.reasoning, limit) };
+}
+
+/** Milliseconds from the attempt's start; null: never came. */
+interface AttemptTimes {
+  /** From the call's start. */
+  readonly begunMs: number;
+  readonly connectMs: number | null;
+  readonly headersMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number;
+}
+
+/** The record of a request that was never sent: everything as it would be, but the times are given. */
+class PlayedAttempt extends AttemptLog {
+  constructor(
+    call: Call,
+    ordinal: number,
+    { model, channel: { name, protocol, costs }, upstreamModel }: Offer,
+    private readonly times: AttemptTimes,
+  ) {
+    const target = { channel: name, protocol, upstreamModel, credential: 1, cost: costs.get(model.name) };
+    super(call, ordinal, target, times.begunMs);
+  }
+
+  override row(): ReturnType<AttemptLog['row']> {
+    const { connectMs, headersMs, firstByteMs, firstTokenMs, durationMs } = this.times;
+    return {
+      ...super.row(),
+      connect_ms: connectMs,
+      headers_ms: headersMs,
+      first_byte_ms: firstByteMs,
+      first_token_ms: firstTokenMs,
+      duration_ms: durationMs,
+    };
+  }
 }

@@ -3,9 +3,8 @@ import { DataSource } from 'typeorm';
 import { type Caller, KeyDirectory } from '../../keys/index.js';
 import { CallPlayer } from './call-player.js';
 import { type CallScript, DAY_MS, drawAddress, drawCall, drawTime } from './call-script.js';
-import { type MadeAccount, type MadeKey, OPENED_DAYS_AGO } from './seed.accounts.js';
+import { type MadeAccount, type MadeKey, OPENED_DAYS_AGO, REFUSED_DAYS } from './seed.accounts.js';
 import { type Offer, SeedCatalog } from './seed.catalog.js';
-import { REFUSED_DAYS } from './seed.people.js';
 import type { SeededRandom } from './seeded-random.js';
 
 const WHOLE_MONTH = [30, 0] as const;

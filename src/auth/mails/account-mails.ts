@@ -1,10 +1,44 @@
 import { Injectable } from '@nestjs/common';
-import { type Mail, Mailer } from '../../platform/mail/index.js';
+import { BaseAddress } from '../../platform/config/index.js';
+import { type Mail, Mailer, MailTemplates } from '../../platform/mail/index.js';
+import { Settings } from '../../platform/settings/index.js';
 import type { MailedProof, Purpose } from '../verification/verification.js';
 import * as words from './mail-text.js';
-import { MailWriter } from './mail-writer.js';
+import type { Wording } from './mail-text.js';
 
-/** Where the link of each kind of mail leads: a page that asks for a click. */
+/** Link (relative to our address) and code of an email. */
+interface MailFilling {
+  readonly path?: string;
+  readonly code?: string | undefined;
+}
+
+/** Renders emails as HTML and text. Links use the configured address, never one from a request. */
+@Injectable()
+export class MailWriter {
+  constructor(
+    private readonly templates: MailTemplates,
+    private readonly address: BaseAddress,
+    private readonly settings: Settings,
+  ) {}
+
+  write(to: string, wording: Wording, { path, code }: MailFilling = {}): Mail {
+    const { name: product, supportContact } = this.settings.current().site;
+    const said = wording(product);
+    const { subject, action, foot, paragraphs, lifetime, manage } = said;
+    const data = {
+      ...said,
+      product,
+      button: action !== undefined && path !== undefined && { label: action, href: this.address.current() + path },
+      code,
+      preview: code === undefined ? paragraphs[0] : `Your code is ${code}. ${lifetime}`,
+      manage: manage && { label: manage.label, href: this.address.current() + manage.path },
+      foot: [foot, ...(supportContact === undefined ? [] : [`Questions? ${supportContact}`])],
+    };
+    return { to, subject, ...this.templates.message(data) };
+  }
+}
+
+/** Pages that links lead to; each asks for a click. */
 const LINK_PAGE: Readonly<Record<Purpose, string>> = {
   register: '/verify/link',
   confirm: '/verify/link',
@@ -21,7 +55,7 @@ const WORDS: Readonly<Record<Purpose, words.Wording>> = {
   invite: words.INVITATION,
 };
 
-/** Writes the mails about accounts. */
+/** Sends emails about accounts. */
 @Injectable()
 export class AccountMails {
   constructor(
@@ -29,12 +63,12 @@ export class AccountMails {
     private readonly writer: MailWriter,
   ) {}
 
-  /** Sends what proves that the address is theirs who read its mail. */
+  /** Sends a code or link that verifies an address. */
   sendProof(purpose: Purpose, to: string, proof: MailedProof): void {
     this.mailer.send(this.proof(purpose, to, proof));
   }
 
-  /** The same at once. @throws what the mail server said */
+  /** Sends it now. @throws errors of the mail server */
   async deliverProof(purpose: Purpose, to: string, proof: MailedProof): Promise<void> {
     await this.mailer.deliver(this.proof(purpose, to, proof));
   }

@@ -1,23 +1,23 @@
 import { INVITATION_DAYS, LIFETIME_MINUTES } from '../verification/verification.js';
 
-/** What a mail says, beside its link and its code. */
+/** Text of an email, apart from its link and code. */
 export interface MailText {
   readonly subject: string;
   readonly heading: string;
   readonly paragraphs: readonly string[];
-  /** What is to be seen at a glance. */
+  /** Key figures, shown prominently. */
   readonly figures?: readonly { readonly label: string; readonly value: string }[];
-  /** What the button does; absent: there is none. */
+  /** Label of the button; absent: no button. */
   readonly action?: string;
-  /** How long link and code work. */
+  /** Lifetime of link and code. */
   readonly lifetime?: string;
-  /** Below the mail: for whoever did not expect it. */
+  /** Footer for recipients who did not expect the email. */
   readonly foot: string;
-  /** Below that: where one sees to what it is about, or to such mails themselves, as a path below our address. */
+  /** Below the footer: a link to manage such emails, relative to our address. */
   readonly manage?: { readonly label: string; readonly path: string };
 }
 
-/** The words of a mail, given what the service is called. */
+/** Text of an email, given the product name. */
 export type Wording = (product: string) => MailText;
 
 const BOTH = `The link and the code work once, for ${LIFETIME_MINUTES} minutes.`;
@@ -32,7 +32,7 @@ export const REGISTER: Wording = (product) => ({
   foot: 'Not you? Ignore this email. No account is created without the code or link.',
 });
 
-/** Sent instead of a code; the page that asked for it looks the same. */
+/** Sent instead of a code; the page looks the same. */
 export const ALREADY_REGISTERED: Wording = (product) => ({
   subject: `You already have a ${product} account`,
   heading: 'You already have an account',
@@ -61,7 +61,7 @@ export const CHANGE: Wording = (product) => ({
   foot: 'Not you? Ignore this email. Nothing changes without the code.',
 });
 
-/** To an address that another account has. */
+/** Sent to an address that another account has. */
 export const CHANGE_TO_TAKEN: Wording = (product) => ({
   subject: `Email address already in use for ${product}`,
   heading: 'This email address already has an account',
@@ -110,3 +110,68 @@ export const INVITATION: Wording = (product) => ({
   lifetime: `The link works once, for ${INVITATION_DAYS} days.`,
   foot: 'Not expected? Ignore this email. The account cannot be used until a password is set.',
 });
+
+const NOT_YOU = 'Not you? Change your password immediately and contact an administrator.';
+
+export const SECOND_FACTOR_ON: Wording = (product) => ({
+  subject: `Two-factor authentication was turned on for ${product}`,
+  heading: 'Two-factor authentication is on',
+  paragraphs: [
+    'You now sign in with your password and a code from your app. Keep the recovery codes in case you cannot use the app.',
+    'All other sessions were signed out.',
+  ],
+  action: 'Change password',
+  foot: NOT_YOU,
+});
+
+export const SECOND_FACTOR_OFF: Wording = (product) => ({
+  subject: `Two-factor authentication was turned off for ${product}`,
+  heading: 'Two-factor authentication is off',
+  paragraphs: [
+    'You now sign in with your password only. Your recovery codes no longer work, and all other sessions were signed out.',
+  ],
+  action: 'Change password',
+  foot: NOT_YOU,
+});
+
+/** Removed by an administrator. */
+export const SECOND_FACTOR_REMOVED: Wording = (product) => ({
+  subject: `Two-factor authentication was turned off for ${product}`,
+  heading: 'Two-factor authentication was turned off',
+  paragraphs: [
+    `An administrator of ${product} turned off two-factor authentication for your account. You now sign in with your password only. Your recovery codes no longer work, and all sessions were signed out.`,
+    'You can turn it on again.',
+  ],
+  action: 'Change password',
+  foot: 'Not requested by you? Change your password immediately and contact an administrator.',
+  manage: { label: 'Turn it on again', path: '/account/second-factor' },
+});
+
+export const RECOVERY_CODES_REPLACED: Wording = (product) => ({
+  subject: `Your ${product} account has new recovery codes`,
+  heading: 'Your recovery codes were replaced',
+  paragraphs: ['Your previous codes no longer work, and all other sessions were signed out.'],
+  action: 'Change password',
+  foot: NOT_YOU,
+});
+
+/** @param left remaining codes */
+export const RECOVERY_CODE_USED =
+  (left: number): Wording =>
+  (product) => ({
+    subject: `A recovery code of your ${product} account was used`,
+    heading: 'A recovery code was used',
+    paragraphs: [
+      `It replaced a code from your app and cannot be used again. ${codesLeft(left)}`,
+      'If this was you, create new codes before you run out.',
+    ],
+    action: 'Change password',
+    foot: NOT_YOU,
+    manage: { label: 'Create new recovery codes', path: '/account/second-factor/recovery-codes' },
+  });
+
+/** `7 of your recovery codes are left.` */
+export function codesLeft(left: number): string {
+  if (left === 0) return 'You have no recovery codes left.';
+  return left === 1 ? 'You have 1 recovery code left.' : `You have ${left} recovery codes left.`;
+}

@@ -1,28 +1,27 @@
 import { Injectable } from '@nestjs/common';
+import { encode } from 'uqr';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import type { Visitor } from '../visit.js';
-import { SECOND_FACTOR_ON } from '../mails/second-factor-text.js';
+import { SECOND_FACTOR_ON } from '../mails/mail-text.js';
 import { typedCode } from '../verification/verification.js';
-import { FactorSecrets } from './factor-secrets.js';
-import { type QrCode, qrCode } from './qr-code.js';
+import type { Visitor } from '../visit.js';
+import { FactorSecrets, SecondFactorMails } from './second-factor-check.js';
 import { CodeNotAccepted } from './second-factor.errors.js';
-import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
 import { newTotpSecret, totpAddress, totpStep } from './totp.js';
 
-/** What a page shows for an app to be told what to make codes from. */
+/** What the page shows for setting up an authenticator app. */
 export interface SecretView {
-  /** For the form that turns it on; opens in this session alone. */
+  /** For the form that turns it on; valid in this session only. */
   readonly sealed: string;
-  /** In groups of four, for whoever types it. */
+  /** In groups of four, for typing. */
   readonly text: string;
-  /** `otpauth://…`, which opens the app where the page is on the same device. */
+  /** `otpauth://…`, which opens an app on the same device. */
   readonly address: string;
   readonly qr: QrCode;
 }
 
-/** Turning a second factor on, from the secret that an app is shown to the first code that it makes. */
+/** Sets up a second factor, from showing the secret to the first code. */
 @Injectable()
 export class FactorSetUp {
   constructor(
@@ -33,12 +32,12 @@ export class FactorSetUp {
     private readonly clock: Clock,
   ) {}
 
-  /** Another secret, sealed for the page that shows it. Nothing is stored before its first code. */
+  /** Creates a secret, sealed for the page. Nothing is stored before the first code. */
   begin(visitor: Visitor): string {
     return this.secrets.sealForSetUp(newTotpSecret(), visitor);
   }
 
-  /** @throws UnreadableSecret when another session began */
+  /** @throws UnreadableSecret when it belongs to another session */
   shown(visitor: Visitor, sealed: string): SecretView {
     const secret = this.secrets.openForSetUp(sealed, visitor);
     const address = totpAddress(secret, this.settings.current().site.name, visitor.email);
@@ -47,8 +46,8 @@ export class FactorSetUp {
   }
 
   /**
-   * Turns it on for whoever shows, by a first code, that their app makes codes of the secret.
-   * @returns the recovery codes
+   * Turns it on after a first code proves that the app has the secret.
+   * @returns recovery codes
    * @throws UnreadableSecret, CodeNotAccepted, SecondFactorIsOn
    */
   async finish(visitor: Visitor, sealed: string, typed: string): Promise<readonly string[]> {
@@ -62,4 +61,26 @@ export class FactorSetUp {
     await this.mails.tell(accountId, SECOND_FACTOR_ON);
     return codes;
   }
+}
+
+/** A QR code as an SVG path of unit squares, in a square of `size` units including its white border. */
+export interface QrCode {
+  readonly size: number;
+  readonly path: string;
+}
+
+/** Quiet zone in modules (ISO/IEC 18004). */
+const BORDER = 4;
+
+export function qrCode(text: string): QrCode {
+  const { size, data } = encode(text, { ecc: 'M', border: BORDER });
+  return { size, path: data.map(rowPath).join('') };
+}
+
+/** The dark modules of a row; each run is a rectangle. */
+function rowPath(row: readonly boolean[], y: number): string {
+  const line = row.map((dark) => (dark ? '1' : '0')).join('');
+  return [...line.matchAll(/1+/g)]
+    .map(({ 0: run, index }) => `M${index} ${y}h${run.length}v1h-${run.length}z`)
+    .join('');
 }

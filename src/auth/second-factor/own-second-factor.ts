@@ -1,22 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Secret } from '../../platform/shared/index.js';
-import type { Visitor } from '../visit.js';
-import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-text.js';
+import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF, SECOND_FACTOR_REMOVED } from '../mails/mail-text.js';
 import { SecurityLog } from '../security-log.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
 import { besideField } from '../throttle/throttle.js';
+import type { Visitor } from '../visit.js';
+import { SecondFactorCheck, SecondFactorMails } from './second-factor-check.js';
 import { CodeNotAccepted } from './second-factor.errors.js';
-import { SecondFactorCheck } from './second-factor-check.js';
-import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
 
-/** What somebody shows who weakens how they sign in: both of what signing in takes. */
-export interface BothFactors {
+/** Both factors, required for weakening the sign-in. */
+interface BothFactors {
   readonly currentPassword: string;
   readonly code: string;
 }
 
-/** What people do with a second factor that is on: it takes the password and a code, however recent the sign-in. */
+/** Managing one's second factor. Requires the password and a code, however recent the sign-in. */
 @Injectable()
 export class OwnSecondFactor {
   constructor(
@@ -28,8 +27,8 @@ export class OwnSecondFactor {
   ) {}
 
   /**
-   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter of
-   * what was tried too often
+   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter that
+   * was tried too often
    */
   async turnOff(visitor: Visitor, given: BothFactors): Promise<void> {
     const { accountId, sessionId } = visitor;
@@ -38,7 +37,7 @@ export class OwnSecondFactor {
     await this.mails.tell(accountId, SECOND_FACTOR_OFF);
   }
 
-  /** @returns recovery codes in the place of those before @throws as `turnOff` */
+  /** @returns new recovery codes, which replace all others @throws as `turnOff` */
   async renewCodes(visitor: Visitor, given: BothFactors): Promise<readonly string[]> {
     const { accountId, sessionId } = visitor;
     await this.confirm(visitor, given);
@@ -47,12 +46,27 @@ export class OwnSecondFactor {
     return codes;
   }
 
-  /** The password first: a code is used up by being right. */
+  /** The password first, because a correct code is used up. */
   private async confirm(visitor: Visitor, { currentPassword, code }: BothFactors): Promise<void> {
     await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
     await this.check.confirm(visitor.accountId, code).catch((error: unknown) => {
       if (error instanceof CodeNotAccepted) this.log.notConfirmed('code', visitor);
       return besideField('code')(error);
     });
+  }
+}
+
+/** Removal by an administrator, for users who lost both app and recovery codes. */
+@Injectable()
+export class SecondFactorRemoval {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly mails: SecondFactorMails,
+  ) {}
+
+  /** Audited; the owner is notified by email. @throws AccountGone, SecondFactorIsOff */
+  async remove(accountId: string): Promise<void> {
+    await this.factors.turnOff(accountId);
+    await this.mails.tell(accountId, SECOND_FACTOR_REMOVED);
   }
 }

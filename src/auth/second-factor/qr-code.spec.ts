@@ -1,6 +1,6 @@
 import decodeQr from 'qr/decode.js';
 import { newTotpSecret, totpAddress } from './totp.js';
-import { type QrCode, qrCode } from './qr-code.js';
+import { type QrCode, qrCode } from './factor-set-up.js';
 
 /** Pixels of a module in each direction. */
 const SCALE = 4;

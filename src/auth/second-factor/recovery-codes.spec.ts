@@ -1,4 +1,4 @@
-import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
+import { newRecoveryCodes, recoveryCodeHash } from './totp.js';
 
 describe('recovery codes', () => {
   it('are ten, of six groups of four, each another one', () => {

@@ -1,22 +1,80 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock, networkOf, type Secret, UnreadableSecret } from '../../platform/shared/index.js';
-import { RECOVERY_CODE_USED } from '../mails/second-factor-text.js';
+import { Config } from '../../platform/config/index.js';
+import { Mailer } from '../../platform/mail/index.js';
+import { Clock, networkOf, SealingKey, type Secret, UnreadableSecret } from '../../platform/shared/index.js';
+import { AccountRepository } from '../account.repository.js';
+import { MailWriter } from '../mails/account-mails.js';
+import { RECOVERY_CODE_USED, type Wording } from '../mails/mail-text.js';
 import { Throttle } from '../throttle/throttle.js';
 import { typedCode } from '../verification/verification.js';
-import { FactorSecrets } from './factor-secrets.js';
-import { recoveryCodeHash } from './recovery-codes.js';
 import { CodeNotAccepted, CodesUnreadable } from './second-factor.errors.js';
-import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
-import { totpStep } from './totp.js';
+import { recoveryCodeHash, totpStep } from './totp.js';
 
-/** What was accepted, and is used up. */
+const PURPOSE = 'switchboard second factors v1';
+
+/** The session of a setup. */
+interface SetUpBy {
+  readonly accountId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * Seals TOTP secrets: for the database, bound to the account, and for the setup form, bound to the session, so that
+ * unfinished setups are not stored.
+ */
+@Injectable()
+export class FactorSecrets {
+  private readonly key: SealingKey;
+
+  constructor({ secretKey }: Config) {
+    this.key = new SealingKey(secretKey, PURPOSE);
+  }
+
+  sealForAccount(secret: Secret, accountId: string): string {
+    return this.key.seal(secret, `account\n${accountId}`);
+  }
+
+  /** @throws UnreadableSecret */
+  openForAccount(sealed: string, accountId: string): Secret {
+    return this.key.open(sealed, `account\n${accountId}`);
+  }
+
+  sealForSetUp(secret: Secret, { accountId, sessionId }: SetUpBy): string {
+    return this.key.seal(secret, `setting up\n${accountId}\n${sessionId}`);
+  }
+
+  /** @throws UnreadableSecret when it belongs to another session */
+  openForSetUp(sealed: string, { accountId, sessionId }: SetUpBy): Secret {
+    return this.key.open(sealed, `setting up\n${accountId}\n${sessionId}`);
+  }
+}
+
+/**
+ * Notifies owners by email about changes of their second factor, which someone else may have made. The button leads to
+ * a password reset.
+ */
+@Injectable()
+export class SecondFactorMails {
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly writer: MailWriter,
+    private readonly mailer: Mailer,
+  ) {}
+
+  async tell(accountId: string, wording: Wording): Promise<void> {
+    const account = await this.accounts.byId(accountId);
+    if (account !== null) this.mailer.send(this.writer.write(account.email, wording, { path: '/forgot' }));
+  }
+}
+
+/** An accepted code, which is used up. */
 export interface AcceptedCode {
-  /** Of a recovery code: how many are left; undefined: it was the app's. */
+  /** Remaining recovery codes; undefined for a code of the app. */
   readonly codesLeft: number | undefined;
 }
 
-/** Finds out whether a code is the account's: of the app, or a recovery code. Each is accepted once, in all processes. */
+/** Verifies codes of the app and recovery codes. Each is accepted once, across all processes. */
 @Injectable()
 export class SecondFactorCheck {
   private readonly logger = new Logger('Accounts');
@@ -30,8 +88,8 @@ export class SecondFactorCheck {
   ) {}
 
   /**
-   * Of somebody who signs in, and whose password was right.
-   * @param ip from where it was sent
+   * During sign-in, after the password.
+   * @param ip client address
    * @throws CodeNotAccepted, CodesUnreadable, TooManyTries
    */
   async signIn(accountId: string, typed: string, ip: string): Promise<AcceptedCode> {
@@ -44,7 +102,7 @@ export class SecondFactorCheck {
     return accepted;
   }
 
-  /** Of somebody who is signed in. @throws CodeNotAccepted, CodesUnreadable, TooManyTries */
+  /** For a signed-in user. @throws CodeNotAccepted, CodesUnreadable, TooManyTries */
   async confirm(accountId: string, typed: string): Promise<void> {
     await this.throttle.spend('second-factor-of-session', accountId);
     await this.accept(accountId, typed);
@@ -72,7 +130,7 @@ export class SecondFactorCheck {
     return { codesLeft };
   }
 
-  /** Undefined: it was turned off meanwhile. @throws CodesUnreadable */
+  /** Undefined if it was turned off meanwhile. @throws CodesUnreadable */
   private async secretOf(accountId: string): Promise<Secret | undefined> {
     const factor = await this.factors.find(accountId);
     if (factor === undefined) return undefined;

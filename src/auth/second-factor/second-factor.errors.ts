@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/shared/index.js';
 
-/** Wrong, of another time, or used before: which of them is not told. */
+/** Wrong, expired or used; which of them is not revealed. */
 export class CodeNotAccepted extends AppError {
   constructor() {
     super('invalid_request', 'Invalid code. Enter the current code from your app; each code works once.', {
@@ -9,7 +9,7 @@ export class CodeNotAccepted extends AppError {
   }
 }
 
-/** What codes are made from does not open: SECRET_KEY is another one than it was sealed under. */
+/** The secret cannot be decrypted: SECRET_KEY was changed. */
 export class CodesUnreadable extends AppError {
   constructor() {
     super(
@@ -20,14 +20,14 @@ export class CodesUnreadable extends AppError {
   }
 }
 
-/** A second factor that is to be turned on is on already: on a page, by another window meanwhile. */
+/** Already on, for example through another window. */
 export class SecondFactorIsOn extends AppError {
   constructor() {
     super('conflict', 'Two-factor authentication is already on.');
   }
 }
 
-/** A second factor that is to be changed or turned off is off already: on a page, by another window meanwhile. */
+/** Already off, for example through another window. */
 export class SecondFactorIsOff extends AppError {
   constructor() {
     super('conflict', 'Two-factor authentication is off for this account.');

@@ -5,7 +5,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 export interface SecondFactorRow {
   readonly sealedSecret: string;
   readonly turnedOnAt: Date;
-  /** Recovery codes that were not used yet. */
+  /** Unused recovery codes. */
   readonly codesLeft: number;
 }
 
@@ -18,18 +18,18 @@ const INSERT = `
   INSERT INTO second_factors (account_id, sealed_secret, last_step, turned_on_at) VALUES ($1, $2, $3, $4)
   ON CONFLICT (account_id) DO NOTHING RETURNING account_id`;
 
-/** Whoever comes second with a code of the same step, in whichever process, waits for the row and finds it used. */
+/** Concurrent uses of the same step wait for the row and find it used, in every process. */
 const USE_STEP = 'UPDATE second_factors SET last_step = $2 WHERE account_id = $1 AND last_step < $2';
 
 const USE_CODE = `
   UPDATE recovery_codes SET used_at = $3 WHERE account_id = $1 AND code_hash = $2 AND used_at IS NULL`;
 
-/** Whoever puts in other codes at the same moment waits: there is one set. */
+/** Serializes replacements, so that one set of codes remains. */
 const LOCK = 'SELECT account_id FROM second_factors WHERE account_id = $1 FOR UPDATE';
 
 const INSERT_CODES = 'INSERT INTO recovery_codes (account_id, code_hash) SELECT $1, unnest($2::bytea[])';
 
-/** How the driver answers what changes rows: with those that it returns, and their number. */
+/** The driver's result for statements that change rows: returned rows and their number. */
 type Changed = readonly [readonly unknown[], number];
 
 @Injectable()
@@ -45,7 +45,7 @@ export class SecondFactorRepository {
     return row;
   }
 
-  /** @param step of the code that it was turned on with; false, and nothing is written, where there is one already */
+  /** @param step step of the code that turned it on @returns false without writing if there is one already */
   async insert(
     accountId: string,
     { sealedSecret, step, now }: { readonly sealedSecret: string; readonly step: number; readonly now: Date },
@@ -55,17 +55,17 @@ export class SecondFactorRepository {
     return rows.length === 1;
   }
 
-  /** Uses up a time step and those before it; false when it was used up already. */
+  /** Uses up a time step and all earlier ones; false if it was used before. */
   useStep(accountId: string, step: number): Promise<boolean> {
     return this.changed(USE_STEP, [accountId, step]);
   }
 
-  /** False for a code that is none of the account's, or was used. */
+  /** False if the code is unknown or used. */
   useCode(accountId: string, codeHash: Buffer, now: Date): Promise<boolean> {
     return this.changed(USE_CODE, [accountId, codeHash, now]);
   }
 
-  /** Puts other codes in the place of all there are; false, and nothing is written, without a second factor. */
+  /** Replaces all codes; false without writing if there is no second factor. */
   async replaceCodes(accountId: string, hashes: readonly Buffer[], manager: EntityManager): Promise<boolean> {
     const locked = await manager.query<unknown[]>(LOCK, [accountId]);
     if (locked.length === 0) return false;
@@ -74,7 +74,7 @@ export class SecondFactorRepository {
     return true;
   }
 
-  /** With its codes; false when there was none. */
+  /** Also deletes its codes; false if there was none. */
   delete(accountId: string, manager: EntityManager): Promise<boolean> {
     return this.changed('DELETE FROM second_factors WHERE account_id = $1', [accountId], manager);
   }

@@ -2,30 +2,29 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../../platform/audit/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import { AccountGone } from '../account.errors.js';
+import { AccountGone, accountObject } from '../account.js';
 import { AccountRepository } from '../account.repository.js';
-import { accountObject } from '../account-text.js';
 import { SessionService } from '../sessions/session.service.js';
-import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
+import { newRecoveryCodes, recoveryCodeHash } from './totp.js';
 import { SecondFactorIsOff, SecondFactorIsOn } from './second-factor.errors.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 
-/** A second factor that is on. */
+/** An active second factor. */
 export interface SecondFactor {
   readonly since: Date;
-  /** Recovery codes that were not used yet. */
+  /** Unused recovery codes. */
   readonly codesLeft: number;
 }
 
-/** What an account's codes are made from, sealed for it, and the time step of the first one. */
-export interface NewSecondFactor {
+/** The sealed secret, and the time step of the first code. */
+interface NewSecondFactor {
   readonly sealedSecret: string;
   readonly step: number;
 }
 
 /**
- * Second factors of accounts: turned on, off, removed, and their recovery codes. Who may, is asked before. Each of these
- * signs the account out of all browsers but the one that asks, since they were signed in without it.
+ * Turns second factors on and off and manages recovery codes. Callers authorize. Each change signs the account out of
+ * all other browsers, since they signed in without it.
  */
 @Injectable()
 export class SecondFactors {
@@ -37,16 +36,16 @@ export class SecondFactors {
     private readonly clock: Clock,
   ) {}
 
-  /** Undefined: it is off. */
+  /** Undefined: off. */
   async of(accountId: string): Promise<SecondFactor | undefined> {
     const row = await this.factors.find(accountId);
     return row && { since: row.turnedOnAt, codesLeft: row.codesLeft };
   }
 
   /**
-   * Turns it on. The step of the first code is used up by it, with those before.
-   * @param sessionId that asks
-   * @returns the recovery codes, which are kept nowhere
+   * Turns it on; the step of the first code and all earlier ones are used up.
+   * @param sessionId stays signed in
+   * @returns recovery codes, which are not stored
    * @throws SecondFactorIsOn
    */
   turnOn(accountId: string, factor: NewSecondFactor, sessionId: string): Promise<readonly string[]> {
@@ -57,14 +56,14 @@ export class SecondFactors {
     });
   }
 
-  /** Others in the place of all recovery codes. @throws SecondFactorIsOff */
+  /** Replaces all recovery codes. @throws SecondFactorIsOff */
   renewCodes(accountId: string, sessionId: string): Promise<readonly string[]> {
     return this.factors.transaction((manager) => this.newCodes(accountId, sessionId, manager));
   }
 
   /**
-   * Turns it off, for owners and, recorded, for operators.
-   * @param sessionId of the owner that asks; undefined: they are signed out everywhere
+   * Turns it off, for owners and (audited) for administrators.
+   * @param sessionId the owner's session, which stays signed in; undefined: all are signed out
    * @throws AccountGone, SecondFactorIsOff
    */
   turnOff(accountId: string, sessionId?: string): Promise<void> {

@@ -1,15 +1,15 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
-import { Secret } from '../../platform/shared/index.js';
+import { generateCode, hashCode, Secret } from '../../platform/shared/index.js';
 
-/** How long a code is shown, in seconds: apps take it for granted, and some know no other. */
+/** Lifetime of a code in seconds; the only value that all apps support. */
 const STEP_SECONDS = 30;
 
-/** 160 random bits in base32, as apps take it. */
+/** 160 random bits in base32. */
 export const newTotpSecret = (): Secret => new Secret(generateSecret());
 
 /**
- * The time step that a code belongs to (RFC 6238, SHA-1, six digits): the one that runs, the one before, or the next, for
- * clocks that go wrong and people who are slow. Undefined: it is the code of none of them.
+ * The time step of a code (RFC 6238, SHA-1, six digits): the current, the previous or the next one, for inexact clocks
+ * and slow users. Undefined: wrong code.
  * @param code six digits
  */
 export function totpStep(secret: Secret, code: string, nowMs: number): number | undefined {
@@ -23,6 +23,17 @@ export function totpStep(secret: Secret, code: string, nowMs: number): number | 
   return result.valid && 'timeStep' in result ? result.timeStep : undefined;
 }
 
-/** What an app reads from a QR code: whose codes they are, and what they are made from. */
+/** The URI for the QR code. */
 export const totpAddress = (secret: Secret, product: string, email: string): string =>
   generateURI({ issuer: product, label: email, secret: secret.reveal() });
+
+/** Number of codes in a set. */
+const AT_FIRST = 10;
+/** Characters without separators: 120 random bits, so that a fast hash suffices. */
+const LENGTH = 24;
+
+/** A new set of codes, in six groups of four: `0A1B-2C3D-…`. */
+export const newRecoveryCodes = (): readonly string[] => Array.from({ length: AT_FIRST }, () => generateCode(LENGTH));
+
+/** The stored hash of a code in any spelling; undefined if the text cannot be one. */
+export const recoveryCodeHash = (typed: string): Buffer | undefined => hashCode(typed, LENGTH);

@@ -1,4 +1,4 @@
-import { browserName } from './browser-name.js';
+import { browserName } from './session.service.js';
 
 describe('browserName', () => {
   it.each([

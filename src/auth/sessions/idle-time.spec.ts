@@ -1,4 +1,4 @@
-import { idleTime } from './idle-time.js';
+import { idleTime } from './session.service.js';
 
 describe('how long a browser may go without a visit', () => {
   it.each([

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, MoreThan } from 'typeorm';
+import { Column, DataSource, Entity, type EntityManager, MoreThan, PrimaryColumn } from 'typeorm';
 import type { AccountRole } from '../account.js';
-import { SessionEntity } from './session.entity.js';
 
-/** A session with what pages know of its account. */
+/** A session with the account data that pages need. */
 export interface SessionRow {
   readonly sessionId: string;
   readonly accountId: string;
@@ -19,13 +18,13 @@ export interface SessionRow {
   readonly hasSecondFactor: boolean;
 }
 
-/** What tells the sessions that can be used: they end later than `now`, and were seen later than `idleSince`. */
+/** Usable sessions end after `now` and were last seen after `idleSince`. */
 export interface Moment {
   readonly now: Date;
   readonly idleSince: Date;
 }
 
-/** Of an account that is not enabled no session is found. */
+/** Sessions of disabled accounts are not found. */
 const FIND = `
   SELECT s.id AS "sessionId", s.last_seen_at AS "lastSeenAt", a.id AS "accountId", a.email, a.name, a.role,
          s.confirmed_at AS "confirmedAt", a.password_is_temporary AS "passwordIsTemporary",
@@ -35,13 +34,13 @@ const FIND = `
     JOIN accounts a ON a.id = s.account_id
    WHERE s.token_hash = $1 AND s.expires_at > $2 AND s.last_seen_at > $3 AND a.state = 'enabled'`;
 
-/** A session that there was, with the address of its account. */
+/** An ended session, with its account's email address. */
 export interface EndedSession {
   readonly email: string;
   readonly userAgent: string;
 }
 
-/** How the driver answers a `DELETE … RETURNING`: with its rows and their number. */
+/** The driver's result of `DELETE … RETURNING`: rows and their number. */
 type Deleted = readonly [readonly EndedSession[], number];
 
 const END = 'DELETE FROM sessions s USING accounts a WHERE a.id = s.account_id AND s.account_id = $1';
@@ -68,7 +67,7 @@ export class SessionRepository {
     await this.dataSource.manager.update(SessionEntity, { id }, { confirmedAt });
   }
 
-  /** Of those that can still be used, the last seen first. */
+  /** Usable sessions, most recently seen first. */
   listOf(accountId: string, { now, idleSince }: Moment): Promise<readonly SessionEntity[]> {
     return this.dataSource.getRepository(SessionEntity).find({
       where: { accountId, expiresAt: MoreThan(now), lastSeenAt: MoreThan(idleSince) },
@@ -80,7 +79,7 @@ export class SessionRepository {
     return this.dataSource.transaction(work);
   }
 
-  /** The one that was ended; undefined: the account had no such session. */
+  /** The ended session; undefined if the account has no such session. */
   async delete(accountId: string, id: string, manager: EntityManager): Promise<EndedSession | undefined> {
     const [[ended]] = await manager.query<Deleted>(`${END} AND s.id = $2 ${ENDED}`, [accountId, id]);
     return ended;
@@ -90,7 +89,7 @@ export class SessionRepository {
     await this.dataSource.manager.delete(SessionEntity, { tokenHash });
   }
 
-  /** All of an account but one, and what waits to become one: its password was right, its second factor is still to come. */
+  /** Deletes all sessions of an account but one, and its pending sign-ins, which lack the second factor. */
   async deleteAllOf(
     accountId: string,
     exceptId: string | undefined,
@@ -102,9 +101,41 @@ export class SessionRepository {
     return ended;
   }
 
-  /** Those of everybody that have ended, and the idle ones of one account: the others go when their time is over. */
+  /** Deletes all expired sessions, and the idle ones of one account. */
   async deleteOver(accountId: string, { now, idleSince }: Moment): Promise<void> {
     const sql = 'DELETE FROM sessions WHERE expires_at <= $1 OR (account_id = $2 AND last_seen_at <= $3)';
     await this.dataSource.query(sql, [now, accountId, idleSince]);
   }
+}
+
+@Entity('sessions')
+export class SessionEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  /** SHA-256 of the cookie. */
+  @Column('bytea', { name: 'token_hash' })
+  readonly tokenHash: Buffer;
+
+  @Column('text', { name: 'account_id' })
+  readonly accountId: string;
+
+  @Column('text')
+  readonly ip: string;
+
+  @Column('text', { name: 'user_agent' })
+  readonly userAgent: string;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+
+  @Column('timestamptz', { name: 'last_seen_at', default: () => 'now()' })
+  readonly lastSeenAt: Date;
+
+  /** When a password was last entered. */
+  @Column('timestamptz', { name: 'confirmed_at', default: () => 'now()' })
+  readonly confirmedAt: Date;
+
+  @Column('timestamptz', { name: 'expires_at' })
+  readonly expiresAt: Date;
 }

@@ -1,24 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
+import { createHash } from 'node:crypto';
 import { AuditLog } from '../../platform/audit/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
+import { accountObject } from '../account.js';
 import type { Visitor } from '../visit.js';
-import { browserName } from './browser-name.js';
-import { accountObject } from '../account-text.js';
 import { type EndedSession, type Moment, SessionRepository, type SessionRow } from './session.repository.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 30 * DAY_MS;
 const DEFAULT_MS = 12 * HOUR_MS;
-/** How exactly it is known when a session was last seen. */
+/** Precision of the time a session was last seen. */
 const SEEN_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
-/** From where somebody visits. */
-export interface ClientAddress {
+/** Client of a request. */
+interface ClientAddress {
   readonly ip: string;
   readonly userAgent: string;
 }
@@ -39,7 +38,7 @@ export class SessionNotFound extends AppError {
   }
 }
 
-/** Who is signed in, on which browsers: a session is known by the hash of its browser's token, and can be ended from elsewhere. */
+/** Sessions of signed-in browsers, identified by the hash of the browser's token. */
 @Injectable()
 export class SessionService {
   constructor(
@@ -50,9 +49,9 @@ export class SessionService {
   ) {}
 
   /**
-   * Signs a browser in under a token that it did not have before, in which its password was given or chosen just now.
+   * Starts a session under a new token, after the password was entered or chosen.
    * @param kept for 30 days instead of 12 hours
-   * @returns how long the browser is to keep its token, in seconds; undefined: until it is closed
+   * @returns lifetime of the cookie in seconds; undefined: until the browser is closed
    */
   async start(accountId: string, token: string, kept: boolean, from: ClientAddress): Promise<number | undefined> {
     const now = this.clock.now();
@@ -71,7 +70,7 @@ export class SessionService {
     return kept ? lifetimeMs / 1000 : undefined;
   }
 
-  /** Who is behind a token, and notes that they were seen. */
+  /** The visitor of a token; updates when they were last seen. */
   async find(token: string, from: ClientAddress): Promise<Visitor | undefined> {
     const moment = this.moment();
     const row = await this.sessions.find(hashOf(token), moment);
@@ -85,12 +84,12 @@ export class SessionService {
     return visitorOf(row, from.ip, this.settings.current().signIn.administratorsNeedSecondFactor);
   }
 
-  /** Those that can still be used, the last seen first. */
+  /** Usable sessions, most recently seen first. */
   list(accountId: string): Promise<readonly Session[]> {
     return this.sessions.listOf(accountId, this.moment());
   }
 
-  /** @throws SessionNotFound also when it is another account's */
+  /** @throws SessionNotFound, also for sessions of other accounts */
   async end(accountId: string, id: string): Promise<void> {
     await this.sessions.transaction(async (manager) => {
       const ended = await this.sessions.delete(accountId, id, manager);
@@ -99,23 +98,23 @@ export class SessionService {
     });
   }
 
-  /** Notes that the password was given once more. */
+  /** Records that the password was entered again. */
   confirm(id: string): Promise<void> {
     return this.sessions.confirm(id, this.clock.date());
   }
 
-  /** Whether this browser was to stay signed in when it is closed. */
+  /** Whether the browser stays signed in when closed. */
   async isKept(accountId: string, id: string): Promise<boolean> {
     const session = (await this.list(accountId)).find((one) => one.id === id);
     return session !== undefined && session.expiresAt.getTime() - session.createdAt.getTime() > DEFAULT_MS * 2;
   }
 
-  /** Signs the browser out that has this token. */
+  /** Signs out the browser with this token. */
   endByToken(token: string): Promise<void> {
     return this.sessions.deleteByToken(hashOf(token));
   }
 
-  /** @param exceptId the one that stays; undefined: none */
+  /** @param exceptId session to keep; undefined: none */
   async endAllOf(accountId: string, exceptId?: string, manager?: EntityManager): Promise<void> {
     const end = async (within: EntityManager): Promise<void> =>
       this.record(accountId, await this.sessions.deleteAllOf(accountId, exceptId, within), within);
@@ -128,7 +127,7 @@ export class SessionService {
     return { now: new Date(now), idleSince: new Date(now - idleMs) };
   }
 
-  /** The browsers that were signed out, by what they say of themselves. */
+  /** Audits the ended sessions by browser name. */
   private async record(id: string, ended: readonly EndedSession[], manager: EntityManager): Promise<void> {
     const [first] = ended;
     if (first === undefined) return;
@@ -157,4 +156,40 @@ function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: 
     secondFactorNeeded,
     secondFactorMissing: secondFactorNeeded && !row.hasSecondFactor,
   };
+}
+
+const DAY_HOURS = 24;
+
+/** For pages: `1 hour`, `36 hours`, `14 days`. */
+export function idleTime(hours: number): string {
+  if (hours % DAY_HOURS === 0 && hours > DAY_HOURS) return `${hours / DAY_HOURS} days`;
+  return hours === 1 ? '1 hour' : `${hours} hours`;
+}
+
+/** In this order, because each browser's user agent also names those below it. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/Edg(e|A|iOS)?\//, 'Edge'],
+  [/OPR\/|Opera/, 'Opera'],
+  [/Firefox\/|FxiOS\//, 'Firefox'],
+  [/Chrome\/|CriOS\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/Windows/, 'Windows'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Mac OS X|Macintosh/, 'macOS'],
+  [/CrOS/, 'ChromeOS'],
+  [/Linux/, 'Linux'],
+];
+
+const nameIn = (text: string, names: readonly (readonly [RegExp, string])[]): string | undefined =>
+  names.find(([pattern]) => pattern.test(text))?.[1];
+
+/** `Firefox on Linux`; a hint for users, not to be trusted. */
+export function browserName(userAgent: string): string {
+  const [browser, system] = [nameIn(userAgent, BROWSERS), nameIn(userAgent, SYSTEMS)];
+  if (browser === undefined) return system === undefined ? 'Another program' : `A program on ${system}`;
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

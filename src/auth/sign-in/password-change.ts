@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Secret } from '../../platform/shared/index.js';
+import { InvalidAccount } from '../account.js';
+import { AccountRepository } from '../account.repository.js';
 import { AccountService } from '../account.service.js';
 import { AccountMails } from '../mails/account-mails.js';
-import { checkChoice } from '../password-choice.js';
-import { Passwords } from '../passwords.js';
+import { checkChoice, Passwords } from '../passwords.js';
 import { SessionService } from '../sessions/session.service.js';
 import { Verifications } from '../verification/verification.service.js';
 
-/** What happens in the transaction that sets the password, before anything else does. */
+/** Work in the same transaction, before the password is set. */
 type FirstWork = (manager: EntityManager) => Promise<unknown>;
 
 /**
- * Sets passwords, which signs out whoever was signed in with the old one, and ends what was mailed for them: a proof of
- * another address would give them the account back.
+ * Sets passwords. Ends all sessions and withdraws pending verifications: with one of them, someone could regain the
+ * account.
  */
 @Injectable()
 export class PasswordChange {
@@ -25,7 +26,7 @@ export class PasswordChange {
     private readonly mails: AccountMails,
   ) {}
 
-  /** @throws InvalidAccount of a password that is too short or too common, and what the first work throws */
+  /** @throws InvalidAccount when the password is too short or too common; errors of `first` */
   async set(accountId: string, password: Secret, first: FirstWork = () => Promise.resolve()): Promise<void> {
     const account = await this.accounts.byId(accountId);
     checkChoice(password, account);
@@ -37,5 +38,23 @@ export class PasswordChange {
       await this.sessions.endAllOf(accountId, undefined, manager);
     });
     this.mails.sendPasswordChanged(account.email);
+  }
+}
+
+/** Replaces a temporary password by one that only its owner knows. */
+@Injectable()
+export class OwnPassword {
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly passwords: Passwords,
+    private readonly change: PasswordChange,
+  ) {}
+
+  /** Ends sessions of the old password. @throws InvalidAccount */
+  async choose(accountId: string, password: Secret): Promise<void> {
+    const account = await this.accounts.withPassword({ id: accountId });
+    if (await this.passwords.matches(password, account?.passwordHash))
+      throw new InvalidAccount('password', 'Choose a different password than the one you were given.');
+    await this.change.set(accountId, password);
   }
 }

@@ -8,15 +8,15 @@ import { SignIn, WrongPassword } from './sign-in.service.js';
 
 const RECENT_MS = 15 * 60_000;
 
-/** What a form has beside its own fields when it asks for a recent sign-in: the partial `confirm-password` shows it. */
+/** Fields of forms that require a recent sign-in; rendered by the partial `confirm-password`. */
 export class ConfirmedForm {
-  /** Empty, or not there at all, where none is needed. */
+  /** Empty or absent where it is not required. */
   @IsOptional()
   @IsString({ message: 'Enter your password.' })
   readonly password: string = '';
 }
 
-/** The password that was asked for again is missing or wrong; nothing was done. */
+/** The required password is missing or wrong; nothing was done. */
 class NotConfirmed extends AppError {
   constructor(message: string, retryAfterSeconds?: number) {
     super('invalid_request', message, {
@@ -27,13 +27,12 @@ class NotConfirmed extends AppError {
 }
 
 /**
- * Before credentials, money, prices, roles, suspensions or keys of others are changed, a password must have been given in
- * the last 15 minutes, so that an unattended browser can do little. It counts for
- * the whole session, so that users are not asked at every step.
+ * Requires that a password was entered in this session within the last 15 minutes before credentials, money, prices,
+ * roles, states or other users' keys are changed, so that an unattended browser can do little.
  */
 @Injectable()
 export class RecentSignIn {
-  /** Those of a request that is still being answered, whose sessions were older when it came. */
+  /** Confirmed requests in progress, whose sessions were older when they arrived. */
   private readonly confirmed = new WeakSet<Visitor>();
 
   constructor(
@@ -42,14 +41,14 @@ export class RecentSignIn {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether a form has to have the field for it. */
+  /** Whether the form must show the password field. */
   needed(visitor: Visitor): boolean {
     return !this.confirmed.has(visitor) && this.clock.now() - visitor.confirmedAt.getTime() > RECENT_MS;
   }
 
   /**
-   * To be called before anything is done. Where no password is needed, none is looked at.
-   * @throws AppError with the parameter `password`: it is missing or wrong, or was tried too often
+   * Call before any effect. Ignores the password where none is required.
+   * @throws AppError with the parameter `password` when it is missing, wrong or was tried too often
    */
   async confirm(visitor: Visitor, password: string): Promise<void> {
     if (!this.needed(visitor)) return;

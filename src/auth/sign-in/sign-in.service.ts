@@ -8,17 +8,17 @@ import { Passwords } from '../passwords.js';
 import { SecurityLog } from '../security-log.js';
 import { Throttle } from '../throttle/throttle.js';
 
-/** Longer than any address; what is counted must not depend on what else a stranger sends. */
+/** Longer than any address; bounds what is counted. */
 const MAX_TYPED = 320;
 
 interface Credentials {
   readonly email: string;
   readonly password: Secret;
-  /** From where they were sent. */
+  /** Client address. */
   readonly ip: string;
 }
 
-/** Which of both is wrong is not told. */
+/** Does not say which of the two is wrong. */
 export class SignInRefused extends AppError {
   constructor() {
     super('invalid_request', 'Wrong email or password.', {
@@ -27,7 +27,7 @@ export class SignInRefused extends AppError {
   }
 }
 
-/** Told to nobody but whoever knows the password. */
+/** Only revealed to those who know the password. */
 export class AccountSuspended extends AppError {
   constructor() {
     super('invalid_request', 'This account is suspended. Contact an administrator.', { param: 'email' });
@@ -40,7 +40,7 @@ export class WrongPassword extends AppError {
   }
 }
 
-/** Finds out whether somebody is who they say. Whatever is wrong, it looks the same and takes as long. */
+/** Verifies email and password. All failures look the same and take equally long. */
 @Injectable()
 export class SignIn {
   constructor(
@@ -72,7 +72,7 @@ export class SignIn {
   }
 
   /**
-   * Has somebody who is signed in say their password again, with the same limits.
+   * Verifies the password of a signed-in user again, with the same limits.
    * @throws WrongPassword, TooManyTries
    */
   async confirm(visitor: Visitor, password: Secret): Promise<Account> {

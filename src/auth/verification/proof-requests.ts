@@ -3,25 +3,24 @@ import { networkOf } from '../../platform/shared/index.js';
 import { alikeForm } from '../email-address.js';
 import { AccountMails } from '../mails/account-mails.js';
 import { Throttle } from '../throttle/throttle.js';
-import { SentJustNow } from './verification.errors.js';
+import { type Purpose, SentJustNow } from './verification.js';
 import { Verifications } from './verification.service.js';
-import type { Purpose } from './verification.js';
 
 export interface ProofMail {
   readonly purpose: Purpose;
-  /** The id of the account or the registration. */
+  /** ID of the account or the registration. */
   readonly subject: string;
   readonly email: string;
-  /** Another account has the address: its owner is told so, and whoever asks sees no difference. */
+  /** Another account has the address: its owner is notified, and the requester sees no difference. */
   readonly taken?: boolean;
 }
 
 interface ProofRequest extends ProofMail {
-  /** From where it is asked for. */
+  /** Client address. */
   readonly ip: string;
 }
 
-/** Has codes and links mailed, so many and no more: to one address, and to all that one network asks for. */
+/** Emails codes and links, with limits per address and per requesting network. */
 @Injectable()
 export class ProofRequests {
   constructor(
@@ -41,13 +40,13 @@ export class ProofRequests {
     }
   }
 
-  /** Counts a mail that is asked for. @throws TooManyTries */
+  /** Counts a requested email. @throws TooManyTries */
   async spend(email: string, ip: string): Promise<void> {
     await this.throttle.spend('mail-from-network', networkOf(ip));
     await this.throttle.spend('mail-to-address', alikeForm(email));
   }
 
-  /** Sends it, counted or not. @throws SentJustNow */
+  /** Sends it without counting. @throws SentJustNow */
   async mail({ purpose, subject, email, taken = false }: ProofMail): Promise<void> {
     const proof = await this.verifications.issue({ purpose, subject, email, hopeless: taken });
     if (!taken) this.mails.sendProof(purpose, email, proof);

@@ -13,7 +13,10 @@ export type NewVerification = Omit<VerificationRow, 'attempts' | 'usedAt'>;
 const COLUMNS = `id, purpose, subject, email, attempts, code_hash AS "codeHash", token_hash AS "tokenHash",
                  sent_at AS "sentAt", expires_at AS "expiresAt", used_at AS "usedAt"`;
 
-/** Replaces what was sent to the same subject before, but not to the same address within $9: then no row comes back. */
+/**
+ * Replaces an earlier verification of the subject, unless it was sent to the same address within $9: then no row is
+ * returned.
+ */
 const ISSUE = `
   INSERT INTO verifications AS v (id, purpose, subject, email, code_hash, token_hash, sent_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -23,25 +26,25 @@ const ISSUE = `
    WHERE v.sent_at <= $9 OR v.email <> excluded.email OR v.used_at IS NOT NULL
   RETURNING id`;
 
-/** Counts the attempt before the code is looked at, so that many at once are not more than many in a row. */
+/** Counts the attempt before the code is compared, so that concurrency gains nothing. */
 const CLAIM_ATTEMPT = `
   UPDATE verifications SET attempts = attempts + 1
    WHERE purpose = $1 AND subject = $2 AND used_at IS NULL AND expires_at > $3 AND attempts < ${MAX_ATTEMPTS}
   RETURNING ${COLUMNS}`;
 
-/** Once, and only while no later mail has replaced it. */
+/** Once, and only while no later email has replaced it. */
 const USE = `
   UPDATE verifications SET used_at = $3
    WHERE id = $1 AND token_hash = $2 AND used_at IS NULL AND expires_at > $3 RETURNING id`;
 
-/** How long a link that has expired still knows what it was for. */
+/** How long an expired link is still recognized. */
 const KEPT = `interval '30 days'`;
 
 @Injectable()
 export class VerificationRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** False when the one before was sent to the same address after `notSince`. */
+  /** False if the previous one went to the same address after `notSince`. */
   async issue(row: NewVerification, notSince: Date): Promise<boolean> {
     const { id, purpose, subject, email, codeHash, tokenHash, sentAt, expiresAt } = row;
     const parameters = [id, purpose, subject, email, codeHash, tokenHash, sentAt, expiresAt, notSince];
@@ -74,7 +77,7 @@ export class VerificationRepository {
     await this.dataSource.query(`DELETE FROM verifications WHERE expires_at < $1::timestamptz - ${KEPT}`, [now]);
   }
 
-  /** TypeORM gives the rows of an UPDATE with their number. */
+  /** TypeORM returns rows and their number for an UPDATE. */
   private async updated(
     sql: string,
     parameters: unknown[],

@@ -3,45 +3,47 @@ import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { Config } from '../../platform/config/index.js';
 import { Clock, newId } from '../../platform/shared/index.js';
-import { CodeRefused, LinkRefused, SentJustNow } from './verification.errors.js';
-import { type NewVerification, type VerificationRow, VerificationRepository } from './verification.repository.js';
 import {
+  CodeRefused,
   hashCode,
   hashToken,
   lifetimeMs,
+  LinkRefused,
   type MailedProof,
   makeProof,
   MAX_ATTEMPTS,
   type Purpose,
   RESEND_AFTER_MS,
-  type Verification,
+  SentJustNow,
   typedCode,
+  type Verification,
 } from './verification.js';
+import { type NewVerification, type VerificationRow, VerificationRepository } from './verification.repository.js';
 
-/** Keeps this key apart from every other one that is derived from SECRET_KEY. */
+/** Separates this key from others derived from SECRET_KEY. */
 const KEY_PURPOSE = 'switchboard mailed codes v1';
 
-/** Whose address is to be proved, and which. */
+/** The address to be verified, and for whom. */
 interface Asked {
   readonly purpose: Purpose;
   readonly subject: string;
   readonly email: string;
-  /** Nothing proves it: it only looks as if. */
+  /** A decoy that verifies nothing. */
   readonly hopeless?: boolean;
 }
 
-/** A proof that is still to be used up. */
+/** A verification that was not used yet. */
 export type StoredVerification = VerificationRow;
 
-/** What a link from a mail leads to. */
+/** What an emailed link refers to. */
 export interface OpenedLink {
   readonly verification: StoredVerification;
   readonly state: 'open' | 'expired' | 'used';
 }
 
 /**
- * Codes and links that are mailed to show whose an address is: each proves it once, for a short time, in every process.
- * Whoever asks for one also mails it; what is proved by it is done by whoever uses it up.
+ * Codes and links that verify an email address, each usable once and for a short time, across all processes. Callers
+ * send them and act on the result.
  */
 @Injectable()
 export class Verifications {
@@ -56,8 +58,8 @@ export class Verifications {
   }
 
   /**
-   * A code and a link, which replace those before.
-   * @throws SentJustNow when the last ones went to the same address within a minute
+   * Issues a code and a link, which replace earlier ones.
+   * @throws SentJustNow when the previous email went to the same address within a minute
    */
   async issue({ purpose, subject, email, hopeless = false }: Asked): Promise<MailedProof> {
     const now = this.clock.now();
@@ -65,7 +67,7 @@ export class Verifications {
     const proof = makeProof(purpose);
     const codeHash = proof.code === undefined || hopeless ? null : hashCode(proof.code, id, this.key);
     const [sentAt, expiresAt] = [new Date(now), new Date(now + lifetimeMs(purpose))];
-    // What was never mailed must not be found either: its link has a token that nobody has seen.
+    // A decoy stores the hash of an unknown token, so that its link is never found.
     const tokenHash = tokenHashOf(hopeless ? makeProof(purpose).token : proof.token);
     const row = { id, purpose, subject, email, codeHash, tokenHash, sentAt, expiresAt };
     if (!(await this.verifications.issue(row, new Date(now - RESEND_AFTER_MS)))) throw await this.sentJustNow(row);
@@ -73,13 +75,13 @@ export class Verifications {
     return proof;
   }
 
-  /** What was sent last; undefined: nothing yet. */
+  /** The last one sent; undefined: none. */
   sent(purpose: Purpose, subject: string): Promise<Verification | undefined> {
     return this.verifications.find(purpose, subject);
   }
 
   /**
-   * Finds what a typed code proves, and counts the attempt. It is still to be used up.
+   * Finds the verification of a typed code and counts the attempt; it is not used up yet.
    * @throws CodeRefused
    */
   async byCode(purpose: Purpose, subject: string, typed: string): Promise<VerificationRow> {
@@ -92,7 +94,7 @@ export class Verifications {
     return claimed;
   }
 
-  /** What the token of a link is for, used or not; undefined: no link of ours, or one that was replaced. */
+  /** The link of a token, used or not; undefined if unknown or replaced. */
   async byToken(token: string): Promise<OpenedLink | undefined> {
     const tokenHash = hashToken(token);
     const verification = tokenHash && (await this.verifications.byToken(tokenHash));
@@ -101,17 +103,17 @@ export class Verifications {
     return { verification, state: verification.expiresAt > this.clock.date() ? 'open' : 'expired' };
   }
 
-  /** Uses it up, in the transaction that does what it proves. @throws LinkRefused when it was used meanwhile */
+  /** Uses it up in the transaction that applies it. @throws LinkRefused when it was used meanwhile */
   async use(verification: VerificationRow, manager: EntityManager): Promise<void> {
     if (!(await this.verifications.use(verification, this.clock.date(), manager))) throw new LinkRefused();
   }
 
-  /** What was sent for this account, and not used, proves nothing any more. */
+  /** Invalidates all unused verifications of an account. */
   withdraw(subject: string, manager: EntityManager): Promise<void> {
     return this.verifications.withdraw(subject, manager);
   }
 
-  /** When the next mail may be asked for. */
+  /** When the next email may be requested. */
   resendAt = ({ sentAt }: Verification): Date => new Date(sentAt.getTime() + RESEND_AFTER_MS);
 
   private async refusal(purpose: Purpose, subject: string): Promise<CodeRefused> {

@@ -1,13 +1,14 @@
 import { createHmac, hash, randomBytes, randomInt } from 'node:crypto';
+import { AppError } from '../../platform/shared/index.js';
 
 /**
- * What is proved: that an address is a new account's (`register`), an account's own (`confirm`), what it is to become
- * (`change`); that somebody who reads its mail asked for a new password (`reset`) or was invited (`invite`).
+ * What is verified: the address of a new account (`register`), an account's own address (`confirm`), its future one
+ * (`change`); or that the reader of its mail requested a new password (`reset`) or was invited (`invite`).
  */
 export type Purpose = 'register' | 'confirm' | 'change' | 'reset' | 'invite';
 
 const MINUTE_MS = 60_000;
-/** As mails and pages say it. */
+/** For emails and pages. */
 export const LIFETIME_MINUTES = 15;
 export const INVITATION_DAYS = 7;
 const LIFETIME_MS: Readonly<Record<Purpose, number>> = {
@@ -15,28 +16,28 @@ const LIFETIME_MS: Readonly<Record<Purpose, number>> = {
   confirm: LIFETIME_MINUTES * MINUTE_MS,
   change: LIFETIME_MINUTES * MINUTE_MS,
   reset: LIFETIME_MINUTES * MINUTE_MS,
-  // Nobody waits at their mail for something they did not ask for.
+  // Recipients do not expect an invitation.
   invite: INVITATION_DAYS * 24 * 60 * MINUTE_MS,
 };
-/** A code is typed where it was asked for; a new password is set where the link leads. */
+/** Codes are typed where they were requested; passwords are set where the link leads. */
 const WITH_CODE: readonly Purpose[] = ['register', 'confirm', 'change'];
 
 export const MAX_ATTEMPTS = 5;
 export const RESEND_AFTER_MS = MINUTE_MS;
 
-/** What goes into the mail, and nowhere else. */
+/** Only part of the email, never stored. */
 export interface MailedProof {
-  /** Six digits; undefined when there is only the link. */
+  /** Six digits; undefined for links only. */
   readonly code: string | undefined;
-  /** 43 characters that can stand in an address. */
+  /** 43 URL-safe characters. */
   readonly token: string;
 }
 
-/** A proof that was asked for, as pages know it. */
+/** A requested verification, as pages show it. */
 export interface Verification {
   readonly id: string;
   readonly purpose: Purpose;
-  /** The id of the account or the registration. */
+  /** ID of the account or the registration. */
   readonly subject: string;
   readonly email: string;
   readonly sentAt: Date;
@@ -51,16 +52,55 @@ export const makeProof = (purpose: Purpose): MailedProof => ({
   token: randomBytes(32).toString('base64url'),
 });
 
-/** However it was typed: with blanks or dashes anywhere. Undefined when it is not six digits. */
+/** Removes spaces and dashes. Undefined if it is not six digits. */
 export function typedCode(text: string): string | undefined {
   const digits = text.slice(0, 100).replaceAll(/[\s\p{Pd}]/gu, '');
   return /^\d{6}$/.test(digits) ? digits : undefined;
 }
 
-/** Undefined when the text cannot be a token. */
+/** Undefined if the text cannot be a token. */
 export const hashToken = (token: string): Buffer | undefined =>
   /^[\w-]{43}$/.test(token) ? hash('sha256', token, 'buffer') : undefined;
 
-/** Bound to one verification, under a key that is not in the database: a million codes are soon tried. */
+/** Keyed and bound to one verification: a million codes could be tried against a plain hash. */
 export const hashCode = (code: string, verificationId: string, key: Buffer): Buffer =>
   createHmac('sha256', key).update(`${verificationId}\n${code}`).digest();
+
+/** A wrong or expired code; the message says what to do and names the field. */
+export class CodeRefused extends AppError {
+  static malformed(): CodeRefused {
+    return new CodeRefused('Enter the six-digit code from the email.');
+  }
+
+  static wrong(): CodeRefused {
+    return new CodeRefused('Wrong code. Enter the six-digit code from the latest email.');
+  }
+
+  static expired(): CodeRefused {
+    return new CodeRefused('This code is no longer valid. Request a new one.');
+  }
+
+  static tooOften(): CodeRefused {
+    return new CodeRefused('Too many wrong codes. Request a new one.');
+  }
+
+  constructor(message: string) {
+    super('invalid_request', message, { param: 'code' });
+  }
+}
+
+/** An expired, used or unknown link. */
+export class LinkRefused extends AppError {
+  constructor() {
+    super('invalid_request', 'This link is no longer valid. It was already used or replaced by a later email.');
+  }
+}
+
+/** Requested again too soon. */
+export class SentJustNow extends AppError {
+  constructor(seconds: number) {
+    super('rate_limit_exceeded', `An email was just sent. You can request another one in ${seconds} s.`, {
+      retryAfterSeconds: seconds,
+    });
+  }
+}

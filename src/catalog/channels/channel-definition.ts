@@ -1,8 +1,9 @@
-import { type Facts, listed, sortedPairs } from '../index.js';
+import { createHash } from 'node:crypto';
 import type { Secret } from '../../platform/shared/index.js';
+import { type Facts, listed, sortedPairs } from '../index.js';
+import { costFacts, type CostsDefinition } from './channel-costs.js';
 import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import type { Channel, ChannelTimeouts } from './channel.js';
-import { costFacts, type CostsDefinition } from './costs/channel-costs.js';
 
 export const DEFAULT_TIMEOUTS: ChannelTimeouts = {
   connectMs: 10_000,
@@ -11,14 +12,11 @@ export const DEFAULT_TIMEOUTS: ChannelTimeouts = {
   totalMs: 1_800_000,
 };
 
-/**
- * A variable of the server's environment, a secret to be stored, the next one that is stored already, or a certain one of
- * these.
- */
+/** An environment variable, a secret to store, the next stored secret, or a specific stored one. */
 export type CredentialDefinition =
   { readonly env: string } | { readonly secret: Secret } | 'keep' | { readonly stored: StoredCredential };
 
-/** A channel as the operator defines it. */
+/** A channel as administrators define it. */
 export type ChannelDefinition = Pick<
   Channel,
   | 'name'
@@ -39,12 +37,12 @@ export type ChannelDefinition = Pick<
   readonly costs: CostsDefinition;
 };
 
-/** What is stored of a channel apart from its id, state and history, and from its costs, which have versions. */
+/** Columns of a channel except its ID, state, history and versioned costs. */
 export type ChannelColumns = Omit<ChannelEntity, 'id' | 'enabled' | 'createdAt' | 'deletedAt' | 'formerNames'>;
 
 /**
- * What a change of a channel is told by, but for its credentials (`credentialChanges`). Headers and query may carry secrets,
- * so their values are never told.
+ * Facts of a channel, except credentials (`credentialChanges`). Values of headers and query are hidden, since they may
+ * contain secrets.
  */
 export const channelFacts = (columns: ChannelColumns & Pick<ChannelDefinition, 'costs'>): Facts => ({
   protocol: columns.protocol,
@@ -70,3 +68,13 @@ const describeModels = (models: Readonly<Record<string, readonly string[]>>): st
     .map(([name, upstream]) => (upstream.join() === name ? name : `${name} as ${upstream.join(' or ')}`))
     .toSorted()
     .join(', ');
+
+const DIGEST_LENGTH = 12;
+
+/** Identifies whose reasoning signatures a channel accepts. Visible to clients, so it is a hash. */
+export function familyOf({ protocol, baseUrl, flags }: Pick<Channel, 'protocol' | 'baseUrl' | 'flags'>): string {
+  const { family } = flags;
+  if (typeof family === 'string') return family;
+  const address = new URL(baseUrl).origin;
+  return createHash('sha256').update(`${protocol} ${address}`).digest('hex').slice(0, DIGEST_LENGTH);
+}

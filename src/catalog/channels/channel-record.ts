@@ -3,36 +3,36 @@ import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { channelRevision } from './channel.editor.js';
 import type { StoredCredential } from './channel.entity.js';
 import type { StoredChannel } from './channel.repository.js';
-import type { CredentialReader } from './credential-reader.js';
+import type { CredentialReader } from './credential-store.js';
 
 const REFERENCE_LENGTH = 12;
 const ENDING_LENGTH = 4;
-/** Of what is shorter even the ending would tell too much. */
+/** The ending of a shorter secret would reveal too much. */
 const MIN_SECRET_LENGTH = 20;
 
-/** What operators may know of a credential. */
+/** What administrators see of a credential. */
 export interface CredentialNote {
-  /** Names it until it is replaced. Tells nothing of it. */
+  /** Identifies it until it is replaced; reveals nothing. */
   readonly reference: string;
-  /** The variable of the server's environment that it is read from. */
+  /** Its environment variable. */
   readonly variable?: string;
-  /** Its last characters; absent of a secret that is short, or cannot be opened. */
+  /** Its last characters; absent for short or unreadable secrets. */
   readonly ending?: string;
   readonly setAt?: Date;
-  /** It was stored under another SECRET_KEY: nobody can call with it. */
+  /** Sealed with another SECRET_KEY and unusable. */
   readonly unreadable: boolean;
 }
 
-/** A stored channel as operators see it: everything but its secrets. */
+/** A stored channel as administrators see it, without secrets. */
 export interface ChannelRecord extends Omit<StoredChannel, 'credentials' | 'deletedAt'> {
   readonly credentials: readonly CredentialNote[];
-  /** As the catalog file would say it, without the credentials. */
+  /** As in the catalog file, without credentials. */
   readonly entry: Readonly<Record<string, unknown>>;
-  /** Another one as soon as anything of it is different. */
+  /** Changes with any property. */
   readonly revision: string;
 }
 
-/** Sealing is different every time, so that nobody can try secrets by it. */
+/** A hash of the sealed text, which differs on each sealing and so cannot be used to guess the secret. */
 export const referenceOf = (credential: StoredCredential): string =>
   hash('sha256', JSON.stringify(credential), 'hex').slice(0, REFERENCE_LENGTH);
 

@@ -1,18 +1,44 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { Notifications } from '../../platform/database/index.js';
 import type { ProtocolId } from '../../protocols/contract/index.js';
 import { type Catalog, type CatalogFollower, CatalogService } from '../index.js';
-import { Notifications } from '../../platform/database/index.js';
+import { parseCosts } from './channel-costs.js';
+import { familyOf } from './channel-definition.js';
 import type { ChannelEntity } from './channel.entity.js';
 import { type Channel, type SwitchedOffChannel, translates } from './channel.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
-import { familyOf } from './channel-family.js';
-import { ChannelSnapshot } from './channel-snapshot.js';
-import { parseCosts } from './costs/channel-costs.js';
-import { CredentialReader } from './credential-reader.js';
+import { CredentialReader } from './credential-store.js';
 import { answerEnvironmentQuestions } from './environment-question.js';
 
-/** A channel that is not stored. It serves every group. */
+const NONE: readonly Channel[] = [];
+
+/** All channels at one moment, indexed by group and model. Immutable. */
+class ChannelSnapshot {
+  private readonly byGroup = new Map<string, Map<string, Channel[]>>();
+
+  constructor(
+    /** Includes unavailable channels. */
+    readonly all: readonly Channel[],
+  ) {
+    for (const channel of all) if (channel.unavailableReason === undefined) this.arrange(channel);
+  }
+
+  /** Available channels, unordered. */
+  serving(group: string, model: string): readonly Channel[] {
+    return this.byGroup.get(group)?.get(model) ?? NONE;
+  }
+
+  private arrange(channel: Channel): void {
+    for (const group of channel.groups) {
+      const byModel = this.byGroup.get(group) ?? new Map<string, Channel[]>();
+      this.byGroup.set(group, byModel);
+      for (const model of channel.models.keys()) byModel.set(model, [...(byModel.get(model) ?? []), channel]);
+    }
+  }
+}
+
+/** A channel that is not stored; serves every group. */
 export type FallbackChannel = Omit<Channel, 'groups'>;
 
 interface Fallback {
@@ -31,10 +57,10 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   private withFallback = NO_CHANNELS;
   private fallback: Fallback | undefined;
   private groups: readonly string[] = [];
-  /** Undefined until somebody says it: channels of every dialect are believed. */
+  /** Undefined until `speaks` is called: channels of every protocol are available. */
   private spoken: ReadonlySet<ProtocolId> | undefined;
   private serves = false;
-  /** What was complained of already, so that a reload does not say it again. */
+  /** Warnings that were already logged. */
   private complaints: ReadonlySet<string> = new Set();
 
   constructor(
@@ -62,7 +88,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     };
   }
 
-  /** The dialects in which the group's usable channels serve the model, in alphabetical order; none: nowhere to be had. */
+  /** Protocols of the group's available channels for the model, sorted; empty: not available. */
   protocolsFor(group: string, model: string): readonly ProtocolId[] {
     return [
       ...new Set(
@@ -73,41 +99,41 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     ].toSorted();
   }
 
-  /** Whether one of them takes calls of any dialect, and translates them. */
+  /** Whether one of them accepts calls of any protocol. */
   translatesFor(group: string, model: string): boolean {
     return this.current().serving(group, model).some(translates);
   }
 
-  /** The usable channels of the group that serve the model, in no order. Whom to ask of them: `ChannelSelection`. */
+  /** The group's available channels for the model, unordered. `ChannelSelection` chooses among them. */
   serving(group: string, model: string): readonly Channel[] {
     return this.current().serving(group, model);
   }
 
-  /** Every channel that is switched on, by name; those with an `unavailableReason` too. */
+  /** Enabled channels by name, including those with an `unavailableReason`. */
   all(): readonly Channel[] {
     return this.current().all;
   }
 
-  /** Every channel that is stored and switched off, by name. */
+  /** Disabled channels by name. */
   get switchedOff(): readonly SwitchedOffChannel[] {
     return this.off;
   }
 
-  /** Whether a channel is stored and switched on; fallback channels do not count. */
+  /** Whether an enabled channel is stored, not counting fallbacks. */
   get hasStored(): boolean {
     return this.stored.all.length > 0;
   }
 
   /**
-   * Channels that exist in memory only, for as long as `active` says so, and in every group. Offered once; `active` is
-   * asked at every look and must be cheap.
+   * Adds channels that exist in memory while `active` returns true, in every group. `active` is called on every lookup
+   * and must be cheap.
    */
   offerFallback(channels: readonly FallbackChannel[], active: () => boolean): void {
     this.fallback = { channels, active };
     this.extend();
   }
 
-  /** The dialects that upstreams can be spoken to in. A channel of another one, stored by whatever means, is out. */
+  /** Sets the protocols with an adapter; stored channels of other protocols are unavailable. */
   speaks(protocols: ReadonlySet<ProtocolId>): void {
     this.spoken = protocols;
     this.stored = new ChannelSnapshot(this.stored.all.map((channel) => this.understood(channel)));
@@ -115,8 +141,8 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   }
 
   /**
-   * This process serves calls from now on: it tells operators which variables its environment has, and warns of channels
-   * that it cannot call. The command line does neither, because its environment is not the server's.
+   * Called when this process starts to serve: it answers questions about environment variables and warns about
+   * unavailable channels. The command line does neither, since its environment is not the server's.
    */
   serve(): void {
     this.serves = true;

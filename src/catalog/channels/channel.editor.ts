@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Change, difference, replaceAll, revisionOf, type Subject } from '../index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
-import { credentialChanges } from './credential-changes.js';
-import { CredentialStore } from './credential-store.js';
+import { type Change, difference, replaceAll, revisionOf, type Subject } from '../index.js';
+import { chargeTheSame } from './channel-costs.js';
 import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
+import type { StoredCredential } from './channel.entity.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
-import { chargeTheSame } from './costs/channel-costs.js';
+import { CredentialStore } from './credential-store.js';
 
-/** What a change of one channel has led to. */
+/** Result of changing a channel. */
 export interface ChangedChannel {
   readonly id: string;
-  /** None when nothing is different. */
+  /** Empty if nothing changed. */
   readonly changes: readonly Change[];
 }
 
-/** Changes channels, inside a change of the catalog. */
+/** Changes channels within a change of the catalog. */
 @Injectable()
 export class ChannelEditor {
   constructor(
@@ -24,18 +24,18 @@ export class ChannelEditor {
     private readonly clock: Clock,
   ) {}
 
-  /** By name, switched off or not. */
+  /** By name, including disabled ones. */
   all(manager: EntityManager): Promise<readonly StoredChannel[]> {
     return this.repository.all(manager);
   }
 
-  /** Channels that are switched on, by name. */
+  /** Enabled channels by name. */
   async stored(manager: EntityManager): Promise<readonly StoredChannel[]> {
     return (await this.repository.all(manager)).filter(({ enabled }) => enabled);
   }
 
   /**
-   * Makes each channel be as defined; with `prune`, switches off all others. Returns what became different.
+   * Applies channel definitions by name; with `prune`, disables all others. Returns the changes.
    * @throws SecretNotKept
    */
   async replace(definitions: readonly ChannelDefinition[], prune: boolean, manager: EntityManager): Promise<Change[]> {
@@ -49,8 +49,7 @@ export class ChannelEditor {
   }
 
   /**
-   * Makes the channel of this id be as defined, its name included, and leaves it switched off where it is; without an id
-   * makes a new one.
+   * Updates the channel with this ID, including its name, without enabling it; without an ID, creates a channel.
    * @throws ChannelNameTaken, SecretNotKept; AppError not_found
    */
   async save(id: string | undefined, definition: ChannelDefinition, manager: EntityManager): Promise<ChangedChannel> {
@@ -60,7 +59,7 @@ export class ChannelEditor {
     return this.put(definition, before, before?.enabled ?? true, manager);
   }
 
-  /** Returns no change when it is so already. @throws AppError not_found */
+  /** Idempotent. @throws AppError not_found */
   async setEnabled(id: string, enabled: boolean, manager: EntityManager): Promise<readonly Change[]> {
     const before = await this.find(id, manager);
     if (before.enabled === enabled) return [];
@@ -68,20 +67,20 @@ export class ChannelEditor {
     return [{ subject: subjectOf(before), text: enabled ? 're-enabled' : 'disabled' }];
   }
 
-  /** Its secrets are gone for good; what calls say of it stays. @throws AppError not_found */
+  /** Deletes its secrets permanently; calls keep its name. @throws AppError not_found */
   async delete(id: string, manager: EntityManager): Promise<readonly Change[]> {
     const subject = subjectOf(await this.find(id, manager));
     await this.repository.delete(id, this.clock.date(), manager);
     return [{ subject, text: 'deleted' }];
   }
 
-  /** Undefined when there is no channel of this id. */
+  /** Undefined if there is no channel with this ID. */
   async revisionOf(id: string, manager: EntityManager): Promise<string | undefined> {
     const channel = await this.repository.find(id, manager);
     return channel && channelRevision(channel);
   }
 
-  /** Switched off or not. @throws AppError not_found */
+  /** Enabled or disabled. @throws AppError not_found */
   async find(id: string, manager: EntityManager): Promise<StoredChannel> {
     const channel = await this.repository.find(id, manager);
     if (channel === undefined) throw new AppError('not_found', 'Channel not found. It may have been deleted.');
@@ -112,7 +111,7 @@ export class ChannelEditor {
   }
 }
 
-/** What is stored of a channel, told in short. */
+/** Hash of the stored channel. */
 export const channelRevision = (channel: StoredChannel): string =>
   revisionOf({
     ...channelFacts(channel),
@@ -134,7 +133,7 @@ function changesOf(
   { id, before, enabled }: Changed,
 ): readonly Change[] {
   const subject = subjectOf({ id, name: before?.name ?? columns.name });
-  // One that stays switched off is not told to be switched on.
+  // A disabled channel is not reported as re-enabled.
   const known = before && { enabled: before.enabled || !enabled };
   const changes = difference(subject, known, before && channelFacts(before), channelFacts(columns));
   if (before === undefined) return changes;
@@ -143,9 +142,38 @@ function changesOf(
   return [...changes, ...more.map((text) => ({ subject, text }))];
 }
 
-/** Two channels cannot have one name: the catalog file could not tell them apart. */
+/** Names are unique, because the catalog file identifies channels by them. */
 class ChannelNameTaken extends AppError {
   constructor(name: string) {
     super('invalid_request', `Enter another name: a channel “${name}” already exists.`, { param: 'name' });
   }
+}
+
+const same = (one: StoredCredential | undefined, other: StoredCredential | undefined): boolean =>
+  JSON.stringify(identity(one)) === JSON.stringify(identity(other));
+
+/** Ignores when a credential was set. */
+const identity = (credential: StoredCredential | undefined): unknown =>
+  credential && ('env' in credential ? { env: credential.env } : { sealed: credential.sealed });
+
+/** Changes of a channel's credentials, one line each, by position; never secrets. */
+export function credentialChanges(
+  before: readonly StoredCredential[],
+  after: readonly StoredCredential[],
+): readonly string[] {
+  const isIn = (list: readonly StoredCredential[], wanted: StoredCredential | undefined): boolean =>
+    wanted !== undefined && list.some((credential) => same(credential, wanted));
+  const gone = before.flatMap((credential, index) => {
+    if (isIn(after, credential)) return [];
+    const next = after[index];
+    return [`credential ${index + 1} ${next !== undefined && !isIn(before, next) ? 'replaced' : 'removed'}`];
+  });
+  const added = after.flatMap((credential, index) => {
+    if (isIn(before, credential)) return [];
+    const last = before[index];
+    return last !== undefined && !isIn(after, last) ? [] : [`credential ${index + 1} added`];
+  });
+  const moved = before.length === after.length && !before.every((credential, index) => same(credential, after[index]));
+  const lines = [...gone, ...added];
+  return lines.length === 0 && moved ? ['credentials reordered'] : lines;
 }

@@ -1,8 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Flags } from '../index.js';
+import type { CostsDefinition } from './channel-costs.js';
 import type { AuthForm, ChannelTimeouts } from './channel.js';
 
-/** A variable of the server's environment, or a secret as the vault sealed it for this channel, and when (ISO time). */
+/** An environment variable, or a secret sealed for this channel with the time it was set (ISO). */
 export type StoredCredential = { readonly env: string } | { readonly sealed: string; readonly setAt?: string };
 
 @Entity('channels')
@@ -60,11 +61,30 @@ export class ChannelEntity {
   @Column({ type: 'timestamptz', name: 'created_at', default: () => 'now()', update: false })
   createdAt: Date;
 
-  /** Since when nothing finds it any more; its row stays for what points to it. */
+  /** Deleted channels are not found; the row stays for references. */
   @Column({ type: 'timestamptz', name: 'deleted_at', nullable: true })
   deletedAt: Date | null;
 
-  /** Attempts from before it was renamed stand under these. */
+  /** Earlier attempts are recorded under these names. */
   @Column({ type: 'text', array: true, name: 'former_names', default: {} })
   formerNames: readonly string[];
+}
+
+/** Upstream costs of a channel from a moment on. Immutable, enforced by a trigger. */
+@Entity('channel_cost_versions')
+@Index('channel_cost_versions_by_channel', { synchronize: false })
+export class CostVersionEntity {
+  /** `cst_…` */
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'channel_cost_versions_pkey' })
+  id: string;
+
+  @Column({ type: 'text', name: 'channel_id' })
+  channelId: string;
+
+  @Column({ type: 'timestamptz', name: 'valid_from' })
+  validFrom: Date;
+
+  /** Empty if nothing is known any more. */
+  @Column({ type: 'jsonb' })
+  costs: CostsDefinition;
 }

@@ -1,40 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull } from 'typeorm';
 import type { ChannelColumns } from './channel-definition.js';
-import { ChannelEntity } from './channel.entity.js';
-import type { CostsDefinition } from './costs/channel-costs.js';
-import type { CostVersionEntity } from './costs/cost-version.entity.js';
+import { ChannelEntity, type CostVersionEntity } from './channel.entity.js';
+import type { CostsDefinition } from './channel-costs.js';
 
-/** A channel's row with what its upstream charges now. */
+/** A channel's row with its current upstream costs. */
 export type StoredChannel = ChannelEntity & {
   readonly costs: CostsDefinition;
-  /** Which version that is; undefined when nothing was ever said of it. */
+  /** ID of their version; undefined if costs were never set. */
   readonly costVersion: string | undefined;
 };
 
 type CostVersion = Pick<CostVersionEntity, 'id' | 'channelId' | 'costs'>;
 
-/** Channels and their costs in the database, without those that were deleted. Every method runs in the transaction it is given. */
+/** SQL for channels and their costs, without deleted channels. All methods run in the given transaction. */
 @Injectable()
 export class ChannelRepository {
-  /** By name, switched off or not. */
+  /** By name, including disabled ones. */
   async all(manager: EntityManager): Promise<StoredChannel[]> {
     const channels = await manager.find(ChannelEntity, { where: { deletedAt: IsNull() }, order: { name: 'ASC' } });
     const versions = await this.costVersions(manager);
     return channels.map((channel) => withCosts(channel, versions.get(channel.id)));
   }
 
-  /** Switched off or not. */
+  /** Enabled or disabled. */
   async find(id: string, manager: EntityManager): Promise<StoredChannel | undefined> {
     return (await this.all(manager)).find((channel) => channel.id === id);
   }
 
-  /** Makes the channel of this id be as said; its costs stay as they are. */
+  /** Inserts or updates a channel, without its costs. */
   async put(id: string, columns: ChannelColumns & { enabled: boolean }, manager: EntityManager): Promise<void> {
     await manager.upsert(ChannelEntity, { ...columns, id }, ['id']);
   }
 
-  /** What the channel's upstream charges from this moment on, which is the clock's: that of the transaction is older. */
+  /** Costs from now on, by the clock rather than the transaction's start. */
   async addCostVersion({ id, channelId, costs }: CostVersion, manager: EntityManager): Promise<void> {
     await manager.query(
       'INSERT INTO channel_cost_versions (id, channel_id, valid_from, costs) VALUES ($1, $2, clock_timestamp(), $3)',
@@ -46,12 +45,12 @@ export class ChannelRepository {
     await manager.update(ChannelEntity, { id }, { enabled });
   }
 
-  /** Attempts that were made until now stand under this name. */
+  /** Records a former name: earlier attempts are listed under it. */
   async noteFormerName(id: string, name: string, manager: EntityManager): Promise<void> {
     await manager.query('UPDATE channels SET former_names = array_append(former_names, $2) WHERE id = $1', [id, name]);
   }
 
-  /** What is called so from now on is the only one: nobody else was. */
+  /** Removes the name from other channels' former names. */
   async claimName(name: string, manager: EntityManager): Promise<void> {
     await manager.query(
       'UPDATE channels SET former_names = array_remove(former_names, $1) WHERE $1 = ANY(former_names)',
@@ -59,12 +58,12 @@ export class ChannelRepository {
     );
   }
 
-  /** The row stays for what points to it; whatever could be a secret does not. */
+  /** The row stays for references; everything that could be secret is removed. */
   async delete(id: string, deletedAt: Date, manager: EntityManager): Promise<void> {
     await manager.update(ChannelEntity, { id }, { deletedAt, enabled: false, credentials: [], query: {}, headers: {} });
   }
 
-  /** The latest of each channel, by the channel's id. */
+  /** The latest version per channel, by channel ID. */
   private async costVersions(manager: EntityManager): Promise<ReadonlyMap<string, CostVersion>> {
     const rows = await manager.query<CostVersion[]>(
       `SELECT DISTINCT ON (channel_id) id, channel_id AS "channelId", costs FROM channel_cost_versions

@@ -4,18 +4,14 @@ import { CatalogModule, Offer } from '../index.js';
 import { MetricsModule } from '../../platform/metrics/index.js';
 import { CatalogExport } from './catalog-file/catalog-export.service.js';
 import { CatalogChanges } from './catalog-file/catalog-changes.js';
-import { ChannelChanges } from './catalog-file/channel-changes.js';
+import { ChannelChanges, ChannelDrafts } from './catalog-file/channel-changes.js';
 import { CatalogInventory } from './catalog-file/catalog-inventory.js';
 import { CatalogImport } from './catalog-file/catalog-import.service.js';
-import { ChannelDrafts } from './catalog-file/channel-drafts.js';
 import { ChannelDirectory } from './channel.directory.js';
 import { ChannelEditor } from './channel.editor.js';
-import { ChannelEntity } from './channel.entity.js';
+import { ChannelEntity, CostVersionEntity } from './channel.entity.js';
 import { ChannelRepository } from './channel.repository.js';
-import { CostVersionEntity } from './costs/cost-version.entity.js';
-import { CredentialReader } from './credential-reader.js';
-import { CredentialStore } from './credential-store.js';
-import { CredentialVault } from './credential-vault.js';
+import { CredentialReader, CredentialStore, CredentialVault } from './credential-store.js';
 
 @Module({
   imports: [CatalogModule, MetricsModule, TypeOrmModule.forFeature([ChannelEntity, CostVersionEntity])],

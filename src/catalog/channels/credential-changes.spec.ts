@@ -1,4 +1,4 @@
-import { credentialChanges } from './credential-changes.js';
+import { credentialChanges } from './channel.editor.js';
 import type { StoredCredential } from './channel.entity.js';
 
 const ONE: StoredCredential = { sealed: 'first', setAt: '2026-11-01T00:00:00Z' };

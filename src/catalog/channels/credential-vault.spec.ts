@@ -1,6 +1,6 @@
 import { Config } from '../../platform/config/index.js';
 import { Secret, UnreadableSecret } from '../../platform/shared/index.js';
-import { CredentialVault } from './credential-vault.js';
+import { CredentialVault } from './credential-store.js';
 
 const vaultUnder = (secretKey: string): CredentialVault =>
   new CredentialVault(Config.fromEnvironment({ SECRET_KEY: secretKey }));

@@ -1,15 +1,15 @@
 import { type Notifications, TOPICS } from '../../platform/database/index.js';
 
-/** How long servers have to say which variables they lack, in ms. */
+/** How long servers have to answer, in ms. */
 const TIMEOUT_MS = 3000;
-/** Names in one question, so that it stays under what a notification can carry. */
+/** Names per question, which must fit into a notification. */
 const NAMES_AT_ONCE = 50;
 
 interface EnvironmentReply {
   readonly missing: readonly string[];
 }
 
-/** Has this process answer which variables of its environment are not set. */
+/** Makes this process answer which environment variables it lacks. */
 export function answerEnvironmentQuestions(
   notifications: Notifications,
   missing: (names: readonly string[]) => readonly string[],
@@ -20,7 +20,7 @@ export function answerEnvironmentQuestions(
   );
 }
 
-/** Those of the variables that a running server's environment does not have; none when no server runs. */
+/** Which of the variables a running server lacks; none if no server runs. */
 export async function missingOnServers(
   notifications: Notifications,
   names: readonly string[],

@@ -3,8 +3,8 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { AppError } from '../../platform/shared/index.js';
 
 /**
- * Where no model is ever served: the link itself, with the metadata services of clouds that give out credentials there;
- * nowhere; everybody. Loopback and private networks are not among them: models are served there.
+ * Where no model is served: link-local addresses with cloud metadata services, unspecified and broadcast addresses.
+ * Loopback and private networks are allowed: models are served there.
  */
 const FORBIDDEN = new BlockList();
 FORBIDDEN.addSubnet('0.0.0.0', 8, 'ipv4');
@@ -19,19 +19,19 @@ FORBIDDEN.addSubnet('fe80::', 10, 'ipv6');
 FORBIDDEN.addSubnet('ff00::', 8, 'ipv6');
 FORBIDDEN.addAddress('fd00:ec2::254', 'ipv6');
 FORBIDDEN.addAddress('fd20:ce::254', 'ipv6');
-// 169.254.0.0/16 as IPv6 writes it for a network that translates (RFC 6052, RFC 3056) or once did (RFC 4291).
+// 169.254.0.0/16 in IPv6 forms: NAT64 (RFC 6052), 6to4 (RFC 3056), IPv4-compatible (RFC 4291).
 FORBIDDEN.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 FORBIDDEN.addSubnet('2002:a9fe::', 32, 'ipv6');
 FORBIDDEN.addSubnet('::a9fe:0', 112, 'ipv6');
 
-/** Says of an IP address, an IPv4 one that is written as IPv6 included, whether no channel may be there. Names may. */
+/** Whether an IP address is forbidden, including IPv4 addresses in IPv6 form. Host names are allowed. */
 export function isForbidden(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   const family = isIP(address);
   return family !== 0 && FORBIDDEN.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** An upstream whose name leads where no channel may be. Another channel may answer. */
+/** The upstream's name resolves to a forbidden address only. Allows failover. */
 export class ForbiddenAddress extends AppError {
   constructor(host: string) {
     super(
@@ -43,10 +43,7 @@ export class ForbiddenAddress extends AppError {
   }
 }
 
-/**
- * Looks a name up for a connection, and leaves out what is forbidden. What it gives is what is connected to, so that a
- * name cannot lead elsewhere once it has been looked at.
- */
+/** DNS lookup that leaves out forbidden addresses. The connection uses its result, so rebinding has no effect. */
 export const lookupAllowed: LookupFunction = (host, options, done) => {
   dns.lookup(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
     if (error) return done(error, []);

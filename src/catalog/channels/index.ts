@@ -10,19 +10,22 @@ export {
   type SwitchedOffChannel,
   takesCalls,
 } from './channel.js';
-export type { UpstreamCost } from './costs/channel-costs.js';
+export type { UpstreamCost } from './channel-costs.js';
 export { ChannelDirectory, type FallbackChannel } from './channel.directory.js';
 export { DEFAULT_TIMEOUTS } from './channel-definition.js';
 export { ChannelsModule } from './channels.module.js';
 export { CatalogChanges, ChangedMeanwhile, RefusedEntries } from './catalog-file/catalog-changes.js';
-export { ChannelChanges } from './catalog-file/channel-changes.js';
-export { ChannelDrafts } from './catalog-file/channel-drafts.js';
-export type { EditedChannel, EditedCredential } from './catalog-file/edited-channel.js';
+export {
+  ChannelChanges,
+  ChannelDrafts,
+  type EditedChannel,
+  type EditedCredential,
+} from './catalog-file/channel-changes.js';
 export { groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
 export { CatalogExport } from './catalog-file/catalog-export.service.js';
 export { CatalogInventory, type Inventory, type Seen } from './catalog-file/catalog-inventory.js';
 export { CatalogImport } from './catalog-file/catalog-import.service.js';
-export { type EntryError, InvalidCatalog } from './catalog-file/invalid-catalog.js';
-export { Numeral } from './catalog-file/numeral.js';
+export { type EntryError, InvalidCatalog } from './catalog-file/read-catalog-file.js';
+export { Numeral } from './catalog-file/fields.js';
 export type { ChannelRecord, CredentialNote } from './channel-record.js';
 export { ForbiddenAddress, isForbidden, lookupAllowed } from './forbidden-addresses.js';

@@ -1,22 +1,241 @@
-import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
-import { PageInterceptor } from '../web/index.js';
-import { ACCESS, type Access } from './access-level.js';
-import { ActingInterceptor } from './acting.interceptor.js';
-import { VisitGuard } from './visit.guard.js';
+import {
+  applyDecorators,
+  type CallHandler,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Observable, of } from 'rxjs';
+import {
+  ConfirmedForm,
+  RecentSignIn,
+  SecurityLog,
+  SessionService,
+  type Visit,
+  type Visitor,
+} from '../../auth/index.js';
+import { actingAs } from '../../platform/audit/index.js';
+import { addressOf, AppError } from '../../platform/shared/index.js';
+import {
+  Detour,
+  ForeignForm,
+  Form,
+  type FormBody,
+  FormOrigin,
+  localPath,
+  Page,
+  PageInterceptor,
+  rememberVisit,
+  VisitCookies,
+  visitIn,
+} from '../web/index.js';
 
 const open = (access: Access): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, access), UseGuards(VisitGuard), UseInterceptors(PageInterceptor));
 
-/** A page that anybody may visit. */
+/** A public page. */
 export const Public = (): MethodDecorator & ClassDecorator => open('public');
-/** A page for whoever has signed in, with a password that somebody else has seen too. */
+/** Requires a signed-in user, even with a temporary password. */
 export const TemporaryPassword = (): MethodDecorator & ClassDecorator => open('temporary-password');
-/** A page for whoever has signed in, before their address is verified too. */
+/** Requires a signed-in user, even without a verified address. */
 export const Unverified = (): MethodDecorator & ClassDecorator => open('unverified');
-/** A page for whoever has shown that the address is theirs, before they have the second factor that they need too. */
+/** Requires a verified user, even before a required second-factor setup. */
 export const SecondFactorSetUp = (): MethodDecorator & ClassDecorator => open('second-factor');
-/** A page for whoever has signed in and shown that the address is theirs. */
+/** Requires a verified user. */
 export const SignedIn = (): MethodDecorator & ClassDecorator => open('signed-in');
-/** A page for operators; to everybody else it does not exist. What it changes is recorded in its visitor's name. */
+/** Requires an administrator; a 404 for everyone else. Changes are audited in the visitor's name. */
 export const Operator = (): MethodDecorator & ClassDecorator =>
   applyDecorators(open('operator'), UseInterceptors(ActingInterceptor));
+
+/** Who may open a page, in ascending order of requirements. */
+export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'operator';
+
+/** Metadata key of a handler's or controller's access level. */
+export const ACCESS = 'switchboard:access';
+
+/** Attributes changes by handlers of admin pages to their visitor. */
+@Injectable()
+class ActingInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
+    const { visitor, ip } = visitIn(context.switchToHttp().getRequest<FastifyRequest>());
+    if (visitor === undefined) throw new Error('Administrators must be signed in.');
+    const actor = { kind: 'account', accountId: visitor.accountId, name: visitor.email, ip } as const;
+    return new Observable((subscriber) => actingAs(actor, () => next.handle().subscribe(subscriber)));
+  }
+}
+
+/** Where users with a temporary password are redirected. */
+const OWN_PASSWORD_PAGE = '/choose-password';
+/** Where users who must set up a second factor are redirected. */
+const SECOND_FACTOR_PAGE = '/account/second-factor';
+
+/**
+ * Guards every page: identifies the visitor, redirects to required steps, and accepts forms only from our own pages in
+ * the same browser.
+ */
+@Injectable()
+class VisitGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly cookies: VisitCookies,
+    private readonly sessions: SessionService,
+    private readonly forms: FormOrigin,
+    private readonly log: SecurityLog,
+  ) {}
+
+  /** @throws Detour, AppError of the kinds not_found and permission_denied */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    // The database rejects NUL. Queries are checked where they are parsed.
+    if (request.url.split('?', 1)[0]?.includes('%00') === true) throw nothingHere();
+    const access = this.reflector.getAllAndOverride<Access>(ACCESS, [context.getHandler(), context.getClass()]);
+    const visit = await this.visit(request, http.getResponse<FastifyReply>());
+    try {
+      if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
+      admit(access, visit.visitor, request);
+    } catch (error) {
+      this.tell(error, visit);
+      throw error;
+    }
+    return true;
+  }
+
+  /** Only for signed-in users: anyone else could fill the log. */
+  private tell(error: unknown, { visitor, ip }: Visit): void {
+    if (visitor === undefined || error instanceof Detour) return;
+    this.log.refused(error instanceof ForeignForm ? 'foreign form' : 'operators only', visitor.accountId, ip);
+  }
+
+  private async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
+    const { token, theme, flash } = this.cookies.read(request.headers.cookie);
+    const from = { ip: addressOf(request), userAgent: request.headers['user-agent'] ?? '' };
+    const visitor = token === undefined ? undefined : await this.sessions.find(token, from);
+    const known = token ?? this.cookies.newToken();
+    if (token === undefined) this.cookies.setToken(reply, known);
+    const visit = {
+      ...from,
+      visitor,
+      csrf: this.forms.tokenFor(known),
+      theme,
+      requestId: request.id,
+      url: request.url,
+    };
+    rememberVisit(request, { visit, flash });
+    return visit;
+  }
+}
+
+/** @throws Detour, AppError */
+function admit(access: Access, visitor: Visitor | undefined, { method, url }: FastifyRequest): void {
+  const first = visitor && firstStep(visitor);
+  if (first !== undefined && !isOpenBefore(first.access, access, method)) throw new Detour(first.page);
+  if (access === 'public') return;
+  // Form targets are not resumed after signing in: the form would have to be submitted again.
+  if (visitor === undefined)
+    throw new Detour(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
+  if (access === 'temporary-password' || access === 'unverified') return;
+  if (!visitor.verified) throw new Detour('/verify');
+  if (access === 'operator' && !visitor.operator) throw nothingHere();
+}
+
+const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');
+
+interface FirstStep {
+  readonly page: string;
+  readonly access: Access;
+}
+
+/** What the user must do first; undefined: nothing. Verification has public pages. */
+function firstStep({ passwordIsTemporary, verified, secondFactorMissing }: Visitor): FirstStep | undefined {
+  if (passwordIsTemporary) return { page: OWN_PASSWORD_PAGE, access: 'temporary-password' };
+  return verified && secondFactorMissing ? { page: SECOND_FACTOR_PAGE, access: 'second-factor' } : undefined;
+}
+
+/** The step itself, and forms on its page: sign-out and theme. */
+const isOpenBefore = (step: Access, access: Access, method: string): boolean =>
+  access === step || (access === 'public' && method === 'POST');
+
+/** Metadata key of handlers that require a recent sign-in. */
+export const RECENT_SIGN_IN = 'recent-sign-in';
+
+/** Whether the submitted form has no effect, such as adding a row or a preview. */
+type IsDraft = (body: FormBody) => boolean;
+
+/** Field with the path of the form's page. */
+const BACK = '_back';
+
+/**
+ * Asks for the password on a separate page before a form takes effect, unless the sign-in is recent. That page carries
+ * the submitted fields, so it must not be used for forms with secrets.
+ */
+@Injectable()
+class RecentSignInInterceptor implements NestInterceptor {
+  constructor(
+    private readonly recent: RecentSignIn,
+    private readonly reflector: Reflector,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const { visitor } = visitIn(request);
+    if (visitor === undefined) throw new Error('A recent sign-in can only be required of signed-in users.');
+    const isDraft = this.reflector.get<IsDraft>(RECENT_SIGN_IN, context.getHandler());
+    const { password, ...fields } = (request.body ?? {}) as FormBody;
+    if (isDraft(fields)) return next.handle();
+    if (this.recent.needed(visitor)) {
+      const form = await this.confirmed(() => this.recent.confirm(visitor, textIn(password)), password);
+      if (form !== undefined) return of(confirmPage(request, fields, form));
+    }
+    request.body = fields;
+    return next.handle();
+  }
+
+  /** Undefined if the password is correct; otherwise the form to show. */
+  private async confirmed(
+    confirm: () => Promise<void>,
+    password: FormBody[string] | undefined,
+  ): Promise<Form<ConfirmedForm> | undefined> {
+    if (password === undefined) return Form.empty();
+    const form = Form.read(ConfirmedForm, { password });
+    const isConfirmed = await form.attempt(async () => {
+      await confirm();
+      return true;
+    });
+    return isConfirmed === true ? undefined : form;
+  }
+}
+
+/** For handlers of forms that require a recent sign-in. */
+export const RequiresRecentSignIn = (isDraft: IsDraft = () => false): MethodDecorator =>
+  applyDecorators(SetMetadata(RECENT_SIGN_IN, isDraft), UseInterceptors(RecentSignInInterceptor));
+
+function confirmPage({ url, headers }: FastifyRequest, fields: FormBody, form: Form<ConfirmedForm>): Page {
+  const { _csrf, [BACK]: back = pathIn(headers.referer), ...typed } = fields;
+  const hidden = Object.entries({ ...typed, [BACK]: localPath(textIn(back), '/') });
+  return new Page('auth/confirm-password', {
+    title: 'Confirm your password',
+    width: 'narrow',
+    data: {
+      form,
+      action: url,
+      back: localPath(textIn(back), '/'),
+      fields: hidden.flatMap(([name, values]) => [values].flat().map((value) => ({ name, value }))),
+    },
+  });
+}
+
+const textIn = (value: FormBody[string] = ''): string => (typeof value === 'string' ? value : (value[0] ?? ''));
+
+/** The path of a URL without its origin. */
+function pathIn(address: string | undefined): string {
+  if (address === undefined || !URL.canParse(address)) return '/';
+  const { pathname, search } = new URL(address);
+  return `${pathname}${search}`;
+}

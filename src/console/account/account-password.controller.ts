@@ -1,10 +1,18 @@
 import { Body, Controller, Get, Post, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
+import {
+  besideField,
+  OwnPassword,
+  PasswordChange,
+  SessionService,
+  SignIn,
+  type Visit,
+  type Visitor,
+} from '../../auth/index.js';
 import { Secret } from '../../platform/shared/index.js';
+import { BrowserSignIn, SignedIn, TemporaryPassword } from '../access/index.js';
 import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
-import { BrowserSignIn, SignedIn } from '../access/index.js';
-import { besideField, PasswordChange, SessionService, SignIn, type Visit, type Visitor } from '../../auth/index.js';
 
 class PasswordForm {
   @IsString({ message: 'Enter your current password.' })
@@ -14,7 +22,7 @@ class PasswordForm {
   @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
   readonly password: string = '';
 
-  /** For password managers alone. */
+  /** For password managers only. */
   @IsOptional()
   readonly email?: unknown;
 }
@@ -23,7 +31,7 @@ const DONE = { tone: 'ok', title: 'Password changed', text: 'All other sessions 
 
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Password' }];
 
-/** Another password, for whoever knows the one there is. */
+/** Changes the password, given the current one. */
 @Controller('account/password')
 @SignedIn()
 export class AccountPasswordController {
@@ -53,7 +61,7 @@ export class AccountPasswordController {
     return new Redirect('/account', DONE);
   }
 
-  /** Whether this browser was to stay signed in: it is then, under a new token. */
+  /** Returns whether the browser stays signed in when closed; the session continues under a new token. */
   private async changed(visitor: Visitor, form: PasswordForm): Promise<boolean> {
     const { accountId, sessionId } = visitor;
     const kept = await this.sessions.isKept(accountId, sessionId);
@@ -65,3 +73,55 @@ export class AccountPasswordController {
 
 const pageOf = ({ email }: Visitor, form: Form<PasswordForm>): Page =>
   new Page('account/password', { title: 'Change password', width: 'narrow', data: { form, email, crumbs: CRUMBS } });
+
+class OwnPasswordForm {
+  @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
+  readonly password: string = '';
+
+  /** For password managers only. */
+  @IsOptional()
+  readonly email?: unknown;
+}
+
+const PASSWORD_SET = { tone: 'ok', title: 'Password set', text: 'Use it the next time you sign in.' } as const;
+
+/** Replaces a temporary password. */
+@Controller('choose-password')
+@TemporaryPassword()
+export class OwnPasswordController {
+  constructor(
+    private readonly passwords: OwnPassword,
+    private readonly sessions: SessionService,
+    private readonly browser: BrowserSignIn,
+  ) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor): Page | Redirect {
+    return visitor.passwordIsTemporary ? ownPasswordPage(visitor, Form.empty()) : new Redirect('/account/password');
+  }
+
+  @Post()
+  async choose(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @CurrentVisitor() visitor: Visitor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    if (!visitor.passwordIsTemporary) return new Redirect('/account/password');
+    const form = Form.read(OwnPasswordForm, body);
+    const kept = await form.attempt(({ password }) => this.chosen(visitor, new Secret(password)));
+    if (kept === undefined) return ownPasswordPage(visitor, form);
+    await this.browser.begin(visitor.accountId, kept, { ...visit, visitor: undefined }, reply);
+    return new Redirect('/', PASSWORD_SET);
+  }
+
+  /** Returns whether the browser stays signed in when closed; the session continues under a new token. */
+  private async chosen({ accountId, sessionId }: Visitor, password: Secret): Promise<boolean> {
+    const kept = await this.sessions.isKept(accountId, sessionId);
+    await this.passwords.choose(accountId, password);
+    return kept;
+  }
+}
+
+const ownPasswordPage = ({ email }: Visitor, form: Form<OwnPasswordForm>): Page =>
+  new Page('auth/own-password', { title: 'Choose your own password', layout: 'auth', data: { form, email } });

@@ -1,18 +1,30 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
-import { Settings } from '../../platform/settings/index.js';
-import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect, Trimmed } from '../web/index.js';
-import { SignedIn } from '../access/index.js';
+import type { FastifyReply } from 'fastify';
 import {
   AccountService,
+  browserName,
   idleTime,
   SecondFactors,
+  type Session,
   SessionService,
   TimeZones,
   type Visit,
   type Visitor,
 } from '../../auth/index.js';
-import { sessionViews, themeOptions, timeZoneOptions } from './account.view.js';
+import { Settings } from '../../platform/settings/index.js';
+import { Public, SignedIn } from '../access/index.js';
+import {
+  CurrentVisit,
+  CurrentVisitor,
+  Form,
+  type FormBody,
+  localPath,
+  Page,
+  Redirect,
+  Trimmed,
+  VisitCookies,
+} from '../web/index.js';
 
 class ProfileForm {
   @Trimmed()
@@ -24,7 +36,7 @@ class ProfileForm {
   readonly timeZone: string = '';
 }
 
-/** Who one is, and where one is signed in. */
+/** Account details and sessions. */
 @Controller('account')
 @SignedIn()
 export class AccountController {
@@ -73,5 +85,76 @@ export class AccountController {
       themes: themeOptions(theme),
     };
     return new Page('account/account', { title: 'Account', width: 'narrow', data });
+  }
+}
+
+/** A row of the session list. */
+interface SessionView {
+  readonly id: string;
+  readonly browser: string;
+  readonly ip: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+  /** The session of this request. */
+  readonly current: boolean;
+}
+
+/** The current session first, then by last use. */
+export function sessionViews(sessions: readonly Session[], currentId: string): readonly SessionView[] {
+  const views = sessions.map(({ userAgent, ...session }) => ({
+    ...session,
+    browser: browserName(userAgent),
+    current: session.id === currentId,
+  }));
+  return views.toSorted((one, other) => Number(other.current) - Number(one.current));
+}
+
+const timeZoneOptions = (zones: readonly string[]) =>
+  zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
+
+const themeOptions = (theme: 'light' | 'dark' | undefined) => [
+  { value: 'system', label: 'As the system', chosen: theme === undefined },
+  { value: 'light', label: 'Light', chosen: theme === 'light' },
+  { value: 'dark', label: 'Dark', chosen: theme === 'dark' },
+];
+
+/** Ends other sessions. */
+@Controller('account/sessions')
+@SignedIn()
+export class AccountSessionsController {
+  constructor(private readonly sessions: SessionService) {}
+
+  @Post('others/end')
+  async endOthers(@CurrentVisitor() { accountId, sessionId }: Visitor): Promise<Redirect> {
+    await this.sessions.endAllOf(accountId, sessionId);
+    return new Redirect('/account', { tone: 'ok', title: 'All other sessions are signed out' });
+  }
+
+  /** Sessions of other accounts are not found. */
+  @Post(':id/end')
+  async end(@Param('id') id: string, @CurrentVisitor() { accountId }: Visitor): Promise<Redirect> {
+    await this.sessions.end(accountId, id);
+    return new Redirect('/account', { tone: 'ok', title: 'Session signed out' });
+  }
+}
+
+/** Browser preferences: theme, and dismissed messages. */
+@Controller()
+@Public()
+export class PreferencesController {
+  constructor(private readonly cookies: VisitCookies) {}
+
+  /** `theme`: light, dark, or other values for the system's. `back`: the page it was chosen on. */
+  @Post('theme')
+  theme(@Body() { theme, back }: FormBody, @Res({ passthrough: true }) reply: FastifyReply): Redirect {
+    this.cookies.setTheme(reply, theme === 'light' || theme === 'dark' ? theme : undefined);
+    return new Redirect(localPath(String(back)));
+  }
+
+  /** Messages are shown once, so reloading the page removes them. */
+  @Post('flash/dismiss')
+  dismiss(@Body() { back }: FormBody): Redirect {
+    return new Redirect(localPath(String(back)));
   }
 }

@@ -80,7 +80,7 @@ export class SignInController {
     });
   }
 
-  /** The same page, which says when to come again. */
+  /** The same page with the time of the next attempt. */
   private throttled(form: Form<SignInForm>, next: unknown, error: TooManyTries, reply: FastifyReply): Page {
     form.refuse('password', error.message);
     void reply.header('retry-after', error.retryAfterSeconds);
@@ -88,5 +88,5 @@ export class SignInController {
   }
 }
 
-/** Where somebody wanted to go, as long as it is here. */
+/** The requested local path. */
 const nextIn = (next: unknown): string => localPath(typeof next === 'string' ? next : undefined);

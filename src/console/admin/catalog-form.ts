@@ -1,6 +1,5 @@
 import { type EntryError, Numeral } from '../../catalog/channels/index.js';
 import { type Difference, differencesBetween, type FieldValue, Form, type FormBody } from '../web/index.js';
-import { errorSentence } from './error-sentence.js';
 
 /** A form with dynamic fields, as typed, by name. Validated by the catalog file’s checks. */
 export type TypedForm = Form<Record<string, unknown>>;
@@ -81,3 +80,21 @@ const shown = (value: FieldValue): string =>
         .map((line) => decimalIn(line))
         .join(', ')
     : [...(value ?? [])].toSorted().join(', ');
+
+/** Catalog file messages that refer to file syntax, reworded for forms. */
+const OWN_WORDS: Readonly<Record<string, string>> = {
+  'is missing: add at least one, or set `auth: none`': 'Enter a credential, or choose “No credential”.',
+  'must be empty with `auth: none`':
+    '“No credential” allows no credentials. Remove them, or choose another authentication.',
+};
+
+const UNKNOWN = /^refers to the (model|group) "([^"]*)"/;
+const WHERE: Readonly<Record<string, string>> = { model: 'Models & prices', group: 'Groups' };
+
+/** A catalog file error as the error of a form field. */
+export function errorSentence(label: string, message: string): string {
+  const [, kind, unknown] = UNKNOWN.exec(message) ?? [];
+  if (kind !== undefined)
+    return `The ${kind} “${unknown ?? ''}” does not exist. Add it under ${WHERE[kind] ?? ''} first, or remove it here.`;
+  return OWN_WORDS[message] ?? `${label} ${message}.`;
+}

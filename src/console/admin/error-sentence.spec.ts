@@ -1,4 +1,4 @@
-import { errorSentence } from './error-sentence.js';
+import { errorSentence } from './catalog-form.js';
 
 describe('faultSentence', () => {
   it.each([

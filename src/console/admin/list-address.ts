@@ -22,7 +22,7 @@ export const filterOptions = (pairs: readonly (readonly [string, string])[], cho
   pairs.map(([value, label]) => ({ value, label, selected: value === chosen }));
 
 /** One page of a list. */
-export interface ListPage<Row> {
+interface ListPage<Row> {
   readonly shown: readonly Row[];
   readonly newer: boolean;
   readonly older: boolean;
@@ -38,3 +38,15 @@ export function pageOf<Row>(
   if (after !== undefined) return { shown: found.slice(-size), newer: more, older: true };
   return { shown: found.slice(0, size), newer: before !== undefined, older: more };
 }
+
+/** Names contain no commas, so no name starts with this. */
+const MARK = 'named,';
+
+/** Path segments with another meaning: the creation form, and relative paths. */
+const TAKEN: ReadonlySet<string> = new Set(['new', '.', '..']);
+
+/** A name as a path segment below `/admin`: `new` becomes `named,new`. */
+export const addressPart = (name: string): string => (TAKEN.has(name) ? `${MARK}${name}` : encodeURIComponent(name));
+
+/** Inverse of `addressPart`. @param part decoded */
+export const nameInPart = (part: string): string => (part.startsWith(MARK) ? part.slice(MARK.length) : part);

@@ -1,2 +1,2 @@
 // The page on which people choose their alerts.
-export { AlertPagesModule } from './alert-pages.module.js';
+export { AlertPagesModule } from './alerts.controller.js';

@@ -6,8 +6,7 @@ import { BaseAddress } from '../../platform/config/index.js';
 import { type Visitor } from '../../auth/index.js';
 import { type CreatedApiKey, OwnKeys } from '../../keys/index.js';
 import { KeyChoices } from './key-choices.js';
-import { expiryView } from './key-expiry.js';
-import { crumbsTo, limitsText, networksText } from './key-facts.js';
+import { crumbsTo, expiryView, limitsText, networksText } from './key-facts.js';
 
 /** The one page that a secret stands on. */
 @Injectable()

@@ -1,7 +1,10 @@
 import type { CatalogGroup } from '../../catalog/index.js';
-import { describeLimits, type Limits } from '../../platform/limits/index.js';
+import type { ApiKey, KeyCondition, OwnKey } from '../../keys/index.js';
 import { count, price, times } from '../../platform/format/index.js';
-import type { KeyCondition, OwnKey } from '../../keys/index.js';
+import { describeLimits, type Limits } from '../../platform/limits/index.js';
+import { addDays, dayOf, type Nanos, startOfDay } from '../../platform/shared/index.js';
+import { quotaMeter } from '../web/index.js';
+import { lastDay } from './key-settings.view.js';
 
 interface Badge {
   readonly tone: 'ok' | 'warn' | 'bad' | '';
@@ -76,3 +79,78 @@ export const crumbsTo = (last: string, key?: { readonly id: string; readonly nam
   ...(key === undefined ? [] : [{ href: `/keys/${key.id}`, label: key.name }]),
   { label: last },
 ];
+
+const WEEK_DAYS = 7;
+const NEAR = ['today', 'tomorrow'];
+
+/** When a key expires, as lists show it. */
+interface ExpiryView {
+  /** A moment of its last day. */
+  readonly at: Date;
+  /** Whether it ends with that day, so that the time need not be told. */
+  readonly wholeDay: boolean;
+  /** How soon, when it is: `in 3 days`. */
+  readonly soon: string;
+}
+
+/** Undefined: never. */
+export function expiryView(expiresAt: Date | undefined, timeZone: string, now: Date): ExpiryView | undefined {
+  if (expiresAt === undefined) return undefined;
+  const last = lastDay(expiresAt, timeZone);
+  const today = dayOf(now, timeZone);
+  const wholeDay = startOfDay(addDays(last, 1), timeZone).getTime() === expiresAt.getTime();
+  const inDays = Math.round((Date.parse(last) - Date.parse(today)) / 86_400_000);
+  return {
+    at: wholeDay ? new Date(expiresAt.getTime() - 1) : expiresAt,
+    wholeDay,
+    soon: inDays >= 0 && inDays <= WEEK_DAYS ? (NEAR[inDays] ?? `in ${inDays} days`) : '',
+  };
+}
+
+/** One limit of a key with what is used of it, as `quota-meter` draws it. */
+interface LimitView {
+  readonly name: string;
+  readonly used: Nanos;
+  readonly quota: Nanos;
+  readonly held: Nanos;
+  readonly period: string;
+  readonly meter: ReturnType<typeof quotaMeter>;
+  /** When a budget begins anew. */
+  readonly resetsAt: Date | undefined;
+}
+
+const BUDGETS = [
+  ['daily', 'Daily budget', 'today'],
+  ['weekly', 'Weekly budget', 'this week'],
+  ['monthly', 'Monthly budget', 'this month'],
+] as const;
+
+/** Every limit that the key has, the quota first. */
+export const limitsOf = ({ quota, used, held, budgets }: ApiKey): readonly LimitView[] => [
+  ...(quota === undefined ? [] : [shownLimit('Quota', { limit: quota, used, held }, 'in all')]),
+  ...BUDGETS.flatMap(([name, label, period]) => {
+    const budget = budgets[name];
+    return budget === undefined ? [] : [shownLimit(label, budget, period)];
+  }),
+];
+
+interface Limit {
+  readonly limit: Nanos;
+  readonly used: Nanos;
+  readonly held: Nanos;
+  readonly resetsAt?: Date;
+}
+
+const shownLimit = (name: string, { limit, used, held, resetsAt }: Limit, period: string): LimitView => ({
+  name,
+  used,
+  held,
+  quota: limit,
+  period,
+  meter: quotaMeter(used, limit),
+  resetsAt,
+});
+
+/** The limit that will be met first, as far as can be told: the fullest one. */
+export const fullestOf = (limits: readonly LimitView[]): LimitView | undefined =>
+  limits.toSorted((one, other) => Number(other.meter.width) - Number(one.meter.width))[0];

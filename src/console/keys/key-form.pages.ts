@@ -1,15 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import type { Visitor } from '../../auth/index.js';
 import { groupOfViewer } from '../../catalog/index.js';
-import { Clock, dayOf, ZERO } from '../../platform/shared/index.js';
-import { amountOf, Form, type FormBody, Page, Redirect } from '../web/index.js';
-import { type Visitor } from '../../auth/index.js';
 import { type CreatedApiKey, KeyChangedMeanwhile, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { Clock, dayOf, ZERO } from '../../platform/shared/index.js';
+import {
+  amountOf,
+  type Difference,
+  differencesBetween,
+  type FieldValue,
+  Form,
+  type FormBody,
+  Page,
+  Redirect,
+} from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
-import { differencesOf } from './key-conflict.js';
-import { expiryView } from './key-expiry.js';
-import { badgeOf, crumbsTo, limitsText, paceText, defaultHints } from './key-facts.js';
+import { badgeOf, crumbsTo, defaultHints, expiryView, limitsOf, limitsText, paceText } from './key-facts.js';
 import { KeyChangeForm, KeyForm, RaiseForm } from './key-form.js';
-import { limitsOf } from './key-limits.js';
 import { settingsOf, valuesOf } from './key-settings.view.js';
 
 /** Submitted forms to show again. */
@@ -135,3 +141,28 @@ function told(key: OwnKey): { tone: 'ok'; title: string; text: string } {
     text: `Spending limits: ${limitsText(key).toLowerCase()}.${pace && ` Rate limits: ${pace}.`} Changes apply immediately.`,
   };
 }
+
+const LABELS: Readonly<Record<string, string>> = {
+  name: 'Name',
+  group: 'Group',
+  quota: 'Quota',
+  daily: 'Daily budget',
+  weekly: 'Weekly budget',
+  monthly: 'Monthly budget',
+  callsPerMinute: 'Calls per minute',
+  tokensPerMinute: 'Tokens per minute',
+  concurrency: 'Concurrent calls',
+  expires: 'Expires',
+  models: 'Models',
+  networks: 'Allowed addresses',
+  strict: 'Strict',
+  neverStores: 'Never store responses',
+};
+
+/** Fields whose submitted value differs from the stored one. */
+const differencesOf = (now: FormBody, typed: FormBody): readonly Difference[] =>
+  differencesBetween(LABELS, now, typed, shown);
+
+/** Normalizes line endings, and shows multi-line text as a list. */
+const shown = (value: FieldValue): string =>
+  typeof value === 'string' ? value.trim().replaceAll(/\s*\n\s*/g, ', ') : [...(value ?? [])].toSorted().join(', ');

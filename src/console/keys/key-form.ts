@@ -1,9 +1,9 @@
 import { Transform } from 'class-transformer';
 import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
+import { networksOf } from '../../keys/index.js';
 import { LARGEST_LIMIT } from '../../platform/limits/index.js';
-import { isDay, nanos } from '../../platform/shared/index.js';
+import { AppError, isDay, nanos } from '../../platform/shared/index.js';
 import { IsAmount, IsCount } from '../web/index.js';
-import { networksError } from './typed-networks.js';
 
 const NO_LIMIT = 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for no limit.';
 const CENT = nanos(10_000_000n);
@@ -111,4 +111,18 @@ export class NameForm {
 export class ConfirmForm {
   @IsString()
   readonly confirm: string = '';
+}
+
+/** One on each line, or with commas or blanks between them. */
+export const typedNetworks = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean);
+
+/** What is wrong with what was typed; undefined when nothing. */
+function networksError(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'Enter addresses and ranges, one per line.';
+  try {
+    networksOf(typedNetworks(value));
+    return undefined;
+  } catch (error) {
+    return AppError.from(error).message;
+  }
 }

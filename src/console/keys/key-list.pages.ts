@@ -11,9 +11,7 @@ import {
   OwnKeys,
   PAGE_KEYS,
 } from '../../keys/index.js';
-import { expiryView } from './key-expiry.js';
-import { badgeOf, CONDITION_BADGES, paceText } from './key-facts.js';
-import { fullestOf, limitsOf } from './key-limits.js';
+import { badgeOf, CONDITION_BADGES, expiryView, fullestOf, limitsOf, paceText } from './key-facts.js';
 
 /** An address's query as Fastify reads it. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -4,10 +4,9 @@ import { addDays, AppError, dayOf, formatUsd, type Nanos, startOfDay } from '../
 import { amountOf, countOf, type FormBody } from '../web/index.js';
 import { type Visitor } from '../../auth/index.js';
 import type { KeySettings, OwnKey } from '../../keys/index.js';
-import { type KeyForm, TICKED } from './key-form.js';
-import { typedNetworks } from './typed-networks.js';
+import { type KeyForm, TICKED, typedNetworks } from './key-form.js';
 
-export class ExpiryPassed extends AppError {
+class ExpiryPassed extends AppError {
   constructor() {
     super('invalid_request', 'Enter today or a later date, or leave empty for no expiry.', {
       param: 'expires',

@@ -1,16 +1,24 @@
-import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { SignedIn } from '../access/index.js';
+import { Body, Controller, Get, Module, Post, Query } from '@nestjs/common';
+import type { Visitor } from '../../auth/index.js';
+import { CatalogModule } from '../../catalog/index.js';
+import { KeysModule } from '../../keys/index.js';
+import { WalletModule } from '../../wallet/index.js';
+import { AccessModule, SignedIn } from '../access/index.js';
+import { UsagePagesModule } from '../usage/index.js';
 import { CurrentVisitor, Form, type FormBody, OnceForms, type Page, type Redirect } from '../web/index.js';
-import { type Visitor } from '../../auth/index.js';
+import { KeyChoices } from './key-choices.js';
 import { KeyCreatedPages, shownBefore } from './key-created.pages.js';
 import { KeyForm } from './key-form.js';
 import { KeyFormPages } from './key-form.pages.js';
 import { KeyListPages, type Query as ListQuery } from './key-list.pages.js';
+import { KeyUsePages } from './key-use.pages.js';
+import { KeyController, KeyDeletePages } from './key.controller.js';
+import { LeakedKeyPages } from './leaked-key.pages.js';
 
 /** An account's keys: the list, and making one. */
 @Controller('keys')
 @SignedIn()
-export class KeysController {
+class KeysController {
   constructor(
     private readonly lists: KeyListPages,
     private readonly forms: KeyFormPages,
@@ -39,3 +47,11 @@ export class KeysController {
     return this.createdPages.created(visitor, result.made);
   }
 }
+
+@Module({
+  imports: [AccessModule, CatalogModule, KeysModule, UsagePagesModule, WalletModule],
+  controllers: [KeysController, KeyController],
+  providers: [KeyChoices, KeyCreatedPages, KeyDeletePages, KeyFormPages, KeyListPages, KeyUsePages, LeakedKeyPages],
+  exports: [KeyUsePages],
+})
+export class KeyPagesModule {}

@@ -5,9 +5,7 @@ import { SignedIn } from '../access/index.js';
 import { Clock, Secret } from '../../platform/shared/index.js';
 import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { AddressChange } from '../../keys/onboarding/index.js';
-import { CodeForm } from './code.form.js';
-import { asCodeError, tellSentJustNow } from './verify.controller.js';
-import { sentMail } from './verify.view.js';
+import { asCodeError, CodeForm, sentMail, tellSentJustNow } from './verify.controller.js';
 
 class EmailForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })

@@ -5,8 +5,7 @@ import { Public } from '../access/index.js';
 import { Secret } from '../../platform/shared/index.js';
 import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { PasswordResets } from '../../keys/onboarding/index.js';
-import { tellSentJustNow } from './verify.controller.js';
-import { formPage } from './verify.view.js';
+import { formPage, tellSentJustNow } from './verify.controller.js';
 
 class ForgotForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter the email address of your account.' })

@@ -1,12 +1,18 @@
 import { Body, Controller, Get, Post, Res } from '@nestjs/common';
+import { IsNotEmpty, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { LinkRefused, SentJustNow, type Visit } from '../../auth/index.js';
-import { BrowserSignIn, Public } from '../access/index.js';
-import { AppError, Clock } from '../../platform/shared/index.js';
-import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import {
+  LIFETIME_MINUTES,
+  LinkRefused,
+  RESEND_AFTER_MS,
+  SentJustNow,
+  type Verification,
+  type Visit,
+} from '../../auth/index.js';
 import { AddressProof, InvitationRefused, type Waiting } from '../../keys/onboarding/index.js';
-import { CodeForm } from './code.form.js';
-import { formPage, sentMail } from './verify.view.js';
+import { AppError, Clock } from '../../platform/shared/index.js';
+import { BrowserSignIn, Public } from '../access/index.js';
+import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
 
 /** The page that asks for the code: after registering, and of an account whose address was never verified. */
 @Controller('verify')
@@ -71,3 +77,37 @@ export const tellSentJustNow =
     if (error instanceof SentJustNow) return new Redirect(to, { tone: 'warn', title: error.message });
     throw error;
   };
+
+/** What the page that asks for a code shows of the mail that it was in. */
+interface SentMail {
+  readonly email: string;
+  readonly minutes: number;
+  /** Undefined: nothing was sent yet. */
+  readonly sentAt: Date | undefined;
+  /** When another mail can be asked for; undefined: now. */
+  readonly resendAt: Date | undefined;
+}
+
+export function sentMail(email: string, sent: Verification | undefined, now: Date): SentMail {
+  const resendAt = sent && new Date(sent.sentAt.getTime() + RESEND_AFTER_MS);
+  return {
+    email,
+    minutes: LIFETIME_MINUTES,
+    sentAt: sent?.sentAt,
+    resendAt: resendAt && resendAt > now ? resendAt : undefined,
+  };
+}
+
+/** A page in the frame of single forms. */
+export const formPage = (
+  view: string,
+  title: string,
+  data: { readonly form?: Form<object> } & Readonly<Record<string, unknown>> = {},
+): Page => new Page(`onboarding/${view}`, { title, layout: 'auth', data });
+
+/** The code of a mail, however it is typed. */
+export class CodeForm {
+  @IsString({ message: 'Enter the six-digit code from the email.' })
+  @IsNotEmpty({ message: 'Enter the six-digit code from the email.' })
+  readonly code: string = '';
+}

@@ -1,7 +1,7 @@
 import { aCallAttempt, aRecordedCall } from '../../../test/support/recorded-calls.js';
 import type { CallAttempt } from '../../usage/calls/call-details.js';
 import type { RecordedCall } from '../../usage/calls/recorded-call.js';
-import { findingOf } from './call-finding.js';
+import { findingOf } from './call.view.js';
 import { callSteps, endOf } from './call-steps.js';
 
 function found(overrides: Partial<RecordedCall>, ...attempts: readonly CallAttempt[]): string | undefined {

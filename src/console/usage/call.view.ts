@@ -1,5 +1,4 @@
-import { protocolNames, shareBar, waterfall } from '../web/index.js';
-import { exactUsd } from '../../platform/format/index.js';
+import { exactUsd, percent } from '../../platform/format/index.js';
 import {
   type CallAttempt,
   type CallDetails,
@@ -7,8 +6,8 @@ import {
   RESULT_LABELS,
   RESULT_TONES,
 } from '../../usage/index.js';
-import { findingOf } from './call-finding.js';
-import { callSteps, endOf } from './call-steps.js';
+import { protocolNames, shareBar, waterfall } from '../web/index.js';
+import { callSteps, endOf, type TimedStep } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';
 import { adviceFor, billingText, messageWithoutReason } from './error-text.js';
 import { logAddress, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
@@ -40,7 +39,7 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
 }
 
 /** For whom the page of a call is. */
-export interface CallReader {
+interface CallReader {
   readonly timeZone: string;
   /** Whether channels and what the upstream answered are shown too. */
   readonly operator: boolean;
@@ -163,4 +162,20 @@ function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
     { name: 'Prompt, read from cache', value: cached, class: 'f4' },
     { name: 'Completion', value: completionTokens ?? 0, class: 'f2' },
   ]);
+}
+
+/** Of a call that was over so soon there is nothing to find, in ms. */
+const MIN_MS = 20;
+
+/** What most of the time of a call was spent on, as a sentence; undefined where it is too short to say. */
+export function findingOf(steps: readonly TimedStep[], totalMs: number): string | undefined {
+  if (totalMs < MIN_MS) return undefined;
+  const times = new Map<string, number>();
+  for (const { spent, spentMs, tookMs } of steps)
+    if (spent !== undefined) times.set(spent, (times.get(spent) ?? 0) + (spentMs ?? tookMs ?? 0));
+  const [longest] = [...times].toSorted(([, one], [, other]) => other - one);
+  if (longest === undefined || longest[1] === 0) return undefined;
+  const [spent, ms] = longest;
+  const most = ms > totalMs / 2 ? 'Most' : 'The largest part';
+  return `${most} of the time, ${percent(Math.min(ms, totalMs), totalMs)}, was spent ${spent}.`;
 }

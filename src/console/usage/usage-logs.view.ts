@@ -1,10 +1,21 @@
-import type { CallDetails, ChartScale, Division, LoggedCall, UsageTotals } from '../../usage/index.js';
+import { Injectable } from '@nestjs/common';
+import {
+  type CallDetails,
+  type ChartScale,
+  type Division,
+  type LoggedCall,
+  type LogPosition,
+  type LogStart,
+  RESULT_LABELS,
+  RESULT_TONES,
+  type UsageTotals,
+} from '../../usage/index.js';
+import { Cursors, protocolNames } from '../web/index.js';
 import { openedCall } from './call.view.js';
-import { callRow } from './call-row.view.js';
+import { messageWithoutReason } from './error-text.js';
 import { chipsOf, CLEARED, filters, keptFilters, type LogChoices } from './log-filters.view.js';
-import type { LogEntry } from './log-places.js';
 import { usageCharts } from './usage-charts.view.js';
-import { DIVISIONS, logAddress, RANGES, type UsageQuery } from './usage-query.js';
+import { type AddressParts, DIVISIONS, logAddress, type LogPath, RANGES, type UsageQuery } from './usage-query.js';
 
 /** Data of the charts. */
 export interface LogFigures {
@@ -12,7 +23,7 @@ export interface LogFigures {
   readonly scale: ChartScale;
 }
 
-export interface LogInput extends LogChoices {
+interface LogInput extends LogChoices {
   readonly query: UsageQuery;
   readonly entry: LogEntry;
   readonly calls: readonly LoggedCall[];
@@ -118,4 +129,75 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
     action: { href: '/keys/new', label: 'Create API key', icon: 'plus' },
     other: { href: '/pricing', label: 'Browse models' },
   };
+}
+
+/** So much of an error's message stands in the list; all of it stands with the call. */
+const MAX_CHARACTERS = 60;
+
+/** A call as a row of the log. @param href opens the row, or closes it */
+const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
+  id: call.id,
+  href,
+  isOpen,
+  at: call.createdAt,
+  model: call.model,
+  context: [call.group, call.key, protocolNames(call.protocol).short].filter((text) => text !== '').join(' · '),
+  prompt: call.promptTokens,
+  completion: call.completionTokens,
+  tokenParts: tokenParts(call),
+  running: call.result === 'open',
+  cost: call.cost,
+  firstTokenMs: call.firstTokenMs,
+  durationMs: call.durationMs,
+  badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
+  reason: call.errorReason,
+  why: shortened(messageWithoutReason(call)),
+  attempts: call.attempts > 1 ? call.attempts : undefined,
+});
+
+function tokenParts({ cachedTokens, reasoningTokens }: LoggedCall): readonly { tokens: number; name: string }[] {
+  return [
+    { tokens: cachedTokens ?? 0, name: 'cached' },
+    { tokens: reasoningTokens ?? 0, name: 'reasoning' },
+  ].filter(({ tokens }) => tokens > 0);
+}
+
+const shortened = (text: string): string =>
+  text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1).trimEnd()}…` : text;
+
+/** Where the log was entered: `before` and `after` as the address has them; `open` is the call whose row is open. */
+export interface LogEntry {
+  readonly before?: string;
+  readonly after?: string;
+  readonly open?: string;
+}
+
+/** The places in a log that stand in its addresses, sealed. */
+@Injectable()
+export class LogPlaces {
+  constructor(private readonly cursors: Cursors) {}
+
+  /** `lost`: the place is none of ours, so the newest calls are shown. */
+  startOf(path: LogPath, { before, after }: LogEntry): { readonly start: LogStart; readonly lost: boolean } {
+    const sealed = before ?? after;
+    if (sealed === undefined) return { start: undefined, lost: false };
+    const { at, id } = this.cursors.open(listOf(path), sealed) ?? {};
+    if (at === undefined || id === undefined) return { start: undefined, lost: true };
+    return { start: before === undefined ? { after: [at, id] } : { before: [at, id] }, lost: false };
+  }
+
+  seal(path: LogPath, position: LogPosition | undefined): string | undefined {
+    return position && this.cursors.seal(listOf(path), { at: position[0], id: position[1] });
+  }
+}
+
+const listOf = (path: LogPath): string => (path === '/admin/calls' ? 'calls' : 'usage');
+
+export function entryOf(parts: AddressParts): LogEntry {
+  const text = (name: string): string | undefined => {
+    const part = parts[name];
+    return typeof part === 'string' && part !== '' ? part : undefined;
+  };
+  const [before, after, open] = [text('before'), text('after'), text('open')];
+  return { ...(before && { before }), ...(!before && after && { after }), ...(open && { open }) };
 }

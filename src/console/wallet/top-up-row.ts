@@ -1,7 +1,6 @@
-import type { Nanos } from '../../platform/shared/index.js';
 import { exactUsd } from '../../platform/format/index.js';
+import type { Nanos } from '../../platform/shared/index.js';
 import { payableAt, type PaymentOfMovement, type TopUp } from '../../wallet/index.js';
-import { exactAmount } from './exact-amount.js';
 import { badgeOf, whyNotPaid } from './payment.view.js';
 
 export const MOVEMENT_WORDS: Readonly<
@@ -54,4 +53,13 @@ function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
 function debtText(paidDebt: Nanos): string {
   if (paidDebt > 0n) return `${exactUsd(paidDebt)} applied to debt`;
   return paidDebt < 0n ? `${exactUsd(-paidDebt)} added to debt` : '';
+}
+
+/** Every digit, those below a cent apart: sums of them must be those of the balance. */
+export function exactAmount(amount: bigint, signed = false): { readonly head: string; readonly tail: string } {
+  const text = exactUsd(amount)
+    .replace(/(\.\d\d)0+$/, '$1')
+    .replace(/(\.\d{2}\d*[1-9])0+$/, '$1');
+  const cents = text.indexOf('.') + 3;
+  return { head: (signed && amount > 0n ? '+' : '') + text.slice(0, cents), tail: text.slice(cents) };
 }

@@ -1,15 +1,19 @@
-import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Module, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { SignedIn } from '../access/index.js';
+import type { Visit, Visitor } from '../../auth/index.js';
+import { SettingsModule } from '../../platform/settings/index.js';
+import { UsageModule } from '../../usage/index.js';
+import { WalletModule } from '../../wallet/index.js';
+import { AccessModule, SignedIn } from '../access/index.js';
 import { CurrentVisit, CurrentVisitor, type FormBody, type Page, type Redirect, sendCsv } from '../web/index.js';
-import { type Visit, type Visitor } from '../../auth/index.js';
-import { RedeemPage } from './redeem-page.js';
+import { CheckoutPage, RedeemPage } from './checkout-page.js';
+import { PaymentPages, PaymentsController } from './payments.controller.js';
 import { WalletCsv } from './wallet-csv.js';
-import { type WalletEntry, WalletPages } from './wallet.pages.js';
+import { type WalletEntry, WalletPages, WalletReader, WalletShell } from './wallet.pages.js';
 
 @SignedIn()
 @Controller('wallet')
-export class WalletController {
+class WalletController {
   constructor(
     private readonly pages: WalletPages,
     private readonly redeeming: RedeemPage,
@@ -40,3 +44,10 @@ export class WalletController {
     sendCsv(reply, 'consumption', this.csv.consumption(visitor));
   }
 }
+
+@Module({
+  imports: [AccessModule, SettingsModule, UsageModule, WalletModule],
+  controllers: [WalletController, PaymentsController],
+  providers: [CheckoutPage, PaymentPages, RedeemPage, WalletCsv, WalletPages, WalletReader, WalletShell],
+})
+export class WalletPagesModule {}

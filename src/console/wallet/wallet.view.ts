@@ -1,23 +1,22 @@
-import { dayOf, type Nanos } from '../../platform/shared/index.js';
-import { balanceForecast, type Form } from '../web/index.js';
+import { IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { exactUsd, shortDay, usd } from '../../platform/format/index.js';
+import { dayOf, formatUsd, type Nanos, ZERO } from '../../platform/shared/index.js';
 import {
   type AllowanceOutlook,
   allowanceView,
   type BalanceAt,
   type ConsumptionDay,
+  isPayable,
   lastingBalance,
+  payableText,
   type PaymentOffer,
   type TopUp,
   type WalletBalance,
 } from '../../wallet/index.js';
-import type { PaymentForm } from './payment.form.js';
-import { exactAmount } from './exact-amount.js';
-import { addFunds } from './add-funds.view.js';
-import { topUpRow } from './top-up-row.js';
-import type { RedeemForm } from './redeem.form.js';
+import { balanceForecast, Form, type FormBody, typedAmount } from '../web/index.js';
+import { exactAmount, topUpRow } from './top-up-row.js';
 
-export interface WalletInput {
+interface WalletInput {
   readonly wallet: WalletBalance;
   readonly history: readonly BalanceAt[];
   /** Nano-dollars a day. */
@@ -101,3 +100,89 @@ function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput
       : undefined,
   };
 }
+
+interface AddFundsInput {
+  readonly offer: PaymentOffer | undefined;
+  readonly code: Form<RedeemForm> | undefined;
+  readonly payment: Form<PaymentForm> | undefined;
+}
+
+/** The ways to add funds, each with the form that is filled in there. */
+function addFunds({ offer, code, payment }: AddFundsInput) {
+  const returned = payment ?? code;
+  return {
+    // What a page says of refused fields on top is of the form that was sent.
+    ...(returned && { form: returned }),
+    ids: payment && offer && { amount: 'amount-0' },
+    code: code ?? Form.empty<RedeemForm>(),
+    pay: offer && payView(offer, payment ?? Form.empty<PaymentForm>()),
+  };
+}
+
+function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<PaymentForm>) {
+  const { amount, other } = form.values;
+  const options = amounts.map((one) => ({ value: formatUsd(one), label: usd(one).replace(/\.00$/, '') }));
+  // In the middle is what most people take.
+  const usual = options[Math.floor(options.length / 2)]?.value;
+  // Another amount wins over a choice, which the browser sends all the same.
+  const chosen = other ? undefined : (amount ?? usual);
+  return {
+    form,
+    choices: options.map((option, index) => ({
+      ...option,
+      id: `amount-${index}`,
+      checked: option.value === chosen,
+    })),
+    range: `${usd(smallest)} to ${usd(largest)}`,
+  };
+}
+
+/** A redemption code, however it is typed. */
+export class RedeemForm {
+  @MaxLength(200, { message: 'Enter the full code: 28 letters and digits.' })
+  @IsNotEmpty({ message: 'Enter your code.' })
+  @IsString({ message: 'Enter one code at a time.' })
+  readonly code: string = '';
+}
+
+const CHOOSE = 'Choose or enter an amount.';
+/** Not sent by our form as it is now. */
+const NOT_OFFERED = 'Choose or enter an amount.';
+
+/** How much to pay: one of the amounts that are offered, unless another one is typed. */
+export class PaymentForm {
+  @IsString({ message: CHOOSE })
+  readonly amount: string = '';
+
+  @IsString({ message: 'Enter one custom amount, or leave empty.' })
+  readonly other: string = '';
+}
+
+/** What is to be paid; nothing, where that is no amount. */
+export const amountIn = ({ amount, other }: PaymentForm): Nanos => typedAmount(isEmpty(other) ? amount : other) ?? ZERO;
+
+/**
+ * By field, what to enter there instead. A choice counts for nothing beside another amount that can be paid; beside one
+ * that cannot, both are told of at once, since that may be emptied as well as mended.
+ */
+export function paymentErrors(
+  { amount = '', other = '' }: FormBody,
+  offer: PaymentOffer,
+): readonly (readonly [field: keyof PaymentForm, message: string])[] {
+  if (isEmpty(other)) return isEmpty(amount) ? [['amount', CHOOSE]] : choiceErrors(amount, offer);
+  const typed = amountOf(other);
+  if (typed !== undefined && isPayable(typed, offer)) return [];
+  return [...(isEmpty(amount) ? [] : choiceErrors(amount, offer)), ['other', payableText(offer)]];
+}
+
+function choiceErrors(choice: Sent, { amounts }: PaymentOffer): readonly (readonly ['amount', string])[] {
+  const chosen = amountOf(choice);
+  return chosen !== undefined && amounts.includes(chosen) ? [] : [['amount', NOT_OFFERED]];
+}
+
+type Sent = FormBody[string];
+
+/** Undefined also of a field that was sent several times. */
+const amountOf = (sent: Sent): Nanos | undefined => (typeof sent === 'string' ? typedAmount(sent) : undefined);
+
+const isEmpty = (sent: Sent): boolean => typeof sent === 'string' && sent.trim() === '';

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AppError, Clock } from '../../platform/shared/index.js';
+import { type AppError, Clock, maskKeys } from '../../platform/shared/index.js';
 import { type KnownVisit, visitOf } from './current-visit.js';
-import type { Detour } from './detour.js';
-import { type Page, Redirect } from './page.js';
 import { PageWriter } from './page-writer.js';
-import { errorPage } from './rendering/error-page.js';
+import { type Detour, localPath, Page, Redirect } from './page.js';
 
 /** Renders errors as pages or redirects. */
 @Injectable()
@@ -40,3 +38,80 @@ const stranger = ({ id, ip, url }: FastifyRequest): KnownVisit => ({
   visit: { visitor: undefined, csrf: '', theme: undefined, ip, userAgent: '', requestId: id, url },
   flash: undefined,
 });
+
+/** The request that failed. */
+interface FailedRequest {
+  readonly id: string;
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+}
+
+/** Never shows a stack trace, or the message of an internal error. */
+export function errorPage(error: AppError, status: number, request: FailedRequest, now: Date): Page {
+  const words = errorText(error, status);
+  const data = {
+    ...words,
+    now,
+    errorClass: `${status}, ${error.kind.replaceAll('_', ' ')}`,
+    reference: request.id,
+    // A link cannot repeat a POST, and must not contain an API key.
+    retry:
+      words.retry && request.method === 'GET' && maskKeys(request.url) === request.url
+        ? localPath(request.url)
+        : undefined,
+  };
+  return new Page('errors/error', { title: words.heading, layout: 'auth', width: 'wide', status, data });
+}
+
+/** Texts of an error page. */
+interface ErrorText {
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+  /** Whether a retry may succeed. */
+  readonly retry: boolean;
+}
+
+const NOT_AFFECTED = 'API calls are not affected.';
+
+/** Shows the error's own message, except for internal errors. */
+function errorText(error: AppError, status: number): ErrorText {
+  if (status === 404) return NOT_FOUND;
+  if (status === 429) return tooMany(error);
+  if (status >= 500) return isOurError(error);
+  return {
+    heading: status === 403 ? 'Access denied' : 'Request failed',
+    paragraphs: [error.message],
+    retry: false,
+  };
+}
+
+/** Identical for missing pages and pages the user may not see. */
+const NOT_FOUND: ErrorText = {
+  heading: 'Page not found',
+  paragraphs: ['The address may be wrong, or the page may have been deleted.'],
+  retry: false,
+};
+
+function tooMany(error: AppError): ErrorText {
+  const seconds = error.details.retryAfterSeconds;
+  return {
+    heading: 'Too many requests',
+    paragraphs: seconds === undefined ? [error.message] : [error.message, `Try again in ${duration(seconds)}.`],
+    retry: true,
+  };
+}
+
+function isOurError(error: AppError): ErrorText {
+  const known = error.kind !== 'internal';
+  return {
+    heading: known ? 'Could not load this page' : 'Internal error',
+    paragraphs: [known ? error.message : 'The error was logged with the reference below.', NOT_AFFECTED],
+    retry: true,
+  };
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return seconds === 1 ? '1 second' : `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}

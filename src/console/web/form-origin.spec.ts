@@ -1,5 +1,5 @@
 import { Config } from '../../platform/config/index.js';
-import { ForeignForm, FormOrigin } from './form-origin.js';
+import { ForeignForm, FormOrigin } from './form-posts.js';
 import { Signatures } from './signatures.js';
 
 function origin(environment: Record<string, string> = {}): FormOrigin {

@@ -1,6 +1,6 @@
-import { type ClassConstructor, plainToInstance } from 'class-transformer';
-import { validateSync } from 'class-validator';
-import { AppError } from '../../platform/shared/index.js';
+import { type ClassConstructor, plainToInstance, Transform } from 'class-transformer';
+import { ValidateBy, validateSync } from 'class-validator';
+import { AppError, nanos, type Nanos, parseUsd } from '../../platform/shared/index.js';
 
 /** What a browser sends of a form: a name that comes several times has a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[]>>;
@@ -73,3 +73,88 @@ export class Form<T extends object> {
     }
   }
 }
+
+/** Digits, or groups of three of them; at most six after the point, which is a ten thousandth of a cent. */
+const AMOUNT = /^\$? ?(\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(\.\d{0,6})?$/;
+
+/** Dollars as people type them: `25`, `1,000.50`, `$5`. Undefined for anything else, and nothing is rounded. */
+export function typedAmount(text: string): Nanos | undefined {
+  const [, whole, fraction = ''] = AMOUNT.exec(text.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  return parseUsd(`${whole.replaceAll(',', '')}${fraction.length > 1 ? fraction : ''}`);
+}
+
+/** The same of a field that may be left empty. @throws RangeError for what `IsAmount` does not let pass */
+export function amountOf(text: string): Nanos | undefined {
+  if (text.trim() === '') return undefined;
+  const amount = typedAmount(text);
+  if (amount === undefined) throw new RangeError(`“${text}” is not an amount.`);
+  return amount;
+}
+
+interface AmountRule {
+  /** What to enter, told when it was something else. */
+  readonly message: string;
+  readonly mayBeEmpty?: boolean;
+  readonly least?: Nanos;
+}
+
+/** A field of dollars, kept as it was typed. */
+export const IsAmount = ({ message, mayBeEmpty = false, least = nanos(0n) }: AmountRule): PropertyDecorator =>
+  ValidateBy(
+    {
+      name: 'isAmount',
+      validator: {
+        validate: (value: unknown) => {
+          if (typeof value !== 'string') return false;
+          if (value.trim() === '') return mayBeEmpty;
+          const amount = typedAmount(value);
+          return amount !== undefined && amount >= least;
+        },
+      },
+    },
+    { message },
+  );
+
+/** Digits, or groups of three of them. */
+const COUNT = /^(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})$/;
+
+/** Whole numbers as people type them: `60`, `100,000`. Undefined for anything else. */
+export const typedCount = (text: string): number | undefined =>
+  COUNT.test(text.trim()) ? Number(text.replaceAll(',', '')) : undefined;
+
+/** The same of a field that may be left empty. @throws RangeError for what `IsCount` does not let pass */
+export function countOf(text: string): number | undefined {
+  if (text.trim() === '') return undefined;
+  const count = typedCount(text);
+  if (count === undefined) throw new RangeError(`“${text}” is not a whole number.`);
+  return count;
+}
+
+interface CountRule {
+  /** What to enter, told when it was something else. */
+  readonly message: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A field of a whole number that may be left empty, kept as it was typed. */
+export const IsCount = ({ message, least, most }: CountRule): PropertyDecorator =>
+  ValidateBy(
+    {
+      name: 'isCount',
+      validator: {
+        validate: (value: unknown) => {
+          if (typeof value !== 'string') return false;
+          if (value.trim() === '') return true;
+          const count = typedCount(value);
+          return count !== undefined && count >= least && count <= most;
+        },
+      },
+    },
+    { message },
+  );
+
+/** A field of a form without the blanks around what was typed. What is no text is left to the field's own rules. */
+export const Trimmed = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value));

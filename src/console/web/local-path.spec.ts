@@ -1,4 +1,4 @@
-import { localPath } from './local-path.js';
+import { localPath } from './page.js';
 
 describe('localPath', () => {
   it.each([

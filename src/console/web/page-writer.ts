@@ -1,12 +1,11 @@
-import { Injectable } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { concatMap, type Observable } from 'rxjs';
 import { Config } from '../../platform/config/index.js';
-import type { KnownVisit } from './current-visit.js';
+import { type KnownVisit, knownVisit, VisitCookies } from './current-visit.js';
 import { Frames } from './frames.js';
-import type { Page, Redirect } from './page.js';
+import { Page, Redirect } from './page.js';
 import { ViewEngine } from './rendering/view-engine.js';
-import { securityHeaders } from './security-headers.js';
-import { VisitCookies } from './visit-cookies.js';
 
 /** Renders pages and redirects, and sets their headers. */
 @Injectable()
@@ -45,5 +44,45 @@ export class PageWriter {
       .headers({ ...this.headers, 'cache-control': 'no-store', location: to })
       .type('text/plain; charset=utf-8');
     return `${to}\n`;
+  }
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "font-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Headers of every page: same-origin resources only, no framing. */
+const securityHeaders = ({ publicUrl }: Config): Readonly<Record<string, string>> => ({
+  'content-security-policy': POLICY,
+  // Sends the referrer to this origin only: form checks need it.
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  ...(publicUrl?.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
+});
+
+/** Makes an answer of what a page's handler returns. Anything but a page or a redirect passes as it is. */
+@Injectable()
+export class PageInterceptor implements NestInterceptor {
+  constructor(private readonly writer: PageWriter) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
+    const http = context.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    const request = http.getRequest<FastifyRequest>();
+    return next.handle().pipe(
+      concatMap(async (result) => {
+        if (result instanceof Redirect) return this.writer.redirect(result, reply);
+        return result instanceof Page ? this.writer.page(result, knownVisit(request), reply) : result;
+      }),
+    );
   }
 }

@@ -1,6 +1,5 @@
 import { nanos } from '../../platform/shared/index.js';
-import { Form } from './form.js';
-import { amountOf, IsAmount, typedAmount } from './typed-amount.js';
+import { amountOf, Form, IsAmount, typedAmount } from './form.js';
 
 class Payment {
   @IsAmount({ message: 'Enter dollars.', least: nanos(10_000_000n) })

@@ -1,5 +1,5 @@
 import { validateSync } from 'class-validator';
-import { countOf, IsCount, typedCount } from './typed-count.js';
+import { countOf, IsCount, typedCount } from './form.js';
 
 class Sized {
   @IsCount({ message: 'Enter 1 to 1,000.', least: 1, most: 1000 })

@@ -1,18 +1,23 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { SettingsModule } from '../../platform/settings/index.js';
+import { VisitCookies } from './current-visit.js';
 import { Cursors } from './cursors.js';
 import { ErrorPages } from './error-pages.js';
-import { FormOrigin } from './form-origin.js';
-import { FormPostEntity } from './form-post.entity.js';
+import { FormOrigin, FormPostEntity, OnceForms } from './form-posts.js';
 import { Frames } from './frames.js';
-import { OnceForms } from './once-forms.js';
-import { PageInterceptor } from './page.interceptor.js';
-import { PageWriter } from './page-writer.js';
-import { RenderingModule } from './rendering/rendering.module.js';
+import { PageInterceptor, PageWriter } from './page-writer.js';
+import { AssetsController, AssetStore } from './rendering/asset-store.js';
+import { ViewEngine } from './rendering/view-engine.js';
 import { ShellContent } from './shell-content.js';
 import { Signatures } from './signatures.js';
-import { VisitCookies } from './visit-cookies.js';
+
+@Module({
+  controllers: [AssetsController],
+  providers: [AssetStore, ViewEngine],
+  exports: [AssetStore, ViewEngine],
+})
+class RenderingModule {}
 
 const PROVIDED = [Cursors, ErrorPages, FormOrigin, OnceForms, PageInterceptor, PageWriter, ShellContent, VisitCookies];
 

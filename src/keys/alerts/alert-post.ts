@@ -1,24 +1,80 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
 import { Mailer, type Offered } from '../../platform/mail/index.js';
 import { Metrics } from '../../platform/metrics/index.js';
-import type { AlertKind, DueAlert } from './alert.js';
 import { AlertMails } from './alert-mails.js';
-import { AlertBook } from './alert-book.js';
-import { AlertTimings } from './alert-timings.js';
+import { type AlertKind, AlertTimings, type DueAlert } from './alert.js';
+
+/** Claims an email for $1 ms. */
+const CLAIM = `
+  WITH due AS (
+    SELECT a.id, c.email, c.time_zone, coalesce(k.name, '') AS key_name
+      FROM alerts a JOIN accounts c ON c.id = a.account_id LEFT JOIN api_keys k ON k.id = a.key_id
+     WHERE a.state = 'due' AND a.next_try_at <= now() AND c.state = 'enabled' AND c.verified_at IS NOT NULL
+       AND coalesce(k.state, 'enabled') = 'enabled'
+       -- It passes by itself: nobody looks at that moment.
+       AND (a.kind <> 'expiry' OR k.expires_at > now())
+     ORDER BY a.next_try_at LIMIT 1 FOR UPDATE OF a SKIP LOCKED
+  ), claimed AS (
+    UPDATE alerts a SET tries = a.tries + 1, next_try_at = now() + $1 * interval '1 ms' FROM due WHERE a.id = due.id
+    RETURNING a.id, a.kind, a.facts, a.tries, a.key_id AS "keyId", due.key_name AS "keyName", due.email,
+              due.time_zone AS "timeZone"
+  )
+  SELECT * FROM claimed`;
+
+const END = `UPDATE alerts SET state = $2 WHERE id = $1 AND state = 'due'`;
+const POSTPONE = `UPDATE alerts SET next_try_at = now() + $2 * interval '1 ms' WHERE id = $1 AND state = 'due'`;
+
+const DROP_STALE = `
+  WITH dropped AS (
+    UPDATE alerts SET state = 'stale' WHERE state = 'due' AND raised_at < now() - $1 * interval '1 ms' RETURNING kind
+  )
+  SELECT kind FROM dropped`;
+
+const FORGET = ['DELETE FROM alerts WHERE account_id = $1', 'DELETE FROM alert_settings WHERE account_id = $1'];
+
+/** The queue of emails. */
+@Injectable()
+export class AlertBook {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The longest-waiting email, claimed by this process for `forMs`; undefined if none is due. */
+  async claim(forMs: number): Promise<DueAlert | undefined> {
+    const [alert] = await this.dataSource.query<DueAlert[]>(CLAIM, [forMs]);
+    return alert;
+  }
+
+  /** Ends an email: it is not sent again. */
+  async end(id: string, state: 'sent' | 'refused'): Promise<void> {
+    await this.dataSource.query(END, [id, state]);
+  }
+
+  async postpone(id: string, forMs: number): Promise<void> {
+    await this.dataSource.query(POSTPONE, [id, forMs]);
+  }
+
+  /** @returns the kinds of the dropped emails */
+  async dropStale(afterMs: number): Promise<readonly AlertKind[]> {
+    const rows = await this.dataSource.query<{ kind: AlertKind }[]>(DROP_STALE, [afterMs]);
+    return rows.map(({ kind }) => kind);
+  }
+
+  /** Deletes an account's alerts and settings. */
+  async forget(accountId: string, manager: EntityManager): Promise<void> {
+    for (const statement of FORGET) await manager.query(statement, [accountId]);
+  }
+}
 
 /**
- * Sends what is due, one mail after another, each by one process alone: taken up, handed to the mail server, noted as
- * sent. What could not be handed over is tried again by whichever process lives.
- *
- * A process may die, or lose its database, between the last two steps: nobody can know then whether the mail went out,
- * and another process sends it, once what it was taken up for has passed. So in this window a warning may come twice. The
- * other way round it would be lost, and a call refused that nobody was warned of: that is worse.
+ * Sends due emails one by one: claimed, handed to the mail server, recorded as sent. Failed deliveries are retried by
+ * any live process. A process that dies between delivery and recording leaves it unknown whether the email was sent;
+ * another process then sends it again once the claim expires. A duplicate warning is better than a lost one.
  */
 @Injectable()
 export class AlertPost {
   private readonly logger = new Logger('Alerts');
   private readonly told;
-  /** What became of mails, until the database knows. */
+  /** Results that could not be recorded yet. */
   private readonly unrecorded = new Map<string, 'sent' | 'refused'>();
 
   constructor(
@@ -31,7 +87,7 @@ export class AlertPost {
     this.told = metrics.counter('alerts_total', 'Alert emails to users.', ['kind', 'outcome']);
   }
 
-  /** Until none is due, the mail server is away, or somebody wants it to stop. @throws when the database is away */
+  /** Until none is due, the mail server is down, or `stop` is aborted. @throws when the database is unavailable */
   async sendDue(stop: AbortSignal): Promise<void> {
     for (const [id, state] of this.unrecorded) await this.record(id, state);
     await this.dropStale();

@@ -1,5 +1,5 @@
 import type { AlertContent } from './alert.js';
-import { wordsOf } from './alert-text.js';
+import { wordsOf } from './alert-mails.js';
 
 const KEY = { email: 'ann@example.com', timeZone: 'Asia/Tokyo', keyId: 'key_1', keyName: 'ci' };
 const said = (alert: AlertContent) => wordsOf({ ...KEY, ...alert });

@@ -1,18 +1,80 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { isOutage } from '../../platform/database/index.js';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ADVISORY_LOCKS, isOutage, soleTransaction } from '../../platform/database/index.js';
 import { RecurringWork, within } from '../../platform/shared/index.js';
+import { KeyNoticeMails } from './alert-mails.js';
 import { AlertPost } from './alert-post.js';
-import { KeyNoticeMails } from './key-notice-mails.js';
-import { AlertTimings } from './alert-timings.js';
-import { ThresholdWatch } from './threshold-watch.js';
+import { AlertTimings } from './alert.js';
+import { Crossings, type ScanProgress, ThresholdScans } from './crossings.js';
 
-/** How long a process that ends waits for a mail that is being handed over. */
+/** Accounts per statement. */
+const BATCH = 1_000;
+/** Accounts checked in rotation per scan. */
+const TURNS = 1_000;
+/**
+ * Max delay between an entry's timestamp and its commit: a settlement takes up to 8 s. Later entries, such as after a
+ * failover to a server whose clock is behind, are found by the rotation.
+ */
+const OVERLAP_MS = 30_000;
+/** Pause after a scan, as a multiple of its duration: scans take at most an eleventh of one connection. */
+const REST_TIMES = 10;
+
+/**
+ * Detects crossed and cleared thresholds: for accounts whose balance changed since the last scan, that changed a
+ * threshold or a limit, or that created a key; and for 1,000 others in rotation, so that every account is checked
+ * within minutes. The rotation covers what causes no event: approaching expiry dates and re-enabled accounts.
+ */
+@Injectable()
+export class ThresholdWatch {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly looks: ThresholdScans,
+    private readonly crossings: Crossings,
+    private readonly timings: AlertTimings,
+  ) {}
+
+  /**
+   * Scans, unless another process does or recently did. An interrupted scan is restarted by the next.
+   * @returns ms until the next scan may run
+   * @throws when aborted
+   */
+  async look(stopped?: AbortSignal): Promise<number> {
+    const waitMs = await soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
+      const progress = await this.looks.progress(manager);
+      return progress.earlyMs > 0 ? progress.earlyMs : this.lookFrom(progress, manager, stopped);
+    });
+    return waitMs ?? this.timings.lookEveryMs;
+  }
+
+  private async lookFrom(progress: ScanProgress, manager: EntityManager, stopped?: AbortSignal): Promise<number> {
+    await this.looks.limitStatements(manager);
+    const moved = await this.looks.moved(new Date(progress.movedUntil.getTime() - OVERLAP_MS), manager);
+    const changed = await this.looks.takeChanged(manager);
+    const inTurn = await this.looks.nextInTurn(progress.lookedTo, TURNS, manager);
+    await this.compare([...new Set([...moved, ...changed, ...inTurn])], stopped);
+    const lookedTo = inTurn.length < TURNS ? '' : inTurn.at(-1);
+    return this.looks.advance(lookedTo ?? '', { ms: this.timings.lookEveryMs, times: REST_TIMES }, manager);
+  }
+
+  /** One transaction per batch, so that found alerts can be emailed before the scan ends. */
+  private async compare(accountIds: readonly string[], stopped?: AbortSignal): Promise<void> {
+    for (let from = 0; from < accountIds.length; from += BATCH) {
+      stopped?.throwIfAborted();
+      await this.dataSource.transaction(async (manager) => {
+        await this.looks.limitStatements(manager);
+        await this.crossings.note(accountIds.slice(from, from + BATCH), manager);
+      });
+    }
+  }
+}
+
+/** Max wait for a running delivery at shutdown. */
 const FAREWELL_MS = 10_000;
 
 /**
- * What goes on about alerts beside calls, never on their path: thresholds are looked at, what is unusual about keys is
- * passed on, and what is due is mailed. None waits for another, nor fails with it. What is crossed and mended again
- * between two looks is not noticed.
+ * Runs alert work in the background, never in the path of calls: checks thresholds, raises notices about keys, and
+ * sends due emails, independently of each other. A threshold that is crossed and cleared between two scans goes
+ * unnoticed.
  */
 @Injectable()
 export class AlertWatch implements OnModuleDestroy {
@@ -33,7 +95,7 @@ export class AlertWatch implements OnModuleDestroy {
     ];
   }
 
-  /** From now on, in a process that serves. */
+  /** Called by serving processes. */
   start(): void {
     for (const work of this.works) work.start();
   }

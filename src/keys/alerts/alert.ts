@@ -1,6 +1,7 @@
-import type { NoticeKind, AccountNoticeText } from './account-notices.js';
+import { Injectable } from '@nestjs/common';
+import type { AccountNoticeText, NoticeKind } from './account-notices.js';
 
-/** Amounts are nano-dollars as text, times as in ISO 8601. */
+/** Amounts in nano-dollars as text, times in ISO 8601. */
 interface FactsByKind {
   readonly wallet: { readonly balance: string; readonly below: string };
   readonly quota: LimitFacts;
@@ -12,17 +13,17 @@ interface FactsByKind {
 
 export interface LimitFacts {
   readonly used: string;
-  /** All that may be used. */
+  /** The limit. */
   readonly top: string;
 }
 
 export interface BudgetFacts extends LimitFacts {
   readonly period: 'day' | 'week' | 'month';
-  /** When the next period begins. */
+  /** Start of the next period. */
   readonly resetsAt: string;
 }
 
-/** What is mailed, and its figures: of a threshold that is crossed, or of what has happened once. */
+/** Kind and figures of an alert: a crossed threshold or a one-time notice. */
 export type AlertContent =
   | {
       readonly [Kind in keyof FactsByKind]: { readonly kind: Kind; readonly facts: FactsByKind[Kind] };
@@ -31,19 +32,35 @@ export type AlertContent =
 
 export type AlertKind = AlertContent['kind'];
 
-/** Whom it goes to, and about which of their keys. */
+/** The recipient, and the key it is about. */
 export interface AlertAddressee {
   readonly email: string;
   readonly timeZone: string;
-  /** Empty where it is about the account itself. */
+  /** Empty if it is about the account itself. */
   readonly keyId: string;
   readonly keyName: string;
 }
 
-/** A mail that is to be sent, and that nobody else sends now. */
+/** An email that this process has claimed. */
 export type DueAlert = AlertContent &
   AlertAddressee & {
     readonly id: string;
-    /** How often it was tried, this time included. */
+    /** Attempts, including this one. */
     readonly tries: number;
   };
+
+/** Timings of alerts, in milliseconds; the same for all processes on a database. Tests override them. */
+@Injectable()
+export class AlertTimings {
+  /** Min interval between scans, across processes. */
+  readonly lookEveryMs: number = 5_000;
+  /** Interval between checks for due emails. */
+  readonly sendEveryMs: number = 2_000;
+  /** How long an email is claimed. Longer than any delivery: a claim that expires belongs to a dead process. */
+  readonly claimMs: number = 5 * 60_000;
+  /** Delay after a failed delivery; doubles each time, up to the maximum. */
+  readonly firstRetryMs: number = 15_000;
+  readonly longestRetryMs: number = 10 * 60_000;
+  /** Emails that could not be sent for this long are dropped. */
+  readonly staleAfterMs: number = 24 * 60 * 60_000;
+}

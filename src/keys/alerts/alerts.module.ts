@@ -5,17 +5,12 @@ import { MailModule } from '../../platform/mail/index.js';
 import { MetricsModule } from '../../platform/metrics/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { WalletModule } from '../../wallet/index.js';
-import { AccountNotices } from './account-notices.js';
-import { AlertMails } from './alert-mails.js';
-import { AlertPost } from './alert-post.js';
-import { AlertBook } from './alert-book.js';
-import { AlertPreferences } from './alert-preferences.js';
-import { AlertTimings } from './alert-timings.js';
-import { AlertWatch } from './alert-watch.js';
-import { Crossings } from './crossings.js';
-import { KeyNoticeMails } from './key-notice-mails.js';
-import { ThresholdScans } from './threshold-scans.repository.js';
-import { ThresholdWatch } from './threshold-watch.js';
+import { AccountNotices, AlertPreferences } from './account-notices.js';
+import { AlertMails, KeyNoticeMails } from './alert-mails.js';
+import { AlertBook, AlertPost } from './alert-post.js';
+import { AlertTimings } from './alert.js';
+import { AlertWatch, ThresholdWatch } from './alert-watch.js';
+import { Crossings, ThresholdScans } from './crossings.js';
 
 @Module({
   imports: [AuthModule, KeysModule, MailModule, MetricsModule, SettingsModule, WalletModule],

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { thresholdsOf } from './alert-preferences.js';
-import { DEFAULT_ALERTS } from './alert-settings.js';
+import { DEFAULT_ALERTS, thresholdsOf } from './account-notices.js';
 
 /**
- * Every threshold of the accounts $7 against how things stand. $1 to $6: what holds for accounts that have saved nothing
- * of their own. What is crossed now gets a row, which stays for as long as it is: so a mail goes out once. What is not
- * crossed any more loses its row, sent or not, and can be crossed again.
- *
- * What running calls hold counts for nothing: it is no more than what they may cost, and comes back with their end. With
- * it every large call would cross a threshold, and the next one would do so again.
+ * Compares all thresholds of the accounts $7 with current figures. $1 to $6: defaults for accounts without saved
+ * settings. A crossed threshold is a row that exists while it is crossed, so that one email is sent. A cleared
+ * threshold loses its row and can be crossed again. Holds do not count: they are upper bounds and are released, so that
+ * large calls would cross thresholds repeatedly.
  */
 const NOTE = `
   WITH rules AS (
@@ -96,11 +93,103 @@ const NOTE = `
   ON CONFLICT ON CONSTRAINT alert_is_raised_once DO UPDATE SET facts = excluded.facts, state = excluded.state
      WHERE a.state = 'due'`;
 
-/** What is crossed. */
+/** Crossed thresholds. */
 @Injectable()
 export class Crossings {
-  /** Compares these accounts with their thresholds: what is crossed from now on is due, what is over leaves nothing. */
+  /** Compares these accounts with their thresholds: new crossings become due, cleared ones are deleted. */
   async note(accountIds: readonly string[], manager: EntityManager): Promise<void> {
     await manager.query(NOTE, [...thresholdsOf(DEFAULT_ALERTS), accountIds]);
   }
+}
+
+/** Scan checkpoint. */
+export interface ScanProgress {
+  /** Accounts with changes before this time were scanned. */
+  readonly movedUntil: Date;
+  /** Last account of the rotation. */
+  readonly lookedTo: string;
+  /** Ms until the next scan may run; 0 or less: now. */
+  readonly earlyMs: number;
+}
+
+/** Pause after a scan: the larger of both. */
+interface ScanPause {
+  /** Min pause. */
+  readonly ms: number;
+  /** Multiple of the scan's duration. */
+  readonly times: number;
+}
+
+/** Longer than any statement takes; limits waiting for locks. */
+const STATEMENT_LIMIT_MS = 30_000;
+
+const PROGRESS = `
+  SELECT moved_until AS "movedUntil", looked_to AS "lookedTo",
+         extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "earlyMs"
+    FROM alert_looks`;
+
+/** By the database's clock: IDs contain the clock of the process that created them. */
+const MOVED = `
+  SELECT DISTINCT substr(l.ledger_account, length('wallet:') + 1) AS id
+    FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
+   WHERE e.entered_at >= $1 AND starts_with(l.ledger_account, 'wallet:')`;
+
+const TAKE_CHANGED = `
+  WITH taken AS (DELETE FROM alert_rechecks RETURNING account_id)
+  SELECT DISTINCT account_id AS id FROM taken`;
+
+const NEXT_IN_TURN = 'SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2';
+
+/** now() is the start of the scan; later changes are found by the next one. */
+const ADVANCE = `
+  WITH advanced AS (
+    UPDATE alert_looks SET moved_until = now(), looked_to = $1,
+           next_at = clock_timestamp() + greatest($2 * interval '1 ms', $3 * (clock_timestamp() - now()))
+    RETURNING next_at
+  )
+  SELECT extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "waitMs" FROM advanced`;
+
+/** Selects the accounts to scan, and stores the checkpoint. A scan is one transaction. */
+@Injectable()
+export class ThresholdScans {
+  /** For the rest of the transaction. The transaction itself has no timeout: it idles while batches run. */
+  async limitStatements(manager: EntityManager): Promise<void> {
+    await manager.query(
+      `SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS}; SET LOCAL idle_in_transaction_session_timeout = 0`,
+    );
+  }
+
+  async progress(manager: EntityManager): Promise<ScanProgress> {
+    return only(await manager.query<ScanProgress[]>(PROGRESS));
+  }
+
+  /** Accounts with ledger entries since then. */
+  moved(since: Date, manager: EntityManager): Promise<readonly string[]> {
+    return ids(MOVED, [since], manager);
+  }
+
+  /** Accounts that changed a threshold or limit or created a key; each is returned once. */
+  takeChanged(manager: EntityManager): Promise<readonly string[]> {
+    return ids(TAKE_CHANGED, [], manager);
+  }
+
+  /** The next accounts of the rotation. */
+  nextInTurn(after: string, limit: number, manager: EntityManager): Promise<readonly string[]> {
+    return ids(NEXT_IN_TURN, [after, limit], manager);
+  }
+
+  /** Ends a scan. @returns ms until the next scan may run */
+  async advance(lookedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
+    return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [lookedTo, ms, times])).waitMs;
+  }
+}
+
+function only<Row>([row]: readonly Row[]): Row {
+  if (row === undefined) throw new Error('The table alert_looks must have one row.');
+  return row;
+}
+
+async function ids(sql: string, values: unknown[], manager: EntityManager): Promise<readonly string[]> {
+  const rows = await manager.query<{ id: string }[]>(sql, values);
+  return rows.map(({ id }) => id);
 }

@@ -4,7 +4,7 @@ import { AccountStatus } from '../../auth/index.js';
 import { ApiKeyService, KeyNotices } from '../index.js';
 import { WalletClosure } from '../../wallet/index.js';
 
-/** The end of everything that an account was made with. */
+/** Deletes accounts. */
 @Injectable()
 export class AccountDeletion {
   constructor(
@@ -16,14 +16,14 @@ export class AccountDeletion {
   ) {}
 
   /**
-   * Deletes an account: its sessions, keys and name, and its address, which is free again. What is left in its wallet goes
-   * to the house, on record like its calls; what it could still pay cannot be paid any more. All of it or nothing, but for
-   * what the payment provider is asked to close.
+   * Deletes an account's sessions, keys and name, and frees its email address. The remaining balance goes to the house
+   * account and stays in the ledger, as calls stay in the log; open payments can no longer be paid. Atomic, apart from
+   * closing payments at the provider.
    * @throws WalletInUse while calls run, LastAdministrator, AccountGone
    */
   async run(id: string): Promise<void> {
     const unpaid = await this.standing.delete(id, async (manager) => {
-      // The wallet before the keys, as settlement locks them.
+      // The wallet before the keys, in the lock order of settlement.
       const closed = await this.wallets.close(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);
       await this.notices.deleteAllOf(id, manager);

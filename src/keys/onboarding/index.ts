@@ -2,12 +2,11 @@
 // registration after the email address is verified, by import, or as the first administrator. Also account deletion
 // and password resets.
 export { AccountDeletion } from './account-deletion.js';
-export { AccountImport, ImportRefused } from './import/account-import.js';
+export { AccountImport, ImportRefused } from './account-import.js';
 export { InvitationRefused, Invitations } from './registration/invitations.js';
 export { OnboardingModule } from './onboarding.module.js';
 export { type FirstRun, Onboarding } from './onboarding.service.js';
-export { AddressChange } from './proofs/address-change.js';
+export { AddressChange, AddressProof, isRenewable, type Waiting } from './proofs/address-proof.js';
 export { PasswordResets } from './proofs/password-resets.js';
 export { Registrations } from './registration/registration.service.js';
 export { SignUpRules } from './registration/sign-up-rules.js';
-export { AddressProof, type Waiting, isRenewable } from './proofs/address-proof.js';

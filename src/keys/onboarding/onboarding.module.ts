@@ -6,18 +6,18 @@ import { SettingsModule } from '../../platform/settings/index.js';
 import { WalletModule } from '../../wallet/index.js';
 import { CatalogModule } from '../../catalog/index.js';
 import { AccountDeletion } from './account-deletion.js';
-import { AccountImport } from './import/account-import.js';
+import { AccountImport } from './account-import.js';
 import { Onboarding } from './onboarding.service.js';
-import { AddressChange } from './proofs/address-change.js';
-import { AddressProof } from './proofs/address-proof.js';
-import { Confirmations } from './proofs/confirmations.js';
-import { PasswordResets } from './proofs/password-resets.js';
+import { AddressChange, AddressProof } from './proofs/address-proof.js';
+import { Confirmations, PasswordResets } from './proofs/password-resets.js';
 import { Invitations } from './registration/invitations.js';
-import { RegistrationChecks } from './registration/registration.checks.js';
-import { RegistrationMails } from './registration/registration.mails.js';
-import { RegistrationOpening } from './registration/registration.opening.js';
+import {
+  RegistrationChecks,
+  RegistrationMails,
+  RegistrationOpening,
+  Registrations,
+} from './registration/registration.service.js';
 import { RegistrationRepository } from './registration/registration.repository.js';
-import { Registrations } from './registration/registration.service.js';
 import { SignUpRules } from './registration/sign-up-rules.js';
 import { StartingCredits } from './starting-credits.js';
 

@@ -11,7 +11,7 @@ import { ApiKeyService } from '../index.js';
 import { type Nanos, parseUsd } from '../../platform/shared/index.js';
 import { AllowanceService, WalletService } from '../../wallet/index.js';
 
-/** What an account starts with. */
+/** Starting credit of an account. */
 export interface OpeningCredit {
   readonly amount: Nanos;
   readonly reason: string;
@@ -26,7 +26,7 @@ export interface FirstRun {
 }
 
 const FIRST_ADMINISTRATOR: NewAccount = {
-  // `.internal` can be resolved nowhere in public: nobody else can be sent this administrator's mail.
+  // `.internal` is never resolved publicly, so this administrator's mail cannot reach anyone else.
   email: 'admin@switchboard.internal',
   name: 'Administrator',
   passwordIsTemporary: true,
@@ -35,7 +35,7 @@ const FIRST_ADMINISTRATOR: NewAccount = {
 };
 const FIRST_CREDIT: OpeningCredit = { amount: parseUsd('5'), reason: 'Opening credit of the first administrator' };
 
-/** What must be made together: an account, its wallet, what is in it. */
+/** Creates accounts together with their wallet and credit. */
 @Injectable()
 export class Onboarding {
   constructor(
@@ -47,8 +47,8 @@ export class Onboarding {
   ) {}
 
   /**
-   * Makes an account with its wallet and what it starts with, or nothing at all.
-   * @param allowance what it is given each month; nothing when absent
+   * Creates an account with its wallet and starting credit, atomically.
+   * @param allowance monthly allowance; none if absent
    * @throws AccountExists, InvalidAccount
    * @throws DebitTooLarge, AmountNotPossible when the credit is not positive or too large
    */
@@ -58,8 +58,8 @@ export class Onboarding {
   }
 
   /**
-   * On a database without any account: the first administrator, with a random password that opens nothing but the choice
-   * of another, a little money and a key. Undefined when there is an account already. Of processes that start together, one does it.
+   * On a database without accounts: creates the first administrator with a temporary password, some credit and a key.
+   * Undefined if there are accounts. Safe if several processes start together.
    */
   async firstRun(): Promise<FirstRun | undefined> {
     if (await this.accounts.any()) return undefined;
@@ -73,7 +73,7 @@ export class Onboarding {
     });
   }
 
-  /** The same within a transaction that does more. @throws as above */
+  /** The same within a larger transaction. @throws as above */
   async open(
     prepared: PreparedAccount,
     credit: OpeningCredit | undefined,

@@ -9,7 +9,7 @@ const CLAIM = `
   INSERT INTO starting_credits (address_hash) VALUES ($1)
   ON CONFLICT (address_hash) DO NOTHING RETURNING address_hash`;
 
-/** What a mailbox is given once, when it is shown to be somebody's: not again after a change, nor by another spelling. */
+/** Credits a mailbox once, when it is verified: not again after address changes, nor for other spellings. */
 @Injectable()
 export class StartingCredits {
   constructor(
@@ -18,9 +18,8 @@ export class StartingCredits {
   ) {}
 
   /**
-   * In the transaction that verifies the address.
-   * @param first whether it is the first address of the account that is verified: for a later one nothing is given, but
-   *   it counts as given
+   * Runs in the transaction that verifies the address.
+   * @param first whether it is the account's first verified address; later ones get no credit but count as credited
    */
   async give(accountId: string, email: string, first: boolean, manager: EntityManager): Promise<void> {
     const claimed = await manager.query<unknown[]>(CLAIM, [hash('sha256', alikeForm(email), 'buffer')]);

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type KnownKey, type NetworkUse, REMEMBERED_DAYS } from './new-networks.js';
 
 /** Calls of a key from one address. */
 export interface AddressUse {
@@ -10,11 +9,11 @@ export interface AddressUse {
   readonly lastAt: Date;
 }
 
-/** How far calls have been looked at. */
-export interface ScannedKey {
-  /** One by one. */
+/** Scan checkpoint. */
+interface ScannedKey {
+  /** For individual calls. */
   readonly until: Date;
-  /** As sums, from where and to where these are new. */
+  /** For rollups: from and to where they are new. */
   readonly sumsFrom: string;
   readonly sumsTo: string;
 }
@@ -24,8 +23,8 @@ const LOOKED = `
     FROM key_watch w CROSS JOIN key_use_sums s`;
 
 /**
- * What runs, what has finished since a time, and what was summed up since: a call that is in none of these is in one of
- * them when one looks again. What was refused before an upstream was asked is no use: with it nobody has come by anything.
+ * Running calls, calls that finished since a time, and rollups since then: a call missing here will be in one of them
+ * in the next scan. Calls rejected before an upstream was asked do not count: the key gained nothing by them.
  */
 const USES = `
   SELECT key_id AS "keyId", address, min(first_at) AS "firstAt", max(last_at) AS "lastAt"
@@ -37,7 +36,7 @@ const USES = `
            WHERE hour >= $2::timestamptz AND hour < $3::timestamptz AND calls > refused AND address <> 'others') u
    WHERE address <> '' GROUP BY 1, 2`;
 
-/** Written once an hour of a network's use at most. */
+/** At most one write per network and hour. */
 const REFRESH = `
   UPDATE key_networks n SET last_at = greatest(n.last_at, s.last_at), first_at = least(n.first_at, s.first_at)
     FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s (key_id, network, first_at, last_at)
@@ -59,14 +58,14 @@ const ADD = `
 /** The networks that keys are used from. */
 @Injectable()
 export class KeyNetworks {
-  /** Of one moment, to be handed on to the two that follow. */
+  /** A snapshot for the following two methods. */
   async looked(manager: EntityManager): Promise<ScannedKey> {
     const [looked] = await manager.query<ScannedKey[]>(LOOKED);
     if (looked === undefined) throw new Error('The tables key_watch and key_use_sums must have one row each.');
     return looked;
   }
 
-  /** From where keys were used since then. @param since of calls that are looked at one by one */
+  /** Where keys were used since then. @param since for individual calls */
   uses(since: Date, { sumsFrom, sumsTo }: ScannedKey, manager: EntityManager): Promise<readonly AddressUse[]> {
     return manager.query<AddressUse[]>(USES, [since.toISOString(), sumsFrom, sumsTo]);
   }
@@ -75,7 +74,7 @@ export class KeyNetworks {
     await manager.query('UPDATE key_watch SET watched_until = $1, learnt_until = $2', [time.toISOString(), sumsTo]);
   }
 
-  /** Notes when networks that are known were used. Gives the uses of all others. */
+  /** Updates the last use of known networks. Returns the uses of unknown ones. */
   async refresh(uses: readonly NetworkUse[], manager: EntityManager): Promise<readonly NetworkUse[]> {
     const [keys, networks] = [uses.map(({ keyId }) => keyId), uses.map(({ network }) => network)];
     const times = (name: 'firstAt' | 'lastAt') => uses.map((use) => use[name].toISOString());
@@ -84,7 +83,7 @@ export class KeyNetworks {
     return rows.flatMap(({ place }) => uses[place - 1] ?? []);
   }
 
-  /** By the ids of the keys. */
+  /** By key ID. */
   async known(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlyMap<string, KnownKey>> {
     type Row = Omit<KnownKey, 'since'> & { readonly id: string; readonly since: Date | null };
     const rows = await manager.query<Row[]>(KNOWN, [keyIds]);
@@ -98,4 +97,57 @@ export class KeyNetworks {
   async forgetOld(manager: EntityManager): Promise<void> {
     await manager.query(`DELETE FROM key_networks WHERE last_at < now() - interval '${REMEMBERED_DAYS} days'`);
   }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** During this time after its first use, a key's networks are learned without notices. */
+export const LEARNING_DAYS = 3;
+/** A key with this many networks travels or is shared: further ones are neither remembered nor reported. */
+export const MAX_NETWORKS = 20;
+/** A network is forgotten after this long without use. */
+const REMEMBERED_DAYS = 90;
+/** Older first uses, as found after an upgrade, are learned without notices. */
+const NOTICE_INTERVAL_MS = DAY_MS;
+
+/** Calls of a key from one network. */
+export interface NetworkUse {
+  readonly keyId: string;
+  readonly network: string;
+  /** Address of the first call. */
+  readonly address: string;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+/** What is known about a key before these calls. */
+export interface KnownKey {
+  readonly accountId: string;
+  /** Enabled and without allowed networks: keys with allowed networks are rejected from all others. */
+  readonly watched: boolean;
+  readonly networks: number;
+  /** First use from the remembered networks; undefined: never. */
+  readonly since: Date | undefined;
+}
+
+interface Learnt {
+  readonly use: NetworkUse;
+  /** Whether its owner is notified. */
+  readonly told: boolean;
+}
+
+/**
+ * New networks of a key, and which of them are reported: none during the learning period, which restarts when all
+ * networks have been forgotten.
+ */
+export function newNetworks(uses: readonly NetworkUse[], known: KnownKey, now: Date): readonly Learnt[] {
+  const ordered = uses.toSorted((one, other) => one.firstAt.getTime() - other.firstAt.getTime());
+  const begin = Math.min(known.since?.getTime() ?? Infinity, ordered[0]?.firstAt.getTime() ?? Infinity);
+  return ordered.slice(0, Math.max(0, MAX_NETWORKS - known.networks)).map((use) => ({
+    use,
+    told:
+      known.watched &&
+      use.firstAt.getTime() - begin >= LEARNING_DAYS * DAY_MS &&
+      now.getTime() - use.firstAt.getTime() <= NOTICE_INTERVAL_MS,
+  }));
 }

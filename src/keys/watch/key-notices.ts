@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { newId, nanos } from '../../platform/shared/index.js';
+import { nanos, type Nanos, newId } from '../../platform/shared/index.js';
 import type { OwnedKey } from '../api-key.js';
-import type { KeyNotice, NewKeyNotice } from './key-notice.js';
 
-/** So long a notice stands, should nobody acknowledge it. */
+/** A notice is shown this long unless acknowledged. */
 const SHOWN_DAYS = 30;
-/** So many are shown of an account. */
+/** Max notices per account. */
 const MAX = 20;
 
 interface Row {
@@ -29,7 +28,7 @@ const SELECT = `
          n.network, n.spent, n.usual
     FROM key_notices n JOIN api_keys k ON k.id = n.key_id JOIN accounts a ON a.id = n.account_id`;
 
-/** Whoever has disabled or deleted the key has done more than acknowledge it. */
+/** Disabling or deleting the key acknowledges its notices. */
 const OPEN = `
   ${SELECT} WHERE n.account_id = $1 AND ($2::text IS NULL OR n.key_id = $2) AND n.acknowledged_at IS NULL
      AND k.state = 'enabled' AND n.created_at > now() - interval '${SHOWN_DAYS} days'
@@ -51,27 +50,27 @@ const VOLUME_NOTIFIED = `
 
 const FORGET_NETWORKS = 'DELETE FROM key_networks WHERE key_id IN (SELECT id FROM api_keys WHERE account_id = $1)';
 
-/** What owners of keys are told once. */
+/** Notices about keys. */
 @Injectable()
 export class KeyNotices {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Those of an account, or of one of its keys, that nobody has acknowledged, newest first. */
+  /** Unacknowledged notices of an account or of one of its keys, newest first. */
   async open(accountId: string, keyId?: string): Promise<readonly KeyNotice[]> {
     return (await this.dataSource.query<Row[]>(OPEN, [accountId, keyId ?? null])).map(noticeOf);
   }
 
-  /** Those that were added since then, oldest first, whether or not they were acknowledged: for whoever mails them. */
+  /** Notices added since then, oldest first, including acknowledged ones: for emails. */
   async addedSince(time: Date): Promise<readonly KeyNotice[]> {
     return (await this.dataSource.query<Row[]>(SINCE, [time.toISOString()])).map(noticeOf);
   }
 
-  /** Nothing happens when there is no such notice, or when that was done before. */
+  /** Idempotent. */
   async acknowledge({ accountId, id }: OwnedKey, noticeId: string): Promise<void> {
     await this.dataSource.query(ACKNOWLEDGE, [noticeId, accountId, id]);
   }
 
-  /** Nothing happens when it was told before. */
+  /** Idempotent. */
   async add(notice: NewKeyNotice, manager: EntityManager): Promise<void> {
     const { accountId, keyId, kind, occasion, at } = notice;
     const facts =
@@ -89,13 +88,13 @@ export class KeyNotices {
     ]);
   }
 
-  /** Of these keys, those whose owner was told of a volume within a day. */
+  /** Which of these keys had a volume notice within a day. */
   async toldOfVolume(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlySet<string>> {
     const rows = await manager.query<{ id: string }[]>(VOLUME_NOTIFIED, [keyIds]);
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** With the account that the keys were of; the networks that they were used from go too. */
+  /** Also deletes the networks of the account's keys. */
   async deleteAllOf(accountId: string, manager: EntityManager): Promise<void> {
     await manager.query('DELETE FROM key_notices WHERE account_id = $1', [accountId]);
     await manager.query(FORGET_NETWORKS, [accountId]);
@@ -107,3 +106,31 @@ function noticeOf({ address, network, spent, usual, kind, ...row }: Row): KeyNot
     ? { ...row, kind, address: address ?? '', network: network ?? '' }
     : { ...row, kind, spent: nanos(BigInt(spent ?? 0)), usual: nanos(BigInt(usual ?? 0)) };
 }
+
+/** Something unusual about a key that its owner should check. */
+export type KeyNotice = NoticeFacts & {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** Current name. */
+  readonly keyName: string;
+  /** The owner's time zone. */
+  readonly timeZone: string;
+  /** Identifies the notice among those of its kind and key. */
+  readonly occasion: string;
+  /** When it happened: the first call from the network, or the time of the scan. */
+  readonly at: Date;
+};
+
+type NoticeFacts =
+  | { readonly kind: 'new-network'; readonly address: string; readonly network: string }
+  | {
+      readonly kind: 'unusual-volume';
+      /** Within the hour before. */
+      readonly spent: Nanos;
+      /** In the most expensive hour of the previous 14 days. */
+      readonly usual: Nanos;
+    };
+
+/** Columns of a new notice. */
+type NewKeyNotice = NoticeFacts & Pick<KeyNotice, 'accountId' | 'keyId' | 'occasion' | 'at'>;

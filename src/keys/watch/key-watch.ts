@@ -1,13 +1,20 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { monotonicMs, reasonOf, RecurringWork } from '../../platform/shared/index.js';
 import { KeyUseRollups } from '../../usage/index.js';
-import { KeyWatchTimings } from './key-watch-timings.js';
 import { NetworkWatch } from './network-watch.js';
 import { VolumeWatch } from './volume-watch.js';
 
+/** Intervals of the scans, in ms. Tests override them. */
+export class KeyWatchTimings {
+  /** For networks: a first use is reported within a minute. */
+  readonly lookEveryMs: number = 20_000;
+  /** For volumes, which requires reading all calls of the last hour. */
+  readonly volumesEveryMs: number = 5 * 60_000;
+}
+
 /**
- * Looks at what keys are used for, again and again, in the background: sums it up, and has owners told of what is not as
- * usual. Every process that serves tries; one at a time does it. What fails is tried again at the next turn.
+ * Rolls up key usage and reports unusual use, in the background. All serving processes try; one at a time runs it.
+ * Failures are retried in the next run.
  */
 @Injectable()
 export class KeyWatch implements OnModuleDestroy {
@@ -29,7 +36,7 @@ export class KeyWatch implements OnModuleDestroy {
     private readonly timings: KeyWatchTimings,
   ) {}
 
-  /** From now on, in a process that serves. Nobody waits for it. */
+  /** Called by serving processes. */
   start(): void {
     this.work.start();
   }
@@ -38,9 +45,9 @@ export class KeyWatch implements OnModuleDestroy {
     return this.work.stop();
   }
 
-  /** Once. @throws when the database cannot be asked */
+  /** One run. @throws when the database is unavailable */
   async look(stopped?: AbortSignal): Promise<void> {
-    // First the sums: what has not been looked at since an upgrade would all seem new.
+    // Rollups first: after an upgrade, everything not rolled up would look new.
     while (!(await this.sums.step())) if (stopped?.aborted === true) return;
     await this.networks.look();
     if (monotonicMs() - this.volumesMs < this.timings.volumesEveryMs) return;

@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { isIPv4 } from 'node:net';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
-import { Clock } from '../../platform/shared/index.js';
-import { type AddressUse, KeyNetworks } from './key-networks.repository.js';
+import { Clock, networkOf } from '../../platform/shared/index.js';
+import { type AddressUse, KeyNetworks, type NetworkUse, newNetworks } from './key-networks.repository.js';
 import { KeyNotices } from './key-notices.js';
-import { networkOfAddress } from './network-of-address.js';
-import { type NetworkUse, newNetworks } from './new-networks.js';
 
-/** No call is recorded so long after it began without having been seen while it ran, whatever the clocks of processes say. */
+/**
+ * No call is recorded this long after its start without having been visible as running, whatever the clocks of
+ * processes say.
+ */
 const OVERLAP_MS = 2 * 60_000;
 
-/** Learns from which networks keys are used, and has their owners told of one that is new. */
+/** Learns from which networks keys are used, and reports new ones. */
 @Injectable()
 export class NetworkWatch {
   constructor(
@@ -20,7 +22,7 @@ export class NetworkWatch {
     private readonly clock: Clock,
   ) {}
 
-  /** Looks at the calls since the last time, unless another process is at it. */
+  /** Scans calls since the last scan, unless another process does. */
   look(): Promise<void> {
     return soleTransaction(this.dataSource, ADVISORY_LOCKS.keyWatch, async (manager) => {
       const now = this.clock.date();
@@ -31,7 +33,7 @@ export class NetworkWatch {
     });
   }
 
-  /** What was not used for very long is new when it is used again. Reads all networks: for now and then. */
+  /** Forgets networks that were not used for a long time. Reads all networks, so it runs rarely. */
   forgetOld(): Promise<void> {
     return this.networks.forgetOld(this.dataSource.manager);
   }
@@ -49,7 +51,7 @@ export class NetworkWatch {
   }
 
   private tell({ keyId, network, address, firstAt }: NetworkUse, accountId: string, manager: EntityManager) {
-    // It may be forgotten and come again, another time.
+    // A forgotten network can be reported again.
     const occasion = `${network} ${firstAt.toISOString().slice(0, 10)}`;
     return this.notices.add(
       { kind: 'new-network', accountId, keyId, occasion, at: firstAt, address, network },
@@ -58,7 +60,7 @@ export class NetworkWatch {
   }
 }
 
-/** One for each key and network, with the address that was the first. */
+/** One per key and network, with the first address. */
 function byNetwork(uses: readonly AddressUse[]): readonly NetworkUse[] {
   const found = new Map<string, NetworkUse>();
   for (const use of uses) {
@@ -71,4 +73,15 @@ function byNetwork(uses: readonly AddressUse[]): readonly NetworkUse[] {
     found.set(name, { keyId: use.keyId, network, address: first.address, firstAt: first.firstAt, lastAt });
   }
   return [...found.values()];
+}
+
+/**
+ * The network of an address: /24 for IPv4, /64 for IPv6. A home, office or machine usually gets its addresses from one
+ * of these, so a new address in a known one means nothing.
+ * @param address as recorded with calls; undefined if empty
+ */
+export function networkOfAddress(address: string): string | undefined {
+  if (address === '') return undefined;
+  const plain = networkOf(address);
+  return isIPv4(plain) ? plain.replace(/\d+$/, '0/24') : plain;
 }

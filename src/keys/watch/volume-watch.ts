@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
-import { Clock, nanos, type Nanos } from '../../platform/shared/index.js';
+import { Clock, nanos, type Nanos, ZERO } from '../../platform/shared/index.js';
 import { KeyUsesReader, type Query } from '../../usage/index.js';
+import { LEARNING_DAYS } from './key-networks.repository.js';
 import { KeyNotices } from './key-notices.js';
-import { MIN_UNUSUAL, unusualThreshold, DEFAULT_DAYS } from './unusual-volume.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** By the index of calls by their time: an hour of everybody's calls, and of these the few keys that spend much. */
+/** Uses the index of calls by time: reads all calls of an hour, and keeps the few keys that spend much. */
 const SPENDERS = `
   SELECT k.id, k.account_id AS "accountId", u.spent,
          (SELECT min(n.first_at) FROM key_networks n WHERE n.key_id = k.id) AS since
@@ -25,7 +25,7 @@ interface Spender {
   readonly since: Date | null;
 }
 
-/** Has owners told when a key spends far more in an hour than it ever does, once a day at most. */
+/** Reports keys that spend far more in an hour than ever before, at most once a day. */
 @Injectable()
 export class VolumeWatch {
   constructor(
@@ -35,7 +35,7 @@ export class VolumeWatch {
     private readonly clock: Clock,
   ) {}
 
-  /** Looks at the last hour, unless another process is at it. */
+  /** Scans the last hour, unless another process does. */
   look(): Promise<void> {
     return soleTransaction(this.dataSource, ADVISORY_LOCKS.keyWatch, async (manager) => {
       const now = this.clock.date();
@@ -69,4 +69,31 @@ export class VolumeWatch {
     const to = new Date(now.getTime() - HOUR_MS);
     return this.uses.costsByHour(query, key, { from: new Date(to.getTime() - DEFAULT_DAYS * DAY_MS), to });
   }
+}
+
+/** Smaller amounts are never reported, whatever the factor. */
+const MIN_UNUSUAL = nanos(5_000_000_000n);
+/** Busy days are two or three times the average; runaway or stolen keys usually exceed that. */
+const UNUSUAL_FACTOR = 5n;
+/** How far back the most expensive hour is searched: two of each weekday. */
+const DEFAULT_DAYS = 14;
+
+/** Spending of a key. */
+export interface Spending {
+  /** In the last 60 minutes. */
+  readonly lastHour: Nanos;
+  /** Per clock hour with calls in the 14 days before. */
+  readonly hours: readonly Nanos[];
+  /** First use of the key, as far as remembered; undefined: never. */
+  readonly since: Date | undefined;
+}
+
+/**
+ * The previous maximum per hour if the last hour is far above it; undefined if it is not, or during the learning
+ * period.
+ */
+export function unusualThreshold({ lastHour, hours, since }: Spending, now: Date): Nanos | undefined {
+  if (since === undefined || now.getTime() - since.getTime() < LEARNING_DAYS * DAY_MS) return undefined;
+  const usual = hours.reduce((largest, hour) => (hour > largest ? hour : largest), ZERO);
+  return lastHour >= MIN_UNUSUAL && lastHour > UNUSUAL_FACTOR * usual ? usual : undefined;
 }

@@ -1,4 +1,7 @@
-/** What kind of thing was changed, in the word that pages and addresses use. */
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Kinds of changed objects, as pages and URLs name them. */
 export const AUDIT_KINDS = [
   'account',
   'key',
@@ -14,29 +17,107 @@ export const AUDIT_KINDS = [
 ] as const;
 export type AuditObjectKind = (typeof AUDIT_KINDS)[number];
 
-/** A change as it is recorded. Secrets are never part of it. */
+/** A recorded change. Never contains secrets. */
 export interface AuditEntry {
-  /** What was done, as it reads behind who did it: `changed`, `credited`, `switched off`. */
+  /** Follows the actor's name in a sentence: `changed`, `credited`, `switched off`. */
   readonly action: string;
   readonly object: {
     readonly kind: AuditObjectKind;
     readonly id: string;
-    /** As people know it, at this moment. */
+    /** Display name at the time of the change. */
     readonly name: string;
-    /** The account that it belongs to, whose changes it is found among; absent: it is nobody's, or an account itself. */
+    /** The account that owns the object; absent for accounts themselves and for objects without an owner. */
     readonly owner?: string;
   };
-  /** `tier 1 → 2`, a line for each field; none where the action says it all. */
+  /** One line per changed field, such as `tier 1 → 2`; empty if `action` says it all. */
   readonly lines?: readonly string[];
-  /** What whoever did it gave as the reason. */
+  /** Reason given by the actor. */
   readonly reason?: string;
 }
 
-/** The same with who did it and when, as it is read again. */
+/** An entry with actor and time, as stored. */
 export interface RecordedChange extends Required<AuditEntry> {
   readonly id: string;
   readonly at: Date;
   readonly actor: { readonly kind: 'account' | 'command-line' | 'system'; readonly id: string; readonly name: string };
-  /** From where it was done; empty where there is no address. */
+  /** Empty if unknown. */
   readonly ip: string;
+}
+
+/** Someone who changes what belongs to another account. */
+export type Actor =
+  | { readonly kind: 'account'; readonly accountId: string; readonly name: string; readonly ip: string }
+  | { readonly kind: 'command-line' }
+  | { readonly kind: 'system' };
+
+export const COMMAND_LINE: Actor = { kind: 'command-line' };
+/** The program itself. */
+export const SYSTEM: Actor = { kind: 'system' };
+
+const acting = new AsyncLocalStorage<Actor>();
+
+/**
+ * Runs `work`, including everything it awaits, on behalf of `actor`. The actor is ambient because owners and
+ * administrators use the same services.
+ */
+export const actingAs = <T>(actor: Actor, work: () => T): T => acting.run(actor, work);
+
+/** Undefined when owners act for themselves. */
+export const currentActor = (): Actor | undefined => acting.getStore();
+
+/** Display name of an actor. */
+export function nameOf(actor: Actor): string {
+  switch (actor.kind) {
+    case 'account':
+      return actor.name;
+    case 'command-line':
+      return 'Command line';
+    case 'system':
+      return 'System';
+    default:
+      return actor satisfies never;
+  }
+}
+
+@Entity('audit_entries')
+export class AuditEntryEntity {
+  /** `aud_…`, sortable by time. */
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+
+  @Column('text', { name: 'actor_kind' })
+  readonly actorKind: Actor['kind'];
+
+  @Column('text', { name: 'actor_id' })
+  readonly actorId: string;
+
+  @Column('text', { name: 'actor_name' })
+  readonly actorName: string;
+
+  @Column('text')
+  readonly ip: string;
+
+  @Column('text')
+  readonly action: string;
+
+  @Column('text', { name: 'object_kind' })
+  readonly objectKind: string;
+
+  @Column('text', { name: 'object_id' })
+  readonly objectId: string;
+
+  @Column('text', { name: 'object_name' })
+  readonly objectName: string;
+
+  @Column('text', { name: 'object_owner', nullable: true })
+  readonly objectOwner: string | null;
+
+  @Column('text', { array: true })
+  readonly lines: readonly string[];
+
+  @Column('text')
+  readonly reason: string;
 }

@@ -1,23 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import type { EntityManager } from 'typeorm';
 import { Clock, newId } from '../shared/index.js';
-import { type Actor, currentActor, nameOf } from './actor.js';
-import type { AuditEntry } from './audit-entry.js';
-import { AuditEntryEntity } from './audit-entry.entity.js';
+import { type Actor, type AuditEntry, AuditEntryEntity, currentActor, nameOf } from './audit-entry.js';
 
 type ActorColumns = Pick<AuditEntryEntity, 'actorKind' | 'actorId' | 'actorName' | 'ip'>;
 
-/** Where changes are recorded, with who makes them. */
+/** Records changes together with their actor. */
 @Injectable()
 export class AuditLog {
-  /** The millisecond that the last id was made for: ids sort by it alone, and entries are read in the order of ids. */
+  /** IDs sort by milliseconds only, and entries are read in ID order. */
   private lastIdMs = 0;
 
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Records a change in its own transaction, so that there is neither one without the other. Does nothing for what owners
-   * do with what is theirs: that is, unless somebody acts (`actingAs`).
+   * Records a change in its own transaction. Does nothing without a current actor (`actingAs`): owners' changes to
+   * their own objects are not audited.
    */
   async record(entry: AuditEntry, manager: EntityManager): Promise<void> {
     const actor = currentActor();
@@ -45,3 +44,8 @@ function columnsOf(actor: Actor): ActorColumns {
     ? { actorKind: actor.kind, actorId: actor.accountId, actorName, ip: actor.ip }
     : { actorKind: actor.kind, actorId: '', actorName, ip: '' };
 }
+
+/** Global because every administrative change is recorded. */
+@Global()
+@Module({ imports: [TypeOrmModule.forFeature([AuditEntryEntity])], providers: [AuditLog], exports: [AuditLog] })
+export class AuditModule {}

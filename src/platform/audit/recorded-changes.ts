@@ -1,20 +1,20 @@
 import type { AuditObjectKind, RecordedChange } from './audit-entry.js';
 
-/** Which changes; what is left out does not matter. */
+/** Absent members match everything. */
 export interface ChangeFilter {
-  /** A part of the name of who did it. */
+  /** Substring of the actor's name. */
   readonly who?: string | undefined;
   readonly kind?: AuditObjectKind | undefined;
-  /** The id of the object, or of the account that it belongs to. */
+  /** ID of the object or of its owner. */
   readonly object?: string | undefined;
-  /** A part of the object's name, of what was changed, or of the reason. */
+  /** Substring of the object's name, of a changed line, or of the reason. */
   readonly text?: string | undefined;
   /** `from <= time < to` */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
 }
 
-/** A page begins older (`before`) or newer than a change, by its id; with the newest when neither is given. */
+/** Start of a page: changes before or after an ID; the newest if both are absent. */
 export interface ChangeStart {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
@@ -23,12 +23,12 @@ export interface ChangeStart {
 export interface ChangePage {
   /** Newest first. */
   readonly changes: readonly RecordedChange[];
-  /** What stands on the newer or older side of this page begins there; undefined: nothing does. */
+  /** Cursors of the neighboring pages; undefined if there is none. */
   readonly newer: string | undefined;
   readonly older: string | undefined;
 }
 
-/** One statement of a read: whoever asks for it says how long it may take. */
+/** A query with the caller's time limit. */
 type Query = <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 type Row = Omit<RecordedChange, 'actor' | 'object'> & {
@@ -46,7 +46,10 @@ const COLUMNS = `
          object_kind AS "objectKind", object_id AS "objectId", object_name AS "objectName", object_owner AS "objectOwner", lines, reason
     FROM audit_entries`;
 
-/** Changes as they were recorded, by their ids, which are in the order of time. @param size at most so many */
+/**
+ * Recorded changes by ID, which is by time.
+ * @param size max rows
+ */
 export async function recordedChanges(
   query: Query,
   filter: ChangeFilter,

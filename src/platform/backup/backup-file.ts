@@ -5,16 +5,16 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { MIGRATION_NAMES } from '../database/index.js';
 import { reasonOf } from '../shared/index.js';
-import { UnusableBackup } from './backup.errors.js';
+import { UnusableBackup } from './backup.js';
 import {
   type BackupHeader,
   type BackupTrailer,
   CHECKSUM_LINE,
   CHECKSUM_LINE_BYTES,
+  programVersion,
   readHeader,
   readTrailer,
 } from './backup-format.js';
-import { programVersion } from './program-version.js';
 
 /** Larger than any header or trailer. */
 const LONGEST_LINE_BYTES = 1024 * 1024;

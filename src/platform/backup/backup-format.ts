@@ -1,4 +1,8 @@
-import { isJsonObject } from '../shared/index.js';
+import { hkdfSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../config/index.js';
+import { isJsonObject, type Secret } from '../shared/index.js';
 import type { TableShape } from './tables.js';
 
 /*
@@ -12,7 +16,7 @@ import type { TableShape } from './tables.js';
  */
 
 /** Incremented when older files can no longer be read. */
-export const FORMAT = 1;
+const FORMAT = 1;
 
 export interface BackupHeader {
   /** ISO 8601, UTC. */
@@ -48,7 +52,7 @@ export const CHECKSUM_LINE = /^sha256 ([0-9a-f]{64})\n$/;
 export const CHECKSUM_LINE_BYTES = checksumLine('0'.repeat(64)).length;
 
 /** The parsed first line, before the checksum is verified. */
-export type HeaderReading =
+type HeaderReading =
   | { readonly kind: 'backup'; readonly header: BackupHeader }
   | { readonly kind: 'newer'; readonly version: string }
   | { readonly kind: 'other' };
@@ -90,3 +94,17 @@ function parsed(line: string): unknown {
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const texts = (value: unknown): readonly string[] => list(value).map(String);
 const objects = (value: unknown) => list(value).filter(isJsonObject);
+
+/** Version of this program, from package.json. */
+export function programVersion(): string {
+  const described: unknown = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
+  return isJsonObject(described) ? String(described['version']) : '';
+}
+
+/** Separates the fingerprint from every key derived from SECRET_KEY. */
+const PURPOSE = 'switchboard mark of backups v1';
+const MARK_BYTES = 12;
+
+/** Fingerprint that identifies a SECRET_KEY without revealing it. */
+export const markOf = (secretKey: Secret): string =>
+  Buffer.from(hkdfSync('sha256', secretKey.reveal(), '', PURPOSE, MARK_BYTES)).toString('hex');

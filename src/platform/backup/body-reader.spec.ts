@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BodyReader } from './body-reader.js';
+import { BodyReader } from './restore.js';
 
 /** The text in pieces of these lengths, one after the other, again and again. */
 async function* inPieces(text: string, lengths: readonly number[]): AsyncGenerator<Buffer> {

@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 import { pipeline } from 'node:stream/promises';
 import { type DatabaseServer, fillEmptyDatabase, longSession } from '../database/index.js';
-import { BackupFailed } from './backup.errors.js';
 import type { BackupFile } from './backup-file.js';
-import { BodyReader } from './body-reader.js';
+import { END_OF_ROWS } from './backup-format.js';
+import { BackupFailed } from './backup.js';
 import { allTables, copyIn, quotedList, switchTriggers, type TableShape } from './tables.js';
 
 /**
@@ -51,4 +51,60 @@ async function load(
   await pipeline(reader.rows(), copy, { signal });
   if (copy.rowCount !== expected)
     throw new BackupFailed(`${table.name} has ${copy.rowCount} rows; ${expected} were expected.`);
+}
+
+const LINE_END = 10;
+
+/** Reads lines and table rows from a decompressed backup. */
+export class BodyReader {
+  private readonly pieces: AsyncIterator<Buffer>;
+  /** Unread bytes, starting at a line. */
+  private rest: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.pieces = source[Symbol.asyncIterator]();
+  }
+
+  /** The next line without its line feed. @throws TypeError at the end of the backup */
+  async line(): Promise<string> {
+    for (;;) {
+      const end = this.rest.indexOf(LINE_END);
+      if (end >= 0) return this.take(end + 1).toString('utf8', 0, end);
+      await this.readOn();
+    }
+  }
+
+  /** Chunks of whole rows up to `END_OF_ROWS`, which is consumed. @throws TypeError if it is missing */
+  async *rows(): AsyncGenerator<Buffer, void, void> {
+    for (;;) {
+      const end = this.endOfRows();
+      if (end !== undefined) {
+        if (end > 0) yield this.take(end);
+        this.take(END_OF_ROWS.length);
+        return;
+      }
+      const whole = this.rest.lastIndexOf(LINE_END) + 1;
+      if (whole > 0) yield this.take(whole);
+      await this.readOn();
+    }
+  }
+
+  /** Offset of `END_OF_ROWS`, if already read. */
+  private endOfRows(): number | undefined {
+    if (this.rest.subarray(0, END_OF_ROWS.length).equals(Buffer.from(END_OF_ROWS))) return 0;
+    const before = this.rest.indexOf(`\n${END_OF_ROWS}`);
+    return before < 0 ? undefined : before + 1;
+  }
+
+  private take(bytes: number): Buffer {
+    const taken = this.rest.subarray(0, bytes);
+    this.rest = this.rest.subarray(bytes);
+    return taken;
+  }
+
+  private async readOn(): Promise<void> {
+    const { done, value } = await this.pieces.next();
+    if (done === true) throw new TypeError('The backup ends before its last row.');
+    this.rest = Buffer.concat([this.rest, value]);
+  }
 }

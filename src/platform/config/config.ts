@@ -1,11 +1,11 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { resolve } from 'node:path';
-import { type Nanos, parseUsd, Secret } from '../shared/index.js';
-import { Environment } from './environment.js';
-import { InvalidEnvironment } from './invalid-environment.js';
-import { memoryLimit } from './memory-limit.js';
-import { secretKeyFrom } from './secret-key.js';
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import { codeOf, type Nanos, parseUsd, reasonOf, Secret } from '../shared/index.js';
+import { Environment, InvalidEnvironment } from './environment.js';
 
 /** Also read in lower case, as other programs do. */
 const ALSO_IN_LOWER_CASE = ['HTTPS_PROXY', 'NO_PROXY'];
@@ -146,3 +146,61 @@ const secretOf = (text: string | undefined): Secret | undefined => (text === und
  * with a slow client 2 MiB, an unstreamed response up to 8 MiB briefly.
  */
 const callsInMemory = (): number => Math.max(64, Math.floor(memoryLimit() / 2 / (1024 * 1024)));
+
+/**
+ * Bytes that this process may use: the container's limit (cgroup `memory.max`), or the machine's memory. Without a limit,
+ * Node reports zero or more than the machine has. V8's heap limit does not matter: bodies are stored outside the heap.
+ */
+function memoryLimit(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+const MIN_LENGTH = 32;
+
+/**
+ * SECRET_KEY, or the key generated into `DATA_DIR/secret.key` on the first run.
+ * In production with an external database the key is required: a generated one would be lost with the machine, and
+ * with it every stored credential.
+ */
+function secretKeyFrom(environment: Environment, dataDir: string): Secret {
+  if (environment.SECRET_KEY !== undefined) return new Secret(environment.SECRET_KEY);
+  if (environment.DATABASE_URL !== undefined && environment.NODE_ENV === 'production')
+    throw new InvalidEnvironment('SECRET_KEY (32+ characters) is required in production when DATABASE_URL is set.');
+  return new Secret(readOrCreate(join(dataDir, 'secret.key'), dataDir));
+}
+
+function readOrCreate(file: string, dataDir: string): string {
+  const key = contentOf(file, dataDir);
+  if (key.length < MIN_LENGTH)
+    throw new InvalidEnvironment(
+      `${file} contains no key of at least ${MIN_LENGTH} characters. Restore the previous key, or delete the file if nothing was stored yet.`,
+    );
+  return key;
+}
+
+/** @throws InvalidEnvironment when DATA_DIR is not writable: the key is the first file in it */
+function contentOf(file: string, dataDir: string): string {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    if (!existsSync(file)) create(file);
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new InvalidEnvironment(
+      `DATA_DIR (${dataDir}) must be a directory writable by this user: ${reasonOf(error)}.`,
+    );
+  }
+}
+
+/** Atomic: a key is never read half-written. Of two processes that start together, one wins. */
+function create(file: string): void {
+  const unfinished = `${file}.${process.pid}.tmp`;
+  writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
+  try {
+    linkSync(unfinished, file);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What a batch does with its inputs: the outputs have the same length and the same order. */
+/** Processes a batch. Outputs correspond to inputs by position. */
 export type Flush<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>;
 
 interface BatcherOptions {
-  /** The most inputs of one flush; 64 when absent. */
+  /** Max inputs per flush. Default: 64. */
   readonly maxBatch?: number;
   /**
-   * Whether the inputs of a failed batch are tried one by one; always, when absent. A lost connection fails them all
-   * alike: say false to it, and every input of the batch is rejected with that error at once.
+   * Whether the inputs of a failed batch are retried one by one. Default: always. Return false for errors that affect
+   * all inputs alike, such as a lost connection: then all of them are rejected at once.
    */
   readonly retryAlone?: (error: unknown) => boolean;
 }
@@ -20,15 +20,15 @@ interface Waiting<Input, Output> {
 }
 
 /**
- * A batch is closed so many turns of the event loop after the one before was done. With nothing else to do these pass at
- * once; under load each brings what other sockets have for this batch, and larger batches cost every side less: with 4,
- * PostgreSQL does a third less for a call, and more calls are answered sooner.
+ * A batch closes this many event loop turns after the previous one is done. On an idle system these pass immediately;
+ * under load each turn brings more inputs, and larger batches are cheaper: 4 turns save PostgreSQL a third of its work
+ * per call.
  */
 const TURNS = 4;
 
 /**
- * Group commit without timers: one flush is in flight at a time, and whatever arrives meanwhile is the next batch.
- * Alone, an input hardly waits; under load, batches grow by themselves. Inputs are flushed in order of arrival.
+ * Group commit without timers: one flush is in flight, and inputs that arrive meanwhile form the next batch. Inputs are
+ * flushed in order of arrival.
  */
 export class Batcher<Input, Output> {
   private readonly queue: Waiting<Input, Output>[] = [];
@@ -44,7 +44,7 @@ export class Batcher<Input, Output> {
     this.retryAlone = options.retryAlone ?? (() => true);
   }
 
-  /** Resolves with this input's output once its batch is done; rejects when the input failed on its own. */
+  /** Resolves with this input's output; rejects if this input failed by itself. */
   submit(input: Input): Promise<Output> {
     return new Promise<Output>((resolve, reject) => {
       this.queue.push({ input, resolve, reject });
@@ -69,7 +69,7 @@ export class Batcher<Input, Output> {
       else for (const waiting of batch) await this.runBatch([waiting]);
       return;
     }
-    // The flush has taken effect: trying again would do it twice.
+    // The flush has taken effect; a retry would repeat it.
     if (outputs.length !== batch.length) rejectAll(batch, outputs.length);
     else outputs.forEach((output, index) => batch[index]?.resolve(output));
   }

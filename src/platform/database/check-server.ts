@@ -6,20 +6,20 @@ import { CONNECT_TIMEOUT_MS, POOL_SIZES } from './pools.js';
 import { withRole } from './connection-url.js';
 import { DatabaseUnusable } from './database.errors.js';
 
-/** How long a start waits for a database that comes up beside it, in ms. */
+/** How long startup waits for a database that is also starting, in ms. */
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 250;
 
-/** The oldest PostgreSQL that the migrations are written for. */
+/** Minimum version for the migrations. */
 const OLDEST_VERSION = 15;
 
-/** Errors that a server which is just starting, or being replaced, gives: worth waiting for. */
+/** Errors of a server that is starting or being replaced; retried. */
 const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', '57P03']);
 
 /**
- * Whether this server can carry us: it answers, is new enough, keeps a session on one connection, and has connections
- * enough for so many processes; 0 when somebody else has looked at that.
- * @throws DatabaseUnusable naming the fault
+ * Checks that the server responds, is new enough, keeps a session on one connection, and has enough connections for
+ * `processes`. 0 skips the last check.
+ * @throws DatabaseUnusable naming the problem
  */
 export async function checkServer(url: string, processes: number, log: (line: string) => void): Promise<void> {
   const first = await connectWithRetries(url, log);
@@ -70,8 +70,8 @@ async function checkVersion(client: pg.Client): Promise<void> {
 }
 
 /**
- * A transaction pooler gives every transaction another connection, which breaks LISTEN, advisory locks, session settings
- * and named statements. Seen only while the connection just used is taken: hence the second client, in a transaction.
+ * Detects transaction poolers, which break LISTEN, advisory locks, session settings and named statements. They only
+ * show while the previous connection is busy: hence the second client, in a transaction.
  */
 async function checkSessions(first: pg.Client, url: string): Promise<void> {
   const mark = randomUUID();
@@ -112,7 +112,7 @@ async function checkConnections(client: pg.Client, processes: number, log: (line
     );
 }
 
-/** What one role may open at all, and what is open beside ourselves. -1 stands for no limit on a role or database. */
+/** Connections that the role may open, and those open besides ours. -1: no limit on a role or database. */
 const CONNECTIONS = `
   SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
                (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user),

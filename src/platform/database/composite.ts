@@ -1,13 +1,12 @@
-/** What a field of a row can be. Numbers are whole; a bigint may come as its decimal text. */
+/** A field of a row. Numbers are integers; a bigint may be given as its decimal text. */
 type Field = string | number | bigint | boolean | null | undefined;
 
-/** Read as something else, or not at all, without quotes around it. */
+/** Characters that require quotes. */
 const NEEDS_QUOTES = /["\\(),\s]/;
 
 /**
- * Rows as PostgreSQL reads them into an array of a composite type: `$1::type[]`, fields in the order of the type. A
- * quarter of what JSON costs both sides. PostgreSQL knows no NUL, so none is written; half a surrogate pair becomes
- * U+FFFD on the way to UTF-8.
+ * Rows as the text form of an array of a composite type, for `$1::type[]`. A quarter of the cost of JSON on both sides.
+ * NUL is dropped, since PostgreSQL cannot store it; a lone surrogate becomes U+FFFD in UTF-8.
  */
 export function compositeArray<Name extends string>(
   names: readonly Name[],
@@ -34,7 +33,7 @@ function fieldText(field: Field): string {
     case 'bigint':
       return String(field);
     default:
-      // Nothing between two commas is null; an empty text has quotes.
+      // An empty field is null; an empty string is quoted.
       return '';
   }
 }

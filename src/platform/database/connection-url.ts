@@ -1,14 +1,14 @@
 import { DatabaseUnusable } from './database.errors.js';
 
-/** Every session of ours is named `switchboard <pid> <role>`; the embedded server's last user is told by it. */
+/** Sessions are named `switchboard <pid> <role>`; the embedded server's last user is found by it. */
 export const APPLICATION_PREFIX = 'switchboard';
 
 export const applicationName = (role: string): string => `${APPLICATION_PREFIX} ${process.pid} ${role}`;
 
 /**
- * The address with the name that its sessions carry in `pg_stat_activity`. It must stand in the address itself, because
- * what the driver finds there overrides its other options.
- * @throws DatabaseUnusable when the text is no address
+ * Adds the session name for `pg_stat_activity` to the URL itself, because the driver prefers the URL's parameters over
+ * its options.
+ * @throws DatabaseUnusable when the text is not a URL
  */
 export function withRole(url: string, role: string): string {
   if (!URL.canParse(url))

@@ -7,7 +7,7 @@ import { migrate } from './migrate.js';
 import { POOL_SIZES, poolOptions } from './pools.js';
 import { QuietTypeOrmLogger } from './typeorm-logger.js';
 
-/** TypeORM's settings. The address goes to the driver as it is: TypeORM's own reading of it loses parameters. */
+/** TypeORM's settings. The URL is passed to the driver as is: TypeORM's own parser drops parameters. */
 export function dataSourceOptions(url: string): PostgresDataSourceOptions {
   return {
     type: 'postgres',
@@ -19,7 +19,7 @@ export function dataSourceOptions(url: string): PostgresDataSourceOptions {
 }
 
 /**
- * Connects and migrates: whoever is handed the data source finds the schema there.
+ * Connects and migrates.
  * @throws DatabaseUnusable when a migration fails
  */
 export async function openDataSource(dataSource: DataSource, log: (line: string) => void): Promise<DataSource> {

@@ -3,7 +3,7 @@ import { Metrics } from '../metrics/index.js';
 import { Notifications } from './notifications.js';
 import { DatabasePools } from './pools.js';
 
-/** What the connections to the database are watched by. */
+/** Metrics of the connection pools. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(metrics: Metrics, { admission, settlement, general }: DatabasePools, notifications: Notifications) {

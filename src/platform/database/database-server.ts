@@ -7,13 +7,13 @@ import { startEmbedded } from './embedded/index.js';
 
 type Settings = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
-/** The server that this process uses, checked and ready. */
+/** The database server of this process, checked and ready. */
 export class DatabaseServer {
   private static readonly open = new Set<DatabaseServer>();
   private releasing: Promise<void> | undefined;
 
   private constructor(
-    /** Holds the password: never log it. */
+    /** Includes the password: never log it. */
     readonly url: string,
     private readonly letGo: () => Promise<void>,
   ) {
@@ -21,8 +21,8 @@ export class DatabaseServer {
   }
 
   /**
-   * The server that DATABASE_URL names, else the embedded one, started or adopted.
-   * @param processes how many shall find connections enough there; 0: that has been looked at
+   * The server of DATABASE_URL, else the embedded one, started or adopted.
+   * @param processes number of processes that need connections; 0 skips the check
    * @throws DatabaseUnusable
    */
   static async use(config: Settings, processes = 1): Promise<DatabaseServer> {
@@ -38,7 +38,7 @@ export class DatabaseServer {
     }
   }
 
-  /** Lets go of every server that is not let go of yet, for a process that ends before its modules could be closed. */
+  /** Releases all servers, for a process that exits before its modules are closed. */
   static async releaseAll(): Promise<void> {
     await Promise.all([...DatabaseServer.open].map((server) => server.release()));
   }
@@ -50,14 +50,14 @@ export class DatabaseServer {
     return new DatabaseServer(embedded.url, () => embedded.release());
   }
 
-  /** Brings the schema up to date, for processes that find it so. @throws DatabaseUnusable */
+  /** Runs pending migrations. @throws DatabaseUnusable */
   async migrate(): Promise<void> {
     const logger = new Logger('Database');
     const dataSource = new DataSource(dataSourceOptions(this.url));
     await (await openDataSource(dataSource, (line) => logger.log(line))).destroy();
   }
 
-  /** Stops an embedded server when nobody else uses it; does nothing to one that is not ours. Never rejects. */
+  /** Stops an embedded server unless another process uses it; does nothing for an external one. Never rejects. */
   release(): Promise<void> {
     this.releasing ??= this.letGo().finally(() => DatabaseServer.open.delete(this));
     return this.releasing;

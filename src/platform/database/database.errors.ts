@@ -1,8 +1,8 @@
 import { AppError } from '../shared/index.js';
 
 /**
- * The database cannot be used, and the operator must do something about it: the message is one line that says what.
- * Whoever boots the process prints the message alone, without a stack.
+ * The database cannot be used until the administrator acts. The one-line message says how, and is printed without a
+ * stack.
  */
 export class DatabaseUnusable extends AppError {
   constructor(message: string, cause?: unknown) {

@@ -12,7 +12,7 @@ import { DatabaseServer } from './database-server.js';
 import { Notifications } from './notifications.js';
 import { DatabasePools } from './pools.js';
 
-/** The server alone: TypeORM's module needs it before anything else exists. */
+/** A separate module, because TypeORM's module needs the server first. */
 @Module({
   providers: [
     {
@@ -26,7 +26,7 @@ import { DatabasePools } from './pools.js';
 class DatabaseServerModule {}
 
 const logger = new Logger('Database');
-/** A pool waits for its last query, and a database that has stopped answering never ends it. */
+/** A pool waits for its last query, which never ends if the database has stopped responding. */
 const CLOSE_MS = 5000;
 
 const typeOrm = TypeOrmModule.forRootAsync({
@@ -35,21 +35,20 @@ const typeOrm = TypeOrmModule.forRootAsync({
   useFactory: (server: DatabaseServer) => ({
     ...dataSourceOptions(server.url),
     autoLoadEntities: true,
-    // The server was waited for already; what fails now is no better the second time.
+    // The server was already waited for.
     toRetry: () => false,
   }),
   dataSourceFactory: (options) => {
     if (options === undefined) throw new TypeError('TypeORM options are missing.');
     const dataSource = new DataSource(options);
-    // A worker's primary has migrated before it started it.
+    // Workers start after their primary has migrated.
     return isWorker ? dataSource.initialize() : openDataSource(dataSource, (line) => logger.log(line));
   },
 });
 
 /**
- * PostgreSQL for the whole program. Everything here is ready, and the schema migrated, when it is injected.
- * Other modules write what they still hold in `onModuleDestroy` or `beforeApplicationShutdown`; in
- * `onApplicationShutdown`, where this module closes, the database is no longer theirs.
+ * PostgreSQL for the whole program, migrated before anything is injected. Other modules must write what they hold in
+ * `onModuleDestroy` or `beforeApplicationShutdown`: this module closes in `onApplicationShutdown`.
  */
 @Global()
 @Module({

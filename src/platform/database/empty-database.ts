@@ -5,14 +5,13 @@ import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { dataSourceOptions } from './data-source.js';
 import { DatabaseUnusable } from './database.errors.js';
 
-/** The names of all migrations that this program has, in the order they are applied. */
+/** Names of all migrations, in order. */
 export const MIGRATION_NAMES: readonly string[] = migrations.map(({ name }) => name);
 
 /**
- * Fills a database that has nothing in it: with the schema that these migrations make, and then with whatever `fill`
- * writes on the same session. It is one transaction: all of it is there afterwards, or nothing. A service that starts
- * meanwhile waits for it.
- * @throws DatabaseUnusable when there is anything in the database
+ * Creates the schema with these migrations in an empty database, then runs `fill` on the same session, all in one
+ * transaction. A service that starts meanwhile waits.
+ * @throws DatabaseUnusable when the database is not empty
  */
 export async function fillEmptyDatabase<T>(
   url: string,
@@ -23,7 +22,7 @@ export async function fillEmptyDatabase<T>(
   const dataSource = await new DataSource({ ...dataSourceOptions(url), migrations: chosen }).initialize();
   const runner = dataSource.createQueryRunner();
   try {
-    // It may take hours, whatever the role is given for a statement otherwise.
+    // It may take hours, regardless of the role's timeouts.
     await runner.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
     await runner.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
     await refuseUnlessEmpty(runner);
@@ -38,7 +37,7 @@ export async function fillEmptyDatabase<T>(
   }
 }
 
-/** What an extension brings along is nobody's data. */
+/** Objects of extensions do not count. */
 const WHAT_IS_THERE = `
   SELECT c.relname AS name FROM pg_class c
    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
@@ -62,7 +61,7 @@ async function inTransaction<T>(runner: QueryRunner, work: () => Promise<T>): Pr
     await runner.commitTransaction();
     return result;
   } catch (error) {
-    // Of a session that was lost, the server has rolled it back already.
+    // The server has already rolled back a lost session.
     await runner.rollbackTransaction().catch(() => undefined);
     throw error;
   }

@@ -1,6 +1,5 @@
-// Owns everything between the program and PostgreSQL: the embedded server, the TypeORM data source and its migrations,
-// the connection pools, group commit, notifications between processes, and closing all of it last.
-// Does not own any table: entities, repositories and SQL belong to the modules that need them.
+// PostgreSQL: the embedded server, TypeORM's data source and migrations, connection pools, group commit, and
+// notifications between processes; closed last. Tables belong to the modules that use them.
 export { ADVISORY_LOCKS } from './advisory-locks.js';
 export { Batcher } from './batcher.js';
 export { compositeArray } from './composite.js';

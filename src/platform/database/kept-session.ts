@@ -4,29 +4,28 @@ import { withRole } from './connection-url.js';
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2000;
-/** An answer takes so long at most, and so does signing in: what is later never comes. */
+/** Timeout for connecting and for each response. */
 const ANSWER_TIMEOUT_MS = 5000;
 const CONNECT_TIMEOUT_MS = 2000;
 
-/** A connection on which nothing else is under way. */
+/** A connection without a pending statement. */
 export type SessionClient = Pick<pg.Client, 'query'>;
 
-/** What a session is kept for. */
 export interface SessionDuties {
-  /** Makes a new connection what it has to be: settings, locks, LISTEN. Whoever rejects gets another one later. */
+  /** Prepares a new connection: settings, locks, LISTEN. If it rejects, another connection follows. */
   prepare(client: pg.Client): Promise<void>;
-  /** Asks something of the server; that it fails, or comes late, means that the connection is lost. */
+  /** Health check; an error or timeout means that the connection is lost. */
   beat(client: SessionClient): Promise<unknown>;
   lost(): void;
-  /** The session is there again, prepared, after a loss. */
+  /** The session was restored after a loss. */
   back(): void;
-  /** A new connection could not be made; another try follows. */
+  /** A reconnection attempt failed; another one follows. */
   failed(error: unknown): void;
 }
 
 /**
- * One session that lives as long as the process, for what only a session can hold: it is asked something every
- * `beatMs`, since a connection may die without a word (a pulled cable, a firewall), and is made anew when it was lost.
+ * A session that lives as long as the process. It is checked every `beatMs`, since a connection can die silently
+ * (cable, firewall), and reconnects when lost.
  */
 export class KeptSession {
   private client: pg.Client | undefined;
@@ -35,7 +34,7 @@ export class KeptSession {
   private line: Promise<unknown> = Promise.resolve();
   private readonly closing = new AbortController();
 
-  /** @param role what the session is called in `pg_stat_activity` */
+  /** @param role session name in `pg_stat_activity` */
   constructor(
     private readonly url: string,
     private readonly role: string,
@@ -47,14 +46,14 @@ export class KeptSession {
     return this.client !== undefined;
   }
 
-  /** One statement after another, as a session takes them. @throws while there is no connection */
+  /** Runs one statement at a time. @throws while disconnected */
   query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<Row>> {
     const { client } = this;
     if (client === undefined) return Promise.reject(new Error('Connection terminated.'));
     return this.inLine(() => client.query<Row>(text, values));
   }
 
-  /** Connects for the first time. @throws when that fails; later losses are repaired in the background */
+  /** First connection. @throws if it fails; later losses are repaired in the background */
   async open(): Promise<void> {
     const client = new pg.Client({
       connectionString: withRole(this.url, this.role),
@@ -75,7 +74,7 @@ export class KeptSession {
     this.heart = setInterval(() => void this.beat(client), this.beatMs).unref();
   }
 
-  /** @param goodbye what is still asked if there is a connection; nothing follows it, and its failure is none */
+  /** @param goodbye last statement, sent if connected; its errors are ignored */
   async close(goodbye?: (client: SessionClient) => Promise<unknown>): Promise<void> {
     this.closing.abort();
     await this.reconnecting;

@@ -3,19 +3,19 @@ import type pg from 'pg';
 import { reasonOf } from '../shared/index.js';
 import { KeptSession } from './kept-session.js';
 
-/** The one PostgreSQL channel; topics are inside the message. */
+/** The only channel; topics are part of the message. */
 export const NOTIFICATION_CHANNEL = 'switchboard';
 
-/** A connection that dies without a word is found out after two of these. */
+/** A connection that died silently is detected after two beats. */
 const BEAT_MS = 5000;
 
 interface ListenerEvents {
   message(message: string): void | Promise<void>;
-  /** Listening has begun again after a loss. */
+  /** Listening again after a loss. */
   reconnected(): void;
 }
 
-/** One session that listens for as long as the process lives: it reconnects by itself and takes its locks again. */
+/** A session that listens as long as the process lives, and restores its locks after reconnecting. */
 export class Listener {
   private readonly logger = new Logger('Notifications');
   private readonly locks = new Set<number>();
@@ -46,7 +46,7 @@ export class Listener {
     await this.session.open();
   }
 
-  /** Holds a shared advisory lock from now on, over reconnects. */
+  /** Holds a shared advisory lock, across reconnects. */
   async hold(lock: number): Promise<void> {
     this.locks.add(lock);
     if (this.session.connected) await this.session.query('SELECT pg_advisory_lock_shared($1)', [lock]);

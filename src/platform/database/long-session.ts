@@ -2,10 +2,7 @@ import pg from 'pg';
 import { CONNECT_TIMEOUT_MS } from './pools.js';
 import { withRole } from './connection-url.js';
 
-/**
- * One session for a piece of work that may take hours: no statement of it is given up. A transaction that the work leaves
- * open ends with the session.
- */
+/** A session without statement timeouts, for work that may take hours. An open transaction ends with the session. */
 export async function longSession<T>(url: string, role: string, work: (session: pg.Client) => Promise<T>): Promise<T> {
   const session = new pg.Client({
     connectionString: withRole(url, role),

@@ -1,6 +1,6 @@
 import { type Nanos, nanos } from '../shared/index.js';
 
-/** How an amount of money stands in an entity: a bigint column, a `Nanos` in the program. The driver reads it as text. */
+/** Column options for money: bigint in the database, `Nanos` in the program. The driver returns it as text. */
 export const nanosColumn = {
   type: 'bigint',
   transformer: {

@@ -5,7 +5,7 @@ import { isJsonObject, reasonOf, within } from '../shared/index.js';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { Listener, NOTIFICATION_CHANNEL } from './listener.js';
 
-/** What a statement can be sent through: a pg pool or client, a TypeORM query runner or entity manager. */
+/** A pg pool or client, a TypeORM query runner or an entity manager. */
 interface StatementRunner {
   query(text: string, values?: unknown[]): Promise<unknown>;
 }
@@ -17,16 +17,16 @@ interface Question {
   readonly payload: unknown;
 }
 
-/** How long what is cached may be believed while a process hears of no changes, in ms. */
+/** How long cached data may be used while notifications are unavailable, in ms. */
 export const UNHEARD_CACHE_MS = 1000;
 
-/** PostgreSQL refuses a notification of 8000 bytes or more. */
+/** PostgreSQL rejects notifications of 8,000 bytes or more. */
 const MAX_MESSAGE_BYTES = 7999;
 
 /**
- * Short messages between the processes that share the database, this one included. A message reaches every process that
- * listens at that moment, once, in the order of commits; who is away misses it, hence `onReconnect`.
- * Handlers run one after another per message; what they throw is logged and goes no further.
+ * Short messages between all processes on the database, including this one. Each message reaches every process that is
+ * listening at that moment, once, in commit order; a disconnected process misses it, hence `onReconnect`. Handlers of a
+ * message run in sequence; their errors are logged.
  */
 export class Notifications {
   private readonly logger = new Logger('Notifications');
@@ -44,12 +44,12 @@ export class Notifications {
     });
   }
 
-  /** False while the LISTEN connection is down: what is cached then is believed for `UNHEARD_CACHE_MS`. */
+  /** False while disconnected: caches are then valid for `UNHEARD_CACHE_MS`. */
   get connected(): boolean {
     return this.listener.connected;
   }
 
-  /** Connects for the first time. @throws when that fails; later losses are repaired in the background. */
+  /** First connection. @throws if it fails; later losses are repaired in the background */
   async start(): Promise<void> {
     await this.listener.start();
   }
@@ -58,7 +58,7 @@ export class Notifications {
     await this.listener.close();
   }
 
-  /** Calls the handler with the payload of every message on this topic. Returns what takes it off again. */
+  /** Registers a handler for a topic. Returns a function that removes it. */
   on(topic: string, handler: NotificationHandler): () => void {
     const handlers = this.handlers.get(topic) ?? new Set();
     this.handlers.set(topic, handlers.add(handler));
@@ -68,14 +68,14 @@ export class Notifications {
     };
   }
 
-  /** Calls the handler when listening has begun again after a loss: messages may have been missed, so drop all caches. */
+  /** Registers a handler that runs after a reconnect: messages may have been missed, so caches must be dropped. */
   onReconnect(handler: () => void): void {
     this.reconnectHandlers.add(handler);
   }
 
   /**
-   * Sends a message to every process. Give the transaction's runner to have it delivered when, and only if, that commits.
-   * @param payload anything JSON can say; with the topic below 8000 bytes
+   * Sends a message to every process. With a transaction's runner it is delivered if and when that commits.
+   * @param payload JSON value; with the topic below 8,000 bytes
    */
   async publish(topic: string, payload?: unknown, runner: StatementRunner = this.general): Promise<void> {
     const message = JSON.stringify({ topic, payload });
@@ -86,14 +86,14 @@ export class Notifications {
     await runner.query('SELECT pg_notify($1, $2)', [NOTIFICATION_CHANNEL, message]);
   }
 
-  /** Lets every process on this database see that a server runs here, until this one ends, however it ends. */
+  /** Makes this server visible to all processes on the database until it exits. */
   async announceServer(): Promise<void> {
     await this.listener.hold(ADVISORY_LOCKS.serverRuns);
   }
 
   /**
-   * Asks every running server and returns their answers, in no order. Returns as soon as all have answered, else after
-   * `waitMs` with those that came; at once, with none, when no server runs.
+   * Asks every running server and returns the replies, unordered. Resolves when all have replied or after `waitMs`;
+   * immediately with none if no server runs.
    */
   async ask(question: string, payload: unknown, waitMs: number): Promise<unknown[]> {
     const expected = await this.runningServers();
@@ -112,7 +112,7 @@ export class Notifications {
     return answers;
   }
 
-  /** Answers a question that other processes ask with `ask`; the answer is anything JSON can say in under 7.9 kB. */
+  /** Registers the handler of a question. Replies are JSON values below 7.9 kB. */
   answer(question: string, handler: (payload: unknown) => unknown): () => void {
     return this.on(questionTopic(question), async (asked) => {
       if (isQuestion(asked)) await this.publish(answerTopic(asked.id), await handler(asked.payload));
@@ -141,7 +141,7 @@ export class Notifications {
 const questionTopic = (question: string): string => `ask:${question}`;
 const answerTopic = (id: string): string => `answer:${id}`;
 
-/** A key of one bigint shows in `pg_locks` with its low half in `objid` and `objsubid` 1. */
+/** In `pg_locks`, a single bigint key has its low half in `objid` and `objsubid` 1. */
 const COUNT_HOLDERS = `
   SELECT count(*) AS holders FROM pg_locks
    WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1 AND granted
@@ -149,7 +149,7 @@ const COUNT_HOLDERS = `
 
 const isQuestion = (asked: unknown): asked is Question => isJsonObject(asked) && typeof asked['id'] === 'string';
 
-/** What somebody else sends on our channel is a message without a topic. */
+/** Messages that others send on our channel are treated as having no topic. */
 function read(message: string): { topic: string; payload: unknown } {
   try {
     const parsed: unknown = JSON.parse(message);

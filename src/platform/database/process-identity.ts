@@ -2,16 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * What tells a process from a later one with the same number: a text that stays the same for its whole life. On Linux
- * its start in ticks since the machine came up, elsewhere its start to the second. Undefined when no such process lives
- * here; a zombie counts as gone.
+ * Distinguishes a process from a later one with the same pid: constant for its lifetime. On Linux its start in clock
+ * ticks since boot, elsewhere its start in seconds. Undefined if no such process lives here; a zombie counts as dead.
  */
 export function processIdentity(pid: number): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
 }
 
-/** `/proc/<pid>/stat`: the name stands in parentheses and may hold anything, so fields are counted after the last one. */
+/** `/proc/<pid>/stat`: the name in parentheses may contain anything, so fields are counted after the last one. */
 function fromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -31,7 +30,7 @@ function fromPs(pid: number): string | undefined {
   }
 }
 
-/** The command line of a living process, arguments joined by spaces; undefined when there is none. */
+/** The command line of a living process, joined by spaces; undefined if there is none. */
 export function commandLine(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();

@@ -1,25 +1,28 @@
 import { reasonOf, within } from '../shared/index.js';
 import { type Notifications, UNHEARD_CACHE_MS } from './notifications.js';
 
-/** How long reading may take, in ms: a connection may be open and yet say nothing ever again. */
+/** Read timeout, in ms. */
 const ANSWER_TIMEOUT_MS = 5000;
 
-/** What is kept, and how it is read. */
+/** What is cached, and how it is read. */
 interface KeptSource<T> {
-  /** Told to every process with each change. */
+  /** Notified with each change. */
   readonly topic: string;
   read(): Promise<T>;
-  /** Takes what was read into use; must not fail. */
+  /** Replaces the cached value; must not fail. */
   use(read: T): void;
-  /** Whether what is in use is old: asked each second while nothing can be heard. Left out, it is read to know. */
+  /**
+   * Whether the cached value is outdated: checked each second while notifications are unavailable. Default: it is read
+   * again.
+   */
   isStale?(): Promise<boolean>;
-  /** Told why it could not be read again after a change; what is in use stays. */
+  /** Called when a reload after a change failed; the cached value stays. */
   warn(reason: string): void;
 }
 
-/** Keeps a small thing of the database in memory, at most as old as a notification takes, or one second without them. */
+/** Keeps a small value of the database in memory, updated by notifications, or every second without them. */
 export class ReconnectingCopy<T> {
-  /** The last attempt to read failed, so that what is here may be old whatever was heard. */
+  /** The last read failed, so the value may be outdated. */
   private failed = false;
   private reading: Promise<void> | undefined;
   private queued: Promise<void> | undefined;
@@ -32,7 +35,7 @@ export class ReconnectingCopy<T> {
     private readonly source: KeptSource<T>,
   ) {}
 
-  /** Reads it for the first time and follows its changes. @throws what reading throws */
+  /** Reads the value and follows its changes. @throws if reading fails */
   async open(): Promise<void> {
     this.stopListening = this.notifications.on(this.source.topic, () => this.refresh());
     this.notifications.onReconnect(() => void this.refresh());
@@ -48,15 +51,15 @@ export class ReconnectingCopy<T> {
   }
 
   /**
-   * Reads it again. Whoever awaits it sees everything that was committed before the call.
-   * @throws what reading throws; what is in use stays
+   * Reads the value again; it includes everything committed before the call.
+   * @throws if reading fails; the cached value stays
    */
   reload(): Promise<void> {
     if (this.reading === undefined) {
       this.reading = this.read().finally(() => (this.reading = undefined));
       return this.reading;
     }
-    // A read that already runs may have looked before the change: one more follows it, for all who ask meanwhile.
+    // A running read may have started before the change: one more read follows, shared by all callers.
     this.queued ??= this.reading
       .catch(() => undefined)
       .then(() => {
@@ -81,13 +84,13 @@ export class ReconnectingCopy<T> {
     }
   }
 
-  /** While no notification can arrive, or one could not be followed. */
+  /** Polls while notifications are unavailable or a reload has failed. */
   private async checkUnheard(): Promise<void> {
     if ((this.notifications.connected && !this.failed) || this.reading !== undefined || this.closing) return;
     try {
       if (this.failed || ((await this.source.isStale?.()) ?? true)) await this.reload();
     } catch {
-      // The database is away, which its own health check tells; the next second tries again.
+      // The health check reports the outage; retried in a second.
     }
   }
 

@@ -1,9 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 
 /**
- * Does the work in a transaction that holds this lock, so that one process at a time is at it.
+ * Runs `work` in a transaction that holds an advisory lock.
  * @param lock of ADVISORY_LOCKS
- * @returns what the work gives; undefined, and it was not begun, while another transaction holds the lock
+ * @returns the result of `work`; undefined, without running it, if another transaction holds the lock
  */
 export function soleTransaction<T>(
   dataSource: DataSource,

@@ -1,7 +1,7 @@
-/** The escapes that are JSON and yet nothing PostgreSQL would store: NUL, and either half of a surrogate pair. */
+/** Escapes that are valid JSON but that PostgreSQL rejects: NUL and lone surrogates. */
 const SUSPECT = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/** JSON text as PostgreSQL takes it as `json` or `jsonb`: without NUL, and with U+FFFD for half a surrogate pair. */
+/** JSON that PostgreSQL accepts as `json` or `jsonb`: NUL is removed, and lone surrogates become U+FFFD. */
 export function storableJson(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return JSON.stringify(JSON.parse(text), (_name, value: unknown) =>

@@ -1,22 +1,22 @@
-/** What processes tell and ask each other, in one place so that no two meet. Whoever sends says what the payload is. */
+/** Topics of messages between processes. The sender defines the payload. */
 export const TOPICS = {
-  /** A key was made or changed. */
+  /** A key was created or changed. */
   key: 'key',
   /** An account was enabled, disabled or deleted, or its group or limits changed. */
   account: 'account',
-  /** The catalog has another version: its groups, models, prices or channels were changed. */
+  /** A new catalog version: groups, models, prices or channels changed. */
   catalog: 'catalog',
   /** A section of the settings was saved. */
   settings: 'settings',
-  /** A channel or a credential of one is left alone, or called again. */
+  /** A cooldown of a channel or credential began or ended. */
   rest: 'rest',
-  /** A question: which of these variables does a server's environment lack? */
+  /** Question: which of these variables are missing in a server's environment? */
   environment: 'environment',
-  /** A question: does the channel of this name answer? */
+  /** Question: does the channel with this name respond? */
   probe: 'probe',
 } as const;
 
-/** The id in a message on `key` or `account`; an unreadable one names nothing. */
+/** The ID in a message on `key` or `account`; empty if unreadable. */
 export function idIn(payload: unknown): string {
   const { id } = (payload ?? {}) as { id?: unknown };
   return typeof id === 'string' ? id : '';

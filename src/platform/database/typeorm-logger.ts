@@ -2,8 +2,8 @@ import { Logger } from '@nestjs/common';
 import type { Logger as TypeOrmLogger } from 'typeorm';
 
 /**
- * TypeORM's voice in our log instead of on stdout, where the command line's results go. Only its warnings are heard:
- * whatever fails rejects, and is told by whoever asked for it.
+ * Sends TypeORM's warnings to our log instead of stdout, which carries command line results. Errors reject and are
+ * logged by the caller.
  */
 export class QuietTypeOrmLogger implements TypeOrmLogger {
   private readonly logger = new Logger('TypeORM');

@@ -1,21 +1,21 @@
-// Money as pages show it. No digit that was charged is ever left out of `exactUsd`.
+// Money as pages show it. `exactUsd` shows every digit that was charged.
 
 const PER_DOLLAR = 1_000_000_000n;
 const PER_CENT = 10_000_000n;
-/** What stands before an amount below zero: the sign, not the hyphen. */
+/** The minus sign, not a hyphen. */
 const MINUS = '−';
 
 export interface MoneyParts {
   /** Sign, dollars and cents: `−$1,234.56`. */
   readonly head: string;
-  /** The digits below a cent, at least four of them: `3528`. */
+  /** Digits below a cent, at least four: `3528`. */
   readonly tail: string;
 }
 
-/** Thousands with commas. */
+/** With thousands separators. */
 export const grouped = (digits: string): string => digits.replaceAll(/\B(?=(\d{3})+$)/g, ',');
 
-/** An amount with every digit, at least six after the point. */
+/** Every digit, at least six decimals. */
 export function exactParts(amount: bigint): MoneyParts {
   const magnitude = amount < 0n ? -amount : amount;
   const fraction = (magnitude % PER_DOLLAR).toString().padStart(9, '0');
@@ -26,15 +26,15 @@ export function exactParts(amount: bigint): MoneyParts {
   };
 }
 
-/** `$0.033528`: for texts that cannot have markup. */
+/** `$0.033528`, for plain text. */
 export function exactUsd(amount: bigint): string {
   const { head, tail } = exactParts(amount);
   return head + tail;
 }
 
 /**
- * Dollars and cents: `$84.12`. What is below a cent is cut off, so that a balance never shows more than there is; an
- * amount that is nothing but that says so: `under $0.01`.
+ * Dollars and cents, such as `$84.12`. Truncated, so that a balance is never overstated; a positive amount below a cent
+ * is `under $0.01`.
  */
 export function usd(amount: bigint, signed = false): string {
   const magnitude = amount < 0n ? -amount : amount;
@@ -45,7 +45,7 @@ export function usd(amount: bigint, signed = false): string {
   return `${sign}$${grouped(cents.slice(0, -2))}.${cents.slice(-2)}`;
 }
 
-/** A price: at least two digits after the point, and every one that it has: `$3.00`, `$0.125`. */
+/** A price with at least two decimals and no digit lost: `$3.00`, `$0.125`. */
 export function price(amount: bigint): string {
   const { head, tail } = exactParts(amount);
   return head + tail.replace(/0+$/, '');

@@ -1,9 +1,9 @@
 import { grouped } from './money.js';
 
-/** What stands where a number is not known: never 0. */
+/** Shown for unknown numbers, never 0. */
 export const UNKNOWN = '–';
 
-/** `1,284`; fractions are rounded. */
+/** `1,284`; rounded to an integer. */
 export function count(value: number | bigint): string {
   const whole = typeof value === 'bigint' ? value : BigInt(Math.round(value));
   return whole < 0n ? `−${grouped((-whole).toString())}` : grouped(whole.toString());
@@ -16,10 +16,10 @@ const UNITS: readonly (readonly [size: number, name: string])[] = [
   [1e4, 'k'],
 ];
 
-/** Three digits and a unit from ten thousand on: `9,999`, `48.2k`, `14.3M`. */
+/** Three digits and a unit from 10,000 on: `9,999`, `48.2k`, `14.3M`. */
 export function compact(value: number | bigint): string {
   const number = Number(value);
-  // One that would be rounded up to a thousand of its unit takes the next one.
+  // A number that rounds up to 1,000 of its unit uses the next unit.
   const unit = UNITS.find(([size]) => number >= size * 0.9995 && (size !== 1e4 || number >= 1e4));
   if (unit === undefined) return count(value);
   const size = unit[0] === 1e4 ? 1e3 : unit[0];
@@ -27,7 +27,7 @@ export function compact(value: number | bigint): string {
   return `${shown.toFixed(shown >= 99.95 ? 0 : 1).replace(/\.0$/, '')}${unit[1]}`;
 }
 
-/** `0.5%`; one digit below ten, and never 0 or 100 unless it is. */
+/** `0.5%`; one decimal below ten. Never rounds to 0 or 100. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return UNKNOWN;
   const value = (part / whole) * 100;
@@ -36,7 +36,7 @@ export function percent(part: number, whole: number): string {
   return `${value.toFixed(value < 10 || value > 99 ? 1 : 0).replace(/\.0$/, '')}%`;
 }
 
-/** A multiplier in millionths: `× 0.80`, at least two digits after the point and every one that it has. */
+/** A multiplier in millionths as `× 0.80`: at least two decimals and no digit lost. */
 export function times(millionths: bigint): string {
   const fraction = (millionths % 1_000_000n).toString().padStart(6, '0');
   return `× ${millionths / 1_000_000n}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, '')}`;

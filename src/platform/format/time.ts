@@ -1,4 +1,4 @@
-// Times as pages show them, in the reader's time zone: 20 Nov 2026, 14:32.
+// Times in the reader's time zone: 20 Nov 2026, 14:32.
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const MINUTE_MS = 60_000;
@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Making one takes longer than a page; a zone that this system does not know is UTC. */
+/** Cached: creating a formatter takes longer than rendering a page. Unknown zones are shown as UTC. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export function shortDay(at: Date, timeZone: string): string {
 export const calendarDate = (at: Date, timeZone: string): string =>
   `${shortDay(at, timeZone)} ${partsOf(at, timeZone).year}`;
 
-/** How much of a time is shown. */
+/** The smallest unit that is shown. */
 export type Precision = 'minutes' | 'seconds' | 'milliseconds';
 
 /** `14:32`, `14:32:07` or `14:32:07.318`. */
@@ -68,10 +68,10 @@ export function clockTime(at: Date, timeZone: string, precision: Precision = 'se
 export const dateTime = (at: Date, timeZone: string, precision: Precision = 'minutes'): string =>
   `${calendarDate(at, timeZone)}, ${clockTime(at, timeZone, precision)}`;
 
-/** `CET`: as the zone is called at that time. */
+/** `CET`: the zone's abbreviation at that time. */
 export const zoneName = (at: Date, timeZone: string): string => partsOf(at, timeZone).timeZoneName ?? timeZone;
 
-/** `2 h ago` within a day in the past, `in 3 h` within one in the future, else the date. */
+/** `2 h ago` or `in 3 h` within a day, else the date. */
 export function ago(at: Date, now: Date, timeZone: string): string {
   const past = now.getTime() - at.getTime();
   const distance = Math.abs(past);

@@ -1,29 +1,28 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { hash, hkdfSync } from 'node:crypto';
 import type { Counter, Gauge } from 'prom-client';
+import { hash, hkdfSync } from 'node:crypto';
 import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
-import { Clock, newId, reasonOf } from '../shared/index.js';
+import { Clock, newId, reasonOf, within } from '../shared/index.js';
 import { PrimaryLink } from '../workers/index.js';
-import type { Taking } from './counts.js';
-import { type Decided, FallbackCounts, OwnCounts, type OutageWatch } from './fallback-counts.js';
+import type { Counts, Decision, Return, SharedCounts, Taking } from './counts.js';
 import { LimitTimings } from './limit-timings.js';
 import { MemoryCounts } from './memory-counts.js';
-import { PrimaryCounts } from './primary-counts.js';
 import { RedisCounts } from './redis-counts.js';
+import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './serve-limits.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 const KEY_PREFIX = 'switchboard:limits:';
 const PURPOSE = 'switchboard names of limits v1';
-/** 128 bits: no two will ever be the same. */
+/** 128 bits, enough to avoid collisions. */
 const NAME_LENGTH = 22;
 
 /**
- * Where this process counts: in Redis where there is one, else in the primary that has started it, else in itself. What is
- * away is done without, with a warning. Behind the interface of @nestjs/throttler as well, whose own storage looks at
- * every request of the window for each new one, and fails at some 100,000.
+ * Selects the store of limit counts: Redis if configured, else the primary process, else this process. An unreachable
+ * store is replaced by this process's counts, with a warning. Also a ThrottlerStorage, because that of
+ * @nestjs/throttler is linear in the requests of a window.
  */
 @Injectable()
 export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
@@ -42,10 +41,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     this.counts = primary.connected ? new FallbackCounts(new PrimaryCounts(primary), own, timings, this.watch) : own;
   }
 
-  /**
-   * For a server, before it is asked; the connections are not waited for. Whoever makes no calls connects to nothing, and
-   * what speaks to Redis, some 10 MB, is loaded only where there is one.
-   */
+  /** Called at server start; does not wait for connections. The Redis client (10 MB) is only loaded if needed. */
   async open(): Promise<void> {
     const { config, timings, watch } = this;
     if (config.redisUrl !== undefined) {
@@ -80,7 +76,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     };
   }
 
-  /** Where processes count together but cannot now, as people know it: `Redis`. */
+  /** Unreachable stores by display name, such as `Redis`. */
   get away(): readonly string[] {
     return [...this.watch.away];
   }
@@ -90,13 +86,15 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
   }
 }
 
-/** What things are called in Redis: neither keys nor addresses can be guessed from it, and no two services collide. */
+/**
+ * Hashes names for Redis: keys and addresses are not readable there, and services that share a Redis do not collide.
+ */
 function namesUnder(config: Config): (key: string) => string {
   const secret = Buffer.from(hkdfSync('sha256', config.secretKey.reveal(), '', PURPOSE, 32)).toString('hex');
   return (key) => KEY_PREFIX + hash('sha256', secret + key, 'base64url').slice(0, NAME_LENGTH);
 }
 
-/** Tells operators of outages: once each, and in the metrics as long as one lasts. */
+/** Logs each outage once and reports it in the metrics while it lasts. */
 class LoggedOutages implements OutageWatch {
   readonly away = new Set<string>();
   private readonly logger = new Logger('Limits');
@@ -124,5 +122,150 @@ class LoggedOutages implements OutageWatch {
     this.away.delete(name);
     this.degraded.dec();
     this.logger.log(`Rate limit store ${name} restored.`);
+  }
+}
+
+/** Notified when shared counts become unavailable and available again. */
+export interface OutageWatch {
+  lost(name: string, reason: unknown): void;
+  back(name: string): void;
+}
+
+/** A decision and the store that made it, which alone can take it back. */
+export interface Decided {
+  readonly decision: Decision;
+  readonly by: Counts;
+}
+
+/**
+ * Shared counts with a local fallback. After the first timeout or error all calls use the fallback without waiting,
+ * while the shared store is probed in the background.
+ */
+export class FallbackCounts {
+  private state: 'closed' | 'opening' | 'up' | 'down' = 'closed';
+  private opening: Promise<void> | undefined;
+  private probing: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly shared: SharedCounts,
+    private readonly instead: FallbackCounts | OwnCounts,
+    private readonly timings: LimitTimings,
+    private readonly watch: OutageWatch,
+  ) {
+    shared.onLost = (reason) => this.fall(reason);
+  }
+
+  /** Connects in the background; the first calls wait briefly. */
+  open(): void {
+    this.instead.open();
+    this.state = 'opening';
+    this.opening = this.inTime(this.shared.open()).then(
+      () => this.rise(),
+      (error: unknown) => this.fall(error),
+    );
+  }
+
+  async take(taking: Taking): Promise<Decided> {
+    if (this.state === 'opening') await this.opening;
+    if (this.state !== 'up') return this.instead.take(taking);
+    const asked = this.shared.take(taking);
+    try {
+      return { decision: await this.inTime(asked), by: this.shared };
+    } catch (error) {
+      // Granted after the timeout: return it.
+      asked.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
+      this.fall(error);
+      return this.instead.take(taking);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.state = 'closed';
+    clearInterval(this.probing);
+    await Promise.all([this.shared.close(), this.instead.close()]);
+  }
+
+  private fall(reason: unknown): void {
+    if (this.state === 'closed' || this.state === 'down') return;
+    this.state = 'down';
+    this.watch.lost(this.shared.name, reason);
+    this.probing = setInterval(() => void this.probe(), this.timings.probeMs).unref();
+  }
+
+  private async probe(): Promise<void> {
+    const answered = this.inTime(this.shared.probe());
+    await answered.then(
+      () => this.rise(),
+      () => undefined,
+    );
+  }
+
+  private rise(): void {
+    if (this.state === 'closed' || this.state === 'up') return;
+    clearInterval(this.probing);
+    if (this.state === 'down') this.watch.back(this.shared.name);
+    this.state = 'up';
+  }
+
+  private takeBack({ id, counts, places }: Taking, { refusal, standings }: Decision): void {
+    if (refusal !== undefined) return;
+    const corrections = counts.map(({ key, windowMs, amount }, index) => {
+      return { key, windowMs, amount: -amount, window: standings[index]?.window ?? 0 };
+    });
+    this.shared.giveBack({ id, places: places.map(({ key }) => key), corrections } satisfies Return);
+  }
+
+  /** @throws when it takes too long */
+  private async inTime<Result>(asked: Promise<Result>): Promise<Result> {
+    const { patienceMs } = this.timings;
+    const answer = await within(
+      asked.then((result) => ({ result })),
+      patienceMs,
+    );
+    if (answer === undefined) throw new Error(`no response within ${patienceMs} ms`);
+    return answer.result;
+  }
+}
+
+/** The counts of this process. */
+export class OwnCounts {
+  constructor(private readonly counts: Counts) {}
+
+  open(): void {}
+
+  async take(taking: Taking): Promise<Decided> {
+    return { decision: await this.counts.take(taking), by: this.counts };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Counts kept by the primary for all its workers (`serveLimits`). */
+export class PrimaryCounts implements SharedCounts {
+  readonly name = 'the primary process';
+  onLost: ((reason: unknown) => void) | undefined;
+
+  constructor(private readonly link: PrimaryLink) {}
+
+  open(): Promise<void> {
+    return this.probe();
+  }
+
+  async probe(): Promise<void> {
+    await this.link.ask(PROBE_TOPIC, undefined);
+  }
+
+  take(taking: Taking): Promise<Decision> {
+    return this.link.ask(TAKE_TOPIC, taking) as Promise<Decision>;
+  }
+
+  giveBack(back: Return): void {
+    this.link.ask(GIVE_BACK_TOPIC, back).catch(() => undefined);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 }

@@ -1,7 +1,13 @@
-import { LimitNotPossible } from './limit.errors.js';
-import { limitColumns, limitsIn } from './limit-columns.js';
-import { describeLimits, renderLimits } from './limit-names.js';
-import { changedLimits, NO_LIMITS, ownOrDefault } from './limits.js';
+import {
+  changedLimits,
+  describeLimits,
+  limitColumns,
+  LimitNotPossible,
+  limitsIn,
+  NO_LIMITS,
+  ownOrDefault,
+  renderLimits,
+} from './limits.js';
 
 describe('limits', () => {
   it('are described without unset limits', () => {

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 
-/** Times of the counts that processes share, in milliseconds. */
+/** Timings of shared counts, in milliseconds. Tests override them. */
 @Injectable()
 export class LimitTimings {
-  /** A decision that takes longer is made here; and then all of them are, until the others answer again. */
+  /** Timeout of a decision. After it, this process decides alone until the store responds again. */
   readonly patienceMs: number = 250;
-  /** How often counts that are away are asked whether they are back. */
+  /** Interval between health checks of an unreachable store. */
   readonly probeMs: number = 500;
-  /** The places of a process that is not heard of for so long are free again. */
+  /** Lease of a process's places; after it, those of a killed process are free. */
   readonly leaseMs: number = 30_000;
-  /** How often a process says that its places are still taken. */
+  /** Interval between renewals of leases. */
   readonly renewMs: number = 10_000;
   /** Reconnect after this time without a response. */
   readonly silenceMs: number = 5000;

@@ -1,6 +1,5 @@
 import type { Clock } from '../shared/index.js';
 import type { Counts, Decision, Place, Refusal, Return, Taking } from './counts.js';
-import { SlidingWindow } from './sliding-window.js';
 
 /** Bounds memory against clients with many addresses; about 200 bytes each. */
 const MAX_WINDOWS = 100_000;
@@ -9,13 +8,13 @@ const LOOKED_AT = 2;
 /** Suggested wait for a full concurrency limit: the end of a call is unknown. */
 export const PLACE_WAIT_MS = 1000;
 
-/** The counts of one process, or of several that ask it. Every decision takes the same time, however much was counted. */
+/** The counts of one process and of the workers that ask it. Decisions take constant time. */
 export class MemoryCounts implements Counts {
-  /** Those that were looked at longest ago come first. */
+  /** Least recently checked first. */
   private readonly windows = new Map<string, SlidingWindow>();
-  /** How many places are taken, where any are. */
+  /** Places taken, by key; absent for 0. */
   private readonly taken = new Map<string, number>();
-  /** The places of each taking that has any. */
+  /** Places by ID of the taking. */
   private readonly takings = new Map<string, readonly Place[]>();
 
   constructor(
@@ -38,7 +37,7 @@ export class MemoryCounts implements Counts {
       if (places.length > 0) this.takings.set(id, places);
     }
     const standings = windows.map((window) => window.standing());
-    // Not before: what has just been made counts nothing yet.
+    // Only now: a new window is still empty.
     this.forgetOld(LOOKED_AT * (this.windows.size - before));
     return { refusal, standings };
   }
@@ -53,7 +52,7 @@ export class MemoryCounts implements Counts {
     for (const { key, windowMs, window, amount } of corrections) this.windowOf(key, windowMs).correct(amount, window);
   }
 
-  /** How much is remembered. */
+  /** Number of remembered windows and places. */
   get size(): { readonly windows: number; readonly places: number } {
     return { windows: this.windows.size, places: this.takings.size };
   }
@@ -92,5 +91,66 @@ export class MemoryCounts implements Counts {
       this.windows.delete(key);
       if (!window.isEmpty && this.windows.size < this.maxWindows) this.windows.set(key, window);
     }
+  }
+}
+
+/**
+ * A sliding window approximated by two counters: the current fixed window, and the share of the previous one that is
+ * still within `windowMs`, assuming even distribution. Guarantees: at most the limit per fixed window, and at most
+ * twice the limit in any interval of `windowMs` (only for a burst at the end of an idle window). Upward corrections may
+ * exceed the limit.
+ */
+export class SlidingWindow {
+  private window = 0;
+  private current = 0;
+  private previous = 0;
+  /** Elapsed time of the current window. */
+  private goneMs = 0;
+
+  constructor(private readonly windowMs: number) {}
+
+  /** Call before anything else. If the clock was set back, time stands still until it has caught up. */
+  moveTo(nowMs: number): void {
+    const window = Math.floor(nowMs / this.windowMs);
+    if (window > this.window) {
+      this.previous = window === this.window + 1 ? this.current : 0;
+      this.current = 0;
+      this.window = window;
+    }
+    this.goneMs = Math.max(0, nowMs - this.window * this.windowMs);
+  }
+
+  /** Time until `amount` fits below the limit: 0 now, undefined never. */
+  waitMs(amount: number, limit: number): number | undefined {
+    const { windowMs, goneMs, current, previous } = this;
+    const room = limit - amount;
+    if (room < 0) return undefined;
+    if (previous * (windowMs - goneMs) <= (room - current) * windowMs) return 0;
+    // The previous window fades out; if that is not enough, the current one has to fade after its end.
+    if (current <= room) return Math.ceil((windowMs * (previous + current - room)) / previous) - goneMs;
+    return windowMs - goneMs + Math.ceil((windowMs * (current - room)) / current);
+  }
+
+  add(amount: number): void {
+    this.current += amount;
+  }
+
+  /** @param window as returned by `standing` */
+  correct(amount: number, window: number): void {
+    if (amount > 0) this.current += amount;
+    else if (window === this.window) this.current = Math.max(0, this.current + amount);
+    else if (window === this.window - 1) this.previous = Math.max(0, this.previous + amount);
+  }
+
+  standing(): { readonly used: number; readonly resetMs: number; readonly window: number } {
+    const { windowMs, goneMs, current, previous, window } = this;
+    const used = Math.ceil(current + (previous * (windowMs - goneMs)) / windowMs);
+    const windowsLeft = current > 0 ? 2 : Number(previous > 0);
+    return { used, resetMs: Math.max(0, windowsLeft * windowMs - goneMs), window };
+  }
+
+  /** True when nothing is counted any more. */
+  get isEmpty(): boolean {
+    return this.current === 0 && this.previous === 0;
   }
 }

@@ -1,4 +1,3 @@
-import type { LimitStatuses } from './limit-status.js';
 import { AppError } from '../shared/index.js';
 import type { Refusal } from './counts.js';
 import type { LimitKind, Subject } from './subject.js';
@@ -63,3 +62,18 @@ function ownerOf({ kind, name }: ExceededLimit['subject']): string {
 }
 
 const times = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** Remaining part of a per-minute limit. */
+export interface LimitStatus {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Time until the limit is fully restored without further calls: a duration, and as Unix time in ms. */
+  readonly resetMs: number;
+  readonly resetsAt: number;
+}
+
+/** The tightest limits that apply to a call; absent where there is none. */
+export interface LimitStatuses {
+  readonly requests?: LimitStatus;
+  readonly tokens?: LimitStatus;
+}

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import type { LimitStatuses } from './limit-status.js';
 import { Metrics } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
 import { CallCounts } from './call-counts.js';
-import type { Counts, Decision, Refusal } from './counts.js';
-import { Demanded } from './demanded.js';
+import type { Correction, Counted, Counts, Decision, Place, Refusal, Taking } from './counts.js';
 import { MemoryCounts } from './memory-counts.js';
-import { RateLimited } from './rate-limited.js';
-import type { Demand } from './subject.js';
+import { type ExceededLimit, type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
+import type { Demand, LimitKind, Subject } from './subject.js';
 
 /** Permission to run a call. End it exactly once; places are held until then. */
 export class Permit {
@@ -21,7 +19,10 @@ export class Permit {
     private readonly by: Counts,
   ) {}
 
-  /** @param usedTokens of prompt and answer. Again does nothing */
+  /**
+   * Idempotent.
+   * @param usedTokens of prompt and response
+   */
   end(usedTokens: number): void {
     if (this.ended) return;
     this.ended = true;
@@ -32,7 +33,7 @@ export class Permit {
   }
 }
 
-/** Says of each call whether the limits of all whom it is counted for allow it. */
+/** Decides whether all limits that apply to a call allow it. */
 @Injectable()
 export class RateLimiter {
   private readonly refusals: Counter<'subject' | 'limit'>;
@@ -48,10 +49,7 @@ export class RateLimiter {
     ]);
   }
 
-  /**
-   * What refuses a call even when nobody else calls: it asks for more than a limit ever allows. Undefined when nothing
-   * does. Nothing is counted.
-   */
+  /** The limit that a call exceeds by itself, regardless of other calls; undefined if none. Counts nothing. */
   refusalOfAlone(demand: Demand): RateLimited | undefined {
     const demanded = new Demanded(demand);
     const decision = new MemoryCounts(this.clock).decide(demanded.taking);
@@ -60,7 +58,7 @@ export class RateLimiter {
     return new RateLimited(demanded.exceeded(decision), decision.refusal.waitMs, standings);
   }
 
-  /** Takes all that the call needs, or nothing. @throws RateLimited; never because counts are away */
+  /** Takes everything the call needs, or nothing. @throws RateLimited, but never because a store is unavailable */
   async take(demand: Demand): Promise<Permit> {
     const demanded = new Demanded(demand);
     const { decision, by } = await this.counts.take(demanded.taking);
@@ -76,3 +74,97 @@ export class RateLimiter {
 
 const isRefused = (decision: Decision): decision is Decision & { readonly refusal: Refusal } =>
   decision.refusal !== undefined;
+
+const MINUTE_MS = 60_000;
+
+interface Asked {
+  readonly subject: Subject;
+  readonly limit: LimitKind;
+  readonly allowed: number;
+}
+
+interface AskedCount extends Asked {
+  readonly counted: Counted;
+}
+
+interface AskedPlace extends Asked {
+  readonly place: Place;
+}
+
+/** Translates a call's demand into counts to take, and the decision back into limits. */
+class Demanded {
+  readonly taking: Taking;
+  private readonly counts: readonly AskedCount[];
+  private readonly places: readonly AskedPlace[];
+
+  constructor({ id, subjects, tokens, runs }: Demand) {
+    this.counts = subjects.flatMap((subject) => [
+      ...countOf(subject, 'requests', subject.limits.requestsPerMinute, 1),
+      ...countOf(subject, 'tokens', runs ? subject.limits.tokensPerMinute : undefined, tokens),
+    ]);
+    this.places = runs ? subjects.flatMap(placeOf) : [];
+    this.taking = {
+      id,
+      counts: this.counts.map(({ counted }) => counted),
+      places: this.places.map(({ place }) => place),
+    };
+  }
+
+  /** The limit that rejected the call. */
+  exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): ExceededLimit {
+    const { which } = refusal;
+    const asked = this.counts[which] ?? this.places[which - this.counts.length];
+    if (asked === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
+    const { subject, limit, allowed } = asked;
+    return {
+      subject,
+      limit,
+      allowed,
+      used: standings[which]?.used ?? 0,
+      needed: this.counts[which]?.counted.amount ?? 1,
+    };
+  }
+
+  /** The tightest limit of each kind, by what remains. */
+  standings({ standings }: Decision, nowMs: number): LimitStatuses {
+    const found: { requests?: LimitStatus; tokens?: LimitStatus } = {};
+    this.counts.forEach(({ limit, allowed }, index) => {
+      const standing = standings[index];
+      if (limit === 'concurrency' || standing === undefined) return;
+      const { used, resetMs } = standing;
+      const remaining = Math.max(0, allowed - used);
+      const tightest = found[limit];
+      if (tightest !== undefined && tightest.remaining <= remaining) return;
+      found[limit] = { limit: allowed, remaining, resetMs, resetsAt: nowMs + resetMs };
+    });
+    return found;
+  }
+
+  /** Corrections of token counts for the actual usage. */
+  corrections(usedTokens: number, { standings }: Decision): readonly Correction[] {
+    return this.counts.flatMap(({ limit, counted: { key, windowMs, amount } }, index) => {
+      if (limit !== 'tokens' || usedTokens === amount) return [];
+      return [{ key, windowMs, amount: usedTokens - amount, window: standings[index]?.window ?? 0 }];
+    });
+  }
+}
+
+function countOf(
+  subject: Subject,
+  limit: 'requests' | 'tokens',
+  allowed: number | undefined,
+  amount: number,
+): AskedCount[] {
+  if (allowed === undefined) return [];
+  const counted = { key: keyOf(subject, limit), windowMs: MINUTE_MS, limit: allowed, amount };
+  return [{ subject, limit, allowed, counted }];
+}
+
+function placeOf(subject: Subject): AskedPlace[] {
+  const { concurrency } = subject.limits;
+  if (concurrency === undefined) return [];
+  const place = { key: keyOf(subject, 'concurrency'), limit: concurrency };
+  return [{ subject, limit: 'concurrency', allowed: concurrency, place }];
+}
+
+const keyOf = ({ kind, id }: Subject, limit: LimitKind): string => `${limit} of ${kind} ${id}`;

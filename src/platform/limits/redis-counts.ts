@@ -5,20 +5,20 @@ import { GIVE_BACK, PROBE, RENEW, TAKE } from './redis-scripts.js';
 
 /** Places renewed per script call: a script blocks all other Redis clients. */
 const RENEWED_AT_ONCE = 500;
-/** What a taking's answer says of each count. */
+/** Numbers that the script returns per count. */
 const NUMBERS_PER_COUNT = 3;
 
 /**
- * The counts of all processes, in Redis: one script decides each taking, by the server's time. Places are leases, which a
- * process renews as long as it lives: those of one that was killed are free again soon.
+ * Counts shared through Redis. One script decides each taking, by the server's clock. Places are leases that their
+ * process renews, so that those of a killed process expire.
  */
 export class RedisCounts implements SharedCounts {
   readonly name = 'Redis';
-  /** What this process has places for, with their keys. */
+  /** Places of this process, by ID of the taking. */
   private readonly leases = new Map<string, readonly string[]>();
   private renewing: NodeJS.Timeout | undefined;
 
-  /** @param keyOf what a count or place is called there: hides the subject from readers of Redis */
+  /** @param keyOf hashes names, so that subjects are not readable in Redis */
   constructor(
     private readonly link: RedisLink,
     private readonly keyOf: (key: string) => string,
@@ -60,7 +60,7 @@ export class RedisCounts implements SharedCounts {
     if (places.length === 0 && corrections.length === 0) return;
     const keys = [...corrections.map(({ key }) => key), ...places].map(this.keyOf);
     const args = corrections.flatMap(({ windowMs, window, amount }) => [windowMs, window, amount]);
-    // Without a connection the lease runs out by itself.
+    // Without a connection the lease expires.
     this.link.run(GIVE_BACK, keys, [id, corrections.length, ...args]).catch(() => undefined);
   }
 
@@ -72,7 +72,7 @@ export class RedisCounts implements SharedCounts {
   private async renew(): Promise<void> {
     const held = Array.from(this.leases, ([id, keys]) => keys.map((key) => ({ id, key }))).flat();
     for (let start = 0; start < held.length; start += RENEWED_AT_ONCE) {
-      // Those that were given back meanwhile are not taken again.
+      // Places that were returned meanwhile are not renewed.
       const batch = held.slice(start, start + RENEWED_AT_ONCE).filter(({ id }) => this.leases.has(id));
       const keys = batch.map(({ key }) => key);
       const ids = batch.map(({ id }) => id);

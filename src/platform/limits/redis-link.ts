@@ -10,17 +10,16 @@ const LAST_RETRY_MS = 2000;
 export type RedisArgument = string | number;
 
 /**
- * One connection to Redis, which is made anew whenever it was lost. Nothing waits for it: what is asked while there is
- * none fails at once, and so does whatever was under way when it broke. What is asked in one turn of the event loop goes
- * out together.
+ * A connection to Redis that reconnects by itself. Never queues: commands fail at once while disconnected, and pending
+ * ones fail when the connection breaks. Commands of one event loop turn are pipelined.
  */
 export class RedisLink {
-  /** Called whenever a connection that could be asked is gone. */
+  /** Called when an established connection is lost. */
   onLost: ((reason: unknown) => void) | undefined;
   private readonly client: Redis;
   private lastError: unknown = new Error('not connected yet');
 
-  /** @param silenceMs an answer that takes longer never comes: the connection is given up */
+  /** @param silenceMs time without a response after which the connection is dropped */
   constructor(
     url: Secret,
     private readonly silenceMs: number,
@@ -32,7 +31,7 @@ export class RedisLink {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      // What is asked when a connection has been made is asked by `load`, which does not wait for ever.
+      // `load`, which has a timeout, checks a new connection.
       enableReadyCheck: false,
       disableClientInfo: true,
       retryStrategy: (times) => Math.min(times * FIRST_RETRY_MS, LAST_RETRY_MS),
@@ -42,12 +41,12 @@ export class RedisLink {
     this.client.on('close', () => this.onLost?.(this.lastError));
   }
 
-  /** Resolves when the first connection is there. @throws why it could not be made; others are tried then */
+  /** Resolves once connected. @throws if the first attempt fails; further attempts continue */
   open(): Promise<void> {
     return this.client.connect();
   }
 
-  /** Makes the scripts known to the server: a new one knows none. @throws when there is no connection */
+  /** Loads the scripts into a server that does not have them. @throws without a connection */
   async load(): Promise<void> {
     if (this.client.status !== 'ready') throw this.lastError;
     const giveUp = setTimeout(() => this.client.disconnect(true), this.silenceMs).unref();
@@ -58,7 +57,7 @@ export class RedisLink {
     }
   }
 
-  /** @throws when there is no connection, or the server does not take it */
+  /** @throws without a connection, or if the server rejects the command */
   async run({ lua, sha }: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
     try {
       return await this.client.evalsha(sha, keys.length, ...keys, ...args);
@@ -69,10 +68,10 @@ export class RedisLink {
     }
   }
 
-  /** Once what was asked before has been answered, or after `patienceMs`. */
+  /** Closes after pending responses, or after `patienceMs`. */
   async close(patienceMs: number): Promise<void> {
     this.onLost = undefined;
-    // What was asked last goes out at the end of this turn.
+    // Commands of this turn are sent at its end.
     await nextTurn();
     if (this.client.status === 'ready') await within(this.client.quit(), patienceMs).catch(() => undefined);
     this.client.disconnect();

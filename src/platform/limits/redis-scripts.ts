@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { PLACE_WAIT_MS } from './memory-counts.js';
 
-/** A script for the server, and the name that it has there once it was loaded. */
+/** A script and its hash, under which the server caches it. */
 export interface RedisScript {
   readonly lua: string;
   readonly sha: string;
@@ -9,7 +9,7 @@ export interface RedisScript {
 
 const script = (lua: string): RedisScript => ({ lua, sha: hash('sha1', lua) });
 
-/** What all scripts begin with: the server's time, and a sliding window as `sliding-window.ts` explains it. */
+/** Shared prelude: the server's time, and the sliding window of `SlidingWindow`. */
 const COMMON = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -34,9 +34,9 @@ end
 `;
 
 /**
- * Takes all of it or nothing. Keys: the counts, then the places. Arguments: the taking's id, how long its places last,
- * how many counts; window, limit and amount of each; the limit of each place. Gives which one refuses (from 1 on, 0 none)
- * and how long it has to be waited for (-1: for ever), then used, reset and window of each count.
+ * Takes everything or nothing. KEYS: counts, then places. ARGV: ID of the taking, lease in ms, number of counts;
+ * window, limit and amount of each count; limit of each place. Returns the index of the exceeded limit (from 1; 0 for
+ * none) and the wait (-1: forever), then used, reset and window of each count.
  */
 export const TAKE = script(`${COMMON}
 local function wait_of(w, amount, limit)
@@ -88,7 +88,7 @@ end
 return told
 `);
 
-/** Keys: the counts, then the places. Arguments: the taking's id, how many counts; window size, window, amount of each. */
+/** KEYS: counts, then places. ARGV: ID of the taking, number of counts; window size, window and amount of each. */
 export const GIVE_BACK = script(`${COMMON}
 local counts = tonumber(ARGV[2])
 for i = 1, counts do
@@ -102,7 +102,7 @@ end
 for i = counts + 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
 `);
 
-/** Keys: one for each place. Arguments: how long they last from now on; the taking's id of each. */
+/** KEYS: places. ARGV: new lease in ms; ID of the taking of each place. */
 export const RENEW = script(`${COMMON}
 local lease = tonumber(ARGV[1])
 for i = 1, #KEYS do
@@ -111,7 +111,7 @@ for i = 1, #KEYS do
 end
 `);
 
-/** Whether the server takes anything at all: one that is full, or a copy that is only read from, does not. */
+/** Writes a key, which a full or read-only server rejects. */
 export const PROBE = script(`redis.call('SET', KEYS[1], '1', 'PX', 1000)`);
 
 export const SCRIPTS = [TAKE, GIVE_BACK, RENEW, PROBE] as const;

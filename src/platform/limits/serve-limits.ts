@@ -1,15 +1,14 @@
 import { Clock } from '../shared/index.js';
 import type { WorkerLinks } from '../workers/index.js';
 import type { Return, Taking } from './counts.js';
-import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './limit-topics.js';
 import { MemoryCounts } from './memory-counts.js';
 
-/** Has the primary process count for all its workers. The places of a worker that ends, however it does, are free again. */
+/** Makes the primary count for all its workers. Places of a worker that exits are returned. */
 export function serveLimits(
   links: Pick<WorkerLinks, 'answer' | 'onGone'>,
   counts = new MemoryCounts(new Clock()),
 ): void {
-  /** What each worker has places for. */
+  /** Places by worker. */
   const held = new Map<number, Map<string, Return>>();
   links.answer(PROBE_TOPIC, () => true);
   links.answer(TAKE_TOPIC, (payload, worker) => {
@@ -33,3 +32,8 @@ export function serveLimits(
     held.delete(worker);
   });
 }
+
+/** Messages from workers to their primary about limits. */
+export const TAKE_TOPIC = 'limits.take';
+export const GIVE_BACK_TOPIC = 'limits.give-back';
+export const PROBE_TOPIC = 'limits.probe';

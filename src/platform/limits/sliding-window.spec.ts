@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { SlidingWindow } from './sliding-window.js';
+import { SlidingWindow } from './memory-counts.js';
 
 const WINDOW_MS = 60_000;
 /** Where a window of the clock begins. */

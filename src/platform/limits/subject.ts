@@ -2,24 +2,24 @@ import type { Limited, Limits } from './limits.js';
 
 export type LimitKind = 'requests' | 'tokens' | 'concurrency';
 
-/** Whom a call is counted for, and how much they may. */
+/** Someone whose calls are counted, with their limits. */
 export interface Subject {
   readonly kind: Limited;
-  /** Of its own within the kind. */
+  /** Unique within its kind. */
   readonly id: string;
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
   readonly limits: Limits;
 }
 
-/** What one call asks of the limits. */
+/** What one call takes from the limits. */
 export interface Demand {
   /** The call's id. */
   readonly id: string;
   readonly subjects: readonly Subject[];
-  /** That the prompt is thought to have. */
+  /** Estimated tokens of the prompt. */
   readonly tokens: number;
-  /** Whether it runs for a while, and takes a place until it ends. */
+  /** Whether the call occupies a place until it ends. */
   readonly runs: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { QueryFailedError } from 'typeorm';
-import { loggedError } from './logged-error.js';
+import { loggedError } from './pino.logger.js';
 
 /** As the driver throws it when an address is taken. */
 function duplicate(): QueryFailedError {

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
-import { loggedError } from './logged-error.js';
-import { renderTextLine } from './text-line.js';
+import { loggedError, renderTextLine } from './pino.logger.js';
 
 const TIME = '2026-11-26T19:03:12.345Z';
 const rendered = (entry: object): string => renderTextLine(`${JSON.stringify(entry)}\n`);

@@ -1,19 +1,24 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, Module } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SettingsModule } from '../settings/index.js';
 import { AppError, codeOf, within } from '../shared/index.js';
-import { checkMail, type Mail } from './mail.js';
-import { MailRetries } from './mail-retries.js';
 import { type Delivery, MailTransport } from './mail-transport.js';
+import { checkMail, type Mail, MailTemplates } from './mail.js';
 
-/** More mails at once are told as failed: a server that is away for long must not fill the memory. */
+/** Delays before retries, in ms. Tests override them. */
+export class MailRetries {
+  readonly afterMs: readonly number[] = [5_000, 30_000, 120_000];
+}
+
+/** Further messages fail at once: a long outage of the server must not exhaust memory. */
 const MAX_CONCURRENT = 1000;
-/** How long a process that ends waits for mail that is being handed over. */
+/** Max wait for running deliveries at shutdown. */
 const FAREWELL_MS = 10_000;
 
-/** What became of a mail: `away` when the same may succeed later. */
+/** `away`: a later attempt may succeed. */
 export type Offered = 'sent' | 'refused' | 'away';
 
-/** Sends mail. Nobody who asked for a page waits for it. */
+/** Sends mail in the background. */
 @Injectable()
 export class Mailer implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Mail');
@@ -26,12 +31,12 @@ export class Mailer implements BeforeApplicationShutdown {
     private readonly retries: MailRetries,
   ) {}
 
-  /** How many mails in a row this process has given up; 0 when the last one was sent. */
+  /** Consecutive messages given up by this process; 0 after a success. */
   get lost(): number {
     return this.givenUp;
   }
 
-  /** Sends it in the background, several times if need be; a failure stands in the log, without what it was about. */
+  /** Sends in the background with retries. Failures are logged without recipient and content. */
   send(mail: Mail): void {
     checkMail(mail);
     if (this.underWay.size >= MAX_CONCURRENT)
@@ -40,7 +45,7 @@ export class Mailer implements BeforeApplicationShutdown {
     this.underWay.add(sending);
   }
 
-  /** Sends it once, now. @throws what the server or the disk said */
+  /** Sends once, now. @throws errors of the server or the disk */
   async deliver(mail: Mail): Promise<Delivery> {
     checkMail(mail);
     const delivery = await this.transport.deliver(mail);
@@ -49,7 +54,7 @@ export class Mailer implements BeforeApplicationShutdown {
     return delivery;
   }
 
-  /** The same for what its sender keeps until it is sent. Why it could not be stands in the log. */
+  /** Sends once for callers that retry by themselves. Failures are logged. */
   async offer(mail: Mail): Promise<Offered> {
     try {
       await this.deliver(mail);
@@ -62,7 +67,7 @@ export class Mailer implements BeforeApplicationShutdown {
     }
   }
 
-  /** What is being handed over may end; what waits for another try does not hold up the process. */
+  /** Running deliveries may finish; pending retries do not delay the shutdown. */
   async beforeApplicationShutdown(): Promise<void> {
     this.ending.abort();
     await within(Promise.all(this.underWay), FAREWELL_MS);
@@ -91,7 +96,7 @@ const told = (delivery: Delivery): string =>
     ? 'Email delivered to the SMTP server.'
     : `No SMTP server is configured: email written to ${delivery.file}.`;
 
-/** A server that says 5xx means it: the address is wrong, or we are not welcome. */
+/** A 5xx reply is final. */
 const isFinal = (error: unknown): boolean => (responseOf(error) ?? 0) >= 500;
 
 const responseOf = (error: unknown): number | undefined => {
@@ -99,8 +104,15 @@ const responseOf = (error: unknown): number | undefined => {
   return typeof code === 'number' ? code : undefined;
 };
 
-/** What a server answers may quote the address, and a message what it was about: the log gets codes alone. */
+/** Server replies may quote addresses and content, so only codes are logged. */
 const causeOf = (error: unknown): string =>
   error instanceof AppError
     ? error.message
     : [codeOf(error), responseOf(error)].filter(Boolean).join(' ') || (error instanceof Error ? error.name : 'unknown');
+
+@Module({
+  imports: [SettingsModule],
+  providers: [MailTransport, MailRetries, MailTemplates, Mailer],
+  exports: [MailTemplates, Mailer],
+})
+export class MailModule {}

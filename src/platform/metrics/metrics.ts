@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Before every name, so that a dashboard finds all of them. */
+/** Prefix of all metric names. */
 const PREFIX = 'switchboard_';
 
 /**
- * What this process counts of itself. Whoever knows something worth watching makes an instrument for it, once, in its
- * constructor: names in snake case with their unit, without the prefix. Labels have few values, all known beforehand or
- * set by operators; never a person, a key, an address, or text of a call.
+ * Metrics of this process. Modules create their metrics once, in constructors: snake case with a unit and without the
+ * prefix. Labels have few values, known beforehand or defined by administrators; never an account, a key, an address or
+ * request content.
  */
 @Injectable()
 export class Metrics {
@@ -18,8 +18,8 @@ export class Metrics {
   }
 
   /**
-   * @param collect called at each look, to set what is not kept up to date otherwise
-   * @param ofWorkers what several processes that serve together have of it; their sum, when absent
+   * @param collect updates the value before each scrape
+   * @param ofWorkers how values of several workers are aggregated; default: their sum
    */
   gauge<Label extends string = never>(
     name: string,

@@ -1,6 +1,6 @@
 /**
- * Every situation that is answered with an error on purpose. The set is closed: each dialect owns one table
- * `Record<ErrorKind, …>`, so a new kind does not compile until every protocol renders it.
+ * All errors that are raised on purpose. The set is closed: each protocol has a table `Record<ErrorKind, …>`, so a new
+ * kind does not compile until every protocol renders it.
  */
 export type ErrorKind =
   | 'invalid_token'
@@ -27,21 +27,21 @@ export type ErrorKind =
   | 'internal'
   | 'context_canceled';
 
-/** What is said of a field that is wrong; a dialect renders it as `code`. */
+/** What is wrong with a field; protocols render it as `code`. */
 export type FieldErrorCode =
   'invalid_value' | 'unsupported_parameter' | 'missing_required_parameter' | 'previous_response_not_found';
 
-/** What an error carries beside its message; each dialect shows what it has a place for. */
+/** Details beside the message; each protocol renders those it has a field for. */
 export interface ErrorDetails {
-  /** Path of the request field at fault, as the client wrote it: `messages[0].content`. */
+  /** Path of the invalid request field, as the client wrote it: `messages[0].content`. */
   readonly param?: string;
-  /** Only with `invalid_request`; `invalid_value` when absent. */
+  /** Only with `invalid_request`. Default: `invalid_value`. */
   readonly fault?: FieldErrorCode;
-  /** Stored in place of the message, which may quote the request: set for errors in an upstream's own words. */
+  /** Stored instead of the message, which may quote the request: set for messages written by an upstream. */
   readonly record?: string;
-  /** When a retry may succeed, in whole seconds. Sent as `Retry-After`, at most 60. */
+  /** When a retry may succeed, in seconds. Sent as `Retry-After`, at most 60. */
   readonly retryAfterSeconds?: number;
-  /** Overrides what the kind says of retrying (`x-should-retry`). */
+  /** Overrides the kind's default for `x-should-retry`. */
   readonly shouldRetry?: boolean;
   /** True if another channel may serve the call; set when an upstream failure is classified. */
   readonly failover?: boolean;
@@ -55,7 +55,9 @@ export interface ErrorDetails {
   readonly upstreamStatus?: number;
 }
 
-/** An error raised on purpose: what went wrong, in words that say what to do. Modules subclass it to give it a name. */
+/**
+ * An error raised on purpose. The message says what happened and what to do. Modules subclass it to name their errors.
+ */
 export class AppError extends Error {
   constructor(
     readonly kind: ErrorKind,
@@ -67,24 +69,45 @@ export class AppError extends Error {
     this.name = new.target.name;
   }
 
-  /** Any thrown value as an AppError; what was not raised on purpose becomes `internal` with its cause kept for the log. */
+  /** Any thrown value as an AppError; unexpected ones become `internal`, with the cause kept for the log. */
   static from(thrown: unknown): AppError {
     if (thrown instanceof AppError) return thrown;
     return new AppError('internal', 'The relay failed to handle this request.', {}, { cause: thrown });
   }
 }
 
-/** The three phrases that people search for; every other kind stands in the usage log under its own name. */
+/** Phrases that users search for; other kinds appear in the usage log under their own name. */
 const REASONS: Partial<Record<ErrorKind, string>> = {
   invalid_token: 'Invalid token',
   insufficient_quota: 'insufficient quota',
   context_canceled: 'context canceled',
 };
 
-/** What the usage log says of a call that ended with this kind of error. */
+/** The reason in the usage log for an error of this kind. */
 export function errorReason(kind: ErrorKind): string {
   return REASONS[kind] ?? kind;
 }
 
 /** The error message that is stored and logged. */
 export const recordedMessage = ({ message, details }: AppError): string => details.record ?? message;
+
+/** The message of any thrown value, in one line. For aggregate errors (a host with several addresses), the first. */
+export function reasonOf(thrown: unknown): string {
+  if (!isJsonObject(thrown)) return String(thrown);
+  const { message, errors, name } = thrown;
+  if (!message && Array.isArray(errors)) return reasonOf(errors[0]);
+  return String(message || name)
+    .trim()
+    .replaceAll(/\s*\n\s*/g, '; ');
+}
+
+/** The error code of Node or PostgreSQL; empty if there is none. */
+export function codeOf(thrown: unknown): string {
+  return isJsonObject(thrown) && typeof thrown['code'] === 'string' ? thrown['code'] : '';
+}
+
+/** A parsed JSON object whose members are not yet known. */
+export type JsonObject = { readonly [name: string]: unknown };
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

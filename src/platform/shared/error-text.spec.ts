@@ -1,4 +1,4 @@
-import { codeOf, reasonOf } from './error-text.js';
+import { codeOf, reasonOf } from './app-error.js';
 
 describe('the text of an error', () => {
   it('is its message in one line', () => {

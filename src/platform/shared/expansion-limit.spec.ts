@@ -1,4 +1,4 @@
-import { ExpansionLimit } from './expansion-limit.js';
+import { ExpansionLimit } from './small-body.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-/** An amount of money: whole nano-US-dollars (1 USD = 1,000,000,000). Never a float. */
+/** Nano-US-dollars (1 USD = 1,000,000,000). Never a float. */
 export type Nanos = bigint & { readonly __unit: 'nano-dollars' };
 
 const PER_DOLLAR = 1_000_000_000n;
@@ -6,12 +6,12 @@ const DECIMAL = /^([+-]?)(\d{1,9})(?:\.(\d{1,9}))?$/;
 
 export const nanos = (amount: bigint): Nanos => amount as Nanos;
 export const ZERO = nanos(0n);
-/** The most that a balance or a quota may be: below the end of a bigint, with room for what is added next. */
+/** Max balance or quota: below the range of bigint, with room for additions. */
 export const MAX_AMOUNT = nanos(9_000_000_000_000_000_000n);
 
 /**
- * Reads plain decimal dollars (`12`, `0.000001`, `-5`), at most 9 fractional digits and 9 integer ones.
- * @throws RangeError naming the text when it is anything else: nothing is ever rounded on the way in.
+ * Parses plain decimal dollars (`12`, `0.000001`, `-5`) with at most 9 digits before and after the point.
+ * @throws RangeError for anything else; nothing is rounded
  */
 export function parseUsd(text: string): Nanos {
   const match = DECIMAL.exec(text.trim());
@@ -24,7 +24,7 @@ export function parseUsd(text: string): Nanos {
   return nanos(sign === '-' ? -amount : amount);
 }
 
-/** Dollars as a plain decimal without trailing zeros: `0`, `1.5`, `-0.000000001`. */
+/** Plain decimal dollars without trailing zeros: `0`, `1.5`, `-0.000000001`. */
 export function formatUsd(amount: bigint): string {
   const magnitude = amount < 0n ? -amount : amount;
   const fraction = (magnitude % PER_DOLLAR).toString().padStart(9, '0').replace(/0+$/, '');

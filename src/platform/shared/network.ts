@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 
-/** Not more than this of an IPv6 address tells customers apart: the rest a host picks for itself, as often as it likes. */
+/** A host chooses the rest of its IPv6 address freely, so only the first 64 bits identify a client. */
 const GROUPS_OF_NETWORK = 4;
 
 /**
- * What counts as one client's address: an IPv4 address itself, of an IPv6 address its first 64 bits. An IPv4 address that
- * a socket shows as an IPv6 one (`::ffff:192.0.2.1`) is what it is.
+ * Identifies a client for limits: the IPv4 address, or the first 64 bits of an IPv6 address. IPv4-mapped addresses
+ * (`::ffff:192.0.2.1`) count as IPv4.
  */
 export function networkOf(address: string): string {
   const plain = withoutMapping(address);
@@ -16,21 +16,21 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => group.toLowerCase().replace(/^0+(?=.)/, '')).join(':')}::/64`;
 }
 
-/** What a request says of where it came from: as a proxy that is believed has it, and by its socket, while that is open. */
+/** Origin of a request: as reported by a trusted proxy, and by its socket. */
 interface Origin {
   readonly ip?: string | undefined;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
 /**
- * Whom a request came from. A proxy that is believed may pass on what is no address, because its own client wrote it:
- * then it is the proxy itself. Empty when a client is gone already.
+ * The client's address. A trusted proxy may pass on an invalid address written by its own client; then it is the
+ * proxy's. Empty if the client is gone.
  */
 export function addressOf({ ip = '', socket }: Origin): string {
   return plainAddress(ip) ?? plainAddress(socket.remoteAddress ?? '') ?? '';
 }
 
-/** As an address is written, without the port that some proxies put behind it. */
+/** The address without the port that some proxies append. */
 function plainAddress(text: string): string | undefined {
   const [, address = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
   return isIP(address) === 0 ? undefined : withoutMapping(address);

@@ -1,4 +1,4 @@
-import { generateCode, hashCode } from './readable-code.js';
+import { generateCode, hashCode } from './ids.js';
 
 const CODE = '0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV';
 

@@ -1,33 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from './error-text.js';
+import { reasonOf } from './app-error.js';
 
 interface RecurringTurns {
   /**
-   * One run, which ends early when aborted.
-   * @returns how many ms later the next one begins
+   * One run; ends early when aborted.
+   * @returns ms until the next run
    */
   readonly turn: (stopped: AbortSignal) => Promise<number>;
-  /** How many ms after a turn that failed the next one begins. */
+  /** Ms until the next run after a failure. */
   readonly afterFailureMs: number;
-  /** Told of a failure when it begins, and not again while it lasts. */
+  /** Called when a failure begins, and not again while it lasts. */
   readonly report: (error: unknown) => void;
 }
 
-/** What goes on in the background of a process that serves: at once, and again and again, until the process stops. */
+/** Background work of a serving process: runs immediately and repeatedly until stopped. */
 export class RecurringWork {
   private readonly ending = new AbortController();
   private running: Promise<void> | undefined;
-  /** What was reported, and still lasts. */
+  /** The reported failure, while it lasts. */
   private trouble: string | undefined;
 
   constructor(private readonly turns: RecurringTurns) {}
 
-  /** Does not wait for the work to start. */
+  /** Does not wait for the first run. */
   start(): void {
     this.running ??= this.run();
   }
 
-  /** Begins no other turn, and waits for the one that runs. */
+  /** Waits for the current run and starts no other. */
   async stop(): Promise<void> {
     this.ending.abort();
     await this.running;

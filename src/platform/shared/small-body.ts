@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from './app-error.js';
 
 interface SmallBodyLimits {
-  /** What is read, as the errors call it: `form`. */
+  /** Used in errors: `form`. */
   readonly what: string;
   readonly maxBytes: number;
-  /** One that takes longer is refused. */
+  /** Slower bodies are rejected. */
   readonly withinMs: number;
 }
 
 /**
- * A body that is never large, whole. Reads by events: a loop over the stream that is left early closes the connection
- * before it is answered.
+ * Reads a small body completely. Uses events: leaving an async loop early would close the connection before the
+ * response.
  * @throws AppError when it is too large or too slow, or when the client leaves
  */
 export function readSmallBody(payload: IncomingMessage, limits: SmallBodyLimits): Promise<Buffer> {
@@ -52,3 +52,22 @@ const tooSlow = ({ what, withinMs }: SmallBodyLimits): AppError =>
 
 const left = ({ what }: SmallBodyLimits): AppError =>
   new AppError('context_canceled', `The client disconnected before its ${what} was complete.`);
+
+/** Decompressed bytes per compressed byte. Real JSON compresses about 10 times, very repetitive JSON about 50 times. */
+const MAX_RATIO = 100;
+/** Always allowed, so that small and very repetitive bodies pass: decompressing this much takes about a millisecond. */
+const MIN_LIMIT_BYTES = 1024 * 1024;
+
+/** Limits what compressed bytes may expand to: 100 times their size, or 1 MiB if that is more. */
+export class ExpansionLimit {
+  private compressedBytes = 0;
+
+  compressed({ length }: Uint8Array): void {
+    this.compressedBytes += length;
+  }
+
+  /** @param bytes decompressed so far */
+  isExceededBy(bytes: number): boolean {
+    return bytes > Math.max(MIN_LIMIT_BYTES, MAX_RATIO * this.compressedBytes);
+  }
+}

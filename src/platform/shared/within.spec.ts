@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { within } from './within.js';
+import { within } from './clock.js';
 
 const never = new Promise<never>(() => undefined);
 

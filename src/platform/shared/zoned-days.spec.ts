@@ -1,4 +1,4 @@
-import { addDays, dayOf, isDay, localMinute, momentOf, startOfDay } from './zoned-days.js';
+import { addDays, dayOf, isDay, localMinute, momentOf, startOfDay } from './clock.js';
 
 describe('days in time zones', () => {
   it.each([

@@ -1,2 +1,2 @@
-// Handlebars templates of a folder, compiled once and checked at the start.
+// Handlebars templates of a folder, compiled and checked at start.
 export { loadTemplates, type Templates } from './template-folder.js';

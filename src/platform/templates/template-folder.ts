@@ -2,17 +2,17 @@ import Handlebars from 'handlebars';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** Templates by their path below views/ without an ending; a partial also by its name alone. */
+/** Templates by path below views/ without extension; partials also by name alone. */
 export type Templates = ReadonlyMap<string, Handlebars.TemplateDelegate>;
 
-/** Partials get what they are given and `@root`, nothing of what surrounds them: a name cannot mean two things. */
+/** Partials see their parameters and `@root` only, so that a name has one meaning. */
 const OPTIONS = { knownHelpersOnly: true, explicitPartialContext: true, preventIndent: true } as const;
 const PARTIALS = 'partials/';
 
 /**
- * Compiles every template below a folder and makes each known as a partial: `partials/field.hbs` as `field`, icons
- * (`icons/copy.svg`) and all others by their path. Whatever ends in `.text.hbs` is plain text, and escapes nothing.
- * @throws Error naming the file that does not compile, or that asks for a helper or a partial that does not exist
+ * Compiles all templates below a folder and registers each as a partial: `partials/field.hbs` as `field`, icons
+ * (`icons/copy.svg`) and others by path. Files ending in `.text.hbs` are plain text without escaping.
+ * @throws Error naming the file that does not compile, or that uses an unknown helper or partial
  */
 export function loadTemplates(handlebars: typeof Handlebars, folder: string): Templates {
   const sources = sourcesIn(folder);
@@ -50,7 +50,7 @@ interface Checked {
   readonly options: CompileOptions & { readonly knownHelpers: Readonly<Record<string, boolean>> };
 }
 
-/** Handlebars compiles when a template is first used; a broken one must be told at the start. */
+/** Handlebars compiles on first use; errors must appear at start. */
 function compileChecked(handlebars: typeof Handlebars, { file, text, names, options }: Checked) {
   try {
     const tree = handlebars.parse(text, { srcName: file });
@@ -62,10 +62,10 @@ function compileChecked(handlebars: typeof Handlebars, { file, text, names, opti
   }
 }
 
-/** Helpers that are called with nothing. */
+/** Helpers without parameters. */
 const BARE = ['newNonce'];
 
-/** Mistakes that Handlebars would show on the page at best. */
+/** Finds mistakes that Handlebars would at best render into the page. */
 class TemplateCheck extends Handlebars.Visitor {
   constructor(
     private readonly names: ReadonlySet<string>,
@@ -87,7 +87,7 @@ class TemplateCheck extends Handlebars.Visitor {
     const { name } = partial;
     if (name.type === 'PathExpression' && !this.names.has(name.original))
       throw new Error(`unknown partial “${name.original}”`);
-    // Handlebars would mix up the name and what it is given.
+    // Handlebars would confuse the name with its parameters.
     if (name.type === 'SubExpression' && partial.params.length === 0)
       throw new Error('a dynamic partial needs a context: {{> (concat …) this}}');
     this.checkIcon(partial);
@@ -102,7 +102,7 @@ class TemplateCheck extends Handlebars.Visitor {
   }
 
   override PartialBlockStatement(): void {
-    // Its content would see nothing of the page.
+    // Its content would not see the page's values.
     throw new Error('write {{#wrap "name" …}}…{{/wrap}} instead of {{#> name …}}');
   }
 }

@@ -1,3 +1,4 @@
+import cluster, { type Worker } from 'node:cluster';
 import { isJsonObject, reasonOf } from '../shared/index.js';
 
 /** A question between worker and primary. JSON only. */
@@ -34,3 +35,40 @@ export async function replyTo(
     return { type: 'answer', id, failed: reasonOf(error) };
   }
 }
+
+/** An order of the primary: stop in order; then, no longer wait for running calls. */
+interface Order {
+  readonly type: 'order';
+  readonly order: 'stop' | 'hurry';
+  /** Why the primary itself was asked to stop. */
+  readonly why: string;
+}
+
+/** Whether this process was started by a primary. */
+export const { isWorker } = cluster;
+
+/** True in the first worker of a primary, and without workers. */
+export const isFirst = (): boolean => cluster.worker === undefined || cluster.worker.id === 1;
+
+/** For a worker. Orders that arrived earlier are delivered too. */
+export function onOrder(listener: (order: Order) => void): void {
+  process.on('message', (message) => {
+    if (isOrder(message)) listener(message);
+  });
+}
+
+/** Node ends a worker at once when its primary dies, unless the worker appears to have disconnected itself. */
+export function outliveThePrimary(): void {
+  if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
+}
+
+/** Does nothing for a worker that is exiting. */
+export function give(worker: Worker, order: Order['order'], why: string): void {
+  if (worker.isConnected()) worker.send({ type: 'order', order, why } satisfies Order, undefined, () => undefined);
+}
+
+const isOrder = (message: unknown): message is Order =>
+  isJsonObject(message) &&
+  message['type'] === 'order' &&
+  (message['order'] === 'stop' || message['order'] === 'hurry') &&
+  typeof message['why'] === 'string';

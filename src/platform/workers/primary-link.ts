@@ -1,6 +1,6 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import cluster from 'node:cluster';
-import { type WorkerReply, isWorkerReply, isQuestion, type Question, replyTo } from './messages.js';
+import { isQuestion, isWorkerReply, type Question, replyTo, type WorkerReply } from './messages.js';
 
 interface Waiting {
   readonly resolve: (payload: unknown) => void;
@@ -14,7 +14,7 @@ export class NoPrimary extends Error {
   }
 }
 
-/** A worker's way to the primary process that started it. Of a process that works alone, `connected` is always false. */
+/** A worker's connection to its primary. `connected` is always false without workers. */
 @Injectable()
 export class PrimaryLink implements OnApplicationShutdown {
   private readonly waiting = new Map<number, Waiting>();
@@ -32,7 +32,7 @@ export class PrimaryLink implements OnApplicationShutdown {
   }
 
   /**
-   * Asks the primary, where `WorkerLinks.answer` has said who answers on this topic.
+   * Asks the primary (`WorkerLinks.answer`).
    * @throws NoPrimary, or an Error with the primary's reason
    */
   ask(topic: string, payload: unknown): Promise<unknown> {
@@ -46,7 +46,7 @@ export class PrimaryLink implements OnApplicationShutdown {
     });
   }
 
-  /** Answers what the primary asks on a topic (`WorkerLinks.askAll`); an answer may be promised. */
+  /** Registers the handler for questions of the primary on a topic (`WorkerLinks.askAll`); it may return a promise. */
   answer(topic: string, answerer: (payload: unknown) => unknown): void {
     this.answerers.set(topic, answerer);
   }
@@ -81,3 +81,6 @@ function conclude({ resolve, reject }: Waiting, { payload, failed }: WorkerReply
   if (failed === undefined) resolve(payload);
   else reject(new Error(failed));
 }
+
+@Module({ providers: [PrimaryLink], exports: [PrimaryLink] })
+export class WorkersModule {}

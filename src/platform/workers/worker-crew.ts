@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import cluster, { type Worker } from 'node:cluster';
-import { monotonicMs, reasonOf } from '../shared/index.js';
-import { closeUntaken } from './handed-connections.js';
-import { give } from './orders.js';
+import { isJsonObject, monotonicMs, reasonOf } from '../shared/index.js';
+import { give } from './messages.js';
 import type { WorkerLinks } from './worker-links.js';
 
 /** Topic on which a worker reports that it serves. */
@@ -23,7 +22,7 @@ interface CrewOptions {
   readonly patienceMs: number;
 }
 
-/** The workers of a primary: started, replaced when they end, and stopped together. */
+/** The workers of a primary: started, replaced when they exit, and stopped together. */
 export class WorkerCrew {
   private readonly logger = new Logger('Workers');
   private readonly living = new Set<Worker>();
@@ -122,3 +121,31 @@ export class WorkerCrew {
     }
   }
 }
+
+interface Closable {
+  close(): void;
+}
+
+/**
+ * Closes a connection that was handed to a worker which died before accepting it. Node leaves it open, and its client
+ * would hang. Relies on undocumented messages of Node; does nothing if they change.
+ */
+function closeUntaken({ process: child }: Worker): void {
+  const untaken = new Map<unknown, Closable>();
+  const send = child.send.bind(child);
+  Object.assign(child, {
+    send: (...args: Parameters<typeof send>): boolean => {
+      const [message, handle] = args as readonly unknown[];
+      if (isJsonObject(message) && message['act'] === 'newconn' && isClosable(handle))
+        untaken.set(message['seq'], handle);
+      return send(...args);
+    },
+  });
+  child.on('internalMessage', (message: unknown) => {
+    if (isJsonObject(message)) untaken.delete(message['ack']);
+  });
+  child.once('exit', () => untaken.forEach((connection) => connection.close()));
+}
+
+const isClosable = (handle: unknown): handle is Closable =>
+  typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';

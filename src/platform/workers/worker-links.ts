@@ -5,7 +5,7 @@ import { isWorkerReply, isQuestion, type Question, replyTo } from './messages.js
 /** @param worker id of the asking worker, unique per started process */
 type Answerer = (payload: unknown, worker: number) => unknown;
 
-/** The primary's side of the messages between it and its workers. */
+/** The primary's side of messages to and from its workers. */
 export class WorkerLinks {
   private readonly answerers = new Map<string, Answerer>();
   private readonly goneListeners: ((worker: number) => void)[] = [];

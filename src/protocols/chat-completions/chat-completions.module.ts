@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
-import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
+import { ChatCompletionsProtocol } from './protocol.js';
+import { ChatCompletionsUpstream } from './upstream.js';
 
 @Module({
   providers: [ChatCompletionsProtocol, ChatCompletionsUpstream],

@@ -2,25 +2,25 @@ import type { Buffer } from 'node:buffer';
 import type { DeclaredMedia } from './declared-media.js';
 import { MAX_WEIGHED_BYTES, maxTokensIn } from './token-estimate.js';
 
-/** How large a request is, for the estimate of its prompt. */
+/** Size of a request, for estimating its prompt. */
 export interface BodySize {
-  /** All bytes of the body. */
+  /** Of the whole body. */
   readonly bytes: number;
-  /** Bytes of the encoded images, sounds and files in it, which are not counted as text. */
+  /** Bytes of encoded images, audio and files, which are not text. */
   readonly encodedBytes: number;
-  /** Images of either form, inline or by reference. */
+  /** Inline or by reference. */
   readonly images: number;
-  /** Its text has no more tokens; absent: half of its bytes are taken for that. */
+  /** Upper bound of the text's tokens; absent: half of its bytes. */
   readonly maxTextTokens?: number;
-  /** Encoded images, sounds and files, in order; absent where the body was not scanned for them. */
+  /** Encoded images, audio and files in order; absent if the body was not scanned. */
   readonly media?: readonly DeclaredMedia[];
-  /** JSON values in it; absent where the body was not scanned. */
+  /** Number of JSON values; absent if not scanned. */
   readonly values?: number;
-  /** The longest time that parts of it may be marked to be cached for; absent: none is marked. */
+  /** The longest cache lifetime requested for parts; absent: none. */
   readonly cacheLifetime?: '5m' | '1h';
 }
 
-/** Weighs at most `MAX_WEIGHED_BYTES` of text, all pieces together. @param media in the order of their places */
+/** Weighs at most `MAX_WEIGHED_BYTES` of text in total. @param media ordered by position */
 export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: number): BodySize {
   let encodedBytes = 0;
   let maxTextTokens = 0;
@@ -42,25 +42,25 @@ export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: nu
 }
 
 /**
- * The bytes of a request, as they came. Whoever made it may drop them once nothing of an answer can come from another
- * channel any more: an answer may take half an hour, and a prompt 60 MB.
+ * The bytes of a request. They may be dropped once no other channel can respond: a response may take half an hour, and
+ * a prompt 60 MB.
  */
 export interface CallBody {
-  /** All of them, in one piece of memory. */
+  /** All bytes in one buffer. */
   readonly bytes: Buffer;
   /**
-   * Counts memory derived from the body, until it is counted again or the body is dropped. Absent where none is counted.
-   * @param bytes beside its own
+   * Reserves memory for derived data, until called again or the body is dropped. Absent where memory is not limited.
+   * @param bytes besides the body's own
    * @throws AppError server_is_overloaded
    */
   countBeside?(bytes: number): void;
-  /** What its prompt can be counted by at any time: all bytes, or a part of them; undefined when nothing was kept. */
+  /** Input for counting the prompt: all bytes or a sample; undefined if nothing was kept. */
   readonly countable?: Buffer | PromptSample | undefined;
 }
 
-/** Pieces from all over a large body, undecoded. */
+/** Undecoded samples from all over a large body. */
 export interface PromptSample {
   readonly texts: readonly string[];
-  /** How many times more the body has. */
+  /** How many times larger the body is. */
   readonly share: number;
 }

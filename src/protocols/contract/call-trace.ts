@@ -1,52 +1,52 @@
-import type { ProtocolId } from './protocol-id.js';
+import type { ProtocolId } from './request-line.js';
 import type { WaitRecords } from './waits.js';
 
-/** The trace that a call belongs to: of its client's, or one that begins here. */
+/** The trace of a call: the client's, or a new one. */
 export interface CallTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   /**
-   * A request goes to an upstream. Gives the headers that continue the trace there.
-   * @param ordinal which of the call's requests it is, from 1
+   * Records an upstream request. Returns the headers that continue the trace.
+   * @param ordinal attempt number, from 1
    */
   attempt(ordinal: number, upstream: TracedUpstream): Readonly<Record<string, string>>;
-  /** The call has ended; what is told later changes nothing. */
+  /** Ends the call; later calls have no effect. */
   end(call: EndedCall): void;
 }
 
-/** Where a request goes. */
+/** Target of a request. */
 export interface TracedUpstream {
-  /** The channel's. */
+  /** Base URL of the channel. */
   readonly baseUrl: string;
   /** As `UpstreamAdapter.provider`. */
   readonly provider: string;
 }
 
-/** What a trace tells of a call: numbers, and names that operators have given. Never what anybody has written. */
+/** What a trace contains: numbers and configured names, never user input. */
 export interface EndedCall {
   readonly requestId: string;
   readonly dialect: ProtocolId;
-  /** Undefined where admission did not come to know it: then it is what a client has written. */
+  /** Undefined before admission, when it is user input. */
   readonly model: string | undefined;
   readonly group: string;
   readonly stream: boolean;
   /** As in the usage log. */
   readonly status: string;
-  /** The kind of error that it ended with. */
+  /** Kind of error. */
   readonly error: string | undefined;
-  /** Milliseconds from its arrival. */
+  /** Ms since arrival. */
   readonly firstTokenMs: number | undefined;
-  /** Undefined where nothing is known of it. */
+  /** Undefined if unknown. */
   readonly usage: EndedUsage | undefined;
   readonly attempts: readonly EndedAttempt[];
-  /** Milliseconds from its end until it was recorded; undefined when that did not come about in time. */
+  /** Ms from its end until it was recorded; undefined if that failed. */
   readonly settledMs: number | undefined;
-  /** Milliseconds until its hold was placed, or refused; undefined when none was asked for. */
+  /** Ms until the hold was placed or rejected; undefined without a hold. */
   readonly holdMs: number | undefined;
   readonly waits: WaitRecords;
 }
 
-/** Tokens. */
+/** In tokens. */
 export interface EndedUsage {
   readonly input: number;
   readonly output: number;
@@ -55,15 +55,15 @@ export interface EndedUsage {
   readonly reasoning: number;
 }
 
-/** One request to an upstream. Times in milliseconds from its start. */
+/** An upstream request. Times in ms since its start. */
 export interface EndedAttempt {
   readonly ordinal: number;
   readonly channel: string;
   readonly dialect: ProtocolId;
-  /** As the upstream calls it. */
+  /** The upstream's name. */
   readonly model: string;
   readonly httpStatus: number | undefined;
-  /** `succeeded`, `cancelled`, or the kind of error it ended with. */
+  /** `succeeded`, `cancelled`, or the kind of error. */
   readonly outcome: string;
   readonly firstTokenMs: number | undefined;
   readonly durationMs: number;

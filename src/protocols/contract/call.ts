@@ -1,125 +1,124 @@
 import type { BodySize, CallBody } from './call-body.js';
 import type { CallTrace } from './call-trace.js';
 import type { JsonFields } from './json-fields.js';
-import type { ProtocolId } from './protocol-id.js';
+import type { ProtocolId, RequestLine } from './request-line.js';
 import type { RequestDemands } from './request-demands.js';
-import type { RequestLine } from './request-line.js';
 
-/** The efforts that dialects know, from the least on. */
+/** Reasoning efforts of the protocols, ascending. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** How hard a model is asked to think. A value that no dialect knows is kept as it was written. */
+/** Requested reasoning effort; unknown values are kept as written. */
 export type Effort = (typeof EFFORTS)[number] | (string & {});
 
-/** Names by which dialects ask for the service that everybody gets, or leave it to the upstream: never dearer by themselves. */
+/** Names for the default tier, or for leaving it to the upstream: never more expensive by themselves. */
 export const DEFAULT_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];
 
-/** What a prompt leans on that lies with the upstream or elsewhere: its size cannot be told by the body. */
+/** Content of a prompt outside the body: its size is unknown. */
 export interface OutsideContent {
-  /** The response whose conversation it continues, when there is nothing else of the kind. */
+  /** The response that is continued, if that is the only outside content. */
   readonly previousResponseId: string | undefined;
 }
 
-/** What a body says of the calls that it belongs to; absent, what it does not say. Never more than a hint. */
+/** Hints about related calls; absent if the body has none. */
 export interface CallAffinity {
-  /** Calls with the same one begin with the same prompt, or lie in the same place. */
+  /** Calls with the same value share a prompt prefix or a cache location. */
   readonly cache?: string | undefined;
-  /** Whoever, or whatever session, the client calls for. */
+  /** The client's user or session. */
   readonly user?: string | undefined;
 }
 
-/** What is read from a body at once and cheaply; everything the engine needs to admit and route the call. */
+/** What is read from a body in one cheap pass; everything needed to admit and route the call. */
 export interface CallHead {
   readonly model: string;
   readonly stream: boolean;
-  /** The client's limit of output tokens, each answer; undefined when it set none. */
+  /** The client's limit of output tokens per choice; undefined: none. */
   readonly outputLimit: number | undefined;
-  /** Answers asked for (`n`); 1 in dialects that know only one. */
+  /** Number of choices (`n`); 1 in protocols without it. */
   readonly answers: number;
   readonly effort: Effort | undefined;
-  /** The service tier that is asked for, as written; absent when the client leaves it open. */
+  /** Requested service tier as written; absent: the upstream chooses. */
   readonly serviceTier?: string | undefined;
-  /** `none`: nothing of the prompt is written to a cache; absent: the upstream may do so unasked. */
+  /** `none`: nothing is written to a cache; absent: the upstream decides. */
   readonly cacheLifetime?: 'none' | undefined;
-  /** Whether the client wants its answer kept; absent when it leaves that to the dialect. */
+  /** Whether to store the response; absent: the protocol's default. */
   readonly store?: boolean | undefined;
-  /** There when the body says something of the kind. */
+  /** Set if the body has such hints. */
   readonly affinity?: CallAffinity | undefined;
-  /** There when the prompt is more than the body. */
+  /** Set if the prompt is more than the body. */
   readonly outside?: OutsideContent | undefined;
-  /** There when members of the body change the price, name models or tools, or reach state kept upstream. */
+  /** Set if members change the price, name models or tools, or refer to upstream state. */
   readonly demands?: RequestDemands | undefined;
   readonly size: BodySize;
-  /** Where the interpreted members lie in the body, by path, for surgical edits by the same dialect. */
+  /** Positions of interpreted members by path, for edits of verbatim requests. */
   readonly fields: JsonFields;
 }
 
-/** One request for a model's answer. Immutable: what happens to it is kept by whoever makes it happen. */
+/** One request for a model response. Immutable: state is kept by those who process it. */
 export interface Call {
-  /** `req_…`; also the id of its row. The time inside it is when the call arrived. */
+  /** `req_…`, also the ID of its row. Contains the time of arrival. */
   readonly id: string;
-  /** Milliseconds since 1970. */
+  /** Unix ms. */
   readonly createdAt: number;
   readonly protocol: ProtocolId;
   readonly request: RequestLine;
   readonly ip: string;
   readonly head: CallHead;
   readonly body: CallBody;
-  /** The trace that it is part of; absent when nobody traces it. */
+  /** Absent without tracing. */
   readonly trace?: CallTrace | undefined;
 }
 
 /**
- * What one call used, as its upstream reports it: tokens, and what else is charged by. Totals include their parts,
- * whatever the upstream's dialect says. What most calls do not have is absent.
+ * Usage of a call as reported: tokens and whatever else is charged. Totals include their parts in every protocol.
+ * Uncommon parts are absent.
  */
 export interface TokenUsage {
-  /** All prompt tokens, read from cache and written to cache included. */
+  /** All prompt tokens, including cache reads and writes. */
   readonly input: number;
   readonly cacheRead: number;
-  /** Written to a cache of the usual, short lifetime. */
+  /** Written to a cache with the default, short lifetime. */
   readonly cacheWrite: number;
-  /** Written to a cache of one hour. */
+  /** Written to a cache for one hour. */
   readonly cacheWrite1h: number;
-  /** All completion tokens, reasoning included. */
+  /** All completion tokens, including reasoning. */
   readonly output: number;
   readonly reasoning: number;
-  /** Written to a cache of 12 hours. */
+  /** Written to a cache for 12 hours. */
   readonly cacheWrite12h?: number;
-  /** Parts of the input. */
+  /** Part of the input. */
   readonly imageInput?: number;
   readonly audioInput?: number;
   /** Part of the output. */
   readonly audioOutput?: number;
-  /** How often each tool ran that the upstream itself runs, by the tool's name: `web_search`. */
+  /** Uses of hosted tools by name: `web_search`. */
   readonly toolUses?: Readonly<Record<string, number>>;
-  /** Tokens of images that a hosted tool generated. In neither total: a model of their own reads and writes them. */
+  /** Tokens of images generated by a hosted tool. In neither total: a separate model processes them. */
   readonly imageGeneration?: ImageGenerationUsage;
-  /** The service tier that the answer was given in, by the upstream's name for it. */
+  /** Service tier of the response, by the upstream's name. */
   readonly serviceTier?: string;
-  /** The speed and the region of inference that the upstream reports, by its names for them. */
+  /** Reported speed and inference region, by the upstream's names. */
   readonly speed?: string;
   readonly geo?: string;
-  /** The model that the totals are of, as the upstream names it; absent: the one that was asked for. */
+  /** Model of the totals, by the upstream's name; absent: the requested one. */
   readonly servedBy?: string;
-  /** Work that the totals do not include: compaction, an advisor, attempts of other models. */
+  /** Model runs not included in the totals: compaction, advisors, other models. */
   readonly passes?: readonly UsagePass[];
-  /** By which a later call can refer to this answer. */
+  /** By which a later call can refer to this response. */
   readonly answerId?: string;
-  /** There when a total was not reported as a count. */
+  /** Set if a total was not reported as a count. */
   readonly irregular?: IrregularTotals;
 }
 
 /**
- * What an upstream wrote in place of a total, as JSON (`-5`, `"130"`), empty where it left the total out. The total is 0
- * then, or what can be said without it; only a count in a string is taken as that count.
+ * What was reported instead of a total, as JSON (`-5`, `"130"`), empty if missing. The total is then 0 or derived; a
+ * count in a string is taken as that count.
  */
 export interface IrregularTotals {
   readonly input?: string;
   readonly output?: string;
 }
 
-/** What a hosted image tool used over all of its runs. */
+/** Usage of a hosted image tool over all of its runs. */
 export interface ImageGenerationUsage {
   readonly textInput: number;
   readonly imageInput: number;
@@ -127,14 +126,14 @@ export interface ImageGenerationUsage {
   readonly imageOutput: number;
 }
 
-/** One pass of inference beside the reported totals, charged at the price of its own model. */
+/** A model run beside the totals, charged at the prices of its model. */
 export interface UsagePass {
-  /** As the upstream names it; undefined: the model of the call. */
+  /** By the upstream's name; undefined: the model of the call. */
   readonly model: string | undefined;
   readonly usage: TokenUsage;
 }
 
-/** Nothing used; also what a usage that knows only some counts begins with: `{ ...NO_TOKENS, input: 9 }`. */
+/** Zero usage; also a base for partial usages: `{ ...NO_TOKENS, input: 9 }`. */
 export const NO_TOKENS: TokenUsage = {
   input: 0,
   cacheRead: 0,

@@ -1,18 +1,19 @@
 import {
   AppError,
-  isJsonObject,
   type ErrorDetails,
   type ErrorKind,
   type FieldErrorCode,
+  isJsonObject,
 } from '../../platform/shared/index.js';
-import { MAX_RETRY_AFTER_SECONDS } from './error-headers.js';
 import { errorRecord } from './error-record.js';
-import { scrub } from './scrub.js';
+import { type JsonFields, readJsonFields } from './json-fields.js';
+import type { JsonInterest } from './json-interests.js';
+import { MAX_RETRY_AFTER_SECONDS } from './openai-errors.js';
 import { objectIn } from './token-counts.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
-import { UpstreamRefusal } from './upstream-refusal.js';
+import { UpstreamRefusal } from './upstream-request.js';
 
-/** What an upstream's error body says, in whichever of the usual shapes. Empty when it says nothing of use. */
+/** Content of an upstream's error body, in any of the usual shapes. Empty if there is none. */
 interface UpstreamErrorDetail {
   readonly message?: string;
   readonly type?: string;
@@ -23,11 +24,11 @@ interface UpstreamErrorDetail {
 const BILLING =
   /insufficient[_ ]quota|billing|credit balance|exceeded your current quota|spend(?:ing)? limit|usage limits/i;
 const UNKNOWN_MODEL = /\bmodel\b.{0,120}\b(?:not found|does not exist|not exist)\b|\b(?:unknown|no such) model\b/is;
-// The same in the message of a wrong request, by its beginning: behind it vendors quote what the client has written.
+// As the beginning of a message: later parts may quote the client.
 const NO_MONEY = /^(?:your credit balance|billing (?:hard )?limit|you exceeded your current quota|insufficient quota)/i;
-// This request alone exceeds the limit of tokens per minute, so waiting does not help.
+// The request alone exceeds the tokens per minute, so waiting does not help.
 const TOO_LARGE_FOR_LIMIT = /^request too large\b/i;
-// A 403 about the request's content says nothing about the credential.
+// A 403 about content says nothing about the credential.
 const BAD_CONTENT =
   /\b(?:input|prompt|request|content|message)\b.{0,80}\bflagged\b|\bmoderation\b|\bcontent[ _]policy\b/is;
 const BAD_KEY = /^(?:(?:invalid|incorrect) api key|api key not valid)/i;
@@ -41,7 +42,7 @@ const ERROR_KINDS: Readonly<Record<string, FieldErrorCode>> = {
   missing_required_parameter: 'missing_required_parameter',
 };
 
-/** The status that an error inside a 200 answer would have had, by its code or type. */
+/** HTTP status of errors in a 200 response, by code or type. */
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   invalid_request: 400,
@@ -68,13 +69,13 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 const CODE = /^[a-z][a-z0-9_.-]{0,63}$/i;
 const MAX_PARAM_CHARACTERS = 200;
-/** The longest rest of a channel, a day, however much more its upstream asks for. */
+/** Max cooldown of a channel (a day), whatever the upstream requests. */
 const MAX_REST_SECONDS = 86_400;
 
 /**
- * What an upstream's refusal means here: whose fault it was, and whether another channel may answer instead.
- * Messages are scrubbed; what is said of our own account there is not shown at all. What is stored has no word of theirs.
- * @param body the answer, parsed when it was JSON, else as text
+ * Classifies an upstream's error: who is at fault, and whether another channel may respond. Messages are scrubbed;
+ * messages about our own account are never shown. No upstream text is stored.
+ * @param body parsed if JSON, else text
  */
 export function classifyUpstream(status: number, headers: UpstreamHeaders, body: unknown): AppError {
   const fault = readError(body);
@@ -90,15 +91,15 @@ export function classifyUpstream(status: number, headers: UpstreamHeaders, body:
 }
 
 /**
- * The same for an error that came inside an answer of status 200.
- * @param body the error, with or without the object around it
+ * The same for an error within a 200 response.
+ * @param body the error, with or without an enclosing object
  */
 export function classifyInnerError(body: unknown): AppError {
   const fault = readError(body);
   return classifyUpstream(STATUSES[fault.code ?? ''] ?? STATUSES[fault.type ?? ''] ?? 500, {}, body);
 }
 
-/** Reads `{error: {message, type, code, param}}`, `{error: "…"}`, `{message}`, `{detail}` and the error alone. */
+/** Reads `{error: {message, type, code, param}}`, `{error: "…"}`, `{message}`, `{detail}` and bare errors. */
 function readError(body: unknown): UpstreamErrorDetail {
   if (!isJsonObject(body)) return {};
   const error = body['error'] ?? body;
@@ -172,17 +173,17 @@ function isBadCredential(status: number, { type, code, message = '' }: UpstreamE
   return status === 401 || (status === 403 && !BAD_CONTENT.test(message));
 }
 
-/** Never followed: it could lead anywhere, with the credential. */
+/** Redirects are not followed: the target would receive the credential. */
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-/** A channel that points to a wrong place: another one may still serve the call. */
+/** A misconfigured channel: another one may respond. */
 const isWrongAddress = (status: number, { message }: UpstreamErrorDetail): boolean =>
   status === 405 || (status === 404 && (message === undefined || WRONG_ADDRESS.test(message)));
 
-/** A channel that names a wrong model: another one may still serve the call, and this one may serve other models. */
+/** A channel with a wrong model name: another one may respond, and this one may serve other models. */
 function isUnknownModel(status: number, fault: UpstreamErrorDetail): boolean {
   const message = fault.message ?? '';
-  // So words Messages a model that it does not know; with another status the model's name is malformed.
+  // Messages reports unknown models like this; with another status the name is malformed.
   if (status === 404 && message.startsWith('model: ')) return true;
   return (status === 404 || status === 400) && (fault.code === 'model_not_found' || UNKNOWN_MODEL.test(message));
 }
@@ -210,8 +211,8 @@ function refusalKind(status: number, said: string): ErrorKind {
 }
 
 /**
- * Whole seconds from `retry-after-ms` or `retry-after`; a date is measured against the upstream's own `date`.
- * The whole time, for the channel's rest, at most MAX_REST_SECONDS; a client is told at most MAX_RETRY_AFTER_SECONDS.
+ * Seconds from `retry-after-ms` or `retry-after`; dates are relative to the upstream's own `date`. At most
+ * MAX_REST_SECONDS; clients are told at most MAX_RETRY_AFTER_SECONDS.
  */
 function readRetryAfter(headers: UpstreamHeaders): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
@@ -225,3 +226,57 @@ function readRetryAfter(headers: UpstreamHeaders): number | undefined {
 }
 
 const bounded = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), MAX_REST_SECONDS);
+
+/** Max characters shown to clients. */
+const MAX_SHOWN_CHARACTERS = 2_000;
+/** Max characters read before scrubbing, so that no partial secret can remain at the end. */
+const MAX_READ_CHARACTERS = 2 * MAX_SHOWN_CHARACTERS;
+
+/**
+ * What clients must not see of an upstream's message, most specific first. Host names differ from field paths
+ * (`messages.0.content`) by their last label.
+ */
+const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, '[address]'],
+  [/\bBearer\s+[^\s"',;]+/gi, '[credential]'],
+  [/\b(?:sk|pk|rk|gsk|xai)[-_][A-Za-z0-9*_.-]{8,}/g, '[credential]'],
+  [/\bAIza[A-Za-z0-9_-]{10,}/g, '[credential]'],
+  [/\b(?:org|proj|wrkspc|acct)[-_][A-Za-z0-9*_-]{3,}/gi, '[organization]'],
+  [/\barn:aws[\w-]*:\S+/g, '[resource]'],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, '[address]'],
+  [/\[(?=[^\]]*:[^\]]*:)[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi, '[address]'],
+  [/\blocalhost\b(?::\d{1,5})?/gi, '[address]'],
+  [/\b[a-z][a-z0-9-]{1,62}:\d{4,5}\b/gi, '[address]'],
+  [
+    /\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|ai|dev|cloud|app|us|eu|cn|de|internal|local|svc|lan|test|example|invalid)(?::\d{1,5}|\b)(?:\/[^\s"'<>)\]]*)?/gi,
+    '[address]',
+  ],
+];
+
+/** An upstream's message without addresses, credentials and organizations, at most 2,000 characters. */
+export function scrub(message: string): string {
+  const clean = SECRETS.reduce(
+    (text, [pattern, replacement]) => text.replace(pattern, replacement),
+    message.slice(0, MAX_READ_CHARACTERS),
+  );
+  return clean.slice(0, MAX_SHOWN_CHARACTERS).trim();
+}
+
+/**
+ * Members of a complete response for a meter; `error` must be among the interests.
+ * @throws AppError when the response is an error in disguise, or not a JSON object
+ */
+export function readResponseFields(body: Uint8Array, interests: JsonInterest): JsonFields {
+  let fields: JsonFields;
+  let error: unknown;
+  try {
+    fields = readJsonFields(body, interests);
+    error = fields.value('error');
+  } catch (cause) {
+    const message = 'The upstream sent a response that is not a JSON object.';
+    throw new AppError('upstream_error', message, { failover: true }, { cause });
+  }
+  // Some upstreams always include the member, as null or false.
+  if (error) throw classifyInnerError({ error });
+  return fields;
+}

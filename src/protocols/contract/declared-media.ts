@@ -1,18 +1,18 @@
 import type { Buffer } from 'node:buffer';
 import { type MediaTokens, tokensOfAudio, tokensOfFile, tokensOfImage } from './media-tokens.js';
 
-/** An encoded image, sound or file in the place where its protocol declares it: what is no text of the body. */
+/** Encoded media at a position that its protocol declares, which is not text. */
 export interface DeclaredMedia extends MediaTokens {
-  /** Its string in the body, without the quotes. */
+  /** Its string without quotes. */
   readonly start: number;
   readonly end: number;
   readonly kind: 'image' | 'audio' | 'file';
 }
 
-/** Kinds of objects and arrays on the way to a place where media may stand. */
+/** Kinds of objects and arrays on the path to media. */
 type Place = 'root' | 'messages' | 'message' | 'parts' | 'part' | 'source' | 'url' | 'audio' | 'file';
 
-/** Which objects and arrays within them lead on, by name; of arrays, what their elements are. */
+/** Nested objects and arrays by member name; for arrays, the kind of their elements. */
 const WAYS: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
   root: { messages: 'messages', input: 'messages' },
   message: { content: 'parts', output: 'parts' },
@@ -21,7 +21,7 @@ const WAYS: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = 
 };
 const ELEMENTS: Readonly<Partial<Record<Place, Place>>> = { messages: 'message', parts: 'part' };
 
-/** Members whose strings are media there; of a data URL it is the beginning that tells. */
+/** Members whose strings are media; for URLs if they are data URLs. */
 const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedia['kind'] | 'by source'>>>>> = {
   part: { image_url: 'image', file_data: 'file' },
   source: { data: 'by source' },
@@ -30,20 +30,20 @@ const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedi
   file: { file_data: 'file' },
 };
 
-/** What is shorter costs nothing to be taken for text. */
+/** Shorter strings may as well count as text. */
 const MIN_MEDIA_BYTES = 256;
-/** A source has few members beside its data. */
+/** Sources have few other members. */
 const MAX_SOURCE_BYTES = 1024;
 const MAX_NAME_BYTES = 16;
-/** Above any vendor's limit per request; further ones are counted as text. */
+/** Beyond any vendor's limit; further ones count as text. */
 const MAX_MEDIA = 10_000;
 const SOURCE_TYPE = /"type"\s*:\s*"([^"]*)"/g;
 const MEDIA_TYPE = /"media_type"\s*:\s*"([^"]*)"/g;
 
-/** The strings of one object that are media only if it says so. */
+/** Strings of an object that are media only if it declares so. */
 type Undeclared = { readonly start: number; readonly end: number }[];
 
-/** The name that was read last, as `JsonStrings` knows it. */
+/** The last name read, as in `JsonStrings`. */
 interface Name {
   readonly nameStart: number;
   readonly nameEnd: number;
@@ -51,23 +51,23 @@ interface Name {
 }
 
 /**
- * Finds the media of a document while it is scanned. Only places count that lead there from the root through members which
- * a protocol knows: the same members within the arguments of a tool, or in any other place, are text to a model.
+ * Finds media during a scan. Only paths from the root through known members count: the same members within tool
+ * arguments, or anywhere else, are text to a model.
  */
 export class MediaFinder {
   readonly found: DeclaredMedia[] = [];
-  /** The open objects and arrays that may lead to media, always the outermost ones, and where they begin. */
+  /** Open objects and arrays on a path to media, outermost first, with their starts. */
   private readonly path: Place[] = [];
   private readonly starts: number[] = [];
-  /** By how many such objects are around it. */
+  /** By depth of the enclosing object. */
   private readonly undeclared = new Map<number, Undeclared>();
 
-  /** How many of the open objects and arrays may: all of them, or nothing that comes now is media. */
+  /** Depth of the path; at the current depth or nothing here is media. */
   get depth(): number {
     return this.path.length;
   }
 
-  /** An object or array begins here, within `depth` others. */
+  /** An object or array begins at this depth. */
   open(body: Buffer, start: number, depth: number, name: Name): void {
     if (this.path.length !== depth) return;
     const place = placeIn(body, this.path[depth - 1], name);
@@ -76,7 +76,7 @@ export class MediaFinder {
     this.starts.push(start);
   }
 
-  /** The innermost of `depth` open objects and arrays ends before this. */
+  /** The innermost object or array at this depth ends. */
   close(body: Buffer, end: number, depth: number): void {
     if (this.path.length !== depth) return;
     const place = this.path.pop();
@@ -88,7 +88,7 @@ export class MediaFinder {
     this.addDeclared(body, start, end, undeclared);
   }
 
-  /** The string `[start, end)`, without quotes, is the value of the member with that name, in the innermost object. */
+  /** The string `[start, end)`, without quotes, is the value of a member of the innermost object. */
   string(body: Buffer, start: number, end: number, name: Name): void {
     if (end - start < MIN_MEDIA_BYTES || this.found.length >= MAX_MEDIA) return;
     const place = this.path.at(-1);
@@ -105,7 +105,7 @@ export class MediaFinder {
     else noted.push({ start, end });
   }
 
-  /** Media only if it says once, in plain letters, that it is: what reads the document otherwise finds no other type. */
+  /** Requires exactly one plain declaration, so that other readers see the same type. */
   private addDeclared(body: Buffer, start: number, end: number, undeclared: Undeclared): void {
     const [data, ...others] = undeclared;
     if (data === undefined || others.length > 0) return;
@@ -127,7 +127,7 @@ export class MediaFinder {
 
 function placeIn(body: Buffer, parent: Place | undefined, name: Name): Place | undefined {
   if (parent === undefined) return 'root';
-  // Parts may be one object where others write a list of one.
+  // Some clients send a single part instead of a list.
   const element = ELEMENTS[parent];
   if (element !== undefined) return element;
   const ways = WAYS[parent];

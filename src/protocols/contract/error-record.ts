@@ -1,4 +1,4 @@
-/** What an upstream's error body said, as it said it. */
+/** Content of an upstream's error body. */
 interface ErrorRecord {
   readonly message?: string;
   readonly type?: string;
@@ -6,7 +6,7 @@ interface ErrorRecord {
   readonly param?: string;
 }
 
-/** What an upstream's message is about; the first match counts. The message itself is not stored: vendors quote prompts. */
+/** Topics of error messages; the first match counts. Messages are not stored, since vendors quote prompts. */
 const TOPICS: readonly (readonly [pattern: RegExp, topic: string])[] = [
   [
     /context_length_exceeded|context length|prompt is too long|context window|too many (?:input )?tokens/i,
@@ -23,7 +23,7 @@ const TOPICS: readonly (readonly [pattern: RegExp, topic: string])[] = [
   [/\b(?:required|missing)\b/i, 'missing parameter'],
 ];
 
-/** Types and codes of the vendors. Others are not stored: nothing says that they are not the client's words. */
+/** Vendors' types and codes. Others are not stored, since they could be user input. */
 const KNOWN_CODES = new Set([
   'api_error',
   'authentication_error',
@@ -62,7 +62,7 @@ const KNOWN_CODES = new Set([
   'unsupported_value',
 ]);
 
-/** Members of requests that a stored path may have; behind the first other one, which may be a client's own name, it ends. */
+/** Members allowed in a stored path; it ends before the first other name, which could be user input. */
 const KNOWN_MEMBERS = new Set(
   (
     'arguments budget_tokens cache_control content contents context_management data description effort file_data ' +
@@ -76,8 +76,8 @@ const KNOWN_MEMBERS = new Set(
 );
 
 /**
- * An upstream's error as it is stored: status, and what of it is known to be the vendor's own vocabulary.
- * `The upstream rejected the request: status 400, invalid_request_error, parameter messages.0.content, about tools.`
+ * The stored form of an upstream's error: its status and known vendor vocabulary. `The upstream rejected the request:
+ * status 400, invalid_request_error, parameter messages.0.content, about tools.`
  */
 export function errorRecord(what: string, status: number, { type, code, param, message = '' }: ErrorRecord): string {
   const codes = [type, code].filter((word): word is string => word !== undefined && KNOWN_CODES.has(word));

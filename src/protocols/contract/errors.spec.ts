@@ -1,12 +1,9 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { cpuMs, STEPS_MS } from '../../../test/support/timing.js';
 import { AppError, type ErrorDetails, type ErrorKind } from '../../platform/shared/index.js';
-import { readResponseFields } from './response-fields.js';
-import { classifyInnerError, classifyUpstream } from './classify-upstream.js';
-import { errorHeaders, messageWithId } from './error-headers.js';
+import { classifyInnerError, classifyUpstream, readResponseFields, scrub } from './classify-upstream.js';
+import { errorHeaders, messageWithId, renderOpenAiError } from './openai-errors.js';
 import { jsonInterests } from './json-interests.js';
-import { renderOpenAiError } from './openai-errors.js';
-import { scrub } from './scrub.js';
 
 const error = (kind: ErrorKind, details: ErrorDetails = {}): AppError => new AppError(kind, 'Something.', details);
 

@@ -1,44 +1,41 @@
-import { monotonicMs } from '../../platform/shared/index.js';
+import { type AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { Waits } from './waits.js';
 
-/** What can be asked to stop sending for a while: the socket of an upstream. */
+/** A pausable source: the socket of an upstream. */
 interface Pausable {
   pause(): void;
   resume(): void;
 }
 
-/** Who may hold a flow back: a client whose socket is full, or a stream that waits for money. */
+/** What can hold a flow: a full client socket, or a stream that waits for credit. */
 type FlowHolder = 'client' | 'credit';
 
-/**
- * The way back of one call: while anybody holds it, whoever reads from the upstream reads no further. One per call;
- * several attempts may be attached to it in turn.
- */
+/** Back-pressure of one call: while held, its upstream is not read. Attempts attach one after the other. */
 export class Flow {
   private source: Pausable | undefined;
   private readonly holders = { client: false, credit: false };
   private heldMs = 0;
-  /** Since when it is held now. */
+  /** Start of the current hold. */
   private heldSinceMs: number | undefined;
 
-  /** @param waits where it is noted by whom and when it is held; nobody needs to know when absent */
+  /** @param waits records holds; optional */
   constructor(private readonly waits?: Waits) {}
 
   get paused(): boolean {
     return this.holders.client || this.holders.credit;
   }
 
-  /** Milliseconds for which it has been held so far: what limits the time of an upstream does not count them. */
+  /** Total time held in ms, excluded from upstream timeouts. */
   get pausedMs(): number {
     return this.heldSinceMs === undefined ? this.heldMs : this.heldMs + monotonicMs() - this.heldSinceMs;
   }
 
-  /** The client takes nothing at the moment. */
+  /** The client is not reading. */
   get full(): boolean {
     return this.holders.client;
   }
 
-  /** Again does nothing. */
+  /** Idempotent. */
   hold(holder: FlowHolder): void {
     const wasPaused = this.paused;
     this.holders[holder] = true;
@@ -48,7 +45,7 @@ export class Flow {
     this.source?.pause();
   }
 
-  /** Without a hold does nothing. */
+  /** No effect without a hold. */
   release(holder: FlowHolder): void {
     const wasPaused = this.paused;
     this.holders[holder] = false;
@@ -59,12 +56,44 @@ export class Flow {
     this.source?.resume();
   }
 
-  /** From now on this source is the one that is paused and resumed. Returns what takes it off again. */
+  /** Makes this source the one to pause and resume. Returns a function that detaches it. */
   attach(source: Pausable): () => void {
     this.source = source;
     if (this.paused) source.pause();
     return () => {
       if (this.source === source) this.source = undefined;
+    };
+  }
+}
+
+/** @returns whether the call fails by it now */
+type InterruptionListener = (error: AppError) => boolean;
+
+/**
+ * Signals that a call must end early to its current handler. One per call; a new listener replaces the previous one.
+ */
+export class Interruption {
+  private reason: AppError | undefined;
+  private listener: InterruptionListener | undefined;
+
+  /** Why the call must end; undefined if it need not. */
+  get error(): AppError | undefined {
+    return this.reason;
+  }
+
+  /** The first reason counts. @returns whether the call fails by it now */
+  interrupt(error: AppError): boolean {
+    if (this.reason !== undefined) return false;
+    this.reason = error;
+    return this.listener?.(error) ?? false;
+  }
+
+  /** Calls immediately if already interrupted. Returns a function that removes the listener. */
+  listen(listener: InterruptionListener): () => void {
+    this.listener = listener;
+    if (this.reason !== undefined) listener(this.reason);
+    return () => {
+      if (this.listener === listener) this.listener = undefined;
     };
   }
 }

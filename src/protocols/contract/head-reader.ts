@@ -1,25 +1,55 @@
-import type { CallHead } from './call.js';
 import type { CallBody } from './call-body.js';
+import type { CallAffinity, CallHead, OutsideContent } from './call.js';
 import { type JsonFields, JsonReader } from './json-fields.js';
 import type { JsonInterest } from './json-interests.js';
 
 /**
- * Reads the head of one call while its body arrives, so that the end of a large body is no more work than its last part.
- * A synchronous state machine: no I/O, no clock. Everything it throws is an AppError invalid_request naming the member
- * at fault; what is wrong with the grammar is told as soon as it is seen.
+ * Reads the head of a call while its body arrives, so that the end of a large body is cheap. A synchronous state
+ * machine without I/O and clock. Throws AppError invalid_request naming the member; grammar errors are thrown as soon
+ * as they are seen.
  */
 export interface HeadReader {
-  /** The body so far: each time the same bytes as before and more. A short body may do without. */
+  /** The body so far: the previous bytes and more. Optional for short bodies. */
   next(arrived: Uint8Array): void;
-  /** The whole body. */
+  /** The complete body. */
   end(body: CallBody): CallHead;
 }
 
-/** The reader of a dialect that interprets these members; `headOf` is asked once all of them are known. */
+/** A reader for these members; `headOf` runs when all of them are known. */
 export function headReader(interests: JsonInterest, headOf: (fields: JsonFields) => CallHead): HeadReader {
   const reader = new JsonReader(interests);
   return {
     next: (arrived) => reader.next(arrived),
     end: (body) => headOf(reader.end(body)),
   };
+}
+
+// Members with the same meaning in several protocols, which must have them among their interests.
+
+const MAX_TIER_LENGTH = 64;
+
+/** Requested service tier. @throws AppError invalid_request when it is not a short string */
+export const serviceTierIn = (fields: JsonFields): string | undefined =>
+  fields.optionalString('service_tier', { maxLength: MAX_TIER_LENGTH });
+
+/** A background response could not be settled. @throws AppError invalid_request when one is requested */
+export function refuseBackground(fields: JsonFields): void {
+  if (!fields.isTrue('background')) return;
+  throw fields.refusal('background', 'unsupported_parameter', 'background responses are not supported; remove it');
+}
+
+/** The prompt refers to stored content of unknown size. */
+export const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined };
+
+/** Outside content in protocols that only refer to it within messages. */
+export const outsideIn = (fields: JsonFields): OutsideContent | undefined =>
+  fields.leansOutside ? UNKNOWN_CONTENT : undefined;
+
+/** Of both OpenAI protocols: calls with the same key should share a prompt cache. */
+export const PROMPT_CACHE_KEY = 'prompt_cache_key';
+
+/** @param path of the member with the cache key */
+export function cacheAffinityIn(fields: JsonFields, path: string): CallAffinity | undefined {
+  const cache = fields.hint(path);
+  return cache === undefined ? undefined : { cache };
 }

@@ -1,13 +1,21 @@
 // The vocabulary of a call: head, signals and frames, the adapter contracts, and what protocols share: JSON, SSE, text
 // places, translation. Plain values only: no Nest, no I/O, no clock, no money.
-export { readResponseFields } from './response-fields.js';
+export { classifyInnerError, classifyUpstream, readResponseFields } from './classify-upstream.js';
 export type {
-  ResponseStorage,
-  RenderedResponse,
-  StoredResponseText,
-  ResolvedResponses,
+  ListedModel,
   NamedResponses,
-} from './response-storage.js';
+  PromptPlaces,
+  PromptQuestion,
+  ProtocolAdapter,
+  RenderedError,
+  RenderedResponse,
+  ResolvedResponses,
+  ResponsePlaces,
+  ResponseStorage,
+  StoredResponseText,
+  StreamTail,
+  TextPlaces,
+} from './protocol-adapter.js';
 export {
   type Call,
   type CallAffinity,
@@ -23,24 +31,39 @@ export {
   DEFAULT_SERVICE_TIERS,
 } from './call.js';
 export type { BodySize, CallBody, PromptSample } from './call-body.js';
-export { likelyTokensIn } from './token-estimate.js';
+export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
 export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
-export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
 export {
   cacheAffinityIn,
+  type HeadReader,
+  headReader,
   outsideIn,
   PROMPT_CACHE_KEY,
   refuseBackground,
   serviceTierIn,
   UNKNOWN_CONTENT,
-} from './common-fields.js';
-export { errorHeaders, messageWithId } from './error-headers.js';
-export { dataKind, eventTypeReader, outputOf, parseData } from './event-text.js';
-export { Flow } from './flow.js';
+} from './head-reader.js';
+export {
+  DEFAULT_STATUSES,
+  errorHeaders,
+  messageWithId,
+  openAiErrorBody,
+  renderOpenAiError,
+  renderOpenAiLimits,
+} from './openai-errors.js';
+export {
+  dataKind,
+  eventTypeReader,
+  KEEP_ALIVE_COMMENT,
+  outputOf,
+  parseData,
+  renderSse,
+  SseEvent,
+  sseText,
+} from './sse-event.js';
+export { Flow, Interruption } from './flow.js';
 export { WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './waits.js';
-export { type HeadReader, headReader } from './head-reader.js';
-export { Interruption } from './interruption.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export type { JsonElement } from './json-members.js';
 export { jsonInterests } from './json-interests.js';
@@ -60,24 +83,22 @@ export {
 } from './member-table.js';
 export { MemberFinder } from './member-finder.js';
 export {
+  createdIn,
+  createdState,
   HIDDEN,
   isKeepAlive,
   latin1,
   NO_BYTES,
   PASSED,
   passUnlessError,
+  stateSignals,
   truncated,
   unreadableEvent,
   usageSignals,
 } from './meter-readings.js';
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
-export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
 export { openAiFormat, openAiSchema } from './openai-format.js';
-export { renderOpenAiLimits } from './openai-limits.js';
-export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
-export type { PromptQuestion } from './prompt-question.js';
-export type { ProtocolId } from './protocol-id.js';
-export { createdIn, createdState, stateSignals } from './created-state.js';
+export { headerOf, type ProtocolId, type RequestLine } from './request-line.js';
 export type {
   CreatedState,
   DemandedTool,
@@ -86,15 +107,10 @@ export type {
   ScopedId,
   ScopedKind,
 } from './request-demands.js';
-export { headerOf, type RequestLine } from './request-line.js';
-export { jsonHeaders, commonEdits, upstreamHeaders } from './rewrite.js';
+export { commonEdits, jsonHeaders, smallestRequest, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';
 export { idOf, type ModelListing, modelListing } from './model-listing.js';
-export { smallestRequest } from './smallest-request.js';
-export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';
-export { textPieces } from './text-pieces.js';
-export type { ResponsePlaces, PromptPlaces, TextPlaces } from './text-places.js';
 export {
   addUsage,
   cacheWrites,
@@ -120,7 +136,5 @@ export type {
   UpstreamTarget,
   VerbatimLane,
 } from './upstream-adapter.js';
-export type { UpstreamRequest } from './upstream-request.js';
+export { UpstreamRefusal, type UpstreamRequest } from './upstream-request.js';
 export * from './translation/index.js';
-export { UpstreamRefusal } from './upstream-refusal.js';
-export { DEFAULT_STATUSES } from './default-statuses.js';

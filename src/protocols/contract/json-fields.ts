@@ -1,5 +1,5 @@
 import { AppError, isJsonObject, type FieldErrorCode, type JsonObject } from '../../platform/shared/index.js';
-import { CLOSE_BRACE, isWhiteSpace } from './bytes.js';
+import { CLOSE_BRACE, isWhiteSpace } from './json-text.js';
 import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';
@@ -11,26 +11,27 @@ import { MAX_STATE_IDS } from './prompt-content.js';
 
 interface IntegerRange {
   readonly min: number;
-  /** No limit when absent. */
+  /** Default: no limit. */
   readonly max?: number;
 }
 
 interface StringRange {
-  /** Characters; no limit when absent. */
+  /** In characters. Default: no limit. */
   readonly maxLength?: number;
 }
 
-/** How many times longer a text is in a document when each of its characters is written as an escape. */
+/** Max growth of a string when every character is escaped. */
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
-/** No vendor's ids are longer: such a text is none. */
+/** Longer than any vendor's IDs. */
 const MAX_ID_BYTES = 1024;
-/** Names of conversations and users are shorter, JSON among them. */
+/** Longer than names of conversations and users, including JSON ones. */
 const MAX_HINT_BYTES = 1024;
+const NO_IDS: readonly (readonly [StateMember, string])[] = [];
 
 /**
- * Reads where the interpreted members of a JSON object are, in one pass that checks the document's grammar and decodes
- * nothing. Some 0.3 ms for a body of 331 kB; what may be larger is read as it arrives, by a `JsonReader`.
+ * Locates the interpreted members of a JSON object in one pass that checks the grammar and decodes nothing. About 0.3
+ * ms for 331 kB; larger bodies are read as they arrive, by a `JsonReader`.
  * @throws AppError invalid_request as `JsonReader` does
  */
 export function readJsonFields(body: Uint8Array, interests: JsonInterest): JsonFields {
@@ -38,9 +39,9 @@ export function readJsonFields(body: Uint8Array, interests: JsonInterest): JsonF
 }
 
 /**
- * The same for a body that is on its way.
- * @throws AppError invalid_request when the body is no JSON object, names an interpreted member twice or in another
- * case, is nested over 512 levels, or is no UTF-8
+ * The same while the body arrives.
+ * @throws AppError invalid_request when the body is not a JSON object, has an interpreted member twice or in another
+ * case, is nested over 512 levels, or is not UTF-8
  */
 export class JsonReader {
   private readonly scanner: JsonScanner;
@@ -49,7 +50,7 @@ export class JsonReader {
     this.scanner = new JsonScanner(interests);
   }
 
-  /** The body so far: each time the same bytes as before and more. */
+  /** The body so far: the previous bytes and more. */
   next(arrived: Uint8Array): void {
     this.scanner.next(bufferOf(arrived));
   }
@@ -62,7 +63,7 @@ export class JsonReader {
 const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The interpreted members of one document, by path. Knows only the paths that it was asked for. */
+/** The interpreted members of a document by path. Paths that were not requested are unknown. */
 export class JsonFields {
   private knownSize: BodySize | undefined;
 
@@ -71,31 +72,37 @@ export class JsonFields {
     private readonly scan: JsonScan,
   ) {}
 
-  /** Read it first while the body still has its bytes. */
+  /** Must be read first while the body still has its bytes. */
   get size(): BodySize {
     this.knownSize ??= this.scan.size(this.body.bytes);
     return this.knownSize;
   }
 
-  /** True when files, items or documents are named anywhere that are not in the body. */
+  /** Whether files, items or documents outside the body are referenced. */
   get leansOutside(): boolean {
     return this.scan.leansOutside;
   }
 
-  /** Where the member is; undefined when the document has none. */
+  /** All interpreted members of the document, by path. */
+  get present(): ReadonlyMap<string, JsonField> {
+    return this.scan.fields;
+  }
+
+  /** Undefined if absent. */
   field(path: string): JsonField | undefined {
     return this.scan.fields.get(path);
   }
 
   /**
-   * Ids of state that is kept upstream, wherever they are named, with the members that name them; empty ones are no ids.
-   * @param withToolData also where a tool's own data may name them
-   * @throws AppError invalid_request when one cannot be read; request_too_large when they are too many
+   * IDs of upstream state with the members that name them, without empty ones.
+   * @param withToolData includes tools' own data
+   * @throws AppError invalid_request when one is malformed; request_too_large when there are too many
    */
   stateIds(withToolData: boolean): readonly (readonly [StateMember, string])[] {
     const { stateIds } = this.scan;
     if (stateIds.length > MAX_STATE_IDS)
       throw new AppError('request_too_large', `The request refers to more than ${MAX_STATE_IDS} files and containers.`);
+    if (stateIds.length === 0) return NO_IDS;
     const named = withToolData ? stateIds : stateIds.filter(({ isToolData }) => !isToolData);
     return named.map(({ member, start, end }) => {
       const id = end - start > MAX_ID_BYTES ? '' : this.decoded({ start, end }, member);
@@ -103,34 +110,34 @@ export class JsonFields {
     });
   }
 
-  /** Objects that carry reasoning which this relay has sealed, for `sealEdits`. */
+  /** Objects with reasoning sealed by this relay, for `sealEdits`. */
   get sealed(): readonly ObjectPlace[] {
     return this.scan.sealed;
   }
 
-  /** Elements of an array whose elements are interpreted, by its path: `tools[]`. None where there is no array. */
+  /** Elements of an interpreted array by path: `tools[]`. Empty without an array. */
   elements(path: string): readonly JsonElement[] {
     return this.scan.elements.get(path) ?? [];
   }
 
-  /** Paths of members that nothing interprets, where these were asked for. */
+  /** Paths of uninterpreted members, where requested. */
   get others(): readonly string[] {
     return this.scan.others;
   }
 
-  /** True when the member is there and not null. */
+  /** Present and not null. */
   has(path: string): boolean {
     const field = this.field(path);
     return field !== undefined && field.kind !== 'null';
   }
 
-  /** The member's value, decoded; undefined when the document has none. @throws AppError invalid_request */
+  /** The decoded value; undefined if absent. @throws AppError invalid_request */
   value(path: string): unknown {
     const field = this.field(path);
     return field === undefined ? undefined : this.decoded(field, path);
   }
 
-  /** The value that lies there. @param path for the error. @throws AppError invalid_request */
+  /** Decodes the value at a position. @param path for errors. @throws AppError invalid_request */
   decoded({ start, end }: Pick<JsonField, 'start' | 'end'>, path: string): unknown {
     try {
       return JSON.parse(this.body.bytes.toString('utf8', start, end)) as unknown;
@@ -139,12 +146,12 @@ export class JsonFields {
     }
   }
 
-  /** The JSON that lies there. */
+  /** The JSON at a position. */
   text({ start, end }: JsonField): string {
     return this.body.bytes.toString('utf8', start, end);
   }
 
-  /** The member's value when it is an object; undefined otherwise. */
+  /** The value if it is an object, else undefined. */
   object(path: string): JsonObject | undefined {
     if (this.field(path)?.kind !== 'object') return undefined;
     const value = this.value(path);
@@ -158,19 +165,19 @@ export class JsonFields {
     return value;
   }
 
-  /** Null counts as absent. @throws AppError invalid_request naming the member, as all readers here */
+  /** Null counts as absent. @throws AppError invalid_request naming the member, as the following methods do */
   optionalString(path: string, range: StringRange = {}): string | undefined {
     const field = this.field(path);
     if (field === undefined || field.kind === 'null') return undefined;
     if (field.kind !== 'string') throw this.refusal(path, 'invalid_value', 'must be a string');
     const { maxLength = Infinity } = range;
-    // Told by its bytes where that is enough: a member of many megabytes is not decoded to be refused.
+    // Rejects huge values by size, without decoding them.
     const value = field.end - field.start > QUOTES_BYTES + WITH_ESCAPES * maxLength ? undefined : this.value(path);
     if (typeof value === 'string' && value.length <= maxLength) return value;
     throw this.refusal(path, 'invalid_value', `must not be longer than ${maxLength} characters`);
   }
 
-  /** The member's text, where it is no fault that there is none: undefined then, and when it is empty or long. */
+  /** The string if there is a suitable one; undefined if absent, empty, long or of another kind. */
   hint(path: string): string | undefined {
     const field = this.field(path);
     if (field?.kind !== 'string' || field.end - field.start > MAX_HINT_BYTES) return undefined;
@@ -185,12 +192,12 @@ export class JsonFields {
     return this.value(path) === true;
   }
 
-  /** True when the member says so; anything else that stands there is somebody else's to refuse. */
+  /** Whether the member is true; other values are left to the upstream. */
   isTrue(path: string): boolean {
     return this.field(path)?.kind === 'boolean' && this.value(path) === true;
   }
 
-  /** A whole number, however it is written: `100`, `1e2` and `100.0` are one. */
+  /** An integer in any notation: `100`, `1e2` and `100.0` are equal. */
   optionalInteger(path: string, range: IntegerRange): number | undefined {
     if (!this.has(path)) return undefined;
     const value = this.field(path)?.kind === 'number' ? Number(this.value(path)) : Number.NaN;
@@ -200,7 +207,7 @@ export class JsonFields {
     throw this.refusal(path, 'invalid_value', `must be a whole number ${bounds}`);
   }
 
-  /** Demands that the member is there and of one of these kinds. */
+  /** Requires the member to be of one of these kinds. */
   requireKind(path: string, ...kinds: readonly JsonKind[]): void {
     const field = this.field(path);
     if (field === undefined || field.kind === 'null') throw this.missing(path);
@@ -216,7 +223,7 @@ export class JsonFields {
     return new AppError('invalid_request', `${path}: ${reason}.`, { param: path, fault });
   }
 
-  /** Gives the member this value: in its place, else as the first member of its parent, which must be an object. */
+  /** Sets a member: in place, or as the first member of its parent, which must be an object. */
   assign(path: string, json: string): JsonEdit {
     const field = this.field(path);
     if (field !== undefined) return { start: field.start, end: field.end, text: json };
@@ -228,7 +235,7 @@ export class JsonFields {
     return { start, end: start, text: `${JSON.stringify(path.slice(dot + 1))}:${json}${separator}` };
   }
 
-  /** True when nothing but white space stands between the position and the closing brace. */
+  /** Whether only white space is left before the closing brace. */
   private endsAt(position: number): boolean {
     const { bytes } = this.body;
     let at = position;

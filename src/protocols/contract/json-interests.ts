@@ -1,15 +1,17 @@
-/** One member that a dialect interprets; the root has the empty path. */
+import type { Buffer } from 'node:buffer';
+
+/** A member that a protocol interprets; the root has an empty path. */
 export interface JsonInterest {
-  /** As errors name it: `stream_options.include_usage`. */
+  /** As in errors: `stream_options.include_usage`. */
   readonly path: string;
-  /** The last part of the path. */
+  /** Last part of the path. */
   readonly name: string;
   readonly members: ReadonlyMap<string, JsonInterest>;
-  /** Where the value is an array whose elements are interpreted: what every one of them is; its path ends with `[]`. */
+  /** Interpretation of an array's elements; its path ends with `[]`. */
   readonly elements: JsonInterest | undefined;
-  /** Whether the names of other members are wanted too. */
+  /** Whether to collect the names of other members. */
   readonly collectsOthers: boolean;
-  /** The most bytes that the name of a member takes in a document, quotes included; longer names are none of them. */
+  /** Max bytes of an interpreted member's name, including quotes. */
   readonly longestName: number;
 }
 
@@ -20,16 +22,16 @@ interface Growing extends JsonInterest {
   longestName: number;
 }
 
-/** How many times longer a name is when each of its characters is written as an escape. */
+/** Max growth of a name when every character is escaped. */
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
-/** Longer names of members are not collected. */
+/** Longer names are not collected. */
 const MAX_COLLECTED_BYTES = 66;
-/** As the last part of a path: the names of all other members. */
+/** Last part of a path: all other members. */
 const OTHERS = '*';
 const ELEMENTS = '[]';
 
-/** Ignores case as the most forgiving parsers do, which also take U+017F for `s` and U+212A for `k`. Never shortens. */
+/** Folds case like the most lenient parsers, which also map U+017F to `s` and U+212A to `k`. Never shortens. */
 export const fold = (name: string): string => name.toUpperCase().toLowerCase();
 
 const grow = (path: string, name: string): Growing => ({
@@ -42,9 +44,9 @@ const grow = (path: string, name: string): Growing => ({
 });
 
 /**
- * The members that a dialect interprets, by path from the document's root, in lower case. A parent of a named member is
- * interpreted with it. `tools[].type` is a member of every element of an array, `models[]` the element itself, and
- * `reasoning.*` collects the names of all members there that no path names. Made once per dialect, not once per call.
+ * The members that a protocol interprets, by lower-case path from the root; parents are included. `tools[].type` is a
+ * member of every array element, `models[]` the element itself; `reasoning.*` collects the names of all other members.
+ * Created once per protocol.
  */
 export function jsonInterests(...paths: readonly string[]): JsonInterest {
   const root = grow('', '');
@@ -71,8 +73,8 @@ function plant(root: Growing, path: string): void {
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g;
 
 /**
- * The first member that an object of the document has twice, in whatever spelling and case; undefined when there is none.
- * Parsers differ in which of the two they take.
+ * The first duplicate member of an object, ignoring escapes and case; undefined if none. Parsers differ in which
+ * duplicate they use.
  * @param json valid
  */
 export function doubledMember(json: string): string | undefined {
@@ -88,4 +90,39 @@ export function doubledMember(json: string): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Names and values may contain escapes. */
+const ESCAPE = '\\u00';
+const MARK = '"cache_control"';
+const HOUR = '"1h"';
+/** A match may begin in bytes that were already searched. */
+const OVERLAP_BYTES = MARK.length - 1;
+
+/**
+ * Finds the longest cache lifetime requested anywhere in the body: an upper bound. Searches incrementally, because a
+ * search of a large body takes long.
+ */
+export class CacheMarkSearch {
+  private seen = 0;
+  private isEscaped = false;
+  private isMarked = false;
+  private hasHour = false;
+
+  /** Undefined if nothing is marked. */
+  get cacheLifetime(): '5m' | '1h' | undefined {
+    if (this.isEscaped) return '1h';
+    if (!this.isMarked) return undefined;
+    return this.hasHour ? '1h' : '5m';
+  }
+
+  /** The body so far: the previous bytes and more. */
+  next(body: Buffer): void {
+    const news = this.seen <= OVERLAP_BYTES ? body : body.subarray(this.seen - OVERLAP_BYTES);
+    this.seen = body.length;
+    if (this.isEscaped) return;
+    this.isEscaped = news.includes(ESCAPE);
+    this.isMarked ||= news.includes(MARK);
+    this.hasHour ||= news.includes(HOUR);
+  }
 }

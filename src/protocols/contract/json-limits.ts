@@ -1,8 +1,8 @@
 import { AppError } from '../../platform/shared/index.js';
 
-/** All JSON values of a document, nested ones included. */
+/** Including nested values. */
 const MAX_VALUES = 1_000_000;
-/** Elements of the arrays at the root that grow with a conversation, by name. */
+/** Max elements of root arrays that grow with a conversation, by name. */
 const MAX_ELEMENTS: Readonly<Record<string, number>> = {
   messages: 100_000,
   input: 100_000,
@@ -10,19 +10,19 @@ const MAX_ELEMENTS: Readonly<Record<string, number>> = {
   functions: 10_000,
 };
 
-/** Counts the values of a request while it is scanned, so that it is refused before anything is parsed whole. */
+/** Counts values during the scan, so that a request is rejected before anything is parsed. */
 export class JsonLimits {
   /** Values so far. */
   values = 0;
-  /** The array at the root that is open, when its elements are limited. */
+  /** The open root array with limited elements. */
   private counted = '';
   private max = Infinity;
   private elements = 0;
 
   /**
-   * A value begins, or has ended when it is no object or array.
-   * @param depth the objects and arrays around it
-   * @throws AppError invalid_request when it is one too many
+   * A value begins, or a scalar has ended.
+   * @param depth enclosing objects and arrays
+   * @throws AppError invalid_request beyond the limit
    */
   value(depth: number): void {
     if (++this.values > MAX_VALUES)
@@ -30,7 +30,7 @@ export class JsonLimits {
     if (depth === 2 && ++this.elements > this.max) throw this.tooMany();
   }
 
-  /** An object or array at the root has begun. @param name as it is written */
+  /** A root member that is an object or array begins. @param name as written */
   member(name: string, isArray: boolean): void {
     this.elements = 0;
     this.counted = name;

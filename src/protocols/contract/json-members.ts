@@ -1,19 +1,18 @@
 import type { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
-import { OPEN_BRACE, OPEN_BRACKET, QUOTE, SMALL_F, SMALL_N, SMALL_T } from './bytes.js';
+import { OPEN_BRACE, OPEN_BRACKET, QUOTE, SMALL_F, SMALL_N, SMALL_T, stringText } from './json-text.js';
 import { fold, type JsonInterest } from './json-interests.js';
-import { stringText } from './json-text.js';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** Where a value lies in the body: `[start, end)`, quotes and brackets included. */
+/** Position of a value: `[start, end)`, including quotes and brackets. */
 export interface JsonField {
   readonly start: number;
   readonly end: number;
   readonly kind: JsonKind;
 }
 
-/** The kind of a value, by its first byte; a number when it is not here. */
+/** Kind by first byte; all others are numbers. */
 const KINDS: Readonly<Record<number, JsonKind>> = {
   [OPEN_BRACE]: 'object',
   [OPEN_BRACKET]: 'array',
@@ -23,58 +22,58 @@ const KINDS: Readonly<Record<number, JsonKind>> = {
   [SMALL_N]: 'null',
 };
 
-/** Members that were found, by path. */
+/** Found members by path. */
 type Found = Map<string, JsonField>;
 
-/** One element of an array whose elements are interpreted. */
+/** An element of an interpreted array. */
 export interface JsonElement {
   readonly field: JsonField;
-  /** By their whole paths: `tools[].type`. */
+  /** By full path: `tools[].type`. */
   readonly members: ReadonlyMap<string, JsonField>;
 }
 
-/** An interpreted object or array that is not closed yet. */
+/** An open interpreted object or array. */
 interface LookedInto {
   readonly interest: JsonInterest;
   readonly start: number;
-  /** What stands here that is interpreted is part of: the document, or one element of an array. */
+  /** Where found members are stored: of the document or of an array element. */
   readonly found: Found;
-  /** Of an array whose elements are interpreted. */
+  /** For interpreted arrays. */
   readonly elements: JsonElement[] | undefined;
 }
 
-/** More names than these say nothing new of a client. */
+/** More names add nothing. */
 const MAX_OTHERS = 32;
 
-/** Of more elements none is interpreted: who does demands fewer. */
+/** Further elements are not interpreted: valid requests have fewer. */
 const MAX_ELEMENTS = 10_000;
 
-/** Notes where the interpreted members of a document are, while a scanner walks it. Does not know its grammar. */
+/** Records positions of interpreted members during a scan. Does not know the grammar. */
 export class JsonMembers {
-  /** By path; the document itself under the empty path. */
+  /** By path; the document itself has the empty path. */
   readonly fields: Found = new Map();
-  /** Absent while no array was opened whose elements are interpreted: most documents have none. */
+  /** Absent until an interpreted array begins; most documents have none. */
   private lists: Map<string, JsonElement[]> | undefined;
-  /** Paths of members that no interest names, where these are wanted. */
+  /** Paths of other members, where requested. */
   readonly others: string[] = [];
-  /** The interpreted ones among the open objects and arrays: always the outermost levels. */
+  /** Open interpreted objects and arrays: always the outermost levels. */
   private readonly lookedInto: LookedInto[] = [];
-  /** What the value that comes next is to whoever interprets the document. */
+  /** Interpretation of the next value. */
   private interest: JsonInterest | undefined;
 
   constructor(root: JsonInterest) {
     this.interest = root;
   }
 
-  /** By the path of their array: `tools[]`. */
+  /** By array path: `tools[]`. */
   get elements(): ReadonlyMap<string, readonly JsonElement[]> {
     return this.lists ?? NO_LISTS;
   }
 
   /**
-   * The next value is the member with the name at `[start, end)`, quotes included.
-   * @param depth the open objects and arrays
-   * @throws AppError invalid_request when it is given twice or in another case
+   * The next value is the member named at `[start, end)`, including quotes.
+   * @param depth open objects and arrays
+   * @throws AppError invalid_request when it is a duplicate or in another case
    */
   name(body: Buffer, depth: number, start: number, end: number, escaped: boolean): void {
     if (this.lookedInto.length !== depth) return;
@@ -89,8 +88,8 @@ export class JsonMembers {
   }
 
   /**
-   * The next value is an object or array, and begins here.
-   * @param depth the objects and arrays around it
+   * The next value is an object or array that begins here.
+   * @param depth enclosing objects and arrays
    */
   open(start: number, depth: number, isArray: boolean): void {
     const parent = this.lookedInto[depth - 1];
@@ -103,7 +102,7 @@ export class JsonMembers {
     this.interest = undefined;
   }
 
-  /** The innermost of so many open objects and arrays has ended. */
+  /** The innermost object or array ends. */
   close(body: Buffer, depth: number, end: number): void {
     if (this.lookedInto.length !== depth) return;
     const closed = this.lookedInto.pop();
@@ -114,7 +113,7 @@ export class JsonMembers {
     else closed.found.set(closed.interest.path, field);
   }
 
-  /** The next value is no object or array, and lies here. @param depth the objects and arrays around it */
+  /** The next value is a scalar at this position. @param depth enclosing objects and arrays */
   value(body: Buffer, start: number, end: number, depth: number): void {
     const parent = this.lookedInto[depth - 1];
     if (this.interest !== undefined) {
@@ -137,7 +136,7 @@ function note(elements: JsonElement[], element: JsonElement): void {
   if (elements.length < MAX_ELEMENTS) elements.push(element);
 }
 
-/** What a value without a name is that stands directly in the innermost of the open arrays. */
+/** Interpretation of an unnamed value directly in the innermost array. */
 const elementOf = (parent: LookedInto | undefined, depth: number, lookedInto: number): JsonInterest | undefined =>
   parent?.elements !== undefined && lookedInto === depth ? parent.interest.elements : undefined;
 

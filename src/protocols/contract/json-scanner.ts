@@ -1,43 +1,51 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
-import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
-import { CacheMarkSearch } from './cache-mark-search.js';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isLiteral,
+  isWhiteSpace,
+  literalEnd,
+  notJson,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './json-text.js';
+import { CacheMarkSearch, type JsonInterest } from './json-interests.js';
 import { type BodySize, sizeOf } from './call-body.js';
-import type { JsonInterest } from './json-interests.js';
 import { JsonLimits } from './json-limits.js';
-import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
-import { notJson } from './json-text.js';
 import type { StateIdPlace } from './prompt-content.js';
 import { type ObjectPlace, SealFinder } from './seal-edits.js';
-import { wordsOf } from './string-bytes.js';
-import { Utf8Check } from './utf8-check.js';
+import { Utf8Check, wordsOf } from './string-bytes.js';
 
-/** What one pass over a document found. */
+/** Result of a scan. */
 export interface JsonScan {
-  /** The interpreted members that are there, by path; the document itself under the empty path. */
+  /** Interpreted members by path; the document itself has the empty path. */
   readonly fields: ReadonlyMap<string, JsonField>;
-  /** Elements of the arrays whose elements are interpreted, by path: `tools[]`. */
+  /** Elements of interpreted arrays by path: `tools[]`. */
   readonly elements: ReadonlyMap<string, readonly JsonElement[]>;
-  /** Paths of members that nothing interprets, where these were asked for. */
+  /** Paths of other members, where requested. */
   readonly others: readonly string[];
-  /** How large a request is, by its whole body. Calculated on demand: responses do not need it. */
+  /** Size of the request; computed on demand, since responses do not need it. */
   size(body: Buffer): BodySize;
   readonly leansOutside: boolean;
-  /** Ids of upstream state, anywhere in the body. */
+  /** IDs of upstream state anywhere in the body. */
   readonly stateIds: readonly StateIdPlace[];
-  /** Objects that carry sealed reasoning. */
+  /** Objects with sealed reasoning. */
   readonly sealed: readonly ObjectPlace[];
 }
 
 const MAX_NESTING_LEVELS = 512;
-/** A number that is longer means nothing to anybody, and is read anew each time that more of it has come. */
+/** Longer numbers are meaningless, and would be re-read with every chunk. */
 const MAX_LITERAL_BYTES = 1024;
 const NO_BYTES = Buffer.alloc(0);
 const NO_WORDS = new Int32Array(0);
 
-/** What may come next: the first byte that is no white space decides. */
+/** Parser states; the first byte that is not white space decides. */
 const START = 0;
 const NAME_OR_END = 1;
 const NAME = 2;
@@ -49,7 +57,7 @@ const IN_TEXT = 7;
 const BEHIND_VALUE = 8;
 const END = 9;
 
-/** What is missing when the body ends, by state; any other wants a value. */
+/** What is missing if the body ends, by state; other states expect a value. */
 const EXPECTED: Readonly<Record<number, string>> = {
   [NAME_OR_END]: 'expected a member name',
   [NAME]: 'expected a member name',
@@ -60,9 +68,9 @@ const EXPECTED: Readonly<Record<number, string>> = {
 };
 
 /**
- * Walks a JSON document once, as it arrives, checks its grammar and notes where the interpreted members are. Values are
- * not decoded; what an escape inside a skipped string says is not checked. What one step costs depends on the bytes that
- * are new to it, whatever they say. Everything it throws is an AppError invalid_request.
+ * Scans a JSON document once, as it arrives: checks the grammar and records interpreted members. Values are not
+ * decoded, and escapes in skipped strings are not checked. Each step costs only its new bytes, whatever they contain.
+ * Throws AppError invalid_request.
  */
 export class JsonScanner {
   private readonly members: JsonMembers;
@@ -75,16 +83,16 @@ export class JsonScanner {
   private words: Int32Array = NO_WORDS;
   private at = 0;
   private state = START;
-  /** The closing brackets that are still owed, the innermost last. */
+  /** Expected closing brackets, innermost last. */
   private readonly closers: number[] = [];
-  /** Where they were opened. */
+  /** Their opening positions. */
   private readonly starts: number[] = [];
 
   constructor(root: JsonInterest) {
     this.members = new JsonMembers(root);
   }
 
-  /** Reads on, as far as the body has come: each time the same bytes as before and more. */
+  /** Continues with the body so far: the previous bytes and more. */
   next(body: Buffer): void {
     this.advance(body);
     this.cacheMarks.next(body);
@@ -97,7 +105,7 @@ export class JsonScanner {
       if (!this.utf8.next(body)) this.failUtf8();
       this.run();
     } finally {
-      // The bytes are not this object's to keep.
+      // The scanner does not own the bytes.
       this.body = NO_BYTES;
       this.words = NO_WORDS;
     }
@@ -139,14 +147,14 @@ export class JsonScanner {
     }
   }
 
-  /** The byte that follows, which is not consumed; undefined when it has not come yet. */
+  /** The next byte, not consumed; undefined at the end of what has arrived. */
   private skipWhiteSpace(): number | undefined {
     let byte = this.body[this.at];
     while (isWhiteSpace(byte)) byte = this.body[++this.at];
     return byte;
   }
 
-  /** Consumes what begins with this byte. False when the rest of it has not come yet. */
+  /** Consumes a token. False if it is incomplete. */
   private token(byte: number): boolean {
     switch (this.state) {
       case VALUE_OR_END:
@@ -212,7 +220,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** What stands behind a value: the closing bracket, or a comma that promises another value. */
+  /** After a value: a closing bracket or a comma. */
   private behindValue(byte: number): boolean {
     const closer = this.closers[this.closers.length - 1];
     if (byte === closer) return this.close();
@@ -242,7 +250,7 @@ export class JsonScanner {
     return this.string();
   }
 
-  /** Reads on in a string. False when its end has not come yet. */
+  /** Continues a string. False if it is incomplete. */
   private string(): boolean {
     const { strings } = this;
     if (!strings.next(this.body, this.words)) return false;
@@ -264,7 +272,7 @@ export class JsonScanner {
     const start = this.at;
     const end = literalEnd(this.body, start);
     if (end - start > MAX_LITERAL_BYTES) this.fail(`a number is longer than ${MAX_LITERAL_BYTES} digits`);
-    // It may go on with what has not come yet; at the end of the body it is never the end.
+    // The literal may continue; at the end of the body it is incomplete.
     if (end === this.body.length) return false;
     if (!isLiteral(this.body, start, end)) this.fail('expected a value');
     this.at = end;

@@ -1,6 +1,6 @@
 import type { CallBody } from './call-body.js';
 
-/** One surgical edit: the bytes `[start, end)` become the text. Equal bounds insert. */
+/** Replaces the bytes `[start, end)` by the text. Equal bounds insert. */
 export interface JsonEdit {
   readonly start: number;
   readonly end: number;
@@ -8,22 +8,22 @@ export interface JsonEdit {
 }
 
 /**
- * The body with the edits made and every other byte as it was; the body itself when there are none.
+ * The body with edits applied; the body itself without edits.
  * @throws RangeError as `SplicedBody`
  */
 export function splice(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array {
   return edits.length === 0 ? body : Buffer.concat(pieces(body, inOrder(body, edits)));
 }
 
-/** A body with edits in it that is never put together: what is large is handed over as it lies in memory. */
+/** A body with edits as a list of pieces, without copying large parts. */
 export class SplicedBody {
-  /** Bytes. */
+  /** In bytes. */
   readonly length: number;
   private readonly edits: readonly JsonEdit[];
 
   /**
-   * Edits come in any order; those that insert at the same place keep theirs.
-   * @throws RangeError when two edits overlap or one lies outside the body
+   * Edits in any order; insertions at the same position keep theirs.
+   * @throws RangeError when edits overlap or are outside the body
    */
   constructor(
     private readonly body: CallBody,
@@ -36,7 +36,7 @@ export class SplicedBody {
     );
   }
 
-  /** In their order; they are views of the body, not copies. */
+  /** In order; views of the body, not copies. */
   pieces(): Uint8Array[] {
     return pieces(this.body.bytes, this.edits);
   }

@@ -1,40 +1,40 @@
 import { Buffer } from 'node:buffer';
 
-// How many tokens an encoded image, sound or file can be, by what the first of its bytes say and how many there are.
+// Token bounds of encoded media, from their headers and sizes.
 
 export interface MediaTokens {
-  /** Upper bound, for the hold. */
+  /** Upper bound, for holds. */
   readonly maxTokens: number;
-  /** Charged when the upstream does not report usage. */
+  /** Charged if the upstream reports no usage. */
   readonly likelyTokens: number;
 }
 
-/** Of the models that look closest. */
+/** Of the most detailed models. */
 const MAX_IMAGE_TOKENS = 4800;
-/** What most models make of an image at most. */
+/** Of most models. */
 export const DEFAULT_IMAGE_TOKENS = 1600;
 const PIXELS_PER_TOKEN = 750;
-/** Some vendors bill squares of 512 pixels, begun ones as whole ones, and something for the image itself. */
+/** Some vendors bill tiles of 512 pixels, rounded up, plus a base. */
 const SQUARE_PIXELS = 512;
 const TOKENS_PER_SQUARE = 260;
 
 const MAX_AUDIO_TOKENS_PER_SECOND = 32;
 const LIKELY_AUDIO_TOKENS_PER_SECOND = 10;
-/** The lowest bitrate of any codec that is spoken in, and a usual one: bytes of a second. */
+/** Bytes per second: the lowest of any speech codec, and a typical one. */
 const MIN_BYTES_PER_SECOND = 750;
 const LIKELY_BYTES_PER_SECOND = 8000;
 const MAX_WAV_BYTES_PER_SECOND = 192_000 * 4 * 2;
 
-/** A page of a PDF takes some 100 bytes at least, and is read as text and as an image. */
+/** A PDF page has at least about 100 bytes and is read as text and as an image. */
 const MAX_FILE_TOKENS_PER_BYTE = 48;
 const LIKELY_FILE_BYTES_PER_PAGE = 30_000;
 const LIKELY_TOKENS_PER_PAGE = 2000;
 
-/** Enough for all headers but those of some JPEGs, which have a preview in front. */
+/** Contains all headers, except in JPEGs with an embedded preview. */
 const HEADER_BYTES = 48;
 const MAX_JPEG_SEGMENTS = 64;
 
-/** The bytes `[at, at + length)` of what is encoded in this base64; fewer where it ends. */
+/** Decodes bytes `[at, at + length)` of base64 data, or fewer at its end. */
 function decoded(base64: Buffer, at: number, length: number): Buffer {
   const from = Math.floor(at / 3) * 4;
   const text = base64.toString('latin1', from, from + Math.ceil((length + 2) / 3) * 4 + 4);
@@ -43,7 +43,7 @@ function decoded(base64: Buffer, at: number, length: number): Buffer {
 
 const bytesOf = (base64: Buffer): number => Math.ceil((base64.length * 3) / 4);
 
-/** By its pixels, where its header says how many there are. */
+/** By the size in its header, if available. */
 export function tokensOfImage(base64: Buffer): MediaTokens {
   const pixels = pixelsOf(base64);
   if (pixels === undefined) return { maxTokens: MAX_IMAGE_TOKENS, likelyTokens: DEFAULT_IMAGE_TOKENS };
@@ -90,7 +90,7 @@ function webpPixels(head: Buffer): Pixels | undefined {
   }
 }
 
-/** From segment to segment, to the one that begins the image itself. */
+/** Follows JPEG segments to the start of frame. */
 function jpegPixels(base64: Buffer, head: Buffer): Pixels | undefined {
   if (head.readUInt16BE(0) !== 0xffd8) return undefined;
   let at = 2;
@@ -105,7 +105,7 @@ function jpegPixels(base64: Buffer, head: Buffer): Pixels | undefined {
   return undefined;
 }
 
-/** By its duration: as its header says, else as the lowest bitrate makes it. */
+/** By duration: from its header, else at the lowest bitrate. */
 export function tokensOfAudio(base64: Buffer): MediaTokens {
   const bytes = bytesOf(base64);
   const perSecond = wavBytesPerSecond(decoded(base64, 0, HEADER_BYTES));
@@ -117,7 +117,7 @@ export function tokensOfAudio(base64: Buffer): MediaTokens {
   };
 }
 
-/** Of uncompressed sound, by its rate and the size of its samples; undefined for any other. */
+/** For PCM, from its rate and sample size; undefined for others. */
 function wavBytesPerSecond(head: Buffer): number | undefined {
   if (head.length < HEADER_BYTES || head.toString('latin1', 0, 4) !== 'RIFF') return undefined;
   const isUncompressed = head.toString('latin1', 12, 16) === 'fmt ' && head.readUInt16LE(20) === 1;
@@ -127,7 +127,7 @@ function wavBytesPerSecond(head: Buffer): number | undefined {
     : undefined;
 }
 
-/** Whatever a file is, by its bytes. */
+/** For any file, by size. */
 export function tokensOfFile(base64: Buffer): MediaTokens {
   const bytes = bytesOf(base64);
   const pages = Math.ceil(bytes / LIKELY_FILE_BYTES_PER_PAGE);

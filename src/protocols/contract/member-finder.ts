@@ -1,23 +1,22 @@
 /**
- * Finds members by name in JSON text that is not parsed: a meter sees every event of every stream, so it looks before
- * it parses. A quote inside a JSON string is always escaped: a name in quotes with a colon behind it is a member, never
- * a piece of somebody's text. Made once, not once per event.
+ * Finds members by name in unparsed JSON: meters see every event of every stream, so they search before parsing. Quotes
+ * inside strings are escaped, so a quoted name followed by a colon is always a member. Create once, not per event.
  */
 export class MemberFinder {
   readonly #pattern: RegExp;
 
-  /** @param names any of which is looked for */
+  /** @param names any of these */
   constructor(...names: readonly string[]) {
     this.#pattern = new RegExp(`"(?:${names.join('|')})"\\s*:\\s*`, 'g');
   }
 
-  /** Where the value of the next such member begins, at whatever depth, from a position on; -1 when there is none. */
+  /** Start of the next such member's value at any depth; -1 if none. */
   valueAt(text: string, from = 0): number {
     this.#pattern.lastIndex = from;
     return this.#pattern.test(text) ? this.#pattern.lastIndex : -1;
   }
 
-  /** True when such a member has a value other than null. */
+  /** Whether such a member has a value other than null. */
   hasValue(text: string): boolean {
     for (let at = this.valueAt(text); at !== -1; at = this.valueAt(text, at)) {
       if (!text.startsWith('null', at)) return true;
@@ -26,8 +25,8 @@ export class MemberFinder {
   }
 
   /**
-   * What all values say that are strings, from a position on. One that stands under two names is one text.
-   * @param text bytes, one character each
+   * All string values, concatenated. A string under two names counts once.
+   * @param text Latin-1: one character per byte
    */
   stringsIn(text: string, from = 0): string {
     let found = '';
@@ -44,7 +43,7 @@ export class MemberFinder {
 
 const PLAIN = /^[^\\\x80-\xff]*$/;
 
-/** The text that the bytes between two quotes say; themselves where that cannot be told. */
+/** The decoded string; as is if it cannot be decoded. */
 function decoded(string: string): string {
   if (PLAIN.test(string)) return string;
   const text = Buffer.from(string, 'latin1').toString('utf8');
@@ -56,7 +55,7 @@ function decoded(string: string): string {
   }
 }
 
-/** The closing quote of a string whose content begins here; the text's end when it is not closed. */
+/** Position of the closing quote; end of the text if unterminated. */
 function stringEnd(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;

@@ -6,54 +6,57 @@ import type { StateMember } from './outside-content.js';
 import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
 import { headerOf, type RequestLine } from './request-line.js';
 
-/** What one member of a request does to its price, to the models that serve it and to the upstream state it reaches. */
+/** Effect of a request member on price, models and upstream state. */
 export type MemberRule =
-  /** Nothing beyond the tokens that it costs. */
+  /** None beyond its tokens. */
   | { readonly is: 'plain' }
-  /** It names a speed; `standard` are the values that cost nothing extra. */
+  /** Names a speed; `standard` values cost nothing extra. */
   | { readonly is: 'speed'; readonly standard: readonly string[] }
-  /** It names a region of inference: without it, the upstream chooses. */
+  /** Names an inference region; without it the upstream chooses. */
   | { readonly is: 'geo' }
-  /** A prompt cache lifetime; the values here have a price of their own. */
+  /** A prompt cache lifetime; `priced` values have their own price. */
   | { readonly is: 'cache_lifetime'; readonly priced: readonly string[] }
-  /** A bound on all uses of hosted tools. */
+  /** Max uses of all hosted tools. */
   | { readonly is: 'max_tool_calls' }
-  /** A list of models that may serve the request: their names, or objects that have them in `model`. */
+  /** Models that may serve the request: names, or objects with `model`. */
   | { readonly is: 'alternatives' }
-  /** It may make the upstream run the model again. */
+  /** May add model runs. */
   | { readonly is: 'passes'; readonly when: (value: unknown) => boolean }
   /** The list of tools. */
   | { readonly is: 'tools' }
-  /** It switches a hosted tool on by being there. */
+  /** Enables a hosted tool by its presence. */
   | { readonly is: 'hosted_tool'; readonly tool: string }
-  /** It names state that is kept upstream. */
+  /** Refers to upstream state. */
   | { readonly is: 'scoped'; readonly idsIn: (value: unknown) => readonly (readonly [ScopedKind, string])[] }
-  /** It is not for clients of a relay to say. */
+  /** Not accepted from clients. */
   | { readonly is: 'refused'; readonly why: string };
 
-/** What tools of some types do; `types` is held against the whole type. */
+/** Effect of tools by type; `types` must match the whole type. */
 export interface ToolRule {
   readonly types: RegExp;
-  /** `client`: the client runs it, or it costs its tokens. `hosted`: the upstream runs it, for a fee. `advisor`: it names a model. */
+  /**
+   * `client`: run by the client, or only costs tokens. `hosted`: run by the upstream for a fee. `advisor`: names a
+   * model.
+   */
   readonly runs: 'client' | 'hosted' | 'advisor';
-  /** As fees name it; the type itself when absent. */
+  /** Name of its fee; default: the type. */
   readonly name?: string;
-  /** Ids of upstream state in such a tool. */
+  /** IDs of upstream state in such a tool. */
   readonly idsIn?: (tool: JsonObject) => readonly (readonly [ScopedKind, string])[];
 }
 
-/** Everything that the request types of one vendor name, as data. */
+/** All members of one vendor's request types. */
 export interface MemberTable {
-  /** The package and version that were read member by member. */
+  /** The package and version it was derived from. */
   readonly source: { readonly package: string; readonly version: string };
-  /** By path: `speed`, `reasoning.effort`. Members below a `plain` one without entries of their own are plain too. */
+  /** By path: `speed`, `reasoning.effort`. Members below a `plain` one are plain by default. */
   readonly members: Readonly<Record<string, MemberRule>>;
   readonly tools: readonly ToolRule[];
-  /** Members that name upstream state anywhere in the prompt, and its kind. */
+  /** Members that refer to upstream state anywhere in the prompt, by kind. */
   readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
-  /** `input`, `input_schema` and `input_examples` contain a tool's own data, which names no upstream state. */
+  /** `input`, `input_schema` and `input_examples` contain tools' own data without references. */
   readonly hasToolData?: boolean;
-  /** Values of the header of beta features; absent where there is none. */
+  /** Values of the beta header; absent if there is none. */
   readonly betas?: {
     readonly header: string;
     readonly known: ReadonlySet<string>;
@@ -64,7 +67,7 @@ export interface MemberTable {
 export const PLAIN: MemberRule = { is: 'plain' };
 export const TOOLS: MemberRule = { is: 'tools' };
 
-/** Many plain members in one line: `plain('a b c')`. */
+/** Several plain members: `plainMembers('a b c')`. */
 export const plainMembers = (names: string): Readonly<Record<string, MemberRule>> =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, PLAIN]));
 
@@ -72,17 +75,17 @@ export const refusedMember = (why: string): MemberRule => ({ is: 'refused', why 
 
 export const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
-/** An id of upstream state where there is one. */
+/** The ID of upstream state, if there is one. */
 export const scopedIn = (kind: ScopedKind, id: unknown): readonly (readonly [ScopedKind, string])[] =>
   typeof id === 'string' ? [[kind, id]] : [];
 
-/** State that is named by an id, or by an object that has it in `id`. */
+/** State referred to by an ID or by an object with `id`. */
 export const scopedMember = (kind: ScopedKind): MemberRule => ({
   is: 'scoped',
   idsIn: (value) => scopedIn(kind, isJsonObject(value) ? value['id'] : value),
 });
 
-/** What routers add to every protocol: they choose models, providers and features by themselves, each at a price. */
+/** Members that routers add to every protocol: they choose models, providers and features, each at a price. */
 export const ROUTER_MEMBERS: Readonly<Record<string, MemberRule>> = {
   models: { is: 'alternatives' },
   plugins: refusedMember('the upstream adds and bills plugins'),
@@ -92,16 +95,16 @@ export const ROUTER_MEMBERS: Readonly<Record<string, MemberRule>> = {
   transforms: PLAIN,
 };
 
-/** A larger list of models or tools is nobody's. */
+/** Larger lists are not genuine. */
 const MAX_ALTERNATIVES = 16;
 const MAX_NAME_LENGTH = 256;
 const MAX_VALUE_BYTES = 64 * 1024;
-/** Tools that are more than a name and a schema: the upstream runs them, or they name what is kept there. */
+/** Tools beyond a name and a schema: hosted, or referring to upstream state. */
 const MAX_HOSTED_TOOLS = 64;
 const MAX_UNKNOWN_BETAS = 64;
 const FREE_FORM = ['metadata', 'client_metadata'];
 
-/** What a dialect's head reader must look for so that the table can be applied. */
+/** Paths that a head reader needs for applying the table. */
 function memberPaths({ members }: MemberTable): readonly string[] {
   const names = Object.keys(members);
   const parents = new Set(names.flatMap((name) => (name.includes('.') ? [name.slice(0, name.lastIndexOf('.'))] : [])));
@@ -115,33 +118,34 @@ function listPaths(name: string, { is }: MemberRule): readonly string[] {
   return is === 'alternatives' ? [`${name}[].model`] : [];
 }
 
-/** The members that a dialect interprets by itself, and those of its table. */
+/** Interests of a protocol: its own and those of its table. */
 export const interestsOf = (table: MemberTable, ...own: readonly string[]): JsonInterest =>
   jsonInterests(...own, ...memberPaths(table));
 
-/**
- * Applies the tables to request heads. Made once per dialect. Rules of members that are not there cost a look-up each.
- */
+/** Applies a table to request heads. One per protocol. */
 export class MemberReader {
-  /** Members that do anything. */
-  private readonly rules: readonly { readonly path: string; readonly rule: MemberRule }[];
+  /** Non-plain rules by path. */
+  private readonly rules: ReadonlyMap<string, MemberRule>;
 
   constructor(private readonly table: MemberTable) {
-    this.rules = Object.entries(table.members).flatMap(([path, rule]) => (rule.is === 'plain' ? [] : { path, rule }));
+    this.rules = new Map(Object.entries(table.members).filter(([, rule]) => rule.is !== 'plain'));
   }
 
   /**
-   * What a request demands; undefined when nothing.
-   * @throws AppError invalid_request naming a member that is refused
+   * What a request demands; undefined: nothing.
+   * @throws AppError invalid_request naming a rejected member
    */
   demandsIn(fields: JsonFields, request: RequestLine): RequestDemands | undefined {
     const demands = new Demands(fields);
-    for (const { path, rule } of this.rules) if (fields.has(path)) this.apply(path, rule, demands);
+    for (const [path, { kind }] of fields.present) {
+      const rule = kind === 'null' ? undefined : this.rules.get(path);
+      if (rule !== undefined) this.apply(path, rule, demands);
+    }
     for (const [path, id] of fields.stateIds(this.table.hasToolData !== true)) {
       const kind = this.table.stateMembers[path];
       if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
     }
-    demands.unknown.push(...fields.others);
+    for (const other of fields.others) demands.unknown.push(other);
     this.readBetas(request, demands);
     return demands.result();
   }
@@ -229,7 +233,7 @@ export class MemberReader {
   }
 }
 
-/** What is gathered of one request. */
+/** Collects the demands of one request. */
 class Demands {
   speed: string | undefined;
   geo: string | undefined;
@@ -265,7 +269,7 @@ class Demands {
   }
 }
 
-/** Names, or objects with them. What is no list of models leaves the choice to the upstream, at a price nobody knows. */
+/** Names, or objects with them. Anything else would leave the choice to the upstream, at an unknown price. */
 function readAlternatives(path: string, demands: Demands): void {
   const { fields } = demands;
   if (fields.field(path)?.kind !== 'array')
@@ -311,7 +315,7 @@ function objectIn(fields: JsonFields, { field }: JsonElement, path: string): Jso
   return isJsonObject(value) ? value : {};
 }
 
-/** The value of a member that is small wherever it is honest. */
+/** The value of a member that is small in genuine requests. */
 function small(fields: JsonFields, path: string): unknown {
   const field = fields.field(path);
   if (field !== undefined && field.end - field.start > MAX_VALUE_BYTES)
@@ -319,7 +323,7 @@ function small(fields: JsonFields, path: string): unknown {
   return fields.value(path);
 }
 
-/** Ids must be the same to every reader. @throws AppError invalid_request when a member of the value is given twice */
+/** IDs must be unambiguous to every parser. @throws AppError invalid_request when the value has a duplicate member */
 function single(fields: JsonFields, path: string): unknown {
   const value = small(fields, path);
   requireSingle(fields, fields.field(path), path);

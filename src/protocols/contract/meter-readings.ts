@@ -1,23 +1,23 @@
-import { AppError } from '../../platform/shared/index.js';
-import type { TokenUsage } from './call.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import type { CallHead, TokenUsage } from './call.js';
 import { classifyInnerError } from './classify-upstream.js';
-import { eventTypeReader, outputOf, parseData } from './event-text.js';
 import { MemberFinder } from './member-finder.js';
+import type { CreatedState, ScopedKind } from './request-demands.js';
 import type { CallSignal } from './signals.js';
-import type { SseEvent } from './sse-event.js';
+import { eventTypeReader, outputOf, parseData, type SseEvent } from './sse-event.js';
 import type { MeterReading } from './upstream-adapter.js';
 
-// What the meters of all dialects say alike.
+// Readings shared by the meters of all protocols.
 
 const ERROR = new MemberFinder('error');
 
-/** For a meter that has nothing to add to a stream, or nothing to leave of an event. */
+/** Nothing to add, or nothing left of an event. */
 export const NO_BYTES = new Uint8Array(0);
 
-/** The event is the client's as it is, and says nothing here. */
+/** The event passes unchanged without signals. */
 export const PASSED: MeterReading = { signals: [], last: false };
 
-/** The event is not for the client, and says nothing here. */
+/** The event is hidden from the client, without signals. */
 export const HIDDEN: MeterReading = { signals: [], last: false, replacement: NO_BYTES };
 
 const KEEPS_ALIVE: MeterReading = { ...PASSED, keepsAlive: true };
@@ -27,20 +27,19 @@ const keepAliveOf = eventTypeReader(KEEP_ALIVES.join('|'));
 /** Whether events of this type only keep the connection open. */
 export const isKeepAlive = (type: string): boolean => KEEP_ALIVES.includes(type);
 
-/** For data that is no JSON where the dialect promises it: what the client would miss cannot be known. */
+/** For invalid JSON in an event: what the client would miss is unknown. */
 export const unreadableEvent = (): AppError =>
   new AppError('upstream_error', 'The upstream sent an event that is not a JSON object.', { failover: true });
 
-/** For a stream that ends before its answer does. */
+/** For a stream that ends before its response is complete. */
 export const truncated = (): AppError =>
   new AppError('upstream_truncated', 'The upstream closed the stream before the response was complete.', {
     failover: true,
   });
 
 /**
- * For an event that the dialect's meter does not know: future events pass, but an error in another dialect's form is
- * one all the same.
- * @throws AppError when the event is the upstream's error
+ * For unknown events, which pass unless they are errors in any protocol's form.
+ * @throws AppError when the event is an error
  */
 export function passUnlessError(event: SseEvent): MeterReading {
   if (keepAliveOf(event) !== undefined) return KEEPS_ALIVE;
@@ -51,16 +50,15 @@ export function passUnlessError(event: SseEvent): MeterReading {
 }
 
 /**
- * What a whole answer's output comes to, roughly, when the upstream does not report it.
- * @param texts finds the members whose strings are the answer
+ * Estimated output of an unreported response.
+ * @param texts finds the members with output
  */
 function outputIn(body: Uint8Array, texts: MemberFinder): CallSignal {
   return outputOf(texts.stringsIn(latin1(body)));
 }
 
 /**
- * What a whole answer says of its usage. Its output is counted as well where the report says nothing of it, or more than
- * can be seen: a token is a byte at least.
+ * Usage of a complete response. Output is also estimated if the report lacks it or exceeds the visible bytes.
  * @param texts as for `outputIn`
  */
 export function usageSignals(
@@ -73,6 +71,38 @@ export function usageSignals(
   return [...(isSeen ? [] : [outputIn(body, texts)]), { type: 'usage', usage }];
 }
 
-/** Bytes as text of one character each: names and punctuation can be looked for in it, and bytes be counted. */
+/** Bytes as text of one character each, for searching ASCII. */
 export const latin1 = (body: Uint8Array): string =>
   Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+
+/** Longer than any vendor's IDs. */
+const MAX_ID_LENGTH = 512;
+/** Max time with a four-digit year. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+/** Empty unless the ID is a string of 1 to 512 characters. @param endsAt RFC 3339, as reported */
+export function createdState(kind: ScopedKind, id: unknown, endsAt?: unknown): readonly CreatedState[] {
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID_LENGTH || id.includes('\0')) return [];
+  const endsAtMs = typeof endsAt === 'string' ? Date.parse(endsAt) : Number.NaN;
+  return [{ kind, id, ...(endsAtMs > 0 && endsAtMs < LAST_MS && { endsAt: endsAtMs }) }];
+}
+
+/** Signals about created state, if any. */
+export const stateSignals = (created: readonly CreatedState[]): readonly CallSignal[] =>
+  created.length === 0 ? [] : [{ type: 'state', created }];
+
+/** State created by a complete response. Only parses it if the request may have created state. */
+export function createdIn(
+  { demands }: Pick<CallHead, 'demands'>,
+  body: Uint8Array,
+  read: (response: JsonObject) => readonly CreatedState[],
+): readonly CallSignal[] {
+  if (demands?.createsState !== true) return [];
+  try {
+    const response: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    return isJsonObject(response) ? stateSignals(read(response)) : [];
+  } catch {
+    // Unparsable: passed to the client as is.
+    return [];
+  }
+}

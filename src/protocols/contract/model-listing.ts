@@ -2,24 +2,24 @@ import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { SplicedBody } from './json-splice.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** How upstreams of a dialect are asked which models they have. Pure, as the adapter is. */
+/** Lists an upstream's models. Pure. */
 export interface ModelListing {
   readonly request: UpstreamRequest;
-  /** The upstream's own names of its models, as calls would have them. Empty when the answer lists none. */
+  /** Upstream model names as used in calls. Empty if the response has none. */
   read(answer: unknown): readonly string[];
 }
 
 interface ListingForm {
-  /** To be added to the address, without the question mark. */
+  /** Query without the question mark. */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The member of the answer that holds the list. */
+  /** Member that contains the list. */
   readonly list: string;
-  /** Undefined for a model that cannot be called. */
+  /** Undefined for models that cannot be called. */
   readonly nameOf: (model: JsonObject) => string | undefined;
 }
 
-/** A listing at `/models` behind the channel's base address. */
+/** A listing at `/models` below the channel's base URL. */
 export const modelListing = ({ query = '', headers = {}, list, nameOf }: ListingForm): ModelListing => ({
   request: {
     path: '/models',
@@ -36,5 +36,5 @@ export const modelListing = ({ query = '', headers = {}, list, nameOf }: Listing
   },
 });
 
-/** As most vendors list them: `{ data: [{ id }] }`. */
+/** The common form: `{ data: [{ id }] }`. */
 export const idOf = ({ id }: JsonObject): string | undefined => (typeof id === 'string' ? id : undefined);

@@ -2,19 +2,19 @@ import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import type { ListedModel } from './protocol-adapter.js';
 import type { RequestLine } from './request-line.js';
 
-/** What a client may ask for on one page. */
+/** Max page size. */
 const MAX_PAGE_MODELS = 1_000;
 
-/** One page of the models that a key may use. */
+/** A page of models. */
 interface ModelPage {
   readonly models: readonly ListedModel[];
-  /** More models follow in the direction of paging. */
+  /** Whether there are more in the direction of paging. */
   readonly hasMore: boolean;
 }
 
 /**
- * The page that `limit`, `after_id` and `before_id` in the request's query ask for.
- * @param defaultLimit models on a page when the client names no limit; Infinity for all
+ * The page requested by `limit`, `after_id` and `before_id`.
+ * @param defaultLimit default page size; Infinity for all
  * @throws AppError invalid_request naming the parameter
  */
 export function pageOf(models: readonly ListedModel[], request: RequestLine, defaultLimit: number): ModelPage {
@@ -34,7 +34,7 @@ export function pageOf(models: readonly ListedModel[], request: RequestLine, def
   return { models: models.slice(start, end), hasMore: end < models.length };
 }
 
-/** A list that clients of every dialect can read: each takes the members that it knows. */
+/** A list for clients of every protocol: each reads the members it knows. */
 export function renderModelPage(page: ModelPage): JsonObject {
   return {
     object: 'list',
@@ -45,7 +45,7 @@ export function renderModelPage(page: ModelPage): JsonObject {
   };
 }
 
-/** A model in the same way. */
+/** A model in the same form. */
 export function renderListedModel(model: ListedModel): JsonObject {
   return {
     id: model.id,

@@ -1,18 +1,18 @@
+import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, ErrorKind, JsonObject } from '../../platform/shared/index.js';
-import { errorHeaders, messageWithId } from './error-headers.js';
 import type { RenderedError } from './protocol-adapter.js';
-import { UpstreamRefusal } from './upstream-refusal.js';
+import { UpstreamRefusal } from './upstream-request.js';
 
-// What Responses and Chat Completions have in common: both are one vendor's, and their errors are the same.
+// Errors shared by Responses and Chat Completions.
 
 interface OpenAiErrorRow {
   readonly status: number;
   readonly type: string;
-  /** Null where the dialect has no word for it. */
+  /** Null if the protocol has none. */
   readonly code: string | null;
 }
 
-/** The object under `error`: clients of these dialects expect all four members, always. */
+/** The `error` object; clients expect all four members. */
 interface OpenAiErrorBody extends JsonObject {
   readonly message: string;
   readonly type: string;
@@ -53,13 +53,13 @@ const ROWS: Readonly<Record<ErrorKind, OpenAiErrorRow>> = {
   context_canceled: server(499, 'context_canceled'),
 };
 
-/** An error as an HTTP answer of Responses and Chat Completions. */
+/** An HTTP error of Responses and Chat Completions. */
 export function renderOpenAiError(error: AppError, requestId: string): RenderedError {
   const { status } = ROWS[error.kind];
   return { status, headers: errorHeaders(error, status), body: { error: openAiErrorBody(error, requestId) } };
 }
 
-/** The object that says what went wrong, for the body of an answer or an event of a stream. */
+/** The error object of a body or a stream event. */
 export function openAiErrorBody(error: AppError, requestId: string): OpenAiErrorBody {
   const row = ROWS[error.kind];
   return {
@@ -75,3 +75,94 @@ function codeOf(error: AppError, row: OpenAiErrorRow): string | null {
   const upstreamCode = error instanceof UpstreamRefusal ? error.code : undefined;
   return upstreamCode ?? error.details.fault ?? row.code;
 }
+
+const MINUTE_S = 60;
+
+/** Remaining limits as OpenAI's headers. */
+export const renderOpenAiLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
+  ...headersOf('requests', requests),
+  ...headersOf('tokens', tokens),
+});
+
+function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
+  if (standing === undefined) return {};
+  return {
+    [`x-ratelimit-limit-${what}`]: String(standing.limit),
+    [`x-ratelimit-remaining-${what}`]: String(standing.remaining),
+    [`x-ratelimit-reset-${what}`]: durationText(standing.resetMs),
+  };
+}
+
+/** `6m0s`, `1s`, `120ms`; rounded up. */
+function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.ceil(ms)}ms`;
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < MINUTE_S ? `${seconds}s` : `${Math.floor(seconds / MINUTE_S)}m${seconds % MINUTE_S}s`;
+}
+
+/** Retrying the same request would fail again. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 426]);
+/** Max `Retry-After` for clients. One vendor's SDK honors any number and blocks its program. */
+export const MAX_RETRY_AFTER_SECONDS = 60;
+const REQUEST_ID = '(request id: ';
+
+/**
+ * Error headers of all protocols, except the request ID.
+ * @param status rendered status
+ */
+export function errorHeaders(error: AppError, status: number): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const shouldRetry = shouldRetryOf(error, status);
+  if (shouldRetry !== undefined) headers['x-should-retry'] = String(shouldRetry);
+  const seconds = retryAfterOf(error);
+  if (seconds !== undefined) headers['retry-after'] = String(seconds);
+  if (status === 401) headers['www-authenticate'] = 'Bearer realm="switchboard"';
+  return headers;
+}
+
+/** The message ending with the request ID, once, also if an upstream added its own. */
+export function messageWithId(message: string, requestId: string): string {
+  const own = message.trimEnd();
+  const suffix = own.endsWith(')') ? own.lastIndexOf(REQUEST_ID) : -1;
+  return `${suffix < 0 ? own : own.slice(0, suffix).trimEnd()} ${REQUEST_ID}${requestId})`;
+}
+
+/** Undefined leaves the decision to the status. */
+function shouldRetryOf(error: AppError, status: number): boolean | undefined {
+  if (error.details.shouldRetry !== undefined) return error.details.shouldRetry;
+  if (error.kind === 'insufficient_quota' || FINAL_STATUSES.has(status)) return false;
+  return undefined;
+}
+
+function retryAfterOf(error: AppError): number | undefined {
+  const seconds = error.details.retryAfterSeconds ?? (error.kind === 'rate_limit_exceeded' ? 1 : undefined);
+  if (seconds === undefined) return undefined;
+  return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS);
+}
+
+/** HTTP status by kind of error, for pages and for protocols without their own. */
+export const DEFAULT_STATUSES: Readonly<Record<ErrorKind, number>> = {
+  invalid_token: 401,
+  permission_denied: 403,
+  insufficient_quota: 402,
+  invalid_request: 400,
+  context_length_exceeded: 400,
+  model_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  upgrade_required: 426,
+  conflict: 409,
+  request_too_large: 413,
+  request_timeout: 408,
+  unsupported_media_type: 415,
+  rate_limit_exceeded: 429,
+  server_is_overloaded: 503,
+  unavailable: 503,
+  shutting_down: 503,
+  upstream_error: 502,
+  upstream_auth: 502,
+  upstream_truncated: 502,
+  timeout: 504,
+  internal: 500,
+  context_canceled: 499,
+};

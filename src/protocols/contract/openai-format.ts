@@ -1,9 +1,9 @@
 import type { OutputFormat } from './translation/content.js';
 import type { TreeReader } from './translation/tree-reader.js';
 
-// The form of an answer, as both of OpenAI's dialects ask for it; they differ in where the schema stands.
+// Output formats of both OpenAI protocols, which differ in where the schema is.
 
-/** @param schemaIn reads what is asked for when a schema is */
+/** @param schemaIn reads the schema */
 export function openAiFormat(
   format: TreeReader | undefined,
   schemaIn: (format: TreeReader) => OutputFormat,
@@ -21,7 +21,7 @@ export function openAiFormat(
   }
 }
 
-/** A schema and what is said of it; undefined when there is none. */
+/** A schema with its name and description; undefined if absent. */
 export function openAiSchema(format: TreeReader): OutputFormat | undefined {
   const schema = format.raw('schema');
   if (schema === undefined) return undefined;

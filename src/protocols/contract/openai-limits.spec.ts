@@ -1,4 +1,4 @@
-import { renderOpenAiLimits } from './openai-limits.js';
+import { renderOpenAiLimits } from './openai-errors.js';
 
 describe('renderOpenAiLimits', () => {
   const reset = (resetMs: number): string | undefined =>

@@ -1,11 +1,10 @@
 import { Buffer } from 'node:buffer';
-import { standsAt, stringText } from './json-text.js';
+import { BACKSLASH, QUOTE, SMALL_I, standsAt, stringText } from './json-text.js';
 
-// How a prompt is recognised that leans on more than its body: items and files that lie with the upstream, and documents
-// that it fetches. Looked for in every object of every body, as images are: what cannot be one is told by its length.
-// What only looks like it costs a larger hold, never a higher price.
+// Detects prompts with content outside the body: items and files stored upstream, and documents it fetches. Checked for
+// every object of every body, mostly by length only. False positives cost a larger hold, never a higher price.
 
-/** Nothing of the kind. */
+/** Nothing detected. */
 export const NO_MARKS = 0;
 const OUTSIDE = 1;
 const DOCUMENT = 2;
@@ -13,13 +12,13 @@ const ADDRESS = 4;
 const FILE = 8;
 const CONTAINER = 16;
 
-/** How many times longer a text is when each of its characters is written as an escape. */
+/** Max growth of a string when every character is escaped. */
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
 
-/** Words with a mark each. */
+/** Words with bit masks. */
 class MarkedText {
-  /** By the bytes that they take in a document, quotes included, where nothing is escaped: all differ in them. */
+  /** By length in bytes including quotes, unescaped: all lengths differ. */
   private readonly byLength: (Buffer | undefined)[] = [];
   private readonly marks: ReadonlyMap<string, number>;
   private readonly longest: number;
@@ -31,9 +30,9 @@ class MarkedText {
   }
 
   /**
-   * The mark of the string at `[start, end)`, quotes included.
+   * The mark of the string at `[start, end)`, including quotes.
    * @param escaped whether it may contain escapes
-   * @throws AppError invalid_request when it is short enough and contains an escape that JSON does not know
+   * @throws AppError invalid_request when it is short enough and contains an invalid escape
    */
   of(body: Buffer, start: number, end: number, escaped: boolean): number {
     const length = end - start;
@@ -46,26 +45,26 @@ class MarkedText {
   }
 }
 
-/** What the `type` of an object says. */
+/** By the `type` of an object. */
 export const TYPE_MARKS = new MarkedText({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
-/** What the name of a member says that is a string. */
+/** By the name of a string member. */
 export const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
 
-/** Whether the marks of all objects of a body say that its prompt leans on more. */
+/** Whether all marks of a body together mean content outside it. */
 export const leansOutside = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
-/** Members whose values are a tool's own data: `input` where it is an object, the others whatever they are. */
+/** Members with a tool's own data: `input` if it is an object, the others always. */
 const TOOL_DATA = [Buffer.from('"input"'), Buffer.from('"input_schema"'), Buffer.from('"input_examples"')];
 
-/** Whether the object or array behind the name at `[start, end)` is a tool's own data, in protocols with such members. */
+/** Whether the member named at `[start, end)` contains a tool's own data, in protocols with such members. */
 export function isToolData(body: Buffer, start: number, end: number, isObject: boolean): boolean {
   const [input] = TOOL_DATA;
   const name = TOOL_DATA.find(({ length }) => length === end - start);
   return name !== undefined && (isObject || name !== input) && standsAt(body, start, name);
 }
 
-/** The member of a mark whose value is an id of upstream state. */
+/** The member that names state, by its mark. */
 export function stateMemberOf(mark: number): StateMember | undefined {
   if ((mark & FILE) !== 0) return 'file_id';
   return (mark & CONTAINER) === 0 ? undefined : 'container_id';
@@ -73,3 +72,34 @@ export function stateMemberOf(mark: number): StateMember | undefined {
 
 /** Members that name upstream state, anywhere in the body. */
 export type StateMember = 'file_id' | 'container_id';
+
+// Detects images, inline or by reference, by the `type` of their object. Checked for every object of every body, mostly
+// by length and first bytes without decoding.
+
+/** Of all protocols. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image', 'image_url', 'input_image']);
+const TYPE = Buffer.from('"type"');
+/** With every character escaped. */
+const MAX_TYPE_KEY_BYTES = QUOTES_BYTES + WITH_ESCAPES * 'type'.length;
+const MAX_IMAGE_TYPE_BYTES = QUOTES_BYTES + WITH_ESCAPES * 'input_image'.length;
+
+/**
+ * Whether the name at `[start, end)`, including quotes, is `type`.
+ * @throws AppError invalid_request when it is short enough and contains an invalid escape
+ */
+export function isTypeKey(body: Buffer, start: number, end: number, escaped: boolean): boolean {
+  if (escaped) return end - start <= MAX_TYPE_KEY_BYTES && stringText(body, start, end, true) === 'type';
+  return end - start === TYPE.length && standsAt(body, start, TYPE);
+}
+
+/**
+ * Whether the value at `[start, end)` is an image type.
+ * @param escaped whether it may contain escapes
+ * @throws AppError invalid_request when it might be one and contains an invalid escape
+ */
+export function isImageType(body: Buffer, start: number, end: number, escaped: boolean): boolean {
+  if (body[start] !== QUOTE || end - start > MAX_IMAGE_TYPE_BYTES) return false;
+  const first = body[start + 1];
+  if (first !== SMALL_I && first !== BACKSLASH) return false;
+  return IMAGE_TYPES.has(stringText(body, start, end, escaped));
+}

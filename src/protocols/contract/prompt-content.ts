@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { isImageType } from './image-types.js';
 import {
+  isImageType,
   isToolData,
   leansOutside,
   NAME_MARKS,
@@ -10,34 +10,34 @@ import {
   TYPE_MARKS,
 } from './outside-content.js';
 
-/** Place of an id of upstream state, quotes included. */
+/** Position of an ID of upstream state, including quotes. */
 export interface StateIdPlace {
   readonly member: StateMember;
   readonly start: number;
   readonly end: number;
-  /** Within what is a tool's own data in protocols with such members. */
+  /** Within a tool's own data, in protocols with such members. */
   readonly isToolData: boolean;
 }
 
-/** No honest conversation names more; a request with more is refused. */
+/** Requests with more are rejected. */
 export const MAX_STATE_IDS = 20_000;
 
-/** What a document holds beside text, told by those members of its objects that are strings. */
+/** Non-text content of a document, detected by string members. */
 export class PromptContent {
-  /** In either form, inline or by reference. */
+  /** Inline or by reference. */
   images = 0;
-  /** At most one more than `MAX_STATE_IDS`. */
+  /** Up to one more than `MAX_STATE_IDS`. */
   readonly stateIds: StateIdPlace[] = [];
   private marks = NO_MARKS;
-  /** By how many objects and arrays the outermost data of a tool is enclosed that is open; undefined: none is. */
+  /** Depth of the outermost open tool data; undefined: none. */
   private toolDataDepth: number | undefined;
 
-  /** Files, items or documents are named that are not in it. */
+  /** Whether files, items or documents outside the body are referenced. */
   get leansOutside(): boolean {
     return leansOutside(this.marks);
   }
 
-  /** A member's value at this depth, an object or array, begins; its name is at `[start, end)`. */
+  /** An object or array begins as the value of the member named at `[start, end)`. */
   open(body: Buffer, depth: number, start: number, end: number, isObject: boolean): void {
     if (this.toolDataDepth === undefined && isToolData(body, start, end, isObject)) this.toolDataDepth = depth;
   }
@@ -47,13 +47,15 @@ export class PromptContent {
     if (this.toolDataDepth === depth) this.toolDataDepth = undefined;
   }
 
-  /** An object's type is the string at `[start, end)`. @throws AppError invalid_request when it has an unknown escape */
+  /**
+   * An object's type is the string at `[start, end)`. @throws AppError invalid_request when it has an invalid escape
+   */
   type(body: Buffer, start: number, end: number, escaped: boolean): void {
     if (isImageType(body, start, end, escaped)) this.images++;
     else this.marks |= TYPE_MARKS.of(body, start, end, escaped);
   }
 
-  /** An object has the string at `[valueStart, valueEnd)` by the name at `[start, end)`. @throws AppError likewise */
+  /** An object has a string member. @throws AppError likewise */
   member(body: Buffer, start: number, end: number, escaped: boolean, valueStart: number, valueEnd: number): void {
     const mark = NAME_MARKS.of(body, start, end, escaped);
     if (mark === NO_MARKS) return;

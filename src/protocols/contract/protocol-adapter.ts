@@ -1,83 +1,164 @@
-import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import type { ResponseStorage } from './response-storage.js';
-import type { Call } from './call.js';
-import type { ProtocolId } from './protocol-id.js';
-import type { HeadReader } from './head-reader.js';
 import type { LimitStatuses } from '../../platform/limits/index.js';
-import type { PromptQuestion } from './prompt-question.js';
-import type { RequestLine } from './request-line.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
+import type { Call } from './call.js';
+import type { HeadReader } from './head-reader.js';
+import type { ProtocolId, RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
-import type { TextPlaces } from './text-places.js';
 import type { ParseContext, RenderContext, StreamRenderer } from './translation/adapter-contexts.js';
 import type { CallContent } from './translation/content.js';
 import type { CallResult } from './translation/events.js';
-import type { TreeObject } from './translation/json-tree.js';
+import type { JsonTree, TreeObject } from './translation/json-tree.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
-/** An error as one dialect words it on HTTP. */
+/** An HTTP error of a protocol. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 }
 
-/** A model as the lists of models show it. */
+/** A model in lists of models. */
 export interface ListedModel {
   readonly id: string;
   readonly displayName: string;
   readonly ownedBy: string;
-  /** Milliseconds since 1970. */
+  /** Unix ms. */
   readonly createdAt: number;
 }
 
-/** What a stream had said before it failed, so that the failure fits behind it. Absent events were never received. */
+/** The received events of a stream before it failed, so that the error can follow them. */
 export interface StreamTail {
   readonly first?: SseEvent | undefined;
   readonly last?: SseEvent | undefined;
 }
 
-/**
- * The side that clients speak to. Pure: no I/O, no clock, no ids, no Nest.
- * Everything it throws is an AppError.
- */
+/** The client half of a protocol. Pure: no I/O, no clock, no IDs, no Nest. Throws AppErrors. */
 export interface ProtocolAdapter {
   readonly id: ProtocolId;
-  /** Where clients of this dialect post their calls, in the usual form: `/v1/messages`. */
+  /** Canonical paths of calls: `/v1/messages`. */
   readonly callPaths: readonly string[];
-  /** How clients ask for the token count of a prompt; absent where the protocol has no such request. */
+  /** Token counting; absent if the protocol has none. */
   readonly promptQuestion?: PromptQuestion;
-  /** Headers of a call that go upstream, and so change what the same body is answered with. */
+  /** Client headers that are sent upstream and affect the response. */
   readonly forwardedHeaders: readonly string[];
-  /** True when this dialect words the errors for such a path and such headers. */
+  /** Whether this protocol renders errors for the request. */
   claims(request: RequestLine): boolean;
   /**
-   * Reads the head of one call from its bytes in one pass, as they arrive. The same interpreted member twice, in
-   * whatever spelling, is refused: a byte reader and a JSON parser must never see two different models.
+   * Reads the head of a call in one pass while its body arrives. Duplicates of interpreted members are rejected, so
+   * that byte reader and JSON parser cannot see different models.
    */
   headReader(request: RequestLine): HeadReader;
-  /** Names of members whose objects are kept as their text when a request is parsed: schemas, arguments. */
+  /** Members whose objects are kept as text when parsed: schemas, arguments. */
   readonly rawMembers: ReadonlySet<string>;
-  /** Where the words are that an upstream would have counted, for answers whose usage nobody reports. */
+  /** Where text is, for counting unreported usage. */
   readonly textPlaces: TextPlaces;
   /**
-   * What a request asks for, for an upstream of another dialect. What that dialect has no word for is a loss or refused.
-   * @throws AppError invalid_request naming the member at fault
+   * Normalizes a request for upstreams of other protocols; unsupported parts cause warnings or errors.
+   * @throws AppError invalid_request naming the member
    */
   parseRequest(request: TreeObject, context: ParseContext): CallContent;
-  /** A whole answer, as JSON text. */
+  /** A complete response as JSON. */
   renderResponse(result: CallResult, context: RenderContext): string;
   renderStream(context: RenderContext): StreamRenderer;
-  /** True when streams state the prompt's tokens at their start, so that these are counted while the upstream is asked. */
+  /** Streams begin with the prompt's tokens, so they are counted while the upstream is asked. */
   readonly startsWithPromptTokens?: boolean;
-  /** There when clients of this dialect can have answers kept. */
+  /** Set if responses can be stored. */
   readonly storage?: ResponseStorage;
   renderError(error: AppError, requestId: string): RenderedError;
-  /** Headers that say how much is left of our own limits; none where there are none. */
+  /** Headers with remaining limits; empty without limits. */
   renderLimits(standings: LimitStatuses): Readonly<Record<string, string>>;
-  /** The bytes that end a stream which failed after it began: never a normal end. */
+  /** The final bytes of a stream that failed after it began; never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;
-  /** What keeps an idle stream alive; `begun` when an event of the answer has been written. */
+  /** Keep-alive bytes; `begun`: an event of the response was written. */
   keepAlive(begun: boolean): Uint8Array;
-  /** The list of models. @throws AppError invalid_request when the paging in the request's query is wrong */
+  /** The list of models. @throws AppError invalid_request when paging parameters are invalid */
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject;
   renderModel(model: ListedModel): JsonObject;
+}
+
+/** References of a request to stored content. */
+export interface NamedResponses {
+  /** The continued response. */
+  readonly answerId: string | undefined;
+  /** Items of any responses. */
+  readonly itemIds: readonly string[];
+}
+
+/** A stored response with its input. */
+export interface StoredResponseText {
+  readonly input: readonly JsonTree[];
+  readonly response: TreeObject;
+}
+
+/** Stored responses that a request refers to; missing ones are absent. */
+export interface ResolvedResponses {
+  readonly answer: StoredResponseText | undefined;
+  /** By item ID, the response that contains it. */
+  readonly ofItems: ReadonlyMap<string, StoredResponseText>;
+}
+
+/** A response as sent. */
+export interface RenderedResponse {
+  readonly id: string;
+  /** IDs of its items. */
+  readonly itemIds: readonly string[];
+  /** As JSON. */
+  text(): string;
+}
+
+/** Response storage of a protocol, whose clients refer to stored responses. Pure. */
+export interface ResponseStorage {
+  /** ID of a response rendered here. */
+  idOf(call: Call): string;
+  named(request: TreeObject): NamedResponses;
+  /**
+   * The request with references replaced.
+   * @throws AppError invalid_request naming what is missing
+   */
+  expand(request: TreeObject, kept: ResolvedResponses): TreeObject;
+  /** The complete input of an expanded request. */
+  inputOf(request: TreeObject): readonly JsonTree[];
+  /** The response in its final bytes, streamed or not; undefined if incomplete. */
+  answerIn(last: Uint8Array): RenderedResponse | undefined;
+}
+
+// Where model text is in a protocol's messages; data, because a separate thread uses it.
+
+/** Prompt text in a request. */
+export interface PromptPlaces {
+  /** Root members with the conversation: a string or a list of messages. */
+  readonly conversation: readonly string[];
+  /** Root members with tools and output formats, whose names count too. */
+  readonly definitions: readonly string[];
+  /** Message members without text: IDs, kinds, URLs, encrypted content. */
+  readonly silent: readonly string[];
+  /** Message members read completely, including names: tool arguments. */
+  readonly whole: readonly string[];
+}
+
+/** Model output in a response. */
+export interface ResponsePlaces {
+  /** Root members of a complete response with output. */
+  readonly within: readonly string[];
+  /** Members at any depth whose strings are output. */
+  readonly texts: readonly string[];
+}
+
+export interface TextPlaces {
+  readonly prompt: PromptPlaces;
+  readonly answer: ResponsePlaces;
+}
+
+/** Token counting of a protocol: no call, nothing is generated. Pure. */
+export interface PromptQuestion {
+  readonly protocol: ProtocolId;
+  /** Path: `/v1/messages/count_tokens`. */
+  readonly path: string;
+  /** Reads a body without members that only calls need. */
+  headReader(request: RequestLine): HeadReader;
+  /** The client's bytes with the upstream's model name. */
+  requestFor(call: Call, upstreamModel: string): UpstreamRequest;
+  /** Whether an upstream's response contains the count. */
+  isAnswer(body: JsonObject): boolean;
+  render(tokens: number): JsonObject;
 }

@@ -1,52 +1,52 @@
 import type { JsonField } from './json-members.js';
 
-/** What the members of a request do beside asking for tokens of its model: read from the protocol's table of members. */
+/** Effects of a request's members beyond its model's tokens, from the protocol's member table. */
 export interface RequestDemands {
-  /** A speed other than the standard one (`fast`), and the region of inference that is named, as written. */
+  /** A non-standard speed (`fast`), and the inference region, as written. */
   readonly speed?: string | undefined;
   readonly geo?: string | undefined;
-  /** The longest prompt cache lifetime that is asked for where it has a price of its own: `12h`. */
+  /** The longest requested cache lifetime with its own price: `12h`. */
   readonly cacheLifetime?: string | undefined;
-  /** Models that may serve the request, or a part of it, beside the one it asks for. */
+  /** Other models that may serve the request or parts of it. */
   readonly models: readonly NamedModel[];
-  /** Tools that the upstream runs, each with a fee or tokens of its own. */
+  /** Hosted tools, with fees or tokens of their own. */
   readonly hostedTools: readonly DemandedTool[];
-  /** At most so many uses of hosted tools together; undefined: not limited by the client. */
+  /** Max uses of all hosted tools; undefined: no client limit. */
   readonly maxToolCalls?: number | undefined;
-  /** The upstream may run the model more than once: compaction, an advisor. */
+  /** The upstream may run the model more than once: compaction, advisors. */
   readonly addsPasses: boolean;
-  /** The response may name state that the upstream created for it: a container, a file, a message of a thread. */
+  /** The response may name created state: a container, a file, a message of a thread. */
   readonly createsState?: boolean;
-  /** Ids of state that is kept upstream. */
+  /** References to upstream state. */
   readonly scopedIds: readonly ScopedId[];
-  /** Names of members in no table, by path: `foo`, `reasoning.bar`. */
+  /** Members missing in the table, by path: `foo`, `reasoning.bar`. */
   readonly unknownMembers: readonly string[];
 }
 
-/** A model that a member names. */
+/** A model named by a member. */
 export interface NamedModel {
-  /** As errors name the member: `fallbacks[0].model`. */
+  /** As in errors: `fallbacks[0].model`. */
   readonly path: string;
   readonly name: string;
-  /** Where the name stands in the body, to be replaced by the upstream's. */
+  /** Position of the name, to be replaced by the upstream's. */
   readonly field: JsonField;
-  /** `alternative`: serves the whole request in place of its model. `helper`: serves passes beside it. */
+  /** `alternative`: may serve the whole request. `helper`: serves additional passes. */
   readonly role: 'alternative' | 'helper';
-  /** Output tokens of one pass, and passes; undefined: not limited by the client. */
+  /** Output tokens per pass, and passes; undefined: no client limit. */
   readonly outputLimit?: number | undefined;
   readonly maxUses?: number | undefined;
 }
 
-/** A tool that the upstream runs. */
+/** A hosted tool. */
 export interface DemandedTool {
-  /** As fees name it: `web_search`. */
+  /** Name of its fee: `web_search`. */
   readonly name: string;
   readonly path: string;
-  /** Undefined: not limited by the client. */
+  /** Undefined: no client limit. */
   readonly maxUses?: number | undefined;
 }
 
-/** What kind of state an id names. */
+/** Kind of state an ID refers to. */
 export type ScopedKind =
   | 'response'
   | 'item'
@@ -59,18 +59,18 @@ export type ScopedKind =
   | 'skill'
   | 'tunnel';
 
-/** The id of state that is kept upstream, which only the account that made it may use. */
+/** A reference to upstream state, which only the owning account may use. */
 export interface ScopedId {
   readonly kind: ScopedKind;
   readonly id: string;
-  /** As errors name the member: `container.id`. */
+  /** As in errors: `container.id`. */
   readonly path: string;
 }
 
-/** State that an upstream created for a call, as its response names it. */
+/** State created by an upstream, as named in its response. */
 export interface CreatedState {
   readonly kind: ScopedKind;
   readonly id: string;
-  /** In milliseconds since 1970, where the upstream says when it ends. */
+  /** Expiry in Unix ms, if reported. */
   readonly endsAt?: number | undefined;
 }

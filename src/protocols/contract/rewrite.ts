@@ -1,14 +1,16 @@
+import type { JsonObject } from '../../platform/shared/index.js';
 import type { Call } from './call.js';
-import type { JsonEdit } from './json-splice.js';
+import { type JsonEdit, SplicedBody } from './json-splice.js';
 import { headerOf } from './request-line.js';
 import { sealEdits } from './seal-edits.js';
 import type { UpstreamTarget } from './upstream-adapter.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
-// What every dialect does alike when a client's own bytes go up.
+// Verbatim requests: edits common to all protocols.
 
 /**
- * The names of models as the upstream knows them; nothing when it is the same. And without what this relay once sealed for the
- * client of another upstream: this one would refuse it.
+ * Replaces model names by the upstream's, and removes reasoning that was sealed for another upstream, which this one
+ * would reject.
  */
 export function commonEdits(
   { head: { model, fields, demands }, body }: Call,
@@ -23,15 +25,15 @@ export function commonEdits(
   return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed)];
 }
 
-/** The headers of a request with a JSON body. */
+/** Headers of a JSON request. */
 export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({
   'content-type': 'application/json',
   accept: stream ? 'text/event-stream' : 'application/json',
 });
 
 /**
- * The headers of a request with a JSON body, and those of the client's that are named here. Nothing else of the
- * client's goes up. What it accepts says nothing: SDKs ask for JSON when they stream.
+ * Headers of a JSON request plus the named client headers. Nothing else is forwarded. The client's Accept is ignored:
+ * SDKs ask for JSON when they stream.
  */
 export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = { ...jsonHeaders(head.stream) };
@@ -41,3 +43,15 @@ export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly 
   }
   return headers;
 }
+
+/** The minimal request for a probe: JSON to a path below the base URL. */
+export const smallestRequest = (
+  path: string,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): UpstreamRequest => ({
+  path,
+  query: '',
+  headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+  body: new SplicedBody({ bytes: Buffer.from(JSON.stringify(body)) }),
+});

@@ -1,36 +1,36 @@
 import type { TokenUsage } from './call.js';
 import type { CreatedState } from './request-demands.js';
 
-/** What the upstream says was used. One that comes before the answer can say what it read, not what it will write. */
+/** Reported usage. A report before the response has the prompt only. */
 interface UsageReport {
   readonly type: 'usage';
   readonly usage: TokenUsage;
-  /** Such a report: by itself it is not what the answer came to. */
+  /** True for such a report, which is not final. */
   readonly isProvisional?: boolean;
 }
 
-/** What an answer tells the engine while it passes. Usage is cumulative: each report replaces the one before. */
+/** What a response tells the engine. Usage is cumulative: each report replaces the previous one. */
 export type CallSignal =
-  /** The first piece of content of this frame: text, reasoning, a tool call. Everything before it is prelude. */
+  /** First content of this frame: text, reasoning, a tool call. Everything before is prelude. */
   | { readonly type: 'content' }
   /**
-   * Output seen in passing, in tokens, roughly and in fractions; its text, where it may be counted exactly later, and
-   * which of several interleaved texts that continues.
+   * Estimated output tokens, fractional; with their text if it can be counted later, and the index of interleaved
+   * texts.
    */
   | { readonly type: 'output'; readonly units: number; readonly text?: string; readonly lane?: number }
   | UsageReport
-  /** State that the upstream created for the call. It says nothing of its price. */
+  /** State created by the upstream; does not affect the price. */
   | { readonly type: 'state'; readonly created: readonly CreatedState[] }
-  /** A response that came whole, in the client's protocol: its output can be counted from it. */
+  /** A complete response in the client's protocol, whose output can be counted. */
   | { readonly type: 'whole'; readonly bytes: Uint8Array };
 
-/** Whether the upstream has told here what the answer came to. */
+/** Whether the signal is a final usage report. */
 export const isFinalReport = (signal: CallSignal): boolean => signal.type === 'usage' && !signal.isProvisional;
 
-/** A piece of the answer, ready to be written, with what the meter must know about it. */
+/** A piece of the response to be written, with its signals. */
 export interface Frame {
   readonly bytes: Uint8Array;
   readonly signals: readonly CallSignal[];
-  /** True for the one frame that ends the answer; it is kept back until the call is settled. */
+  /** Ends the response; held back until the call is settled. */
   readonly last: boolean;
 }

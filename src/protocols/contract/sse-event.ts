@@ -1,11 +1,15 @@
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import type { CallSignal } from './signals.js';
+import { likelyTokensIn } from './token-estimate.js';
+
 const ASCII = /^[\x20-\x7e]*$/;
-/** As the bytes read one by one. */
+/** As Latin-1. */
 const BYTE_ORDER_MARK = '\u00EF\u00BB\u00BF';
 
-/** Keeps an idle stream alive in every dialect: clients skip comments wherever they stand. */
+/** Keep-alive for every protocol: clients skip comments. */
 export const KEEP_ALIVE_COMMENT: Uint8Array = Buffer.from(': keepalive\n\n');
 
-/** A line of an event that carries something: positions in the wire bytes, behind the field's name and one space. */
+/** Position of a line's value, after the field name and one space. */
 interface Line {
   readonly start: number;
   readonly end: number;
@@ -16,25 +20,25 @@ interface Fields {
   readonly data: readonly Line[];
 }
 
-/** One server-sent event as it arrived. Nothing is decoded before it is asked for. */
+/** A server-sent event as received; decoded lazily. */
 export class SseEvent {
   #wire: Buffer | undefined;
   #text: string | undefined;
   #fields: Fields | undefined;
 
-  /** @param raw all bytes of the event, the empty line that ends it included when there was one */
+  /** @param raw all bytes, including the final empty line if present */
   constructor(readonly raw: Buffer) {}
 
   /**
-   * The event as clients get it: the very bytes, unless they use CR, start with a byte order mark or lack the empty
-   * line. Clients exist that see no event at all behind CRLF.
+   * The event for clients: its bytes, normalized only if they use CR, start with a byte order mark or lack the empty
+   * line. Some clients do not recognize CRLF.
    */
   get wire(): Buffer {
     const { text } = this;
     return (this.#wire ??= Buffer.from(text, 'latin1'));
   }
 
-  /** The wire bytes, one character each, to look for ASCII quickly: its positions are those of the bytes. */
+  /** As Latin-1, for fast searches: positions equal those of the bytes. */
   get text(): string {
     if (this.#text === undefined) {
       const text = this.raw.toString('latin1');
@@ -44,7 +48,7 @@ export class SseEvent {
     return this.#text;
   }
 
-  /** What the `event:` line says; undefined when there is none. */
+  /** The `event:` field; undefined if absent. */
   get name(): string | undefined {
     const line = this.fields.name;
     if (line === undefined) return undefined;
@@ -52,24 +56,24 @@ export class SseEvent {
     return ASCII.test(name) ? name : this.decode(line);
   }
 
-  /** The `data:` lines, joined by line feeds; empty when there are none. */
+  /** The `data:` fields joined by line feeds; empty if absent. */
   get data(): string {
     const [first, ...others] = this.fields.data;
     if (first === undefined) return '';
     return others.length === 0 ? this.decode(first) : this.fields.data.map((line) => this.decode(line)).join('\n');
   }
 
-  /** Where the data begins in `text`; -1 when there is none. */
+  /** Start of the data in `text`; -1 if absent. */
   get dataAt(): number {
     return this.fields.data[0]?.start ?? -1;
   }
 
-  /** Behind the last character of the data in `text`; -1 when there is none. */
+  /** End of the data in `text`; -1 if absent. */
   get dataEnd(): number {
     return this.fields.data.at(-1)?.end ?? -1;
   }
 
-  /** True when the event has neither name nor data: comments, `id:` and `retry:` lines, or nothing at all. */
+  /** Neither name nor data: comments, `id:` and `retry:` fields, or nothing. */
   get isComment(): boolean {
     return this.fields.name === undefined && this.fields.data.length === 0;
   }
@@ -83,13 +87,13 @@ export class SseEvent {
   }
 }
 
-/** The bytes of an event: `event:` line if it has a name, `data:` lines, empty line, LF only. */
+/** An event's bytes with LF: `event:` if named, `data:`, empty line. */
 export function renderSse(name: string | undefined, data: string): Buffer {
   const lines = data.split('\n').map((line) => `data: ${line}\n`);
   return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}${lines.join('')}\n`);
 }
 
-/** The same as text, for data of one line: many events are put together before they are encoded. */
+/** The same as text for single-line data, to be encoded with other events. */
 export const sseText = (name: string | undefined, line: string): string =>
   name === undefined ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;
 
@@ -121,11 +125,58 @@ function nameLine(text: string, start: number, end: number): Line | undefined {
   return value === -1 ? undefined : { start: value, end };
 }
 
-/** Where the value of the field begins; -1 when the line is another field's. A field without a colon is empty. */
+/** Start of a field's value; -1 for another field. A field without colon is empty. */
 function valueStart(text: string, field: string, start: number, end: number): number {
   if (!text.startsWith(field, start)) return -1;
   const colon = start + field.length;
   if (colon === end) return end;
   if (text[colon] !== ':') return -1;
   return text[colon + 1] === ' ' ? colon + 2 : colon + 1;
+}
+
+/** How much leading white space to skip. */
+const MAX_PEEKED_BYTES = 64;
+
+/**
+ * Estimated output of a piece of a response.
+ * @param lane index of interleaved texts
+ */
+export function outputOf(text: string, lane?: number): Extract<CallSignal, { type: 'output' }> {
+  const units = likelyTokensIn(text);
+  return lane === undefined ? { type: 'output', units, text } : { type: 'output', units, text, lane };
+}
+
+/**
+ * Kind of the data by its first and last bytes: a JSON object, `[DONE]`, something else, or none. An object without
+ * closing brace is truncated.
+ */
+export function dataKind(event: SseEvent): 'object' | 'done' | 'other' | 'none' {
+  const { dataAt: at, dataEnd: end, text } = event;
+  if (at === -1) return 'none';
+  if (text[at] === '{' && text[end - 1] === '}') return 'object';
+  const data = text.slice(at, Math.min(end, at + MAX_PEEKED_BYTES)).trimStart();
+  if (data.startsWith('[DONE]')) return 'done';
+  const last = text.slice(Math.max(at, end - MAX_PEEKED_BYTES), end).trimEnd();
+  return data.startsWith('{') && last.endsWith('}') ? 'object' : 'other';
+}
+
+/**
+ * Determines the event type among those of interest: by name, else by the first matching `type` member, since some
+ * servers do not name events. Undefined otherwise.
+ * @param types alternatives of a regular expression
+ */
+export function eventTypeReader(types: string): (event: SseEvent) => string | undefined {
+  const name = new RegExp(`^(?:${types})$`);
+  const member = new RegExp(`"type"\\s*:\\s*"(${types})"`);
+  return (event) => (event.name !== undefined && name.test(event.name) ? event.name : member.exec(event.text)?.[1]);
+}
+
+/** The data if it is a JSON object; undefined otherwise. */
+export function parseData(event: SseEvent): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(event.data);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,26 +1,26 @@
 import { AppError } from '../../platform/shared/index.js';
-import { CR, LF } from './bytes.js';
+import { CR, LF } from './json-text.js';
 import { SseEvent } from './sse-event.js';
 
 const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Cuts the bytes of one stream into events, whatever the chunks. Lines may end with LF, CRLF or CR. One per stream,
- * fed in order, ended once; the cost is linear in the bytes, however many chunks an event comes in.
+ * Splits a stream into events, independent of chunk boundaries. Accepts LF, CRLF and CR. One per stream; linear in the
+ * bytes, however many chunks an event spans.
  */
 export class SseSplitter {
-  /** Chunks of the event that is not complete yet. */
+  /** Chunks of the incomplete event. */
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** No byte of the current line has been seen. */
+  /** At the start of a line. */
   #lineStart = true;
-  /** The last byte was CR: a line feed that follows belongs to it. */
+  /** After a CR: a following LF belongs to it. */
   #afterCr = false;
 
-  /** @param maxEventBytes what one event may measure before the stream counts as broken */
+  /** @param maxEventBytes larger events fail the stream */
   constructor(private readonly maxEventBytes: number = MAX_EVENT_BYTES) {}
 
-  /** The events that this chunk completes. @throws AppError upstream_error when an event is too large */
+  /** Events completed by this chunk. @throws AppError upstream_error when an event is too large */
   next(chunk: Uint8Array): readonly SseEvent[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const plain = !this.#afterCr && !bytes.includes(CR);
@@ -37,8 +37,8 @@ export class SseSplitter {
   }
 
   /**
-   * What is left when the stream has ended: an event that lacks only its empty line. A last line that was cut before
-   * its end counts when its data is whole: JSON, or the marker `[DONE]`.
+   * The rest at the end of the stream: an event without its empty line. An unterminated last line counts if its data is
+   * complete: JSON or `[DONE]`.
    */
   end(): readonly SseEvent[] {
     if (this.#heldBytes === 0) return [];
@@ -48,7 +48,7 @@ export class SseSplitter {
     return lineStart || isWhole(event.data) ? [event] : [];
   }
 
-  /** Behind the next event when the chunk has line feeds only; -1 when it does not end in this chunk. */
+  /** End of the next event if lines end with LF; -1 if not in this chunk. */
   #plainEventEnd(bytes: Buffer, start: number): number {
     if (this.#lineStart && bytes[start] === LF) return start + 1;
     let lineStart = start;
@@ -61,7 +61,7 @@ export class SseSplitter {
     }
   }
 
-  /** The same for any mixture of line ends. */
+  /** The same for mixed line ends. */
   #eventEnd(bytes: Buffer, start: number): number {
     for (let at = start; at < bytes.length; at++) {
       const byte = bytes[at];

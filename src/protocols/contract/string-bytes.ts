@@ -1,26 +1,26 @@
-import type { Buffer } from 'node:buffer';
-import { BACKSLASH, QUOTE, SPACE } from './bytes.js';
+import { type Buffer, isUtf8 } from 'node:buffer';
+import { BACKSLASH, QUOTE, SPACE } from './json-text.js';
 
-// Searches in the strings of JSON. Four bytes are looked at in one go, as one number: when a limit is subtracted from
-// each, a byte below it borrows, which sets its top bit; bytes that had that bit before are masked out. A borrow may
-// spoil the bytes above, so only the lowest marked byte counts. It is the first one: all platforms here are such.
+// Word-wise searches in JSON strings: four bytes at a time. Subtracting a limit from each byte sets the top bit of
+// bytes below it; bytes that had that bit before are masked out. Borrows may corrupt higher bytes, so only the lowest
+// marked byte counts, which is the first one on little-endian platforms.
 
-/** So far behind a stop the next one is looked for: beyond, the native search for a quote is faster. */
+/** Distance walked byte by byte after a stop; beyond it, the native search is faster. */
 const MAX_WALKED_BYTES = 128;
 
 /**
- * 1 for the bytes that no string contains as they are, or that end it. Looked up, because a constant of another module
- * is loaded anew for every byte: comparing with those, a body of short strings took some 20 % longer.
+ * 1 for bytes that end a string or must be escaped. A table, because constants imported from another module are loaded
+ * for every byte, which made bodies of short strings 20 % slower.
  */
 const STOPS = new Uint8Array(256).fill(1, 0, SPACE);
 STOPS[QUOTE] = 1;
 STOPS[BACKSLASH] = 1;
 
-/** The same memory as four-byte words: word `i` holds the bytes from `4 * i` of the underlying ArrayBuffer. */
+/** The same memory as 32-bit words: word `i` has the bytes from `4 * i` of the ArrayBuffer. */
 export const wordsOf = (bytes: Buffer): Int32Array =>
   new Int32Array(bytes.buffer, 0, Math.floor(bytes.buffer.byteLength / 4));
 
-/** The first quote, backslash or control character in `[from, to)`, or `to`: for a few bytes. */
+/** First quote, backslash or control character in `[from, to)`, or `to`; for short ranges. */
 export function stopByteIn(bytes: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && STOPS[bytes[at] ?? 0] === 0) at++;
@@ -28,9 +28,8 @@ export function stopByteIn(bytes: Buffer, from: number, to: number): number {
 }
 
 /**
- * Where to look when a string is read from here: at its next quote, backslash or control character, or where the bytes
- * end. Whole escapes may have been leapt over when that is far away.
- * @param words the bytes' own memory, from `wordsOf`
+ * Position of the next quote, backslash or control character, or the end. Complete escapes in between may be skipped.
+ * @param words the bytes' memory, from `wordsOf`
  */
 export function stopFrom(bytes: Buffer, words: Int32Array, from: number): number {
   const { length } = bytes;
@@ -54,7 +53,7 @@ function stopIn(bytes: Buffer, words: Int32Array, from: number, to: number): num
   return stopByteIn(bytes, Math.max(head, index * 4 - offset), to);
 }
 
-/** Goes to the next quote, or to the backslash that escapes it; not beyond a control character. */
+/** Finds the next quote, or the backslash that escapes it, but stops at control characters. */
 function leap(bytes: Buffer, words: Int32Array, from: number): number {
   const quote = bytes.indexOf(QUOTE, from);
   const to = quote === -1 ? bytes.length : quote;
@@ -65,7 +64,7 @@ function leap(bytes: Buffer, words: Int32Array, from: number): number {
   return to - (backslashes % 2);
 }
 
-/** The first control character in `[from, to)`, or `to`: prose of 30 MB costs some 7 ms. */
+/** First control character in `[from, to)`, or `to`. About 7 ms for 30 MB of prose. */
 function controlCharacterIn(bytes: Buffer, words: Int32Array, from: number, to: number): number {
   const offset = bytes.byteOffset;
   const head = Math.min(to, from + (-(offset + from) & 3));
@@ -83,11 +82,50 @@ function controlByteIn(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Flipping 0x02 puts the quote at 0x20, right above the control characters; flipping 0x5c puts the backslash at 0. */
+/** XOR 0x02 maps the quote to 0x20, just above the control characters; XOR 0x5c maps the backslash to 0. */
 const stopMarks = (word: number): number =>
   (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080;
 
 const controlMarks = (word: number): number => (word - 0x20202020) & ~word & 0x80808080;
 
-/** Which of the four bytes is marked, counted from the lowest. */
+/** Index of the lowest marked byte. */
 const lowestMarked = (marks: number): number => (31 - Math.clz32(marks & -marks)) >>> 3;
+
+/** Validates UTF-8 incrementally, each byte once. */
+export class Utf8Check {
+  private checkedTo = 0;
+
+  /** False if the body so far, except for an incomplete last character, is invalid. */
+  next(body: Buffer): boolean {
+    return this.check(body, wholeCharactersEnd(body, this.checkedTo));
+  }
+
+  /** False if the body is invalid. */
+  end(body: Buffer): boolean {
+    return this.check(body, body.length);
+  }
+
+  private check(body: Buffer, to: number): boolean {
+    if (to <= this.checkedTo) return true;
+    const from = this.checkedTo;
+    this.checkedTo = to;
+    return isUtf8(from === 0 && to === body.length ? body : body.subarray(from, to));
+  }
+}
+
+/** End of the bytes without an incomplete last character. */
+function wholeCharactersEnd(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  for (let at = length - 1; at >= from && at >= length - 3; at--) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x80) break;
+    // A lead byte; continuation bytes begin with the bits 10.
+    if (byte >= 0xc0) return length - at < characterLength(byte) ? at : length;
+  }
+  return length;
+}
+
+function characterLength(first: number): number {
+  if (first >= 0xf0) return 4;
+  return first >= 0xe0 ? 3 : 2;
+}

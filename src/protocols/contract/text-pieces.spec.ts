@@ -1,4 +1,4 @@
-import { textPieces } from './text-pieces.js';
+import { textPieces } from './token-estimate.js';
 
 const NAMES = new Set(['content', 'reasoning', 'reasoning_content', 'arguments', 'input', 'name']);
 

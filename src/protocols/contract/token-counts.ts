@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import type { CallHead, TokenUsage } from './call.js';
 
-/** A member as an object, so that what is not there reads as empty: upstreams leave out and null what they like. */
+/** A member as an object; empty if absent, null or of another kind. */
 export function objectIn(parent: JsonObject | undefined, name: string): JsonObject {
   const value = parent?.[name];
   return isJsonObject(value) ? value : {};
 }
 
-/** More than any model can read or write: a report of more is none. */
+/** Larger counts are invalid. */
 const MAX_TOKENS = 10_000_000_000;
 
-/** A count that was written as a string, as some servers write all of their numbers. */
+/** Some servers write counts as strings. */
 const COUNT_IN_STRING = /^\d{1,11}$/;
 
-/** A count of tokens as an upstream reports it; undefined when it is not there or no count. */
+/** A reported token count; undefined if absent or invalid. */
 export function countIn(parent: JsonObject | undefined, name: string): number | undefined {
   const value = parent?.[name];
   if (typeof value === 'number') return Number.isInteger(value) && isInRange(value) ? value : undefined;
@@ -24,10 +24,10 @@ export function countIn(parent: JsonObject | undefined, name: string): number | 
 
 const isInRange = (value: number): boolean => value >= 0 && value <= MAX_TOKENS;
 
-/** Enough to recognise what an upstream wrote in place of a count. */
+/** Enough to recognize what was written instead of a count. */
 const MAX_WRITTEN_CHARACTERS = 40;
 
-/** What stands in place of the totals by these names; nothing when both are counts. */
+/** Totals that are not counts, as written; empty if all are. */
 export function irregularIn(
   usage: JsonObject | undefined,
   names: { readonly input: string; readonly output: string },
@@ -44,48 +44,48 @@ function written(value: unknown): string | undefined {
   return value === undefined || value === null ? '' : JSON.stringify(value).slice(0, MAX_WRITTEN_CHARACTERS);
 }
 
-/** Whether what was written in place of a total is a count all the same. */
+/** Whether the text is a count in a string. */
 export function isCountInString(text: string): boolean {
   const inner = text.slice(1, -1);
   return text.startsWith('"') && COUNT_IN_STRING.test(inner) && isInRange(Number(inner));
 }
 
-/** Whether a usage object has anything to say by one of these names. */
+/** Whether the usage has a value under one of these names. */
 export const hasAny = (usage: JsonObject | undefined, ...names: readonly string[]): boolean =>
   names.some((name) => usage?.[name] !== undefined && usage[name] !== null);
 
-/** What a report says of images and sounds in a prompt, in the dialects that name them alike; the rest is absent. */
+/** Image and audio tokens of a prompt, in protocols that name them alike. */
 export function mediaIn(promptDetails: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput'> {
   const imageInput = countIn(promptDetails, 'image_tokens') ?? 0;
   const audioInput = countIn(promptDetails, 'audio_tokens') ?? 0;
   return { ...(imageInput > 0 && { imageInput }), ...(audioInput > 0 && { audioInput }) };
 }
 
-/** The same of the answer. */
+/** The same for output. */
 export function mediaOut(outputDetails: JsonObject): Pick<TokenUsage, 'audioOutput'> {
   const audioOutput = countIn(outputDetails, 'audio_tokens') ?? 0;
   return audioOutput > 0 ? { audioOutput } : {};
 }
 
 const MAX_NAME_LENGTH = 64;
-/** Model names are longer: they may begin with a vendor's, and end with a release. */
+/** Max length including vendor prefix and release. */
 const MAX_MODEL_LENGTH = 256;
 
-/** What an answer says of the service tier it was given in. */
+/** The reported service tier. */
 export const tierIn = (serviceTier: unknown): Pick<TokenUsage, 'serviceTier'> =>
   typeof serviceTier === 'string' && serviceTier !== '' && serviceTier.length <= MAX_NAME_LENGTH ? { serviceTier } : {};
 
-/** What an answer says of the speed and the region that it was inferred in; the rest is absent. */
+/** The reported speed and region. */
 export function placeIn(usage: JsonObject): Pick<TokenUsage, 'speed' | 'geo'> {
   const speed = nameOf(usage['speed']);
   const geo = nameOf(usage['inference_geo']);
   return { ...(speed !== undefined && { speed }), ...(geo !== undefined && { geo }) };
 }
 
-/** The name of a model that an upstream reports; undefined when there is none. */
+/** The reported model name; undefined if absent. */
 export const modelIn = (reported: unknown): string | undefined => nameOf(reported, MAX_MODEL_LENGTH);
 
-/** Which model an answer comes from, where the request names others that may serve it; absent where it names none. */
+/** The serving model, if the request allows several. */
 export function servedByIn({ demands }: CallHead, model: unknown): Pick<TokenUsage, 'servedBy'> {
   if (demands?.models.some(({ role }) => role === 'alternative') !== true) return {};
   const servedBy = modelIn(model);
@@ -95,14 +95,14 @@ export function servedByIn({ demands }: CallHead, model: unknown): Pick<TokenUsa
 const nameOf = (value: unknown, maxLength = MAX_NAME_LENGTH): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= maxLength ? value : undefined;
 
-/** The part of a prompt that was written to caches, of every lifetime. */
+/** All cache writes of a prompt. */
 export const cacheWrites = ({ cacheWrite, cacheWrite1h, cacheWrite12h = 0 }: TokenUsage): number =>
   cacheWrite + cacheWrite1h + cacheWrite12h;
 
 const addOptional = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : one + (other ?? 0);
 
-/** Two usages as one. What is no count is that of the first. */
+/** Sum of two usages; other members are the first one's. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   const cacheWrite12h = addOptional(one.cacheWrite12h, other.cacheWrite12h);
   return {
@@ -117,15 +117,12 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   };
 }
 
-/** Usage with its passes added to the totals: for rows, and for clients whose protocol has no place for passes. */
+/** Totals including passes: for rows, and for protocols without passes. */
 export function withPasses({ passes = [], ...usage }: TokenUsage): TokenUsage {
   return passes.reduce((sum, pass) => addUsage(sum, pass.usage), usage);
 }
 
-/**
- * Usage whose totals include their parts. Some upstreams report totals without them: then a part is larger than its
- * total, and is added to it.
- */
+/** Totals that include their parts. A part larger than its total was reported separately and is added. */
 export function withParts(usage: TokenUsage): TokenUsage {
   const cached = usage.cacheRead + cacheWrites(usage);
   return {

@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer';
+import { isJsonObject } from '../../platform/shared/index.js';
 
-// How many tokens a text has, without a tokenizer: an upper bound for what is held, and an estimate for what passes. Both
-// go by kinds of characters. The weights are fitted to o200k_base; token-estimate.spec.ts compares them with it.
+// Token counts without a tokenizer: an upper bound for holds and an estimate for streams, both by character classes.
+// Weights are fitted to o200k_base and verified in token-estimate.spec.ts.
 
 const SPACE = 0;
 const COMMON = 1;
@@ -21,29 +22,29 @@ function kindOf(byte: number): number {
 
 const KINDS = Uint8Array.from({ length: 128 }, (_, byte) => kindOf(byte));
 
-/** Weights of a bound are hundredths of a token. */
+/** In hundredths of a token. */
 const TOKEN = 100;
-/** Tokenizers know nearly all pairs of letters; the rest of a word they may take apart. */
+/** Tokenizers know nearly all letter pairs; the rest of a word may be split. */
 const LETTER_WEIGHTS: Readonly<Record<number, number>> = { [SPACE]: 50, [COMMON]: 50, [RARE]: 65, [UPPER]: 90 };
 const DIGITS_WEIGHT = 130;
-/** For two bytes of which one is not ASCII: looked at character by character. */
+/** Pairs with a non-ASCII byte are handled by character. */
 const NOT_ASCII = 0;
 
 function pairWeight(first: number | undefined, second: number | undefined): number {
   if (first === undefined || second === undefined) return NOT_ASCII;
-  // A token is a byte at least; what is written with spaces between may have a token for every second one of them.
+  // A token has at least one byte; spaced-out text may have one per two bytes.
   if (first === SPACE && second === SPACE) return 2 * TOKEN;
   const [one, other] = [LETTER_WEIGHTS[first], LETTER_WEIGHTS[second]];
   if (one !== undefined && other !== undefined) return one + other;
   return first === DIGIT && second === DIGIT ? DIGITS_WEIGHT : 2 * TOKEN;
 }
 
-/** By both bytes of a pair, the first one lower: all platforms here are such. */
+/** By both bytes of a pair, little-endian. */
 const PAIR_WEIGHTS = Uint8Array.from({ length: 1 << 16 }, (_, pair) =>
   pairWeight(KINDS[pair & 0xff], KINDS[pair >> 8]),
 );
 
-/** Characters beyond ASCII that have a token of their own, or two; a character of any other kind may have one a byte. */
+/** Ranges of characters with one or two tokens; others may have one per byte. */
 const ONE_TOKEN: readonly (readonly [from: number, to: number])[] = [
   [0xa0, 0xcf],
   [0xe0, 0xff],
@@ -85,7 +86,7 @@ const TWO_TOKENS: readonly (readonly [from: number, to: number])[] = [
   [0xff01, 0xffff],
 ];
 
-/** By code unit: those of a pair of surrogates have half of it each. */
+/** By UTF-16 code unit; surrogates have half of their pair's each. */
 const MAX_TOKENS = Uint8Array.from({ length: 1 << 16 }, (_, code) => {
   const isIn = ([from, to]: readonly [number, number]): boolean => from <= code && code <= to;
   if (ONE_TOKEN.some(isIn)) return 1;
@@ -93,12 +94,12 @@ const MAX_TOKENS = Uint8Array.from({ length: 1 << 16 }, (_, code) => {
   return code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
 });
 
-/** No model reads more, in bytes of text: what lies behind counts by its size. */
+/** Max bytes of text weighed; the rest counts by size. */
 export const MAX_WEIGHED_BYTES = 4 * 1024 * 1024;
 
 /**
- * No text at `[start, end)` has more tokens than this: about one for two bytes of English, up to one a byte for what looks
- * like anything but words. Some 0.1 ms for 331 kB.
+ * Upper bound of tokens in `[start, end)`: about one per two bytes of English, up to one per byte for random text.
+ * About 0.1 ms for 331 kB.
  */
 export function maxTokensIn(bytes: Buffer, start: number, end: number): number {
   const to = Math.min(end, start + MAX_WEIGHED_BYTES);
@@ -108,7 +109,7 @@ export function maxTokensIn(bytes: Buffer, start: number, end: number): number {
   const weighing = new Weighing(words);
   let tokens = end - start - 2 * pairs;
   for (let index = weighing.ascii(0); index < pairs;) {
-    // To the end of the run, in whole pairs; the bytes of ASCII at its ends count as a token each.
+    // To the end of the run in whole pairs; ASCII bytes at its ends count as a token each.
     const from = index;
     while (index < pairs && PAIR_WEIGHTS[words[index] ?? 0] === NOT_ASCII) index++;
     tokens += maxTokensOfRun(bytes, first + 2 * from, first + 2 * index);
@@ -122,7 +123,7 @@ class Weighing {
 
   constructor(private readonly words: Uint16Array) {}
 
-  /** Adds the pairs from there on. @returns where the first one is that is not ASCII, or the end */
+  /** Adds pairs. @returns the first non-ASCII pair, or the end */
   ascii(from: number): number {
     const { words } = this;
     let weight = 0;
@@ -137,7 +138,7 @@ class Weighing {
   }
 }
 
-/** A character that is cut by an end of the run counts on both sides. */
+/** Characters split by the run's ends count on both sides. */
 function maxTokensOfRun(bytes: Buffer, start: number, end: number): number {
   let tokens = 0;
   let at = start;
@@ -155,11 +156,11 @@ function codeAt(bytes: Buffer, at: number, length: number): number {
   return length === 2 ? ((one & 0x1f) << 6) | (two & 0x3f) : ((one & 0xf) << 12) | ((two & 0x3f) << 6) | (three & 0x3f);
 }
 
-/** Tokens of a character, as it usually is, by its kind; of those beyond ASCII by where they stand in Unicode. */
+/** Typical tokens per character, by class; beyond ASCII by Unicode range. */
 const LIKELY_TOKENS = Float64Array.of(0.22, 0.23, 0.28, 0.6, 0.5, 0.45);
-/** A capital letter that begins a word. */
+/** A capital letter at the start of a word. */
 const INITIAL_TOKENS = 0.3;
-/** Where letters and digits follow each other, or a capital a small letter, a token ends. */
+/** A token ends between letters and digits, and before a capital letter. */
 const BREAK_TOKENS = 0.5;
 const SCRIPTS: readonly (readonly [from: number, tokens: number])[] = [
   [0x80, 0.8],
@@ -189,7 +190,7 @@ const CODE_TOKENS = new Float64Array(1 << 16);
 for (const [from, tokens] of SCRIPTS) CODE_TOKENS.fill(tokens, from);
 CODE_TOKENS.set(Array.from(KINDS, (kind) => LIKELY_TOKENS[kind] ?? 0));
 
-/** Tokens that a text probably has: a fraction, so that pieces add up. */
+/** Estimated tokens, fractional so that pieces add up. */
 export function likelyTokensIn(text: string): number {
   let tokens = 0;
   let last = SPACE;
@@ -206,3 +207,45 @@ export function likelyTokensIn(text: string): number {
 
 const breaks = (last: number, kind: number): boolean =>
   kind === DIGIT ? last !== DIGIT : kind === UPPER ? last !== UPPER : last === DIGIT && kind !== SPACE && kind !== SIGN;
+
+/** Max depth searched for output. */
+const MAX_DEPTH = 64;
+
+/**
+ * Model output in a response: strings of these members at any depth, and objects (tool input) as JSON. A string under
+ * two names counts once.
+ */
+export function textPieces(value: unknown, names: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  collect(value, { names, found, depth: 0 });
+  return found;
+}
+
+interface Search {
+  readonly names: ReadonlySet<string>;
+  readonly found: string[];
+  readonly depth: number;
+}
+
+function collect(value: unknown, search: Search): void {
+  if (search.depth > MAX_DEPTH) return;
+  const deeper = { ...search, depth: search.depth + 1 };
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) collect(item, deeper);
+  } else if (isJsonObject(value)) {
+    const texts = new Set<string>();
+    for (const [name, member] of Object.entries(value)) {
+      const text = search.names.has(name) ? textOf(member) : undefined;
+      if (text === undefined) collect(member, deeper);
+      else if (text !== '' && !texts.has(text)) search.found.push(text);
+      if (text !== undefined) texts.add(text);
+    }
+  }
+}
+
+/** Undefined if there may be strings deeper. */
+function textOf(member: unknown): string | undefined {
+  if (typeof member === 'string') return member;
+  if (!isJsonObject(member)) return undefined;
+  return Object.keys(member).length === 0 ? '' : JSON.stringify(member);
+}

@@ -1,6 +1,6 @@
 import type { AppError } from '../../platform/shared/index.js';
 import type { Call } from './call.js';
-import type { ProtocolId } from './protocol-id.js';
+import type { ProtocolId } from './request-line.js';
 import type { ModelListing } from './model-listing.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
@@ -9,112 +9,100 @@ import type { CallContent } from './translation/content.js';
 import type { CallResult } from './translation/events.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** Response headers of an upstream, names in lower case. */
+/** Upstream response headers, lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What an adapter must know of the channel that a call goes to. */
+/** What an adapter needs to know about the target of a call. */
 export interface UpstreamTarget {
-  /** The upstream's own name of the model. */
+  /** Upstream model name. */
   readonly model: string;
-  /**
-   * The output limit that the wallet or the key's quota, whichever holds less, can pay: tokens of each answer.
-   * Undefined when the call goes up with its own bound.
-   */
+  /** Output limit per choice that wallet and key can afford, in tokens. Undefined: the call's own limit applies. */
   readonly outputLimit: number | undefined;
-  /** What this model can do at this upstream, as data: the model's capabilities under the channel's flags. */
+  /** The model's capabilities overridden by the channel's flags. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** Whether the answer is to be streamed; the client may want it whole even so. */
+  /** Whether to stream; the client's form may differ. */
   readonly stream: boolean;
-  /** Tokens that the model can write at most, as the catalog says. */
+  /** The model's max output tokens. */
   readonly maxOutputTokens: number;
-  /** Whether the upstream may keep the answer; false when the client's key never stores. */
+  /** Whether the upstream may store the response; false for keys without storage. */
   readonly mayStore: boolean;
-  /** The upstream's names of the other models that the request names, by what the client calls them; absent for none. */
+  /** Upstream names of other models named by the request; absent: none. */
   readonly namedModels?: ReadonlyMap<string, string> | undefined;
-  /** Whose reasoning it can read: what another family has signed must not be sent to it. */
+  /** Whose reasoning signatures it accepts. */
   readonly family: string;
 }
 
-/** What the meter found in one event. */
+/** What a meter found in an event. */
 export interface MeterReading {
   readonly signals: readonly CallSignal[];
-  /** The event is the one that ends the answer. */
+  /** The event ends the response. */
   readonly last: boolean;
-  /** What the client gets instead of the event's own bytes; empty when the event is not for the client. */
+  /** Replaces the event's bytes; empty hides the event. */
   readonly replacement?: Uint8Array | string;
-  /** The event only keeps the connection open: like a comment, it begins no answer. */
+  /** The event only keeps the connection open, like a comment. */
   readonly keepsAlive?: true;
 }
 
-/** Looks into the events of one stream, in order, without changing them. */
+/** Inspects the events of a stream in order. */
 export interface StreamMeter {
   /** @throws AppError when the event is the upstream's error */
   next(event: SseEvent): MeterReading;
-  /** True when nothing that comes now is for the client: there is no use in waiting for it. */
+  /** Nothing further is for the client. */
   readonly closed: boolean;
   /**
-   * The upstream has closed the stream without an event marked `last`: what its client still gets.
-   * @throws AppError upstream_truncated when the answer is not complete
+   * The upstream closed the stream without an event marked `last`: the rest for the client.
+   * @throws AppError upstream_truncated when the response is incomplete
    */
   end(): MeterReading;
-  /** Comments of the upstream are not for the client: its stream is another one. */
+  /** Upstream comments are not passed on. */
   readonly hidesComments?: boolean;
-  /** The answer is over for its client alone, so that the upstream is to be left at once. */
+  /** The response is complete for the client only: abort the upstream. */
   readonly abandons?: boolean;
 }
 
-/**
- * How calls pass whose clients speak the upstream's own dialect: their bytes, with what must change spliced in, and a
- * look into what comes back. Pure, as the adapter is.
- */
+/** Calls in the upstream's own protocol: bytes with edits, and meters for responses. Pure. */
 export interface VerbatimLane {
   /**
-   * The client's bytes with the model's name, and what else must change, in their places.
+   * The client's bytes with the model name and other required edits.
    * @throws AppError insufficient_quota when the affordable limit leaves no valid request
    */
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest;
   meterStream(call: Call): StreamMeter;
   /**
-   * Reads the usage of a whole answer; counts its output, roughly, when it reports none.
-   * @throws AppError when the answer is an error in disguise, or no JSON object
+   * Usage of a complete response; estimates output if unreported.
+   * @throws AppError when the response is an error in disguise, or not a JSON object
    */
   meterResponse(call: Call, body: Uint8Array): readonly CallSignal[];
 }
 
-/** The side that speaks to an upstream. Pure: no I/O, no clock, no ids, no Nest. */
+/** The upstream half of a protocol. Pure: no I/O, no clock, no IDs, no Nest. */
 export interface UpstreamAdapter {
   readonly id: ProtocolId;
-  /**
-   * Whose dialect it is, as OpenTelemetry names providers: `openai`. Who answers in it is the operator's business, and
-   * may be anybody.
-   */
+  /** OpenTelemetry provider name of the protocol: `openai`. Any vendor may serve it. */
   readonly provider: string;
-  /**
-   * Where an upstream of this dialect usually looks for the credential: `bearer`, or the name of a header in lower case.
-   * A channel may say otherwise.
-   */
+  /** Default auth: `bearer` or a lower-case header name; channels may override it. */
   readonly usualAuth: string;
-  /** Absent where no client speaks this dialect, or as long as nobody has written it: its calls are translated then. */
+  /** Absent if no client speaks this protocol or it is not implemented: calls are then translated. */
   readonly verbatim?: VerbatimLane;
   /**
-   * The request for a call, of whichever dialect.
-   * @throws AppError invalid_request naming the member of the client's request that has no counterpart here;
-   * insufficient_quota when the affordable limit leaves no valid request
+   * Builds the request for a call of any protocol.
+   * @throws AppError invalid_request naming the client's member that is not supported here; insufficient_quota when the
+   * affordable limit leaves no valid request
    */
   buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest;
   /**
-   * Reads a whole answer.
-   * @throws AppError when the answer is an error in disguise, or no JSON object
+   * Decodes an unstreamed response.
+   * @throws AppError when the response is an error in disguise, or not a JSON object
    */
   decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
-  /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
+  /** The minimal call, for probing channels. */
   smallestRequest(model: string): UpstreamRequest;
-  /** How an operator is told which models an upstream has. Absent where the dialect has no words for that. */
+  /** Lists an upstream's models; absent if the protocol cannot. */
   readonly modelListing?: ModelListing;
   /**
-   * What an upstream's refusal means here. The message is scrubbed: no credentials, hosts or organisation ids.
-   * @param body the first part of the answer, parsed when it was JSON, else as text
+   * Classifies an upstream error. Messages are scrubbed of credentials, hosts and organization IDs.
+   * @param body beginning of the body, parsed if JSON, else text
    */
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError;
 }

@@ -1,18 +1,32 @@
+import { AppError, type ErrorDetails, type ErrorKind } from '../../platform/shared/index.js';
 import type { SplicedBody } from './json-splice.js';
 
-/** A request to an upstream, without address and credentials, which the channel adds. */
+/** An upstream request without address and credentials, which the channel adds. */
 export interface UpstreamRequest {
-  /** Behind the channel's base address: `/chat/completions`. */
+  /** Relative to the base URL: `/chat/completions`. */
   readonly path: string;
-  /** The query to add to the channel's own, without the question mark; may be empty. */
+  /** Added to the channel's query; without the question mark; may be empty. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: SplicedBody;
-  /** `POST` when absent; the others go without the body. */
+  /** Default: `POST`; others have no body. */
   readonly method?: 'GET' | 'DELETE';
-  /**
-   * How many of the content's stop texts, from the first on, the upstream has been told, when it was built from
-   * content. The others are looked for in the answer.
-   */
+  /** Number of stop sequences sent, from the first, for built requests; the others are enforced in the response. */
   readonly stopsSent?: number;
+}
+
+/**
+ * An upstream's rejection of the request itself. Keeps the upstream's code, on which clients of the same protocol may
+ * act.
+ */
+export class UpstreamRefusal extends AppError {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    details: ErrorDetails,
+    /** Code in the upstream's protocol: `previous_response_not_found`. Undefined if none. */
+    readonly code: string | undefined,
+  ) {
+    super(kind, message, details);
+  }
 }

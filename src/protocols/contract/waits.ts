@@ -1,40 +1,40 @@
 import { monotonicMs } from '../../platform/shared/index.js';
 
-/** Its client took nothing, more money was asked for, or an upstream was given a moment before the next one was asked. */
+/** The client was not reading, the hold was being extended, or a retry was delayed. */
 export const WAIT_REASONS = ['client', 'credit', 'back_off'] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
-/** How often and how long something was waited for, and when: begin and length of each time, from the call's beginning. */
+/** Number, total and times of waits, relative to the call's start. */
 export interface WaitRecord {
   readonly count: number;
   readonly ms: number;
-  /** Times that lie close together may be one span, so that these can come to more than `ms`. */
+  /** Adjacent waits may be merged, so that spans can exceed `ms`. */
   readonly spans: readonly (readonly [atMs: number, tookMs: number])[];
 }
 
 export type WaitRecords = Readonly<Partial<Record<WaitReason, WaitRecord>>>;
 
-/** A slow client stops and goes on thousands of times: of more than this, those that lie closest together become one. */
+/** Slow clients pause thousands of times: beyond this, the closest spans are merged. */
 const MAX_SPANS = 20;
 
-/** What the answer of one call stood still for, while it runs. Costs nothing before there is something. */
+/** What a running call's response waits for. Free of cost until something does. */
 export class Waits {
   private readonly byReason: Partial<Record<WaitReason, Spans>> = {};
 
-  /** @param startedMs when the call arrived, by the monotonic clock */
+  /** @param startedMs start of the call, monotonic */
   constructor(private readonly startedMs: number) {}
 
-  /** Again does nothing. */
+  /** Idempotent. */
   begin(reason: WaitReason): void {
     (this.byReason[reason] ??= new Spans()).begin(monotonicMs() - this.startedMs);
   }
 
-  /** Without a beginning does nothing. */
+  /** No effect without a beginning. */
   end(reason: WaitReason): void {
     this.byReason[reason]?.end(monotonicMs() - this.startedMs);
   }
 
-  /** All of a call that has ended so many milliseconds after it began; undefined when there was none to speak of. */
+  /** All waits of a call that ended after `endMs`; undefined if none. */
   recordsUntil(endMs: number): WaitRecords | undefined {
     const entries = WAIT_REASONS.map((reason) => [reason, this.byReason[reason]?.record(endMs)] as const);
     const known = entries.filter(([, record]) => record !== undefined && record.ms > 0);
@@ -42,9 +42,9 @@ export class Waits {
   }
 }
 
-/** The times of one reason, in order. */
+/** Waits of one reason, in order. */
 class Spans {
-  /** Begin and end of each in turn. */
+  /** Alternating starts and ends. */
   private readonly bounds: number[] = [];
   private sinceMs: number | undefined;
   private count = 0;
@@ -86,7 +86,7 @@ class Spans {
     this.bounds.length -= 2;
   }
 
-  /** From this end to the beginning behind it. */
+  /** Gap between this end and the next start. */
   private gap(end: number): number {
     return (this.bounds[end + 1] ?? Infinity) - (this.bounds[end] ?? 0);
   }

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { GeminiUpstream } from './gemini.upstream.js';
+import { GeminiUpstream } from './upstream.js';
 
 @Module({ providers: [GeminiUpstream] })
 export class GeminiModule {}

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { MessagesProtocol } from './messages.protocol.js';
-import { MessagesUpstream } from './messages.upstream.js';
+import { MessagesProtocol } from './protocol.js';
+import { MessagesUpstream } from './upstream.js';
 
 @Module({
   providers: [MessagesProtocol, MessagesUpstream],

@@ -1,4 +1,4 @@
-// What the relay needs of Responses besides its adapters: lists of the input items of stored responses.
-export { RESPONSES_PATH } from './responses.protocol.js';
-export { inputItems } from './responses.stored.list.js';
+// Besides the adapters: lists of the input items of stored responses.
+export { RESPONSES_PATH } from './protocol.js';
+export { inputItems } from './stored.js';
 export { ResponsesModule } from './responses.module.js';

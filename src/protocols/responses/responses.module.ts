@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ResponsesProtocol } from './responses.protocol.js';
-import { ResponsesUpstream } from './responses.upstream.js';
+import { ResponsesProtocol } from './protocol.js';
+import { ResponsesUpstream } from './upstream.js';
 
 @Module({
   providers: [ResponsesProtocol, ResponsesUpstream],

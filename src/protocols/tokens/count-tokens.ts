@@ -1,20 +1,138 @@
 import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { type PromptPlaces, type ResponsePlaces, textPieces } from '../contract/index.js';
+import type { CountReply, CountRequest } from './token-thread.js';
 
-// Only for the thread: importing this loads some 60 MB.
+/** Processes a request in the thread. Never throws. */
+export function replyCount({ prompt, answer, places }: CountRequest): CountReply {
+  try {
+    return {
+      prompt: promptCount(prompt, places),
+      output: tokensInAll(answerTexts(answer, places.answer)),
+    };
+  } catch (error) {
+    // The message could quote the input.
+    return { fault: error instanceof Error ? error.name : 'unknown' };
+  }
+}
 
-// What it remembers of texts is somebody's words, and with 100,000 of them it takes longer to look them up than to count.
+function promptCount(prompt: CountRequest['prompt'], places: CountRequest['places']): number {
+  if (prompt === undefined) return 0;
+  if (prompt instanceof Uint8Array) return promptTokens(parsed(prompt), places.prompt);
+  const { silent } = places.prompt;
+  return Math.ceil(prompt.texts.reduce((tokens, piece) => tokens + pieceTokens(piece, silent), 0) * prompt.share);
+}
+
+const tokensInAll = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + tokensIn(text), 0);
+
+function answerTexts(answer: CountRequest['answer'], { within, texts }: ResponsePlaces): readonly string[] {
+  if (!(answer instanceof Uint8Array)) return answer;
+  const whole = parsed(answer);
+  const written = Object.fromEntries(within.map((name) => [name, whole[name]]));
+  return textPieces(written, new Set(texts));
+}
+
+function parsed(bytes: Uint8Array): JsonObject {
+  const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  if (!isJsonObject(value)) throw new TypeError('Not a JSON object.');
+  return value;
+}
+
+/** Tokens around a message: start, role, end. */
+const AROUND_MESSAGE = 4;
+/** Separator between role and name. */
+const BEFORE_NAME = 1;
+/** The prompt ends with the start of the response. */
+const BEFORE_ANSWER = 3;
+
+/** Message members with encoded media; everything else is text. */
+const ENCODED: Readonly<Record<string, true>> = { image_url: true, url: true, file_data: true };
+const DATA_URL = /^data:[^,]{0,128},/;
+
+/** Text tokens of a request, without images. */
+export function promptTokens(body: JsonObject, places: PromptPlaces): number {
+  const counting = new PromptCounting(new Set(places.silent), new Set(places.whole));
+  const conversation = places.conversation.map((name) => counting.messages(body[name]));
+  const definitions = places.definitions.map((name) => counting.everything(body[name]));
+  return [...conversation, ...definitions].reduce((sum, tokens) => sum + tokens, BEFORE_ANSWER);
+}
+
+/** Message members with text: their strings count, plus the overhead of a message. */
+const AROUND_TEXT = /"(?:content|text|tool_calls|function|name|arguments|input|output)"\s*:/g;
+/** Type of a value in a definition, which is text. */
+const SCHEMA_TYPE = '\\s*"(?:object|string|integer|number|boolean|array)"';
+const SPEAKER = /"role"\s*:/g;
+/** A string's quote with everything up to the next string. */
+const SYNTAX = /(?<!\\)"[\s{}[\],:"]*/;
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+
+/** Estimates `promptTokens` for a fragment of a request's JSON. */
+export function pieceTokens(piece: string, silent: PromptPlaces['silent']): number {
+  const ofNoWords = new RegExp(`"(?:${silent.join('|')})"\\s*:(?!${SCHEMA_TYPE})\\s*(?:"[^"]*"?|[^"{}[\\],]*)`, 'g');
+  const messages = piece.match(SPEAKER)?.length ?? 0;
+  const texts = piece.replace(ofNoWords, '').replace(AROUND_TEXT, '').split(SYNTAX);
+  return sum(texts, (text) => tokensIn(unescaped(text))) + messages * AROUND_MESSAGE;
+}
+
+const unescaped = (text: string): string =>
+  text.replace(/\\(["\\/ntr])/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped);
+
+class PromptCounting {
+  constructor(
+    private readonly silent: ReadonlySet<string>,
+    private readonly whole: ReadonlySet<string>,
+  ) {}
+
+  messages(value: unknown): number {
+    if (typeof value === 'string') return AROUND_MESSAGE + tokensIn(value);
+    return Array.isArray(value) ? sum(value, (message) => AROUND_MESSAGE + this.words(message)) : 0;
+  }
+
+  /** Counts strings and member names; names account for punctuation. */
+  everything(value: unknown): number {
+    if (typeof value === 'string') return tokensIn(value);
+    if (Array.isArray(value)) return sum(value, (item) => this.everything(item));
+    if (!isJsonObject(value)) return value === undefined || value === null ? 0 : tokensIn(JSON.stringify(value));
+    return sum(Object.entries(value), ([name, member]) => tokensIn(name) + this.everything(member));
+  }
+
+  private words(value: unknown): number {
+    if (typeof value === 'string') return tokensIn(value);
+    if (Array.isArray(value)) return sum(value, (item) => this.words(item));
+    if (!isJsonObject(value) || value['type'] === 'base64') return 0;
+    const named = typeof value['role'] === 'string' && typeof value['name'] === 'string' ? BEFORE_NAME : 0;
+    return sum(Object.entries(value), ([name, member]) => this.member(name, member)) + named;
+  }
+
+  private member(name: string, value: unknown): number {
+    if (this.silent.has(name) || isEncoded(name, value)) return 0;
+    return this.whole.has(name) ? this.everything(value) : this.words(value);
+  }
+}
+
+function isEncoded(name: string, value: unknown): boolean {
+  if (name === 'input_audio') return isJsonObject(value);
+  return typeof value === 'string' && ENCODED[name] === true && DATA_URL.test(value);
+}
+
+const sum = <T>(items: readonly T[], tokens: (item: T) => number): number =>
+  items.reduce((total, item) => total + tokens(item), 0);
+
+// Only imported by the thread: loads about 60 MB.
+
+// The cache would retain user text, and above 100,000 entries a lookup is slower than counting.
 setMergeCacheSize(0);
 
 /**
- * Runs that the tokenizer would take as one piece. What it does with a piece grows with the square of its length: a
- * minute for 100,000 characters. Cut into such parts they cost a token more each, at most.
+ * Long runs that the tokenizer treats as one piece, in quadratic time (a minute for 100,000 characters). Split into
+ * parts, each costs at most one more token.
  */
 const LONG_RUN = /[\p{L}\p{M}]{128}|[^\s\p{L}\p{N}]{128}|\s{128}|[\r\n/]{128}/gu;
 
-/** What looks like a control token in somebody's text is text. */
+/** Control tokens in user text are text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-/** Tokens of a text in the encoding o200k_base, which stands for that of every model. */
+/** Tokens in o200k_base, which stands for every model's encoding. */
 export function tokensIn(text: string): number {
   let tokens = 0;
   let from = 0;

@@ -1,6 +1,4 @@
-// Token counting in a separate thread: which texts of a request and a response count, and their tokens. Where a
-// protocol puts its texts is in its adapter; the price of a token is in catalog.
+// Token counting in a separate thread. Adapters define where text is; catalog defines prices.
 export { TokenCounter } from './token-counter.js';
-export type { CountedTokens, CountRequest } from './count-request.js';
-export { TokenThread } from './token-thread.js';
+export { type CountedTokens, type CountRequest, TokenThread } from './token-thread.js';
 export { TokensModule } from './tokens.module.js';

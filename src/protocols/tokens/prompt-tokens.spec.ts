@@ -1,6 +1,5 @@
 import type { PromptPlaces } from '../contract/index.js';
-import { tokensIn } from './count-tokens.js';
-import { pieceTokens, promptTokens } from './prompt-tokens.js';
+import { pieceTokens, promptTokens, tokensIn } from './count-tokens.js';
 
 const PLACES: PromptPlaces = {
   conversation: ['system', 'messages'],

@@ -1,19 +1,18 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
-import type { CountedTokens, CountReply, CountRequest } from './count-request.js';
-import { TokenThread } from './token-thread.js';
+import { type CountedTokens, type CountReply, type CountRequest, TokenThread } from './token-thread.js';
 
 interface Job {
   readonly request: CountRequest;
   readonly bytes: number;
-  /** Resolves the promise, once; undefined when there is no count. */
+  /** Resolves the promise; undefined without a count. */
   readonly done: (tokens: CountedTokens | undefined) => void;
   readonly timer: NodeJS.Timeout;
 }
 
 /**
- * Counts tokens in a thread of its own, one request after the other. The thread is started when it is first needed, and
- * anew after it was lost: with it only the count is lost that it was about.
+ * Counts tokens in a separate thread, one request at a time. The thread starts on demand and is restarted after a
+ * crash, which loses the current count only.
  */
 @Injectable()
 export class TokenCounter implements OnModuleDestroy {
@@ -26,7 +25,7 @@ export class TokenCounter implements OnModuleDestroy {
 
   constructor(private readonly thread: TokenThread) {}
 
-  /** Undefined when it cannot be counted, or not in time: nobody should wait for it, and a rough count will do. */
+  /** Undefined if it cannot be counted in time; callers then use an estimate. */
   count(request: CountRequest): Promise<CountedTokens | undefined> {
     const bytes = bytesOf(request);
     const { maxBytes, maxWaitingBytes, patienceMs } = this.thread;
@@ -82,7 +81,7 @@ export class TokenCounter implements OnModuleDestroy {
   }
 
   private onReply(worker: Worker, reply: CountReply): void {
-    // What was given up is not asked for any more.
+    // A reply of an abandoned thread.
     if (worker !== this.worker) return;
     if ('fault' in reply) this.logger.debug(`Not counted: ${reply.fault}.`);
     this.end('fault' in reply ? undefined : reply);
@@ -95,7 +94,7 @@ export class TokenCounter implements OnModuleDestroy {
     this.end(undefined);
   }
 
-  /** The time of a job is up. A thread cannot be asked to stop. */
+  /** The job timed out. A running count cannot be interrupted, so the thread is terminated. */
   private giveUp(job: Job): void {
     if (job === this.current) {
       const { worker } = this;
@@ -125,7 +124,7 @@ const bytesOf = ({ prompt, answer }: CountRequest): number =>
 
 const textBytes = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** As it is handed over: copies of what lies in larger pieces of memory, which would go along whole. */
+/** Copies views of larger buffers, which would otherwise be transferred as a whole. */
 function copyOf(request: CountRequest): [CountRequest, ArrayBuffer[]] {
   const memory: ArrayBuffer[] = [];
   const copied = <T>(value: T | Uint8Array): T | Uint8Array => {

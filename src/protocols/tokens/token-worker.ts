@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
-import { replyCount } from './count-request.handler.js';
-import type { CountRequest } from './count-request.js';
+import { replyCount } from './count-tokens.js';
+import type { CountRequest } from './token-thread.js';
 
-// The program of the thread: one request after the other, each answered once.
+// Program of the counting thread: processes one request at a time and replies once to each.
 
 parentPort?.on('message', (request: CountRequest) => parentPort?.postMessage(replyCount(request)));

@@ -3,25 +3,24 @@ import type { Flow, Frame, Interruption } from '../../protocols/contract/index.j
 import { AppError } from '../../platform/shared/index.js';
 import type { Ticket } from './ticket.js';
 
-/** How long the end of an answer still waits for its settlement when the process is about to end, in ms. */
+/** Max wait for settlement during the final phase of a shutdown, in ms. */
 const LAST_TIMEOUT_MS = 1500;
-/** How often a model that shows nothing is asked after: what it thinks meanwhile must be paid for too. */
+/** Interval for charging hidden reasoning while nothing is shown. */
 const SILENCE_MS = 1000;
 
-/** What the engine shares with the accounting of a call. */
+/** What the engine and the accounting of a call share. */
 interface AccountingContext {
-  /** Ends the call before its time. */
+  /** Ends the call early. */
   readonly interruption: Interruption;
-  /** Held while more money is asked for. */
+  /** Paused while the hold is being extended. */
   readonly flow: Flow;
 }
 
 /**
- * The frames of an answer as a client may have them: each is looked at for what it costs, the last one is kept back until
- * the call is settled, a failure is settled before it is told, and whoever stops listening has left. An interruption is a
- * failure unless the answer is complete; it does not reach a call that is still being admitted. What is not paid for yet
- * waits until it is, or ends the answer. One operator, written by hand, because only one of these ends may happen to a
- * call, and because every operator is a cost of every call.
+ * Accounts for the frames of a response: each is metered, unpaid ones wait until the hold is extended, the last one
+ * waits for settlement, failures are settled before they are sent, and unsubscription counts as cancellation. An
+ * interruption fails the call unless the response is complete; it does not affect a call still in admission. One
+ * hand-written operator, because exactly one ending must win, and because every operator costs every call.
  */
 export function accounted(ticket: Ticket, { interruption, flow }: AccountingContext): MonoTypeOperatorFunction<Frame> {
   return (frames) =>
@@ -46,7 +45,7 @@ class Accounting {
   private state: 'open' | 'settling' | 'ended' = 'open';
   private patience: NodeJS.Timeout | undefined;
   private readonly silence: NodeJS.Timeout | undefined;
-  /** What has come and is not paid for yet, in order. */
+  /** Received but unpaid frames, in order. */
   private unpaid: Frame[] = [];
   private asking = false;
   private sourceOver = false;
@@ -89,7 +88,7 @@ class Accounting {
     else if (!this.ticket.covered) this.ask();
   }
 
-  /** The upstream is not read from while money is asked for. */
+  /** Pauses the upstream while the hold is being extended. */
   private ask(): void {
     if (this.asking) return;
     this.asking = true;
@@ -109,14 +108,14 @@ class Accounting {
     if (this.sourceOver) this.complete();
   }
 
-  /** The call fails where it is, and nothing more of it is bought. */
+  /** Fails the call; nothing more is bought. */
   private cutOff(error: unknown): void {
     if (this.state !== 'open') return;
     this.leaveSource();
     this.fail(error);
   }
 
-  /** The source has failed, which is nothing to an answer that is complete. */
+  /** An error of the source; irrelevant after a complete response. */
   failSource(thrown: unknown): void {
     if (this.state === 'open') this.fail(thrown);
   }
@@ -127,18 +126,18 @@ class Accounting {
     const error = AppError.from(thrown);
     this.ticket
       .fail(error)
-      // The queue has logged it and goes on trying; the client is told why its call failed.
+      // The queue has logged it and keeps trying; the client gets the call's own error.
       .catch(() => undefined)
       .finally(() => this.out.error(error));
   }
 
-  /** Without a last frame nothing has come to its end, which whoever made the frames has said by now. */
+  /** Without a last frame, the source has reported an error before. */
   complete(): void {
     this.sourceOver = true;
     if (this.state === 'open' && !this.asking) this.out.complete();
   }
 
-  /** @returns whether the call fails by it now, not settled yet and not still being admitted: whoever admits it looks */
+  /** @returns whether this error fails the call: not settled yet, and past admission */
   interrupt(error: AppError): boolean {
     if (this.state === 'settling') this.patience = setTimeout(() => this.ticket.giveUp(), LAST_TIMEOUT_MS);
     if (this.state !== 'open' || this.ticket.admission === undefined) return false;

@@ -29,13 +29,13 @@ export class AdmissionHealth {
 
   constructor(private readonly pools: DatabasePools) {}
 
-  /** A batch was decided, whatever of its calls was refused. */
+  /** The batch was processed, whatever its results. */
   noteSuccess(): void {
     this.failures = 0;
     this.latestMs = monotonicMs();
   }
 
-  /** A batch failed as a whole, because of the database. */
+  /** The batch failed because of the database. */
   noteFailure(): void {
     this.failures += 1;
     this.latestMs = monotonicMs();

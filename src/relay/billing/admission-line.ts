@@ -1,22 +1,24 @@
+import type { AppError } from '../../platform/shared/index.js';
 import { type AdmissionRequest, type AdmissionResult, isShort } from './admission.js';
+import { AccountOwes, InsufficientQuota } from './billing.errors.js';
 
-/** Max time that a call waits for money held by running calls, in ms. */
+/** Max wait for money held by running calls, in ms. */
 const MAX_WAIT_MS = 5000;
 /** Interval between retries, in ms: calls of other processes release money without a wake-up. */
 const POLL_MS = 250;
-/** Max calls waiting for one wallet or key; further calls are refused at once. */
+/** Max calls waiting per wallet or key; further ones are rejected. */
 const MAX_WAITING = 64;
 
 /** Calls waiting for the money of one wallet or key, in order of arrival. */
 interface Line {
   readonly waiting: (() => void)[];
-  /** Called when money has been released. */
+  /** Called when money was released. */
   wake: () => void;
 }
 
 /**
- * Queues calls of a wallet or key that has money for each of them, but not for all at once. A call waits for running calls
- * to release their holds, for `MAX_WAIT_MS` at most and without a lock or hold of its own; then it is refused.
+ * Queues calls whose wallet or key could pay for each but not for all at once. A call waits for running calls to
+ * release their holds, up to `MAX_WAIT_MS` and without a lock or hold; then it is rejected.
  */
 export class AdmissionLine {
   private readonly lines = new Map<string, Line>();
@@ -25,7 +27,7 @@ export class AdmissionLine {
   /** @param place asks the database */
   constructor(private readonly place: (request: AdmissionRequest) => Promise<AdmissionResult>) {}
 
-  /** The result of admission, at once or after waiting in line. @throws what `place` throws */
+  /** The result of admission, immediately or after waiting. @throws errors of `place` */
   async admit(request: AdmissionRequest): Promise<AdmissionResult> {
     const ahead = this.lines.size === 0 ? undefined : this.lineAhead(request);
     if (ahead !== undefined) return this.wait(ahead, request);
@@ -33,14 +35,14 @@ export class AdmissionLine {
     return isPassing(result, request) ? this.wait(shortOf(result, request), request, result) : result;
   }
 
-  /** Retries the first waiting call of the account and of the key: one of their calls has ended. */
+  /** Retries the first waiting call of the account and of the key, after one of their calls has ended. */
   wake(accountId: string, keyId: string): void {
     if (this.lines.size === 0) return;
     this.lines.get(accountId)?.wake();
     this.lines.get(keyId)?.wake();
   }
 
-  /** Lets all waiting calls ask one last time. */
+  /** Lets all waiting calls try once more. */
   close(): void {
     this.isClosed = true;
     for (const line of this.lines.values()) {
@@ -62,7 +64,7 @@ export class AdmissionLine {
     const turned = new Promise<void>((resolve) => (turn = resolve));
     line.waiting.push(turn);
     try {
-      // A call that reaches the front asks at once: the one before it has just left.
+      // The call before it has just left, so it tries immediately.
       if (isFirst && refused !== undefined) await nextWake(line, untilMs);
       else if (!isFirst) await Promise.race([turned, elapsed(untilMs - performance.now())]);
       return await this.untilAnswered(line, request, untilMs);
@@ -94,7 +96,7 @@ export class AdmissionLine {
 const isPassing = (result: AdmissionResult, { minimum }: AdmissionRequest): boolean =>
   isShort(result) && result.onHold > 0n && result.free + result.onHold >= BigInt(minimum);
 
-/** Whose money is short. */
+/** The account or key that lacks money. */
 const shortOf = ({ outcome }: AdmissionResult, { account_id, key_id }: AdmissionRequest): string =>
   outcome === 'wallet' ? account_id : key_id;
 
@@ -104,3 +106,25 @@ function nextWake(line: Line, untilMs: number): Promise<void> {
 }
 
 const elapsed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());
+
+/**
+ * The error for a call without enough money; undefined if it is admitted, or if key or catalog must be reloaded.
+ * @param minimum required nanos
+ */
+export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: string): AppError | undefined {
+  switch (result.outcome) {
+    case 'wallet':
+    case 'key':
+    case 'budget':
+      return new InsufficientQuota(result.outcome, result, minimum, keyName);
+    case 'owed':
+      return new AccountOwes(result);
+    case 'admitted':
+    case 'stale':
+    case 'key_state':
+    case 'account_state':
+      return undefined;
+    default:
+      return result.outcome satisfies never;
+  }
+}

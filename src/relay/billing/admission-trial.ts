@@ -1,23 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { AppError } from '../../platform/shared/index.js';
 import type { AdmissionResult } from './admission.js';
-import { refusalOf } from './admission-refusal.js';
+import { refusalOf } from './admission-line.js';
 import { AdmissionOutdated, AdmissionUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { HoldRequest } from './hold.js';
 import { admissionRequest, type BillingPlan, type CallToAdmit } from './plan.js';
-import { ThisProcess } from './sweeper/this-process.js';
+import { ThisProcess } from './sweeper/presence.js';
 
-/** What admission would say to a call. Amounts in nanos. */
+/** Result of a trial admission. Amounts in nanos. */
 export interface TriedAdmission {
-  /** What would be asked for. */
+  /** The requested hold. */
   readonly asked: HoldRequest;
-  /** What would be held, and what is free; of the wallet, or of the key or budget that has not enough. */
+  /** Hold and free amount of the wallet, or of the key or budget that lacks money. */
   readonly result: AdmissionResult;
   readonly refusal: AppError | undefined;
 }
 
-/** Asks admission about a call that is not made: nothing is held, and no row is left. */
+/** Runs admission without effect: nothing is held or recorded. */
 @Injectable()
 export class AdmissionTrial {
   constructor(
@@ -27,7 +27,7 @@ export class AdmissionTrial {
 
   /**
    * @param isNewKey the caller's key is not stored
-   * @throws AdmissionUnavailable when the database does not answer
+   * @throws AdmissionUnavailable when the database does not respond
    */
   async of(call: CallToAdmit, plan: BillingPlan, isNewKey: boolean): Promise<TriedAdmission> {
     const { request, hold } = admissionRequest(call, plan, this.self.id);

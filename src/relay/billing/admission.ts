@@ -1,6 +1,6 @@
 import type { PriceSnapshot } from './price-snapshot.js';
 
-/** What one call asks of admission; amounts in nanos. */
+/** Admission request of a call; amounts in nanos. */
 export interface AdmissionRequest {
   readonly id: string;
   readonly created_at: string;
@@ -22,25 +22,25 @@ export interface AdmissionRequest {
   readonly ceiling: string;
 }
 
-/** What has not enough for a call. */
+/** What lacks money. */
 export type Shortage = 'wallet' | 'key' | 'budget';
 export type BudgetPeriod = 'day' | 'week' | 'month';
 
 export type AdmissionOutcome = 'admitted' | 'stale' | 'key_state' | 'account_state' | 'owed' | Shortage;
 
-/** What a call met of the wallet, or of the key or budget when that has not enough. */
+/** State of the wallet, or of the key or budget that lacks money. */
 export interface FundsLeft {
-  /** What was free when the call came; of an account that owes, minus that. */
+  /** Available when the call arrived; for an account in debt, minus the debt. */
   readonly free: bigint;
-  /** What running calls hold of the same. */
+  /** Held by running calls. */
   readonly onHold: bigint;
-  /** How many running calls hold of the wallet. */
+  /** Number of running calls with a hold on the wallet. */
   readonly holds: number;
-  /** Which budget has not enough. */
+  /** The budget that lacks money. */
   readonly period?: BudgetPeriod;
 }
 
-/** What admission decided for one call. */
+/** The decision about one call. */
 export interface AdmissionResult extends FundsLeft {
   readonly outcome: AdmissionOutcome;
   readonly hold: bigint;
@@ -50,21 +50,21 @@ export interface AdmissionResult extends FundsLeft {
 export const isShort = ({ outcome }: AdmissionResult): boolean =>
   outcome === 'wallet' || outcome === 'key' || outcome === 'budget';
 
-/** Asks for more money for a call that still runs. */
+/** Requests a larger hold for a running call. */
 export interface ExtensionRequest {
-  /** As the call was admitted, should its row have been lost with the database. */
+  /** The call as admitted, in case the database lost its row. */
   readonly admission: AdmissionRequest;
   /** The hold as the process knows it. */
   readonly held: bigint;
-  /** How much more it should be. Asking again with the same `held` does not raise it twice. */
+  /** The requested increase. Idempotent for the same `held`. */
   readonly want: bigint;
 }
 
-/** 'closed': the call has been settled or swept, and nothing can be held for it any more. */
+/** 'closed': the call was settled or swept. */
 export type ExtensionOutcome = 'extended' | 'closed' | 'key_state' | 'account_state' | 'owed' | Shortage;
 
 export interface ExtensionResult extends FundsLeft {
   readonly outcome: ExtensionOutcome;
-  /** Above what was held: all that was wanted or as much as there was; 0 unless 'extended'. */
+  /** The increase, possibly less than requested; 0 unless 'extended'. */
   readonly granted: bigint;
 }

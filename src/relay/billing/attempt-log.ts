@@ -3,28 +3,28 @@ import type { Channel, UpstreamCost } from '../../catalog/channels/index.js';
 import { monotonicMs } from '../../platform/shared/index.js';
 import type { AttemptRow } from './call-row.js';
 
-/** Enough to tell failures apart; some upstreams send pages of text. */
+/** Enough to distinguish errors; some upstreams send whole pages. */
 const MAX_REASON_CHARACTERS = 300;
 
-/** Where a request goes. */
+/** Target of a request. */
 export interface AttemptTarget {
   readonly channel: string;
   readonly protocol: ProtocolId;
   readonly upstreamModel: string;
-  /** Which of the channel's credentials, from 1; null when it has none. */
+  /** Index of the channel's credential, from 1; null if it has none. */
   readonly credential: number | null;
-  /** The upstream is not asked for the client's service tier: its protocol has none. */
+  /** The upstream's protocol has no service tier. */
   readonly isTierLeftOut?: boolean;
-  /** What the upstream charges for the model; undefined: unknown. */
+  /** Upstream cost of the model; undefined: unknown. */
   readonly cost: UpstreamCost | undefined;
-  /** All models of the channel, for passes of others than the one that was asked for; absent: only that is known. */
+  /** Models and costs of the channel, for passes of other models; absent: unknown. */
   readonly offers?: Pick<Channel, 'models' | 'costs'>;
 }
 
-/** How far a request came: it never left, nobody answered it, it was refused, or it has been worked on. */
+/** How far a request got. */
 type Fate = 'never sent' | 'unanswered' | 'refused' | 'answered';
 
-/** What is recorded of one request to an upstream while it runs. Times in milliseconds from its start. */
+/** Record of one request to an upstream. Times in ms since its start. */
 export class AttemptLog {
   private readonly startedMs = monotonicMs();
   private connectMs: number | null = null;
@@ -37,16 +37,16 @@ export class AttemptLog {
   private upstreamRequestId = '';
   private outcome: string | undefined;
   private reason = '';
-  /** What it used, as it was reported before the attempt was given up for another one. */
+  /** Usage reported before a failover. */
   usage: TokenUsage | undefined;
-  /** Told when the upstream has begun to answer. */
+  /** Called when the upstream starts to respond. */
   onAnswered: (() => void) | undefined;
 
   constructor(
     private readonly call: { readonly id: string; readonly createdAt: number },
     private readonly ordinal: number,
     private readonly target: AttemptTarget,
-    /** Milliseconds from the call's arrival to here. */
+    /** Ms since the call's arrival. */
     private readonly begunMs: number,
   ) {}
 
@@ -66,12 +66,12 @@ export class AttemptLog {
     return this.target.cost;
   }
 
-  /** What the upstream charges for another model of the channel; undefined: unknown. */
+  /** Upstream cost of another model of the channel; undefined: unknown. */
   costOf(model: string): UpstreamCost | undefined {
     return this.target.offers?.costs.get(model);
   }
 
-  /** The names by which the upstream knows a model. */
+  /** Upstream names of a model. */
   upstreamNames(model: string): readonly string[] {
     return this.target.offers?.models.get(model) ?? [];
   }
@@ -81,27 +81,27 @@ export class AttemptLog {
     return this.connectMs === null ? 'never sent' : 'unanswered';
   }
 
-  /** The upstream has begun to answer. A refusal is no answer. */
+  /** The upstream has started a successful response. */
   get answered(): boolean {
     return this.status !== null && this.status >= 200 && this.status < 300;
   }
 
-  /** There is a connection, and the request goes out on it. */
+  /** Connected; the request is being sent. */
   connected(): void {
     this.connectMs ??= this.elapsed();
   }
 
-  /** All of the request has been handed to the connection. */
+  /** The request was handed to the connection. */
   sent(): void {
     this.isSent = true;
   }
 
-  /** The upstream has all of the prompt, and has not refused it: it will charge for it. */
+  /** The upstream has the whole prompt and has not rejected it, so it will charge for it. */
   get isPromptSpent(): boolean {
     return this.answered || (this.isSent && this.status === null && this.outcome === undefined);
   }
 
-  /** @param requestId what the upstream calls the request */
+  /** @param requestId the upstream's request ID */
   headers(status: number, requestId = ''): void {
     this.headersMs = this.elapsed();
     this.status = status;
@@ -109,7 +109,7 @@ export class AttemptLog {
     if (this.answered) this.onAnswered?.();
   }
 
-  /** The first byte of the answer's body has come; later ones change nothing. */
+  /** First byte of the body; later calls have no effect. */
   firstByte(): void {
     this.firstByteMs ??= this.elapsed();
   }
@@ -119,8 +119,9 @@ export class AttemptLog {
   }
 
   /**
-   * @param outcome `succeeded`, or the kind of error it ended with; the first counts. What is never finished was cancelled
-   * @param reason why it failed, without quotes of the request
+   * The first call counts; attempts that are never finished were cancelled.
+   * @param outcome `succeeded` or the error kind
+   * @param reason error message without quotes of the request
    */
   finish(outcome: string, reason = ''): void {
     if (this.outcome !== undefined) return;
@@ -129,7 +130,7 @@ export class AttemptLog {
     this.durationMs = this.elapsed();
   }
 
-  /** What it cost is not known before the call has ended. */
+  /** Without costs, which are computed when the call has ended. */
   row(): AttemptRow {
     return {
       call_id: this.call.id,

@@ -1,9 +1,9 @@
 import type { AdmissionRequest } from './admission.js';
 import type { AttemptRow, CallRow } from './call-row.js';
 
-// Batches travel as arrays of composite rows; their types stand in the migrations.
+// Batches are passed as arrays of composite types, which migrations define.
 
-/** The fields of the type `admission`, in its order. */
+/** Fields of the type `admission`, in order. */
 export const ADMISSION = [
   'id',
   'created_at',
@@ -25,7 +25,7 @@ export const ADMISSION = [
   'ceiling',
 ] as const satisfies readonly (keyof AdmissionRequest)[];
 
-/** The fields of the type `extension`, in its order. */
+/** Fields of the type `extension`, in order. */
 export const EXTENSION = [
   'id',
   'created_at',
@@ -43,7 +43,7 @@ export const EXTENSION = [
   'want',
 ] as const satisfies readonly (keyof AdmissionRequest | 'held' | 'want')[];
 
-/** The fields of the type `settlement`, in its order. */
+/** Fields of the type `settlement`, in order. */
 export const SETTLEMENT = [
   'id',
   'created_at',
@@ -80,7 +80,7 @@ export const SETTLEMENT = [
   'upstream_report',
 ] as const satisfies readonly (keyof CallRow)[];
 
-/** The fields of the type `attempt`, in its order. */
+/** Fields of the type `attempt`, in order. */
 export const ATTEMPT = [
   'call_id',
   'ordinal',

@@ -3,11 +3,11 @@ import type { ExtensionOutcome, FundsLeft, Shortage } from './admission.js';
 
 const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
-/** The wallet, the key or one of its budgets cannot pay for the call. Says which, what is left and what the call needs. */
+/** The wallet, the key or a budget cannot pay for the call. Says which, what is left and what is needed. */
 export class InsufficientQuota extends AppError {
-  /** @param keyName people have several keys, and look for the one to raise by its name */
+  /** @param keyName display name of the key, since users have several */
   constructor(source: Shortage, left: FundsLeft, minimum: bigint, keyName: string) {
-    // A refusal that only running calls cause is worth another try: their holds come back.
+    // If only running calls are in the way, a retry helps: their holds are released.
     const passing = left.free + left.onHold >= minimum;
     super(
       'insufficient_quota',
@@ -17,7 +17,7 @@ export class InsufficientQuota extends AppError {
   }
 }
 
-/** The account owes money, after a payment was taken back; until that is paid none of its calls is admitted. */
+/** The account is in debt after a reversed payment; no calls are admitted until it is paid. */
 export class AccountOwes extends AppError {
   constructor({ free }: FundsLeft) {
     super(
@@ -36,7 +36,7 @@ function ownerText(source: Shortage, { period }: FundsLeft, key: string): string
 function leftText(source: Shortage, { free, onHold, holds }: FundsLeft): string {
   const left = `$${formatUsd(free < 0n ? 0n : free)} left`;
   if (onHold === 0n) return left;
-  // Neither a key's row nor a budget's counts its calls.
+  // Rows of keys and budgets have no count of running calls.
   const calls = source === 'wallet' ? `${holds} running ${holds === 1 ? 'call' : 'calls'}` : 'running calls';
   return `${left} ($${formatUsd(onHold)} on hold for ${calls})`;
 }
@@ -49,7 +49,7 @@ function adviceText(source: Shortage, passing: boolean): string {
     : 'Wait for the next budget period, raise the budget of this key, or lower the output limit.';
 }
 
-/** A stream has said what its money could pay for: the rest of it is not bought. */
+/** A stream has reached what its money can pay for. */
 export class OutOfCredit extends AppError {
   constructor(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft) {
     super('insufficient_quota', `insufficient quota: ${whatRanOut(outcome, left)} The response ends here.`, {
@@ -71,9 +71,9 @@ function whatRanOut(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, l
   }
 }
 
-/** The client has named its call, and one of that name is running already, elsewhere. @see NamedCalls */
+/** A call with this idempotency key runs in another process. @see NamedCalls */
 export class RunsElsewhere extends AppError {
-  /** @param callId of the other one, where that is still known */
+  /** @param callId of the other call, if still known */
   constructor(callId: string | undefined) {
     const which = callId === undefined ? '' : `, ${callId},`;
     super(
@@ -84,7 +84,7 @@ export class RunsElsewhere extends AppError {
   }
 }
 
-/** The database did not take the call: nothing was sent and nothing is charged. */
+/** The database did not admit the call: nothing was sent or charged. */
 export class AdmissionUnavailable extends AppError {
   constructor(cause: unknown) {
     super(
@@ -98,7 +98,7 @@ export class AdmissionUnavailable extends AppError {
   }
 }
 
-/** So many calls wait to be recorded that no more are begun: nothing was held and nothing was sent. */
+/** Too many calls wait for settlement: nothing was held or sent. */
 export class TooManyUnsettled extends AppError {
   constructor() {
     super(
@@ -109,7 +109,7 @@ export class TooManyUnsettled extends AppError {
   }
 }
 
-/** The key or the catalog changed again while the call was being admitted: nothing was held and nothing was sent. */
+/** Key or catalog changed again during admission: nothing was held or sent. */
 export class AdmissionOutdated extends AppError {
   constructor() {
     super('unavailable', 'Prices or keys are being changed. Nothing was sent upstream; retry.', {
@@ -118,7 +118,7 @@ export class AdmissionOutdated extends AppError {
   }
 }
 
-/** The answer is there, but it could not be recorded in time, so its end is not sent. */
+/** The response is complete but could not be recorded in time, so its end is not sent. */
 export class SettlementUnavailable extends AppError {
   constructor(cause: unknown) {
     super(
@@ -130,14 +130,14 @@ export class SettlementUnavailable extends AppError {
   }
 }
 
-/** Nobody is told this: it stands in the log of calls whose process died under them. */
+/** Only recorded: the call's process died. */
 export class ProcessDied extends AppError {
   constructor() {
     super('internal', 'The process that served this call exited before the call ended.');
   }
 }
 
-/** Nor this: it stands in the log of calls whose settlement the database refused, until somebody settles them. */
+/** Only recorded: the database rejected the call's settlement. */
 export class NotSettled extends AppError {
   constructor() {
     super('internal', 'The outcome of this call could not be recorded. It is not charged until it is.');

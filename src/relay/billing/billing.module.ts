@@ -8,17 +8,13 @@ import { AdmissionHealth } from './admission-health.js';
 import { AdmissionTrial } from './admission-trial.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
-import { CallMetrics } from './call-metrics.js';
+import { CallMetrics, MoneyMetrics } from './billing-metrics.js';
 import { CallRecorder } from './call-recorder.js';
-import { MoneyMetrics } from './money-metrics.js';
 import { NamedCalls } from './named-calls.js';
 import { SettlementQueue } from './settlement-queue.js';
 import { InterruptedCalls } from './sweeper/interrupted-calls.js';
-import { Presence } from './sweeper/presence.js';
-import { ProcessRepository } from './sweeper/process.repository.js';
-import { SweepTimings } from './sweeper/sweep-timings.js';
+import { Presence, ProcessRepository, SweepTimings, ThisProcess } from './sweeper/presence.js';
 import { Sweeper } from './sweeper/sweeper.js';
-import { ThisProcess } from './sweeper/this-process.js';
 
 @Module({
   imports: [CatalogModule, KeysModule, MetricsModule, TokensModule, UsageModule],

@@ -16,16 +16,16 @@ import type {
 import { AdmissionHealth } from './admission-health.js';
 import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
 import type { CallRow } from './call-row.js';
-import { MoneyMetrics } from './money-metrics.js';
+import { MoneyMetrics } from './billing-metrics.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
-/** The code of PostgreSQL for a row whose key another one has. */
+/** PostgreSQL: unique violation. */
 const ALREADY_THERE = '23505';
-/** The code for a row without a partition, which names no constraint, and for a row that violates a constraint. */
+/** PostgreSQL: check violation, and (without a constraint name) a missing partition. */
 const CHECK_VIOLATION = '23514';
 
 const ADMIT = 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)';
-/** Nobody has its secret. */
+/** A key without a known secret. */
 const NEW_KEY = `INSERT INTO api_keys (id, account_id, name, hint, secret_hash) VALUES ($1, $2, '', '', sha256(($1::text)::bytea))`;
 
 interface FundsLine {
@@ -45,7 +45,7 @@ interface ExtensionLine extends FundsLine {
   granted: string;
 }
 
-/** The statements that write wallets, keys, budgets and calls at once; their text is in the migrations. */
+/** Calls the SQL functions that write wallets, keys, budgets and calls at once. */
 @Injectable()
 export class BillingRepository {
   constructor(
@@ -57,8 +57,8 @@ export class BillingRepository {
   ) {}
 
   /**
-   * One result a request, in order. Runs without waiting for the disk: a hold need not survive a crash of the server.
-   * Nothing is admitted that could not be settled for want of a partition.
+   * One result per request, in order. Does not wait for the disk: holds need not survive a crash of the server. Rejects
+   * calls without a partition, which could not be settled.
    */
   async admit(batch: readonly AdmissionRequest[]): Promise<AdmissionResult[]> {
     try {
@@ -73,9 +73,8 @@ export class BillingRepository {
   }
 
   /**
-   * What admission would say to one call now. It is asked, and all that it does is taken back; for that moment the wallet
-   * is locked, as for any call.
-   * @param isNewKey the key is not stored: one of this id is made for it, and taken back as well
+   * Runs admission for one call and rolls it back; the wallet is locked for that moment.
+   * @param isNewKey creates a key with this ID for the trial
    */
   async tryAdmission(request: AdmissionRequest, isNewKey: boolean): Promise<AdmissionResult> {
     const client = await this.pools.admission.connect();
@@ -87,7 +86,7 @@ export class BillingRepository {
       if (line === undefined) throw new Error('Admission returned no result.');
       return admissionResult(line);
     } finally {
-      // A connection that cannot even take it back is of no more use; its end takes it back as well.
+      // A connection that cannot roll back is discarded, which rolls back as well.
       await client.query('ROLLBACK').then(
         () => client.release(),
         (error: Error) => client.release(error),
@@ -95,7 +94,7 @@ export class BillingRepository {
     }
   }
 
-  /** Raises the holds of running calls: one result a request, in order. Does not wait for the disk either. */
+  /** Extends holds of running calls; one result per request, in order. Does not wait for the disk either. */
   async extend(batch: readonly ExtensionRequest[]): Promise<ExtensionResult[]> {
     const snapshots = new Snapshots();
     const calls = compositeArray(
@@ -121,24 +120,24 @@ export class BillingRepository {
     return results;
   }
 
-  /** What was collected of each call, in order; undefined for one that had been settled before. */
+  /** What was collected per call, in order; undefined if settled before. */
   settle(batch: readonly CallRow[]): Promise<(bigint | undefined)[]> {
     return this.settleLatest(() => batch);
   }
 
-  /** The same of rows that may change until a connection is there to take them. */
+  /** The same for rows that may change until a connection is available. */
   async settleLatest(batch: () => readonly CallRow[]): Promise<(bigint | undefined)[]> {
     try {
       return await this.settleBatch(batch, 'plain');
     } catch (error) {
       if (hasNoPartition(error)) return this.settleCovered(batch);
       if (codeOf(error) !== ALREADY_THERE) throw error;
-      // A call was settled, and then its admission came: what is open must be compared with what is settled.
+      // A call was settled before its admission arrived: compare open calls with settled ones.
       return this.settleBatch(batch, 'careful');
     }
   }
 
-  /** Releases the holds of open calls that have been settled for a minute: their admission came late. Gives their number. */
+  /** Releases holds of open calls that were settled a minute ago: their admission was late. Returns their number. */
   async releaseSettledHolds(): Promise<number> {
     const { rows } = await this.pools.settlement.query<{ released: number }>(
       'SELECT release_settled_holds($1) AS released',
@@ -147,7 +146,7 @@ export class BillingRepository {
     return rows[0]?.released ?? 0;
   }
 
-  /** Puts a call aside whose settlement the database refuses, with all there is to settle it by hand. */
+  /** Stores a call whose settlement the database rejects, with everything needed to settle it manually. */
   async recordFailure(row: CallRow, error: unknown): Promise<void> {
     await this.pools.settlement.query(
       'INSERT INTO settlement_failures (call_id, error, call) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
@@ -164,7 +163,7 @@ export class BillingRepository {
     return rows.map(admissionResult);
   }
 
-  /** The clock has stepped since these calls began, or they were refused before their month was looked at. */
+  /** Creates missing partitions: after a clock change, or for calls rejected before their month was checked. */
   private async settleCovered(batch: () => readonly CallRow[]): Promise<(bigint | undefined)[]> {
     const months = new Set(batch().map(({ created_at }) => created_at.slice(0, 7)));
     for (const month of months) await this.partitions.cover(month);
@@ -181,7 +180,7 @@ export class BillingRepository {
       this.pools.settlement.query<{ collected: string | null }>({
         name: 'settle',
         text: 'SELECT collected FROM settle_calls($1, $2, $3, $4, $5, $6)',
-        // The driver asks for them when it has a connection, which may take as long as all patience.
+        // The driver reads this when it has a connection, which may take long.
         get values() {
           sent = batch();
           return [...settlementValues(sent), entry, care === 'careful'];
@@ -228,7 +227,7 @@ function fundsLeft({ free, on_hold, holds, period }: FundsLine): FundsLeft {
   return period === null ? left : { ...left, period };
 }
 
-/** The snapshots of a batch, each once. */
+/** Distinct snapshots of a batch. */
 class Snapshots {
   private readonly texts: PriceSnapshot[] = [];
 
@@ -236,7 +235,7 @@ class Snapshots {
     return this.texts.map(storableJson);
   }
 
-  /** Its place among them, from 1. */
+  /** Index of a snapshot, from 1. */
   place(text: PriceSnapshot): number {
     const index = this.texts.indexOf(text);
     return index < 0 ? this.texts.push(text) : index + 1;

@@ -1,11 +1,12 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Call, TextPlaces } from '../../protocols/contract/index.js';
 import { CatalogService } from '../../catalog/index.js';
-import { Batcher, isOutage } from '../../platform/database/index.js';
 import { type Caller, KeyAuthenticator } from '../../keys/index.js';
+import { Batcher, isOutage } from '../../platform/database/index.js';
 import { AppError, monotonicMs } from '../../platform/shared/index.js';
+import type { Call, TextPlaces, TokenUsage } from '../../protocols/contract/index.js';
 import { type CountedTokens, type CountRequest, TokenCounter } from '../../protocols/tokens/index.js';
+import { AdmissionLine, refusalOf } from './admission-line.js';
 import {
   type AdmissionRequest,
   type AdmissionResult,
@@ -13,20 +14,17 @@ import {
   type ExtensionResult,
   isShort,
 } from './admission.js';
-import { AdmissionLine } from './admission-line.js';
-import { refusalOf } from './admission-refusal.js';
 import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import { CallRecorder } from './call-recorder.js';
 import type { RefusedCall } from './call-row.js';
 import { Credit, type CreditLine } from './credit.js';
-import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
+import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import { affordableOutput, creditLine, promptByCount } from './hold.js';
-import { InFlight } from './in-flight.js';
-import { ConversationTokenCache } from './conversation-token-cache.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
-import { ThisProcess } from './sweeper/this-process.js';
+import { InFlight } from './settlement-queue.js';
+import { ThisProcess } from './sweeper/presence.js';
 import {
   type Admission,
   type BillingPort,
@@ -37,20 +35,20 @@ import {
 } from './ticket.js';
 import { usageBounds } from './usage-check.js';
 
-/** Safety factor on a counted prompt: vendors' tokenizers differ from the one that counts. */
+/** Margin on counted prompts: vendors' tokenizers differ from ours. */
 const COUNT_MARGIN = 1.1;
-/** A prompt seldom has fewer tokens than 1/8 of its bound: calls that could not pay even that are refused uncounted. */
+/** Calls that cannot pay this share of the bound are rejected without counting: real counts are rarely lower. */
 const MIN_COUNTED_SHARE = 8n;
-/** How long a failure waits to be in the log before it is told, in ms. */
+/** Max delay of an error for recording it, in ms. */
 const FAILURE_TIMEOUT_MS = 1500;
 
-/** Opens a ticket for each call; admits and settles tickets in batches. */
+/** Creates a ticket per call; admits and settles in batches. */
 @Injectable()
 export class BillingService implements BillingPort, OnModuleDestroy {
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
   private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
   private readonly admitting = new InFlight();
-  /** Counts that settlements wait for. */
+  /** Token counts that settlements wait for. */
   private readonly counting = new InFlight();
   private readonly line = new AdmissionLine((request) => this.place(request));
   private readonly answers = new ConversationTokenCache();
@@ -64,7 +62,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     private readonly self: ThisProcess,
     private readonly counter: TokenCounter,
   ) {
-    // In an outage all of a batch fail at once: one after the other they would wait for each other's time to run out.
+    // During an outage all inputs fail alike; retrying each would add up their timeouts.
     this.admissions = new Batcher((batch: readonly AdmissionRequest[]) => repository.admit(batch), {
       retryAlone: (error) => !isOutage(error),
     });
@@ -73,17 +71,17 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     });
   }
 
-  /** Whether admission has stopped because too many calls wait to be settled. */
+  /** Whether admission is closed because too many calls wait for settlement. */
   get full(): boolean {
     return this.recorder.full;
   }
 
-  /** How many calls could not be settled when the service was closed. */
+  /** Unsettled calls when the service was closed. */
   get unsettled(): number {
     return this.notSettled;
   }
 
-  /** A hold that is still being placed comes first: whoever has left meanwhile is settled when it stands. */
+  /** Holds in progress first: their calls may have been abandoned and are settled afterwards. */
   async onModuleDestroy(): Promise<void> {
     this.line.close();
     await this.admitting.over();
@@ -92,12 +90,12 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     this.notSettled = await this.recorder.close();
   }
 
-  /** @param places where the words of the prompt stand */
+  /** @param places where the prompt's text is */
   open(call: Call, caller: Caller, times: CallTimes, places?: TextPlaces): Ticket {
     return new Ticket(call, caller, this, times, places);
   }
 
-  /** For a call whose answer is that of another one, which is charged for it. Only to be settled: it leaves a free row. */
+  /** For a call that shares another call's response, which is charged for it: leaves a free row. */
   openShared(call: Call, caller: Caller, times: CallTimes, sharedWith: string): Ticket {
     const settle = (ticket: Ticket, ending: Ending): Promise<void> => this.settleShared(ticket, ending, sharedWith);
     const admit = (): Promise<never> => Promise.reject(new TypeError('Not admitted.'));
@@ -106,8 +104,8 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   }
 
   /**
-   * Records a call that was refused before its body was read, or because of what its body says. Never rejects: without
-   * a database the row waits until it is back, and the client is told the refusal all the same.
+   * Records a call that was rejected before or because of its body. Never rejects: without a database the row waits,
+   * and the client gets its error anyway.
    */
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
@@ -116,7 +114,10 @@ export class BillingService implements BillingPort, OnModuleDestroy {
       .catch(() => undefined);
   }
 
-  /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, RefusedAddress, or what the plan throws */
+  /**
+   * @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, RefusedAddress, and
+   * errors of the planner
+   */
   admit(ticket: Ticket, plan: Planner): Promise<Admission> {
     if (this.full) return Promise.reject(new TooManyUnsettled());
     return this.admitting.add(this.untilAdmitted(ticket, plan));
@@ -132,8 +133,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   }
 
   /**
-   * Writes the finished row. A failure is told after a short while even if it could not be recorded yet; the end of an
-   * answer is not.
+   * Writes the finished row. Failures wait only briefly for it; the end of a success waits until it is written.
    * @throws SettlementUnavailable when a success was not recorded in time
    */
   async settle(ticket: Ticket, ending: Ending, endedMs = monotonicMs()): Promise<void> {
@@ -152,7 +152,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     }
   }
 
-  /** Has a success that waits to be recorded fail, as if its time were over. */
+  /** Fails a success that waits for settlement, as if its timeout had passed. */
   giveUp({ call }: Ticket): void {
     this.recorder.giveUp(call.id);
   }
@@ -180,7 +180,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
       }
       const refusal = refusalOf(result, hold.minimum, current.caller.keyName);
       if (refusal !== undefined) throw refusal;
-      // The key or the catalog has changed since this process read it: read both anew, once.
+      // Key or catalog changed since they were read: reload both, once.
       if (isRenewed) throw new AdmissionOutdated();
       isRenewed = true;
       const [renewed] = await Promise.all([this.keys.renew(caller, call.ip), this.catalog.reload().catch(unavailable)]);
@@ -202,7 +202,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     return { plan, snapshot: request.snapshot, outputLimit, bounds, credit };
   }
 
-  /** For a call that would be refused by the bound of its prompt: what the prompt really is, if that can be told. */
+  /** The real prompt size of a call that its bound would reject; undefined if it cannot be counted. */
   private async countPrompt(ticket: Ticket, plan: BillingPlan): Promise<number | undefined> {
     const { head, body } = ticket.call;
     if (head.outside !== undefined && plan.continuedTokens === undefined) return undefined;
@@ -210,7 +210,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     return tokens && promptByCount(head, plan, Math.ceil(tokens.prompt * COUNT_MARGIN));
   }
 
-  /** The plan of a call that continues another one: with what is known of that. */
+  /** Adds what is known of the continued conversation to the plan. */
   private continued({ head: { outside } }: Call, plan: BillingPlan): BillingPlan {
     const continuedTokens = outside && this.answers.tokensOf(plan.caller.accountId, outside.previousResponseId);
     return continuedTokens === undefined ? plan : { ...plan, continuedTokens };
@@ -225,7 +225,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   }
 }
 
-/** Whether what is left could pay for the call if its prompt were much smaller than its bound. */
+/** Whether the call could be affordable if its prompt were much smaller than its bound. */
 function mayFit(
   { free, onHold }: AdmissionResult,
   { hold }: Pick<ReturnType<typeof admissionRequest>, 'hold'>,
@@ -238,3 +238,30 @@ function unavailable(cause: unknown): never {
 }
 
 const sinceMs = (startedMs: number): number => Math.round(monotonicMs() - startedMs);
+
+const MAX_RESPONSES = 10_000;
+
+/**
+ * Token counts of conversations by the upstream ID of their last response: the known part of a continuing prompt. Per
+ * account, so that IDs reveal nothing to others, and only for recent responses: unknown conversations are held at the
+ * context window.
+ */
+export class ConversationTokenCache {
+  private readonly tokens = new Map<string, number>();
+
+  note(accountId: string, { answerId, input, output }: TokenUsage): void {
+    if (answerId === undefined) return;
+    const name = nameOf(accountId, answerId);
+    // Re-inserted as the most recent.
+    this.tokens.delete(name);
+    this.tokens.set(name, input + output);
+    if (this.tokens.size > MAX_RESPONSES)
+      for (const oldest of this.tokens.keys()) return void this.tokens.delete(oldest);
+  }
+
+  tokensOf(accountId: string, answerId: string | undefined): number | undefined {
+    return answerId === undefined ? undefined : this.tokens.get(nameOf(accountId, answerId));
+  }
+}
+
+const nameOf = (accountId: string, answerId: string): string => `${accountId} ${answerId}`;

@@ -1,23 +1,20 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { CallTrace } from '../../protocols/contract/index.js';
 import { AppError, monotonicMs } from '../../platform/shared/index.js';
-import { callLine } from './call-line.js';
-import { CallMetrics } from './call-metrics.js';
-import type { CallRow } from './call-row.js';
-import { endedCall } from './ended-call.js';
+import type { CallTrace, EndedCall, EndedUsage, WaitRecords } from '../../protocols/contract/index.js';
+import { CallMetrics } from './billing-metrics.js';
+import { callLine, type CallRow, unrecordedRow } from './call-row.js';
 import { SettlementQueue } from './settlement-queue.js';
-import { unrecordedRow } from './unrecorded-row.js';
 
-/** What is to be known of the end of a call beside its row. */
+/** Details of a call's end beside its row. */
 interface Ended {
   /** Why it failed. */
   readonly error?: AppError | undefined;
-  /** How long whoever waits for it does so at most; as long as the queue finds right when absent. */
+  /** Max wait; default: that of the queue. */
   readonly patienceMs?: number;
   readonly trace: CallTrace | undefined;
 }
 
-/** The end of every call: settled, in the log, counted, and told to its trace. */
+/** Ends calls: settlement, log line, metrics and trace. */
 @Injectable()
 export class CallRecorder {
   private readonly logger = new Logger('Call');
@@ -27,16 +24,16 @@ export class CallRecorder {
     private readonly metrics: CallMetrics,
   ) {}
 
-  /** Whether so much waits to be settled that no call should be begun. */
+  /** Whether too many calls wait for settlement. */
   get full(): boolean {
     return this.settlements.full;
   }
 
-  /** @throws SettlementUnavailable as the queue does; the call is counted all the same, as its client is told of it */
+  /** @throws SettlementUnavailable as the queue does; metrics count the call as reported to its client */
   async record(row: CallRow, { error, patienceMs, trace }: Ended): Promise<void> {
     const endedMs = monotonicMs();
     const settled = this.settlements.settle(row, patienceMs);
-    // Not behind the settlement, which may not come in time.
+    // Logged before settlement, which may not succeed in time.
     if (error?.kind === 'internal')
       this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
     try {
@@ -51,12 +48,12 @@ export class CallRecorder {
     }
   }
 
-  /** Ends the patience of whoever waits for this call, as if its time were over. Changes nothing when it is settled. */
+  /** Stops waiting for this call, as if its timeout had passed. No effect once settled. */
   giveUp(callId: string): void {
     this.settlements.giveUp(callId);
   }
 
-  /** Waits for what is not settled yet; without a database not for long. Gives how many calls stay unsettled. */
+  /** Waits for pending settlements; briefly without a database. Returns the number of unsettled calls. */
   close(): Promise<number> {
     return this.settlements.close();
   }
@@ -65,4 +62,42 @@ export class CallRecorder {
     this.metrics.count(row);
     trace?.end(endedCall(row, error, settledMs));
   }
+}
+
+/** The trace's view of a call. @param settledMs as in `EndedCall` */
+const endedCall = (row: CallRow, error: AppError | undefined, settledMs: number | undefined): EndedCall => ({
+  requestId: row.id,
+  dialect: row.protocol,
+  model: row.snapshot === null ? undefined : row.model,
+  group: row.group_name,
+  stream: row.stream,
+  status: row.status,
+  error: error?.kind ?? (row.error_reason || undefined),
+  firstTokenMs: row.first_token_ms ?? undefined,
+  usage: usageOf(row),
+  attempts: row.tries.map((attempt) => ({
+    ordinal: attempt.ordinal,
+    channel: attempt.channel,
+    dialect: attempt.protocol,
+    model: attempt.upstream_model,
+    httpStatus: attempt.upstream_status ?? undefined,
+    outcome: attempt.outcome,
+    firstTokenMs: attempt.first_token_ms ?? undefined,
+    durationMs: attempt.duration_ms,
+  })),
+  settledMs,
+  holdMs: row.hold_ms ?? undefined,
+  waits: row.waits === null ? {} : (JSON.parse(row.waits) as WaitRecords),
+});
+
+function usageOf(row: CallRow): EndedUsage | undefined {
+  const { prompt_tokens: input, completion_tokens: output } = row;
+  if (input === null || output === null) return undefined;
+  return {
+    input,
+    output,
+    cacheRead: row.cached_tokens ?? 0,
+    cacheWrite: row.cache_write_tokens ?? 0,
+    reasoning: row.reasoning_tokens ?? 0,
+  };
 }

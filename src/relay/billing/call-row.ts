@@ -1,9 +1,10 @@
-import type { CallTrace, ProtocolId } from '../../protocols/contract/index.js';
 import type { Caller } from '../../keys/index.js';
+import { type AppError, errorReason, recordedMessage } from '../../platform/shared/index.js';
+import type { CallTrace, ProtocolId } from '../../protocols/contract/index.js';
 import type { BillingBasis, CallStatus } from './ending.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
-/** One request to an upstream: a row of `call_attempts`. Times in milliseconds from its beginning; null: never came. */
+/** A row of `call_attempts`. Times in ms since its start; null: did not happen. */
 export interface AttemptRow {
   readonly call_id: string;
   readonly ordinal: number;
@@ -16,24 +17,24 @@ export interface AttemptRow {
   readonly headers_ms: number | null;
   readonly first_token_ms: number | null;
   readonly duration_ms: number;
-  /** Which of the channel's, from 1; null when it has none. */
+  /** Index of the channel's credential, from 1; null if it has none. */
   readonly credential: number | null;
-  /** Why it failed, as a client would be told; else empty. */
+  /** Error message as clients see it, else empty. */
   readonly reason: string;
-  /** Since the call began. */
+  /** Ms since the call's start. */
   readonly begun_ms: number;
   readonly connect_ms: number | null;
   /** Of the body. */
   readonly first_byte_ms: number | null;
-  /** By which of the channel's costs it was counted; null: they say nothing of the model. */
+  /** Version of the channel's costs; null: they do not cover the model. */
   readonly cost_version: string | null;
-  /** What the operator owes for it, in nanos; null: unknown. */
+  /** Upstream cost in nanos; null: unknown. */
   readonly upstream_cost: string | null;
-  /** What the upstream calls the request; empty when it did not say. */
+  /** The upstream's request ID; empty if none. */
   readonly upstream_request_id: string;
 }
 
-/** A finished call as settlement writes it: the columns of `calls`, and what moves the money. Amounts in nanos. */
+/** A finished call for settlement: the columns of `calls`, and what moves money. Amounts in nanos. */
 export interface CallRow {
   readonly id: string;
   readonly created_at: string;
@@ -55,7 +56,7 @@ export interface CallRow {
   readonly completion_tokens: number | null;
   readonly reasoning_tokens: number | null;
   readonly cost: string;
-  /** What its attempts cost the operator together; null: unknown of at least one. */
+  /** Total cost of its attempts; null: unknown for at least one. */
   readonly upstream_cost: string | null;
   readonly billing_basis: BillingBasis;
   readonly first_token_ms: number | null;
@@ -63,23 +64,23 @@ export interface CallRow {
   readonly attempts: number;
   readonly ip: string;
   readonly snapshot: PriceSnapshot | null;
-  /** The itemised cost, as JSON. */
+  /** Cost lines as JSON. */
   readonly lines: string | null;
-  /** Whether a hold may have been placed for it: then settlement looks for one to release. */
+  /** Whether a hold may exist, which settlement then releases. */
   readonly opened: boolean;
   readonly tries: readonly AttemptRow[];
-  /** From its arrival until its hold was asked for, and from there until that was answered; null: none was. */
+  /** Ms from arrival until a hold was requested, and until the response to that; null: no hold. */
   readonly hold_begun_ms: number | null;
   readonly hold_ms: number | null;
-  /** From its end until the statement that writes the row is sent; null before it is. */
+  /** Ms from its end until the row was sent; null before. */
   readonly settle_wait_ms: number | null;
-  /** What its answer stood still for, as JSON of `WaitRecords`; null: nothing. */
+  /** `WaitRecords` as JSON; null: none. */
   readonly waits: string | null;
-  /** What the upstream reported, as JSON with what is to be said of it; null: nothing is, or it reported nothing. */
+  /** The rejected usage report as JSON with its findings; null: none. */
   readonly upstream_report: string | null;
 }
 
-/** A call that was refused before it could be read. */
+/** A call rejected before its body was read. */
 export interface RefusedCall {
   readonly id: string;
   readonly createdAt: number;
@@ -90,8 +91,50 @@ export interface RefusedCall {
   readonly trace?: CallTrace | undefined;
 }
 
-/** A call that is neither settled nor refused, as it stands in the database. */
+/** An unsettled call as stored. */
 export type OpenCall = Pick<
   CallRow,
   'id' | 'created_at' | 'account_id' | 'key_id' | 'model' | 'group_name' | 'protocol' | 'stream' | 'effort' | 'ip'
 > & { readonly snapshot: PriceSnapshot };
+
+/** The log line of a finished call; never contains body, headers or key. */
+export function callLine(row: CallRow, collected: bigint | undefined, traceId?: string): object {
+  return {
+    request_id: row.id,
+    ...(traceId !== undefined && { trace_id: traceId }),
+    key_id: row.key_id,
+    model: row.model,
+    group: row.group_name,
+    channel: row.channel,
+    status: row.status,
+    ...(row.error_reason !== '' && { reason: row.error_reason }),
+    first_token_ms: row.first_token_ms,
+    duration_ms: row.duration_ms,
+    prompt_tokens: row.prompt_tokens,
+    completion_tokens: row.completion_tokens,
+    cost_nanos: (collected ?? 0n).toString(),
+  };
+}
+
+const NOTHING_CHARGED: Partial<CallRow> = {
+  cost: '0',
+  billing_basis: 'free',
+  prompt_tokens: null,
+  cached_tokens: null,
+  cache_write_tokens: null,
+  completion_tokens: null,
+  reasoning_tokens: null,
+  lines: null,
+};
+
+/**
+ * The row of a complete response that was not recorded in time. The client got an error instead of its end: a stream is
+ * charged, since all else was delivered; an unstreamed response is free.
+ */
+export const unrecordedRow = (row: CallRow, error: AppError): CallRow => ({
+  ...row,
+  status: 'failed',
+  error_reason: errorReason(error.kind),
+  error_message: recordedMessage(error),
+  ...(row.stream ? { billing_basis: row.billing_basis === 'free' ? 'free' : 'partial' } : NOTHING_CHARGED),
+});

@@ -3,40 +3,40 @@ import type { ExtensionResult } from './admission.js';
 import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
 import { costWithOutput, outputTokensFor, promptOfSize, type PriceTerms } from './price.js';
 
-/** The money behind one stream. Tokens are of all answers together, amounts in nanos. */
+/** Money behind a stream. Tokens of all choices together, amounts in nanos. */
 export interface CreditLine {
   readonly terms: PriceTerms;
-  /** The prompt as it is held for. */
+  /** The prompt as held. */
   readonly prompt: TokenUsage;
-  /** What is held beside prompt and output, for tools and passes. Nanos. */
+  /** Held for tools and passes, in nanos. */
   readonly reserve?: bigint;
-  /** More output than this should not come: nothing is asked for ahead beyond it, until that is clearly wrong. */
+  /** Expected max output: nothing is requested ahead beyond it until it is exceeded. */
   readonly bound: number;
-  /** How much output is added to the hold at a time. */
+  /** Output tokens per extension. */
   readonly slice: number;
-  /** What admission granted. */
+  /** Hold granted by admission. */
   readonly held: bigint;
 }
 
-/** Asks for `want` more than the `held` of so far. @throws AdmissionUnavailable without a database */
+/** Requests `want` in addition to `held`. @throws AdmissionUnavailable without a database */
 type Extend = (held: bigint, want: bigint) => Promise<ExtensionResult>;
 
 /**
- * How much output of a stream is paid for. The hold is raised slice by slice ahead of use, so that a stream neither waits
- * for money that is there nor says more than wallet, key and budgets can pay. What is asked of it for each event is a
- * comparison of two numbers.
+ * How much output of a stream is paid for. Extends the hold slice by slice ahead of use, so that the stream neither
+ * waits for available money nor exceeds what wallet, key and budgets can pay. Per event this costs a comparison of two
+ * numbers.
  */
 export class Credit {
   private held: bigint;
-  /** The prompt as it was estimated, then as it was reported. */
+  /** The estimated prompt, replaced by the reported one. */
   private prompt: TokenUsage;
-  /** The upstream has said what the prompt came to. */
+  /** The upstream has reported the prompt. */
   private isReported = false;
-  /** Output tokens that the hold pays for. */
+  /** Output tokens covered by the hold. */
   private covered = 0;
-  /** Output that is let pass although nobody could say that it is paid for. */
+  /** Output allowed although its payment could not be verified. */
   private trusted = 0;
-  /** From so much output on, more is asked for. */
+  /** Output from which the next extension is requested. */
   private askFrom = 0;
   private asking: Promise<void> | undefined;
 
@@ -49,43 +49,43 @@ export class Credit {
     this.measure();
   }
 
-  /** More output than this should not come. */
+  /** Expected max output. */
   get bound(): number {
     return this.line.bound;
   }
 
-  /** Whether so much output is paid for. Asks for more before it is not. */
+  /** Whether this output is paid for. Requests extensions ahead. */
   covers(output: number): boolean {
     if (output >= this.askFrom) this.askAhead(output);
     return output <= this.covered;
   }
 
-  /** Resolves when so much output is paid for. @throws OutOfCredit when it cannot be */
+  /** Resolves when this output is paid for. @throws OutOfCredit when it cannot be */
   async cover(output: number): Promise<void> {
-    // What was asked for ahead may be there already, or have been refused before other calls gave back what they held.
+    // A pending extension may be granted; a rejected one may succeed now that other calls have released holds.
     await this.asking;
-    // Less may be given than was asked for; then the next answer says who has no more.
+    // A partial grant is followed by another request, which says what is missing.
     while (output > this.covered) await this.ask(output);
   }
 
-  /** The upstream has said what the prompt came to. */
+  /** The upstream has reported the prompt. */
   report(usage: TokenUsage): void {
     if (usage.input === 0) return;
-    // Tools and passes are in the reserve.
+    // Tools and passes are covered by the reserve.
     const { toolUses: _uses, passes: _passes, ...tokens } = usage;
     this.isReported = true;
     this.prompt = { ...tokens, output: 0, reasoning: 0 };
     this.measure();
   }
 
-  /** A tokenizer has counted the prompt, which was held for by a bound. */
+  /** A tokenizer has counted the prompt. */
   count(promptTokens: number): void {
     if (this.isReported) return;
     this.prompt = promptOfSize(this.line.prompt, Math.min(promptTokens, this.line.prompt.input));
     this.measure();
   }
 
-  /** Output that the hold pays for beside everything else that was used. */
+  /** Output that the hold pays for, beside all other usage. */
   payableOutput(usage: TokenUsage): number {
     return outputTokensFor(this.line.terms, { ...usage, output: 0, reasoning: 0 }, this.held) ?? Infinity;
   }
@@ -95,7 +95,7 @@ export class Credit {
   }
 
   private askAhead(output: number): void {
-    // Once for each slice: whoever needs it and does not get it asks again.
+    // One request ahead per slice; callers that need more ask again.
     this.askFrom = Infinity;
     this.asking ??= this.ask(output)
       .catch(() => undefined)
@@ -110,8 +110,8 @@ export class Credit {
       if (error instanceof AdmissionUnavailable) return undefined;
       throw error;
     });
-    // Without a database, and when a sweeper has closed the call meanwhile, a running stream goes on: settlement collects
-    // what there is then.
+    // Without a database, or after a sweeper closed the call, a running stream continues: settlement collects what is
+    // there.
     if (result === undefined || result.outcome === 'closed') return this.trust(upTo);
     if (result.outcome !== 'extended') throw new OutOfCredit(result.outcome, result);
     this.held += result.granted;
@@ -119,7 +119,7 @@ export class Credit {
     this.measure();
   }
 
-  /** Up to where more is asked for. An upstream that has passed its bound is paid for slice by slice again. */
+  /** Output up to which to extend. Beyond the bound, slice by slice again. */
   private reach(output: number): number {
     const { slice, bound } = this.line;
     return output > bound ? output + slice : Math.min(Math.max(output, this.covered) + slice, bound);

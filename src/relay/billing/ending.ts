@@ -7,44 +7,44 @@ import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } 
 export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
 export type BillingBasis = 'reported' | 'estimated' | 'corrected' | 'partial' | 'free';
 
-/** How a call came to its end. */
+/** How a call ended. */
 export type Ending =
   { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
 
-/** What had been seen of an answer when the call ended. */
+/** What was seen of a response when the call ended. */
 export interface Progress {
-  /** The upstream's latest report, as far as it can be true. */
+  /** The upstream's latest plausible report. */
   readonly usage: TokenUsage | undefined;
-  /** The same as it was reported. */
+  /** The same as reported. */
   readonly told?: TokenUsage | undefined;
-  /** It came before the answer, and knows the prompt at most. */
+  /** The report came before the response and contains the prompt at most. */
   readonly isProvisional?: boolean;
-  /** Tokens of the prompt in place of a missing report; absent when it was not counted, or counting failed. */
+  /** Counted prompt tokens in place of a missing report; absent if not counted. */
   readonly countedPrompt?: number | undefined;
-  /** Output tokens, as far as they are known, and of these the ones that were not thought out of sight. */
+  /** Output tokens as far as known, and those among them that were visible. */
   readonly outputUnits: number;
   readonly shownUnits: number;
-  /** Output seen in passing, in tokens; undefined when it was not metered. */
+  /** Metered output in tokens; undefined if not metered. */
   readonly seenUnits?: number | undefined;
-  /** The most that the call can have used. */
+  /** Max possible usage of the call. */
   readonly bounds: UsageBounds;
-  /** Content has gone to the client. */
+  /** Content was sent to the client. */
   readonly begun: boolean;
-  /** The request had gone up whole, and was not refused: its prompt is charged for. */
+  /** The request was sent completely and not rejected: its prompt is charged. */
   readonly promptSent: boolean;
 }
 
-/** What is charged for, and why. Usage is undefined when nothing is charged. */
+/** What is charged and on which basis. Undefined usage: nothing. */
 export interface Charge {
   readonly basis: BillingBasis;
   readonly usage: TokenUsage | undefined;
-  /** What is to be said of the upstream's report; absent when nothing is, or it made none. */
+  /** Findings about the report; absent if there are none. */
   readonly findings?: readonly UsageFinding[];
 }
 
 const FREE: Charge = { basis: 'free', usage: undefined };
 
-/** The written billing rule for every ending. */
+/** The billing rules for all endings (docs/money.md). */
 export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens: number): Charge {
   const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
   switch (ending.status) {
@@ -60,7 +60,7 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
   }
 }
 
-/** Whether what a call has used until its end is charged, though that was not its regular end. */
+/** Whether usage until the end is charged although the call did not succeed. */
 export function isPartial(
   ending: Ending,
   { silent, promptSent }: { readonly silent: boolean; readonly promptSent: boolean },
@@ -70,16 +70,16 @@ export function isPartial(
   return !silent || ranOut(ending.error) || (promptSent && wasRevoked(ending.error));
 }
 
-/** An admitted call fails by this only when its key is revoked, which is its owner's doing or its fault. */
+/** Among failures of admitted calls, only revocation of the key is the owner's responsibility. */
 const wasRevoked = (error: AppError): boolean => error instanceof RefusedKey;
 
-/** Not the upstream's failure, nor ours: what it has thought so far is paid for as far as the money goes. */
+/** Not a failure of upstream or relay: usage is charged as far as the money goes. */
 export const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
 
-/** By what a report is. */
+/** Billing basis by quality of the report. */
 const BASES = { complete: 'reported', partial: 'estimated', implausible: 'corrected' } as const;
 
-/** The report where it is complete and can be true; what it lacks, or cannot be true of it, as counted. */
+/** Uses the report where it is complete and plausible, counts otherwise. */
 function finished(progress: Progress, likely: TokenUsage): Charge {
   const { usage, told = usage, isProvisional, countedPrompt, shownUnits: output, seenUnits, bounds } = progress;
   const prompt = countedPrompt ?? likely.input;
@@ -91,7 +91,7 @@ function finished(progress: Progress, likely: TokenUsage): Charge {
   return { basis: BASES[qualityOf(checked.findings)], ...checked };
 }
 
-/** The report so far, but never less output than was seen: some upstreams report the prompt first and output last. */
+/** Uses the report so far, but at least the visible output: some upstreams report output only at the end. */
 function partial({ usage, told, countedPrompt, outputUnits, bounds }: Progress, likely: TokenUsage): Charge {
   const prompt = countedPrompt ?? likely.input;
   if (usage === undefined) return { basis: 'partial', usage: { ...likely, input: prompt } };

@@ -1,16 +1,26 @@
-import { cacheWrites, type TokenUsage, withPasses } from '../../protocols/contract/index.js';
-import { type AppError, errorReason, formatUsd, recordedMessage } from '../../platform/shared/index.js';
+import type { UpstreamCost } from '../../catalog/channels/index.js';
+import type { Pricing } from '../../catalog/index.js';
+import {
+  type AppError,
+  errorReason,
+  formatUsd,
+  type Nanos,
+  nanos,
+  recordedMessage,
+  ZERO,
+} from '../../platform/shared/index.js';
+import { cacheWrites, type CallHead, type TokenUsage, withPasses } from '../../protocols/contract/index.js';
+import type { AttemptLog } from './attempt-log.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Charge, chargeFor, type Ending, type Progress, ranOut } from './ending.js';
 import { promptByCount } from './hold.js';
-import { type BillingPlan, type ChargedCall, chargedBy } from './plan.js';
-import { costOfParts } from './price.js';
-import { headSent } from './service-tier.js';
+import { type BillingPlan, chargedBy, type ChargedCall, reportedModel } from './plan.js';
+import { costOfParts, type CostTerm, costTerms, passTerms, sumOf } from './price.js';
+import { headSent, serviceReported } from './service-tier.js';
 import type { Admission, Ticket } from './ticket.js';
-import { costedAttempts } from './upstream-cost.js';
 import { reportColumn } from './usage-check.js';
 
-/** The row of a call that was read, whether admitted or not, as it ended. */
+/** The row of a call whose body was read, admitted or not. */
 export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
   const { call, admission, caller } = ticket;
   const { head } = call;
@@ -40,18 +50,18 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
   };
 }
 
-/** The row of a call that was answered with the answer of another one: free, and the message says with whose. */
+/** The row of a call that shared another call's response: free, naming the other call. */
 export function sharedRow(ticket: Ticket, ending: Ending, durationMs: number, sharedWith: string): CallRow {
   const row = finishedRow(ticket, ending, durationMs);
   return {
     ...row,
-    // It was not refused: that it was not admitted is because the other one was.
+    // It was not rejected itself: the other call was.
     status: ending.status === 'refused' ? 'failed' : ending.status,
     error_message: `${row.error_message} (shared with ${sharedWith})`.trimStart(),
   };
 }
 
-/** The row of a call that was refused before it was read: nothing is known of what it asked for. */
+/** The row of a call rejected before its body was read. */
 export function refusedRow(refused: RefusedCall, error: AppError, durationMs: number): CallRow {
   return {
     ...blank(refused.id, refused.createdAt),
@@ -66,7 +76,7 @@ export function refusedRow(refused: RefusedCall, error: AppError, durationMs: nu
   };
 }
 
-/** The row of a call that has to be closed without knowing what became of it: nothing is charged. */
+/** The row of a call whose outcome is unknown: nothing is charged. */
 export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
   ...blank(call.id, Date.parse(call.created_at)),
   ...call,
@@ -80,12 +90,12 @@ function chargeOf(ticket: Ticket, { plan, bounds, credit }: Admission, ending: E
   const charge = chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
   const { usage } = charge;
   if (credit === undefined || usage === undefined || ending.status !== 'failed' || !ranOut(ending.error)) return charge;
-  // What came and could not be paid for was not let go.
+  // Output that could not be paid for was not delivered.
   const output = Math.min(usage.output, credit.payableOutput(usage));
   return { ...charge, usage: { ...usage, output, reasoning: Math.min(usage.reasoning, output) } };
 }
 
-/** What the upstream charges for: what it claims, true or not; what nobody is charged for as well. */
+/** Usage that the upstream charges: its claim, whether plausible or charged or not. */
 function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | undefined {
   const { told, isProvisional } = ticket.progress();
   const claimed = isProvisional === true ? undefined : told;
@@ -110,7 +120,7 @@ function billed({ call, admission, attempts, reported }: Ticket, charge: Charge 
   };
 }
 
-/** Every term; those of a pass say which one it is, from 1, and of which model. */
+/** All cost lines; those of passes have a number, from 1, and a model. */
 const linesOf = ({ parts }: ChargedCall): string =>
   JSON.stringify(
     parts.flatMap(({ model, items }, pass) =>
@@ -156,7 +166,7 @@ function timesOf({ holding, waits }: Ticket, durationMs: number): Partial<CallRo
 
 const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
 
-/** A row of which nothing is known yet but its id: refused, free, without tokens, and asked of nobody. */
+/** A row with nothing but its ID: refused, free, without attempts. */
 const blank = (id: string, createdAt: number): CallRow => ({
   id,
   created_at: new Date(createdAt).toISOString(),
@@ -194,3 +204,84 @@ const blank = (id: string, createdAt: number): CallRow => ({
   waits: null,
   upstream_report: null,
 });
+
+const MILLION = 1_000_000n;
+/** Prices are per million tokens; share, service tier, speed and region are in millionths. */
+const DENOMINATOR = MILLION ** 5n;
+
+/** Usage of one model within an attempt. */
+export interface CostedPart {
+  readonly cost: UpstreamCost;
+  /** The model's own pricing, for shares and service multipliers. */
+  readonly pricing: Pricing;
+  readonly terms: (pricing: Pricing) => readonly CostTerm[];
+}
+
+/**
+ * Upstream cost, rounded once, half up. Service tier, speed and region multiply it as they multiply the price, because
+ * upstreams charge for them. Effort and group do not: they are the operator's own markup or discount.
+ * @param usage as reported
+ */
+export function upstreamCost(parts: readonly CostedPart[], head: CallHead, usage: TokenUsage): Nanos {
+  const sum = parts.reduce((total, { cost, pricing, terms }) => {
+    const [charged, share] = 'share' in cost ? [pricing, cost.share] : [cost.pricing, MILLION];
+    const { tier, speed, geo } = serviceReported(head, usage, pricing);
+    return total + sumOf(terms(charged)) * tier.multiplier * speed.multiplier * geo.multiplier * share;
+  }, 0n);
+  return nanos((2n * sum + DENOMINATOR) / (2n * DENOMINATOR));
+}
+
+/**
+ * Rows of the attempts with their costs, and the total: null if one is unknown.
+ * @param served usage of the last attempt; undefined: unknown
+ */
+export function costedAttempts(
+  { attempts, admission, call }: Pick<Ticket, 'attempts' | 'admission' | 'call'>,
+  served: TokenUsage | undefined,
+): Pick<CallRow, 'tries' | 'upstream_cost'> {
+  const plan = admission?.plan;
+  const costs = attempts.map((attempt, index) => {
+    const usage = index === attempts.length - 1 ? served : attempt.usage;
+    return plan && costOfAttempt(attempt, headSent(call, attempt), plan, usage);
+  });
+  const total = costs.reduce<bigint | undefined>(
+    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
+    ZERO,
+  );
+  return {
+    tries: attempts.map((attempt, index) => ({ ...attempt.row(), upstream_cost: costs[index]?.toString() ?? null })),
+    upstream_cost: total?.toString() ?? null,
+  };
+}
+
+/** Rejected and unsent requests cost nothing. For unanswered ones the cost is unknown. */
+function costOfAttempt(
+  attempt: AttemptLog,
+  head: CallHead,
+  plan: BillingPlan,
+  usage: TokenUsage | undefined,
+): Nanos | undefined {
+  const { fate } = attempt;
+  if (fate === 'refused' || fate === 'never sent') return ZERO;
+  if (usage === undefined || fate === 'unanswered') return undefined;
+  const parts = [
+    costedPart(attempt, plan, usage.servedBy, (pricing) => costTerms(pricing, usage)),
+    ...(usage.passes ?? []).map((pass) =>
+      costedPart(attempt, plan, pass.model, (pricing) => passTerms(pricing, pass.usage)),
+    ),
+  ];
+  const known = parts.filter((part) => part !== undefined);
+  return known.length < parts.length ? undefined : upstreamCost(known, head, usage);
+}
+
+/** @param reported model as the upstream names it @returns undefined if its cost is unknown */
+function costedPart(
+  attempt: AttemptLog,
+  plan: BillingPlan,
+  reported: string | undefined,
+  terms: CostedPart['terms'],
+): CostedPart | undefined {
+  const model = reportedModel(plan, reported, (name) => attempt.upstreamNames(name));
+  const cost = model && (model === plan.model ? attempt.cost : attempt.costOf(model.name));
+  return model && cost && { cost, pricing: model.pricing, terms };
+}

@@ -3,16 +3,16 @@ import type { CatalogModel } from '../../catalog/index.js';
 import type { CreditLine } from './credit.js';
 import { type PriceTerms, costWithOutput, outputTokensFor } from './price.js';
 
-/** Of an image referenced by URL, whose size is unknown. */
+/** For images referenced by URL, whose size is unknown. */
 const MAX_IMAGE_TOKENS = 4800;
-/** A stream holds this much output to begin with. */
+/** Initial output hold of a stream, in tokens. */
 const STREAM_SLICE = 1024;
-/** An unstreamed call without a limit holds at least this much output, if the money is there. */
+/** Min output hold of an unstreamed call without a limit, if affordable. */
 const DEFAULT_OUTPUT = 4096;
-/** Fewer output tokens than this are no answer. */
+/** Fewer output tokens are useless. */
 const MIN_OUTPUT = 16;
 
-/** What is asked of a wallet for one call, in nanos; what they mean stands with the function `admit_calls`. */
+/** Requested hold in nanos; the function `admit_calls` defines its meaning. */
 export interface HoldRequest {
   readonly prompt: bigint;
   readonly minimum: bigint;
@@ -20,15 +20,15 @@ export interface HoldRequest {
   readonly ceiling: bigint;
 }
 
-/** What a call is held for beside its output. */
+/** Parts of a hold besides output. */
 export interface HeldBeside {
-  /** At the dearest that it may come to. */
+  /** In its most expensive class. */
   readonly prompt: TokenUsage;
-  /** Fees of hosted tools and passes of other models, in nanos. */
+  /** Fees of hosted tools, and passes of other models, in nanos. */
   readonly reserve: bigint;
 }
 
-/** No prompt has more tokens: of its text by its characters, of what is encoded in it by its own bounds. */
+/** Upper bound of prompt tokens: text by characters, encoded content by its own bounds. */
 export function heldPromptTokens(size: BodySize, contextWindow: number): number {
   const { bytes, encodedBytes, maxTextTokens = Math.ceil((bytes - encodedBytes) / 2), media = [] } = size;
   const encoded = media.reduce((sum, { maxTokens }) => sum + maxTokens, 0);
@@ -36,8 +36,8 @@ export function heldPromptTokens(size: BodySize, contextWindow: number): number 
 }
 
 /**
- * The same of a call whose prompt may be more than its body: what it continues is known by its tokens, and everything
- * else that lies outside can fill the context window.
+ * The same for prompts that continue a conversation: its tokens if known, else the context window, as for other content
+ * outside the body.
  */
 export function promptToHold(
   { size, outside }: CallHead,
@@ -49,34 +49,34 @@ export function promptToHold(
   return Math.min(contextWindow, continuedTokens + heldPromptTokens(size, contextWindow));
 }
 
-/** Prompt tokens as they probably are, for a bill without any report or count: one per four bytes of text. */
+/** Probable prompt tokens for charges without report or count: one per four bytes of text. */
 export const likelyPromptTokens = (size: BodySize, contextWindow: number): number =>
   countedPromptTokens(size, contextWindow, Math.ceil((size.bytes - size.encodedBytes) / 4));
 
-/** Prompt tokens by a count of the words: what is no text comes on top, and no model reads more than it can. */
+/** Prompt tokens from a count of the text: other content is added, limited by the context window. */
 export function countedPromptTokens(size: BodySize, contextWindow: number, words: number): number {
   const encoded = (size.media ?? []).reduce((sum, { likelyTokens }) => sum + likelyTokens, 0);
   return Math.min(contextWindow, words + encoded + imagesElsewhere(size) * DEFAULT_IMAGE_TOKENS);
 }
 
-/** The prompt of a call by a count of the words in its body. */
+/** Prompt tokens of a call from a count of the text in its body. */
 export const promptByCount = (
   { size }: CallHead,
   { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
   words: number,
 ): number => countedPromptTokens(size, model.contextWindow, words + continuedTokens);
 
-/** Images that are not in the body themselves. */
+/** Images outside the body. */
 function imagesElsewhere({ images, media = [] }: BodySize): number {
   return Math.max(0, images - media.filter(({ kind }) => kind === 'image').length);
 }
 
-/** All output tokens that a call can produce: the client's limit or the model's own, for each answer. */
+/** Max output tokens of a call: the client's or the model's limit, per choice. */
 function outputBound(head: CallHead, model: CatalogModel): number {
   return Math.min(head.outputLimit ?? model.maxOutputTokens, model.maxOutputTokens) * head.answers;
 }
 
-/** The hold for a call: of a fixed size, or, unstreamed and without a limit, as large as the wallet comfortably bears. */
+/** The hold of a call: fixed, or (unstreamed without a limit) as large as the wallet comfortably allows. */
 export function holdFor(
   head: CallHead,
   model: CatalogModel,
@@ -98,8 +98,8 @@ export function holdFor(
 }
 
 /**
- * The output limit, for each answer, that must go upstream because less was held than the call asked for;
- * undefined when the call may run to its own bound.
+ * Output limit per choice to send upstream because less was held than requested; undefined if the call may use its own
+ * limit.
  */
 export function affordableOutput(
   head: CallHead,
@@ -114,8 +114,8 @@ export function affordableOutput(
 }
 
 /**
- * What a stream may say for its first hold, and up to where more is asked for; undefined for an unstreamed call, which is
- * held for as a whole. `outputLimit`: what goes upstream in place of the call's own bound.
+ * Credit line of a stream: what the first hold covers, and how it grows; undefined for an unstreamed call, which is
+ * held as a whole. `outputLimit`: limit sent upstream instead of the call's own.
  */
 export function creditLine(
   head: CallHead,

@@ -16,5 +16,5 @@ export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePrices, unpricedTool } from './service-tier.js';
 export { type Admission, type CallTimes, Ticket } from './ticket.js';
 export { InterruptedCalls } from './sweeper/interrupted-calls.js';
-export { SweepTimings } from './sweeper/sweep-timings.js';
+export { SweepTimings } from './sweeper/presence.js';
 export { Sweeper } from './sweeper/sweeper.js';

@@ -4,16 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { defer, finalize, from, type Observable, switchMap } from 'rxjs';
 import { DatabasePools } from '../../platform/database/index.js';
 import { AdmissionUnavailable, RunsElsewhere } from './billing.errors.js';
-import { ThisProcess } from './sweeper/this-process.js';
+import { ThisProcess } from './sweeper/presence.js';
 
 interface Named {
   readonly call_id: string;
 }
 
-/** A call that has just ended elsewhere gives its name back behind its answer: so long is waited for that, once, in ms. */
+/** Wait, once, for another process to release a name after its response, in ms. */
 const HANDOVER_MS = 150;
 
-/** $1 name, $2 call, $3 this process, which knows of its own calls that none of them runs under the name. */
+/** $1 name, $2 call, $3 this process, which knows that none of its own calls has the name. */
 const TAKE = `
   INSERT INTO named_calls AS n (name, call_id, process_id) VALUES ($1, $2, $3)
   ON CONFLICT (name) DO UPDATE SET call_id = EXCLUDED.call_id WHERE n.process_id = EXCLUDED.process_id
@@ -23,8 +23,8 @@ const OWNER = 'SELECT call_id FROM named_calls WHERE name = $1';
 const GIVE_BACK = 'DELETE FROM named_calls WHERE name = $1 AND call_id = $2';
 
 /**
- * Names that clients give to their calls, so that one which is sent again is not made and charged twice: of all processes
- * one runs a call of that name. Of a process that dies the names are taken until it is swept.
+ * Idempotency keys in use: of all processes, only one runs a call with a given key, so that retries are not charged
+ * twice. Keys of a dead process are released when it is swept.
  */
 @Injectable()
 export class NamedCalls {
@@ -33,14 +33,14 @@ export class NamedCalls {
     private readonly self: ThisProcess,
   ) {}
 
-  /** Cold: runs the call unless another process runs one of its name. @throws RunsElsewhere, AdmissionUnavailable */
+  /** Cold: runs the call unless another process runs one with this key. @throws RunsElsewhere, AdmissionUnavailable */
   during<Item>(name: string, callId: string, run: () => Observable<Item>): Observable<Item> {
     return defer(() => {
       const digest = hash('sha256', name, 'buffer');
       const taken = this.take(digest, callId);
       return from(taken).pipe(
         switchMap(run),
-        // Also of a call that was left while its name was being taken.
+        // Also if the call was abandoned while the key was being acquired.
         finalize(() => void taken.then(() => this.giveBack(digest, callId)).catch(() => undefined)),
       );
     });

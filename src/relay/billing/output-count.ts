@@ -1,11 +1,11 @@
 import type { TokenUsage } from '../../protocols/contract/index.js';
 
-/** Characters of a response that are kept for a count; what comes behind them is estimated by that count. */
+/** Characters of a response kept for counting; the rest is extrapolated. */
 const MAX_COUNTED_CHARACTERS = 256 * 1024;
-/** Pieces are put together so often: each by itself would keep alive the event that it was cut from. */
+/** Pieces are joined at this size: each keeps the event it was cut from in memory. */
 const MAX_LOOSE_CHARACTERS = 4096;
 
-/** Output that is to be counted by a tokenizer, in place of an estimate: the texts of a stream, or a whole response. */
+/** Output to be counted by a tokenizer: the texts of a stream, or an unstreamed body. */
 export interface Uncounted {
   readonly said: readonly string[] | Uint8Array;
   /** Replaces the estimate by the count, unless a report has covered the text meanwhile. */
@@ -13,28 +13,27 @@ export interface Uncounted {
 }
 
 /**
- * The output of a call as far as it can be known while it runs, in tokens: what the upstream has reported, what a
- * tokenizer has counted since, what was estimated in passing behind that, and, of a model that reasons out of sight, what
- * it has probably thought.
+ * Output tokens of a running call as far as known: reported, then counted since the report, then estimated since the
+ * count, plus assumed hidden reasoning.
  */
 export class OutputCount {
   private reported = 0;
   private counted = 0;
   private estimated = 0;
   private thought = 0;
-  /** What was estimated and can be counted; undefined as long as there is nothing. */
+  /** Estimated text that can be counted; undefined if none. */
   private text: CountedText | undefined;
-  /** All of a response that was not streamed. */
+  /** Body of an unstreamed response. */
   private whole: Uint8Array | undefined;
-  /** Grows with each report, which leaves nothing to be counted of what came before. */
+  /** Incremented by each report, which supersedes earlier text. */
   private era = 0;
-  /** Since when nothing is known of a model that has begun; undefined when it has not, or need not be guessed at. */
+  /** Since when the model has been silent; undefined if it is not, or if hidden reasoning need not be assumed. */
   private silentSinceMs: number | undefined;
 
   /**
-   * @param hiddenPerSecond what a model produces that shows nothing of it; 0 for one that shows everything
-   * @param mostHidden nor can it have thought more than the call may say in all
-   * @param keepsText for a count of what was estimated
+   * @param hiddenPerSecond assumed hidden reasoning tokens per second; 0 for models that show everything
+   * @param mostHidden max hidden tokens: the output limit
+   * @param keepsText whether to keep text for counting
    */
   constructor(
     private readonly hiddenPerSecond: number,
@@ -42,7 +41,7 @@ export class OutputCount {
     private readonly keepsText = false,
   ) {}
 
-  /** Another upstream is asked, and nothing of the one before is the client's. */
+  /** A new attempt: earlier output is not the client's. */
   restart(): void {
     this.forget();
     this.whole = undefined;
@@ -50,32 +49,32 @@ export class OutputCount {
     this.silentSinceMs = undefined;
   }
 
-  /** The upstream has answered its headers and shows nothing yet. */
+  /** Response headers have arrived, but no content. */
   begin(nowMs: number): void {
     if (this.hiddenPerSecond > 0) this.silentSinceMs = nowMs;
   }
 
-  /** Content: from here on everything is counted as it comes. Or the end, from which on nothing comes. */
+  /** Content or the end: from now on output is counted as it arrives. */
   show(nowMs: number): void {
     this.thought = this.hidden(nowMs);
     this.silentSinceMs = undefined;
   }
 
   /**
-   * @param units tokens, in fractions
-   * @param lane which of several interleaved texts it continues
+   * @param units estimated tokens
+   * @param lane index of interleaved texts
    */
   estimate(units: number, text?: string, lane = 0): void {
     this.estimated += units;
     if (this.keepsText && text !== undefined) (this.text ??= new CountedText(lane)).add(text, units, lane);
   }
 
-  /** A response came whole: a count of it replaces everything that is known of the output. */
+  /** An unstreamed body: its count replaces everything known of the output. */
   come(whole: Uint8Array): void {
     this.whole = whole;
   }
 
-  /** A report covers everything before it. One that knows of no output yet says nothing. */
+  /** Covers everything before it; ignored if it has no output yet. */
   report({ output }: TokenUsage, nowMs: number): void {
     if (output === 0) return;
     this.forget();
@@ -83,7 +82,7 @@ export class OutputCount {
     if (this.silentSinceMs !== undefined) this.silentSinceMs = nowMs;
   }
 
-  /** What was estimated so far, to be counted, once; undefined when there is nothing. */
+  /** Estimated output to be counted, once; undefined if none. */
   takeUncounted(): Uncounted | undefined {
     const { text, whole, era } = this;
     if (whole !== undefined) return { said: whole, counted: (tokens) => this.replaceBy(tokens) };
@@ -104,7 +103,7 @@ export class OutputCount {
     return Math.ceil(this.reported + this.counted + this.estimated + hidden);
   }
 
-  /** Without what may have been thought out of sight. */
+  /** Without assumed reasoning. */
   get shown(): number {
     return Math.ceil(this.reported + this.counted + this.estimated);
   }
@@ -129,13 +128,13 @@ export class OutputCount {
   }
 }
 
-/** Text as it comes, in little memory. */
+/** Collects text in little memory. */
 class CountedText {
-  /** Tokens that it was estimated at, and those of what came when there was no room for it. */
+  /** Estimated tokens, including those of text that was not kept. */
   units = 0;
   passed = 0;
   private characters = 0;
-  /** The text that came last, and the others that it may alternate with. */
+  /** The current text, and others interleaved with it. */
   private current: Lane;
   private lanes: Map<number, Lane> | undefined;
 
@@ -155,7 +154,7 @@ class CountedText {
     this.current.add(text);
   }
 
-  /** Each text by itself. */
+  /** Each text separately. */
   get whole(): readonly string[] {
     return Array.from(this.lanes?.values() ?? [this.current], (lane) => lane.whole);
   }
@@ -185,7 +184,7 @@ class Lane {
   }
 
   private gather(): void {
-    // A character that was cut in two is put together with what comes next.
+    // Keeps a lone surrogate for the next piece.
     const end = this.loose.length - (/[\ud800-\udbff]$/.test(this.loose) ? 1 : 0);
     this.pieces.push(Buffer.from(this.loose.slice(0, end)));
     this.loose = this.loose.slice(end);

@@ -17,57 +17,59 @@ import { type PriceSnapshot, priceSnapshot, withPassPrices } from './price-snaps
 import { IMAGE_TOOL, type Service, serviceToCharge, serviceToHold } from './service-tier.js';
 import { MAX_TOKENS_PER_GENERATED_IMAGE, maxUsesOf } from './usage-check.js';
 
-/** What a call is to be billed as, from the catalog as it stands: made anew when admission finds it stale. */
+/** How a call is billed, from the current catalog; recreated when admission finds it outdated. */
 export interface BillingPlan {
   readonly caller: Caller;
   readonly model: CatalogModel;
   readonly group: Omit<CatalogGroup, 'description' | 'choice' | 'limits'>;
   readonly catalogVersion: bigint;
-  /** Tokens of the conversation that the call continues, where this process knows it. */
+  /** Tokens of the continued conversation, if known to this process. */
   readonly continuedTokens?: number | undefined;
-  /** The other models that the request names, by the name that the client wrote; absent when it names none. */
+  /** Other models named by the request, by the name as written; absent if none. */
   readonly namedModels?: ReadonlyMap<string, CatalogModel> | undefined;
 }
 
-/** What admission looks at of a call. */
+/** What admission needs of a call. */
 export type CallToAdmit = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
 
-/** An effort that the model does not price costs what any other does. */
+/** Multiplier of efforts without a price. */
 const UNPRICED_EFFORT = 1_000_000n;
 
-/**
- * What the hold of a call is priced by: each model that may serve the whole of it, in the dearest service that it may
- * come in.
- */
-export function termsOf({ head }: Pick<Call, 'head'>, plan: BillingPlan): PriceTerms {
-  const own = termsToHold(head, plan, plan.model);
-  const alternatives = (head.demands?.models ?? []).flatMap(({ role, name }) => {
+/** Terms of a hold: those of every model that may serve the whole call, in the most expensive service possible. */
+export function termsOf(
+  { head }: Pick<Call, 'head'>,
+  plan: BillingPlan,
+  service = serviceToHold(head, plan.model.pricing),
+): PriceTerms {
+  const own = terms(head, plan, plan.model, service);
+  if (head.demands === undefined) return own;
+  const alternatives = head.demands.models.flatMap(({ role, name }) => {
     const model = role === 'alternative' ? plan.namedModels?.get(name) : undefined;
     return model === undefined ? [] : [termsToHold(head, plan, model)];
   });
   return alternatives.length === 0 ? own : { ...own, alternatives };
 }
 
-/** What a pass of one model is held by. */
+/** Terms for holding a pass of one model. */
 export const termsToHold = (head: CallHead, plan: BillingPlan, model: CatalogModel): PriceTerms =>
   terms(head, plan, model, serviceToHold(head, model.pricing));
 
-/** What one model is charged for. */
+/** Charge for one model. */
 export interface ChargedPart extends PricedPart {
   readonly model: string;
 }
 
-/** What a call is charged by once its usage is known. */
+/** The charge of a call once its usage is known. */
 export interface ChargedCall {
-  /** That of the totals first, then one for each pass. */
+  /** The totals first, then one per pass. */
   readonly parts: readonly [ChargedPart, ...ChargedPart[]];
-  /** What its row keeps of the prices. */
+  /** The price snapshot for its row. */
   readonly snapshot: PriceSnapshot;
 }
 
 /**
- * Charges every pass by the model that made it.
- * @param upstreamNames what the upstream calls a model, by which it reports the passes
+ * Charges each pass at the prices of its model.
+ * @param upstreamNames upstream names of a model, by which passes are reported
  */
 export function chargedBy(
   { head }: Pick<Call, 'head'>,
@@ -81,16 +83,16 @@ export function chargedBy(
   };
   const priceOf = (named: string | undefined, itemsOf: (model: CatalogModel) => PricedPart['items']): PricedModel => {
     const model = reportedModel(plan, named, upstreamNames);
-    return dearest((model === undefined ? plannedModels(plan) : [model]).map((one) => price(one, itemsOf(one))));
+    if (model !== undefined) return price(model, itemsOf(model));
+    return dearest(plannedModels(plan).map((one) => price(one, itemsOf(one))));
   };
   const own = priceOf(usage.servedBy, ({ pricing }) => costTerms(pricing, usage));
-  const passes = (usage.passes ?? []).map((pass) =>
-    priceOf(pass.model, ({ pricing }) => passTerms(pricing, pass.usage)),
-  );
+  if (usage.passes === undefined) return { parts: [own.part], snapshot: snapshotOf(plan, own, []) };
+  const passes = usage.passes.map((pass) => priceOf(pass.model, ({ pricing }) => passTerms(pricing, pass.usage)));
   return { parts: [own.part, ...passes.map(({ part }) => part)], snapshot: snapshotOf(plan, own, passes) };
 }
 
-/** The names by which the upstream knows a model of ours. */
+/** Upstream names of a model. */
 export type UpstreamNames = (model: string) => readonly string[];
 
 interface PricedModel {
@@ -102,21 +104,20 @@ interface PricedModel {
 function snapshotOf({ model, group }: BillingPlan, own: PricedModel, passes: readonly PricedModel[]): PriceSnapshot {
   const textOf = (priced: PricedModel, servedBy = ''): PriceSnapshot =>
     priceSnapshot(priced.model, group.name, priced.part.terms, priced.service, servedBy);
+  const ownText = textOf(own, own.model === model ? '' : own.model.name);
   const others = passes.filter((pass) => pass.model !== own.model);
-  return withPassPrices(
-    textOf(own, own.model === model ? '' : own.model.name),
-    new Map(others.map((pass) => [pass.model.name, textOf(pass)])),
-  );
+  if (others.length === 0) return ownText;
+  return withPassPrices(ownText, new Map(others.map((pass) => [pass.model.name, textOf(pass)])));
 }
 
 const plannedModels = ({ model, namedModels }: BillingPlan): readonly CatalogModel[] => [
   ...new Set([model, ...(namedModels?.values() ?? [])]),
 ];
 
-/** A release of a model, at the end of its name: `-20260205`, `-2026-02-05`. */
+/** Release suffix of a model name: `-20260205`, `-2026-02-05`. */
 const RELEASE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
-/** The model of the plan that an upstream reports by this name, or by the name of its release; undefined: none of them. */
+/** The planned model that an upstream reports under this name or its release; undefined if none. */
 export function reportedModel(
   plan: BillingPlan,
   reported: string | undefined,
@@ -133,10 +134,7 @@ export function reportedModel(
   return found?.model;
 }
 
-/**
- * A model that nobody asked for cannot be told apart from one that was, under another name: the upstream bills one of
- * them, and by the dearest nothing that it bills is given away.
- */
+/** An unknown reported model could be any of the planned ones; charging the most expensive one never loses money. */
 const dearest = (priced: readonly PricedModel[]): PricedModel =>
   priced.reduce((one, other) => (exactCost(other.part) > exactCost(one.part) ? other : one));
 
@@ -154,12 +152,12 @@ const terms = (
   groupMultiplier: group.modelMultipliers.get(name) ?? group.multiplier,
 });
 
-/** Of a helper of which the client limits neither: so often it is asked. */
+/** Default uses of a helper without a limit. */
 const DEFAULT_HELPER_USES = 10;
 
 /**
- * What is held for a call beside its output.
- * @param countedTokens of its prompt, as a tokenizer counted them
+ * The hold besides output.
+ * @param countedTokens counted prompt tokens
  */
 export function besideToHold(
   { head }: Pick<Call, 'head'>,
@@ -177,7 +175,7 @@ export function besideToHold(
   return { prompt, reserve };
 }
 
-/** What its tokens may be priced as: new input, and what the client or the upstream may have written to a cache. */
+/** Classes the prompt may be charged as: input, and possible cache writes. */
 function classesOfPrompt({ cacheLifetime, size, demands }: CallHead): readonly TokenClass[] {
   if (cacheLifetime === 'none') return ['input'];
   const classes: TokenClass[] = ['input', 'cache_write_5m'];
@@ -186,7 +184,7 @@ function classesOfPrompt({ cacheLifetime, size, demands }: CallHead): readonly T
   return classes;
 }
 
-/** Each hosted tool as often as it can run; where all together are limited, the dearest first. */
+/** Fees of hosted tools at their max uses; with a common limit, the most expensive first. */
 function feesToHold(head: CallHead, priced: PriceTerms, promptTokens: number): bigint {
   const { hostedTools = [], maxToolCalls = Infinity } = head.demands ?? {};
   const { pricing } = priced;
@@ -206,7 +204,7 @@ function feesToHold(head: CallHead, priced: PriceTerms, promptTokens: number): b
   return costOfParts(parts);
 }
 
-/** The image tool may be priced by tokens as well: it reads the prompt each time, as text or as images. */
+/** The image tool may also be priced by tokens: each use reads the prompt, as text or images. */
 function usesToHold({ imageGeneration }: Pricing, tool: string, uses: number, promptTokens: number): TokenUsage {
   const usage = { ...NO_TOKENS, toolUses: { [tool]: uses } };
   if (tool !== IMAGE_TOOL || imageGeneration === undefined) return usage;
@@ -224,7 +222,7 @@ function usesToHold({ imageGeneration }: Pricing, tool: string, uses: number, pr
   };
 }
 
-/** A compaction reads the prompt once more and writes of it what the model can; helpers do so at their own prices. */
+/** A compaction reads the prompt again and writes up to the model's max output; helpers do so at their own prices. */
 function passesToHold(head: CallHead, plan: BillingPlan, priced: PriceTerms, input: number): bigint {
   const { demands } = head;
   const helpers = (demands?.models ?? []).filter(({ role }) => role === 'helper');
@@ -241,7 +239,7 @@ function passesToHold(head: CallHead, plan: BillingPlan, priced: PriceTerms, inp
   return sum;
 }
 
-/** What admission is asked, and the hold it is asked for. */
+/** The admission request and its hold. */
 export function admissionRequest(
   call: CallToAdmit,
   plan: BillingPlan,
@@ -253,9 +251,9 @@ export function admissionRequest(
   readonly hold: HoldRequest;
   readonly beside: HeldBeside;
 } {
-  const priced = termsOf(call, plan);
-  const beside = besideToHold(call, plan, priced, countedTokens);
   const service = serviceToHold(call.head, plan.model.pricing);
+  const priced = termsOf(call, plan, service);
+  const beside = besideToHold(call, plan, priced, countedTokens);
   const hold = holdFor(call.head, plan.model, priced, beside);
   const request: AdmissionRequest = {
     id: call.id,

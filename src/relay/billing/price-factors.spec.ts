@@ -2,7 +2,7 @@ import { type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contr
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../../catalog/index.js';
 import { AppError, parseUsd } from '../../platform/shared/index.js';
 import { promptToHold } from './hold.js';
-import { ConversationTokenCache } from './conversation-token-cache.js';
+import { ConversationTokenCache } from './billing.service.js';
 import { costOf, costTerms, outputTokensFor, type PriceTerms } from './price.js';
 import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
 

@@ -4,15 +4,15 @@ import type { PriceTerms } from './price.js';
 import type { Service } from './service-tier.js';
 
 /**
- * What a row keeps of the prices, so that its cost can be worked out again from the row alone: JSON, decimals as strings.
- * Calls that are priced alike have the very same text.
+ * Prices kept in a row, from which its cost can be recomputed: JSON with decimals as strings. Equal prices give the
+ * same string.
  */
 export type PriceSnapshot = string;
 
-/** Texts by what they were made from: few for each price version, and they go when the catalog lets go of that. */
+/** Cached texts by their inputs: few per price version, released with the catalog. */
 const made = new WeakMap<Pricing, Map<string, PriceSnapshot>>();
 
-/** @param servedBy the model where it is another one than was asked for */
+/** @param servedBy the serving model if it is not the requested one */
 export function priceSnapshot(
   { pricing, priceVersionId }: Pick<CatalogModel, 'pricing' | 'priceVersionId'>,
   group: string,
@@ -20,17 +20,19 @@ export function priceSnapshot(
   service: Service,
   servedBy = '',
 ): PriceSnapshot {
-  // Multipliers of the service are the pricing's own; a group's is not.
+  // Service multipliers are part of the pricing, so their names identify them; the group's is not.
   const { tier, speed, geo } = service;
   const name = `${terms.effortMultiplier} ${terms.groupMultiplier} ${tier.name} ${speed.name} ${geo.name} ${servedBy} ${group}`;
   const known = made.get(pricing);
-  const text = known?.get(name) ?? render(priceVersionId, group, terms, service, servedBy);
+  const found = known?.get(name);
+  if (found !== undefined) return found;
+  const text = render(priceVersionId, group, terms, service, servedBy);
   if (known === undefined) made.set(pricing, new Map([[name, text]]));
   else known.set(name, text);
   return text;
 }
 
-/** A snapshot with those of the other models that passes are priced by, by name: lines name the model. */
+/** Adds the snapshots of other models used by passes, by name. */
 export function withPassPrices(snapshot: PriceSnapshot, passes: ReadonlyMap<string, PriceSnapshot>): PriceSnapshot {
   if (passes.size === 0) return snapshot;
   const models = [...passes].map(([model, text]) => `${JSON.stringify(model)}:${text}`).join(',');

@@ -8,39 +8,39 @@ import {
 } from '../../catalog/index.js';
 import { type Nanos, ZERO, nanos } from '../../platform/shared/index.js';
 
-/** What a call is priced by, fixed at admission. Multipliers in millionths. */
+/** Price terms of a call, fixed at admission. Multipliers in millionths. */
 export interface PriceTerms {
   readonly pricing: Pricing;
   readonly serviceMultiplier: bigint;
-  /** Of the speed and the region of inference; absent: 1. */
+  /** Of speed and region; absent: 1. */
   readonly speedMultiplier?: bigint;
   readonly geoMultiplier?: bigint;
   readonly effortMultiplier: bigint;
   readonly groupMultiplier: bigint;
-  /** Terms of other models that may serve the same tokens: a hold covers the dearest of all. A charge has none. */
+  /** Terms of other models that may serve the call: a hold covers the most expensive. Never set in charges. */
   readonly alternatives?: readonly PriceTerms[];
 }
 
-/** What one model used of a call, and what it is priced by. */
+/** Usage and terms of one model. */
 export interface PricedPart {
   readonly terms: PriceTerms;
   readonly items: readonly CostTerm[];
 }
 
-/** One term of the sum, as a person reads it: so many tokens at so many nano-dollars per million, or so many fees. */
+/** A cost line: tokens at nano-dollars per million, or uses at a fee. */
 export interface CostTerm {
   readonly item: TokenClass | `image_generation:${ImageGenerationClass}` | `tool:${string}` | 'request_fee';
   readonly quantity: number;
-  /** Nano-dollars per one million tokens; for a fee nano-dollars of the fee itself. */
+  /** Nano-dollars per million tokens; for fees, nano-dollars per use. */
   readonly price: bigint;
   readonly isFee: boolean;
 }
 
 const MILLION = 1_000_000n;
-/** Prices are per million tokens, and each of the five multipliers is in millionths. */
+/** Prices are per million tokens; each of five multipliers is in millionths. */
 const DENOMINATOR = MILLION ** 6n;
 
-/** The tier that a prompt of so many tokens falls in, cached ones included. Tiers ascend and the first begins at 0. */
+/** The tier of a prompt, including cached tokens. Tiers ascend from 0. */
 function tierFor(pricing: Pricing, promptTokens: number): PriceTier {
   const tier = pricing.tiers.findLast(({ fromPromptTokens }) => fromPromptTokens <= promptTokens);
   if (tier === undefined) throw new RangeError('Pricing has no tier that starts at 0 tokens.');
@@ -48,8 +48,8 @@ function tierFor(pricing: Pricing, promptTokens: number): PriceTier {
 }
 
 /**
- * The disjoint classes that the tokens of a call fall in: no token is counted twice. What came from or went to a cache
- * counts as that, whatever it was; of the rest, images and sounds are counted as far as there is any left.
+ * Disjoint token classes of a usage: no token counts twice. Cache reads and writes take precedence; images and audio
+ * are counted within the rest.
  */
 function tokensByClass(usage: TokenUsage): Readonly<Record<TokenClass, number>> {
   const { cacheRead, cacheWrite, cacheWrite1h, cacheWrite12h = 0 } = usage;
@@ -73,7 +73,7 @@ function tokensByClass(usage: TokenUsage): Readonly<Record<TokenClass, number>> 
   };
 }
 
-/** In the order of the lines of a cost. */
+/** In the order of cost lines. */
 const CLASSES: readonly TokenClass[] = [
   'input',
   'cache_read',
@@ -94,14 +94,14 @@ const IMAGE_COUNTS: Readonly<Record<ImageGenerationClass, keyof ImageGenerationU
   image_output: 'imageOutput',
 };
 
-/** The terms of a call's price; those of zero quantity are left out. */
+/** Cost lines, without zero quantities. */
 export function costTerms(pricing: Pricing, usage: TokenUsage): readonly CostTerm[] {
   const terms = passTerms(pricing, usage);
   if (pricing.requestFee > 0n) terms.push({ item: 'request_fee', quantity: 1, price: pricing.requestFee, isFee: true });
   return terms;
 }
 
-/** The same of a pass: the fee for the request is charged once, with the call's own terms. */
+/** The same for a pass, without the request fee, which is charged once. */
 export function passTerms(pricing: Pricing, usage: TokenUsage): CostTerm[] {
   const { prices } = tierFor(pricing, usage.input);
   const counts = tokensByClass(usage);
@@ -123,7 +123,7 @@ const imageTerms = ({ imageGeneration: prices }: Pricing, usage: ImageGeneration
     return { item: `image_generation:${name}`, quantity, price: prices?.[name] ?? 0n, isFee: false };
   }).filter(({ quantity }) => quantity > 0);
 
-/** Σ of the terms in nano-dollars per million tokens, multipliers not yet applied. */
+/** Sum of the lines in nano-dollars per million tokens, before multipliers. */
 export function sumOf(terms: readonly CostTerm[]): bigint {
   return terms.reduce(
     (sum, { quantity, price, isFee }) => sum + BigInt(quantity) * (isFee ? price * MILLION : price),
@@ -136,18 +136,18 @@ function multiplierOf(terms: PriceTerms): bigint {
   return serviceMultiplier * speedMultiplier * geoMultiplier * effortMultiplier * terms.groupMultiplier;
 }
 
-/** Rounded once, half up; whatever has a price costs at least one nano-dollar. */
+/** Rounded once, half up; anything with a price costs at least one nano-dollar. */
 export const costOf = (terms: PriceTerms, usage: TokenUsage): Nanos =>
   costOfParts([{ terms, items: costTerms(terms.pricing, usage) }]);
 
-/** What all models of a call cost together, rounded once. */
+/** Total of all models, rounded once. */
 export const costOfParts = (parts: readonly PricedPart[]): Nanos =>
   rounded(parts.reduce((sum, part) => sum + exactCost(part), 0n));
 
-/** Before it is rounded, to be compared and summed. */
+/** Before rounding, for comparing and adding. */
 export const exactCost = ({ terms, items }: PricedPart): bigint => sumOf(items) * multiplierOf(terms);
 
-/** The prompt as it is dearest: all of it new, or all of it written to a cache in one of the classes. */
+/** The most expensive form of a prompt: new input, or written to one of the cache classes. */
 export function dearestPrompt(terms: PriceTerms, tokens: number, classes: readonly TokenClass[]): TokenUsage {
   let dearest: TokenClass = 'input';
   for (const name of classes)
@@ -170,7 +170,7 @@ const WRITES: Readonly<Partial<Record<TokenClass, keyof TokenUsage>>> = {
   cache_write_12h: 'cacheWrite12h',
 };
 
-/** The same prompt, of another size. */
+/** The same prompt with another size. */
 export const promptOfSize = (prompt: TokenUsage, input: number): TokenUsage => {
   const { cacheWrite, cacheWrite1h, cacheWrite12h } = prompt;
   return {
@@ -183,8 +183,7 @@ export const promptOfSize = (prompt: TokenUsage, input: number): TokenUsage => {
 };
 
 /**
- * What such a prompt comes to with so much output at most: the output at the dearest of its prices, by the dearest of
- * the terms that it may be charged by.
+ * Cost of a prompt plus output as a function: the output in its most expensive class and at the most expensive terms.
  */
 export function costWithOutput(terms: PriceTerms, prompt: TokenUsage): (outputTokens: number) => Nanos {
   const { alternatives = [] } = terms;
@@ -207,10 +206,7 @@ function rounded(numerator: bigint): Nanos {
   return nanos(halfUp === 0n ? 1n : halfUp);
 }
 
-/**
- * How many output tokens a budget buys on top of what the given usage costs, by whichever of the terms it buys least;
- * undefined when output costs nothing.
- */
+/** Output tokens that a budget buys on top of a usage, at the most expensive terms; undefined if output is free. */
 export function outputTokensFor(terms: PriceTerms, usage: TokenUsage, budget: bigint): number | undefined {
   return [terms, ...(terms.alternatives ?? [])]
     .map((one) => outputByTerms(one, usage, budget))
@@ -225,7 +221,7 @@ function outputByTerms(terms: PriceTerms, usage: TokenUsage, budget: bigint): nu
   return left <= 0n ? 0 : Number(left / price);
 }
 
-/** Output may turn out to be text, reasoning or sound: what is set aside for it is at the dearest of their prices. */
+/** Output may become text, reasoning or audio: holds use the most expensive price. */
 function dearestOutput(pricing: Pricing, promptTokens: number): bigint {
   const { output, reasoning, audio_output } = tierFor(pricing, promptTokens).prices;
   const dearer = output > reasoning ? output : reasoning;

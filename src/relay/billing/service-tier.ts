@@ -9,16 +9,16 @@ import {
 import type { CatalogModel, Pricing } from '../../catalog/index.js';
 import { AppError } from '../../platform/shared/index.js';
 
-// What a price is multiplied by for the service that is asked for: its tier, its speed and its region of inference.
+// Price multipliers of the requested service: tier, speed and inference region.
 
-/** One of them by its name, and what the price is multiplied by for it, in millionths. */
+/** A name and its multiplier in millionths. */
 export interface ServiceTier {
-  /** Empty for the usual one. */
+  /** Empty for the default. */
   readonly name: string;
   readonly multiplier: bigint;
 }
 
-/** The service that a call is priced in. */
+/** The service a call is priced in. */
 export interface Service {
   readonly tier: ServiceTier;
   readonly speed: ServiceTier;
@@ -26,14 +26,15 @@ export interface Service {
 }
 
 const DEFAULT: ServiceTier = { name: '', multiplier: 1_000_000n };
+const DEFAULT_SERVICE: Service = { tier: DEFAULT, speed: DEFAULT, geo: DEFAULT };
 const DEFAULT_SPEEDS: readonly string[] = ['standard'];
 const DEFAULT_GEOS: readonly string[] = ['global'];
-/** The hosted tool whose tokens may be priced in place of its uses. */
+/** The hosted tool whose tokens may be priced instead of its uses. */
 export const IMAGE_TOOL = 'image_generation';
 
 /**
- * Refuses by name what a model that the call may come to has no price for: a service tier, a speed, a region, a tool.
- * @param models the one that is asked for, then those that the request names beside it
+ * Rejects service tiers, speeds, regions and tools without a price.
+ * @param models the requested model, then others named by the request
  * @throws AppError invalid_request
  */
 export function requirePrices(head: CallHead, models: readonly CatalogModel[]): void {
@@ -68,8 +69,7 @@ function requirePricedDemands(demands: RequestDemands, { name, pricing }: Catalo
 }
 
 /**
- * Why a channel that would run the hosted tools of a request must not be asked: a tool has no fee. Undefined when all
- * have one, be it 0.
+ * Why a channel that runs hosted tools cannot serve the request: a tool has no fee. Undefined if all have one, even 0.
  */
 export function unpricedTool({ demands }: CallHead, models: readonly CatalogModel[]): AppError | undefined {
   if (demands === undefined || demands.hostedTools.length === 0) return undefined;
@@ -82,7 +82,7 @@ export function unpricedTool({ demands }: CallHead, models: readonly CatalogMode
   return undefined;
 }
 
-/** A helper is only asked for advice: tools are run for the models that answer. */
+/** Helpers only advise: tools run for the main models. */
 function isHelperAlone(model: string, { models }: RequestDemands): boolean {
   const roles = models.filter(({ name }) => name === model).map(({ role }) => role);
   return roles.length > 0 && roles.every((role) => role === 'helper');
@@ -97,8 +97,7 @@ const unpriced = (param: string, message: string): AppError =>
   new AppError('invalid_request', `${param}: ${message}`, { param, fault: 'invalid_value' });
 
 /**
- * What an upstream is asked: a request that is translated into its protocol carries no speed and no region, nor a tier that
- * the protocol does not have.
+ * What an upstream is asked for: translated requests carry no speed or region, and no tier if the protocol has none.
  */
 export function headSent(
   { head, protocol }: Pick<Call, 'head' | 'protocol'>,
@@ -113,7 +112,7 @@ export function headSent(
   };
 }
 
-/** What is asked for, and whether that leaves the choice to the upstream. */
+/** A requested value, and whether the upstream chooses instead. */
 interface Choice {
   readonly asked: string | undefined;
   readonly isOpen: boolean;
@@ -124,43 +123,49 @@ const tierAsked = ({ serviceTier }: CallHead): Choice => ({
   isOpen: serviceTier === undefined || serviceTier === 'auto',
 });
 
-/** No upstream is faster than it was asked to be. */
+/** Upstreams never choose a higher speed. */
 const speedAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.speed, isOpen: false });
 
-/** An upstream's account has a region of its own for requests that name none. */
+/** Without a requested region, the upstream account's default applies. */
 const geoAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.geo, isOpen: demands?.geo === undefined });
 
-/** The service to hold money for: the one asked for; the dearest of all where that is the upstream's to choose. */
-export const serviceToHold = (head: CallHead, { serviceTiers, speeds, geos }: Pricing): Service => ({
-  tier: toHold(tierAsked(head), serviceTiers),
-  speed: toHold(speedAsked(head), speeds),
-  geo: toHold(geoAsked(head), geos),
-});
+/** Most models have a single service, whatever is requested or reported. */
+const hasOneService = ({ serviceTiers, speeds, geos }: Pricing): boolean =>
+  serviceTiers.size + speeds.size + geos.size === 0;
+
+/** The service to hold money for: the requested one, or the most expensive one where the upstream chooses. */
+export function serviceToHold(head: CallHead, pricing: Pricing): Service {
+  if (hasOneService(pricing)) return DEFAULT_SERVICE;
+  return {
+    tier: toHold(tierAsked(head), pricing.serviceTiers),
+    speed: toHold(speedAsked(head), pricing.speeds),
+    geo: toHold(geoAsked(head), pricing.geos),
+  };
+}
 
 /**
- * The service to charge: the one that the response reports, and where it reports none the one asked for. What is asked
- * for is never exceeded, whatever the response reports.
+ * The service to charge: the one that the response reports, or the requested one if it reports none. Never more than
+ * was requested, whatever the response reports.
  */
-export const serviceToCharge = (
-  head: CallHead,
-  usage: TokenUsage,
-  { serviceTiers, speeds, geos }: Pricing,
-): Service => ({
-  tier: toCharge(tierAsked(head), usage.serviceTier, serviceTiers),
-  speed: toCharge(speedAsked(head), usage.speed, speeds),
-  geo: toCharge(geoAsked(head), usage.geo, geos),
-});
+export function serviceToCharge(head: CallHead, usage: TokenUsage, pricing: Pricing): Service {
+  if (hasOneService(pricing)) return DEFAULT_SERVICE;
+  return {
+    tier: toCharge(tierAsked(head), usage.serviceTier, pricing.serviceTiers),
+    speed: toCharge(speedAsked(head), usage.speed, pricing.speeds),
+    geo: toCharge(geoAsked(head), usage.geo, pricing.geos),
+  };
+}
 
-/** The service that the response reports, else the one asked for: what the upstream charges by, whoever pays for it. */
-export const serviceReported = (
-  { serviceTier, demands }: CallHead,
-  usage: TokenUsage,
-  { serviceTiers, speeds, geos }: Pricing,
-): Service => ({
-  tier: named(usage.serviceTier ?? serviceTier, serviceTiers),
-  speed: named(usage.speed ?? demands?.speed, speeds),
-  geo: named(usage.geo ?? demands?.geo, geos),
-});
+/** The service that the upstream bills: the one that the response reports, or the requested one. */
+export function serviceReported(head: CallHead, usage: TokenUsage, pricing: Pricing): Service {
+  if (hasOneService(pricing)) return DEFAULT_SERVICE;
+  const { serviceTier, demands } = head;
+  return {
+    tier: named(usage.serviceTier ?? serviceTier, pricing.serviceTiers),
+    speed: named(usage.speed ?? demands?.speed, pricing.speeds),
+    geo: named(usage.geo ?? demands?.geo, pricing.geos),
+  };
+}
 
 function toHold({ asked, isOpen }: Choice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
   if (multipliers.size === 0) return DEFAULT;

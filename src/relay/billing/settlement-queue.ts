@@ -5,41 +5,38 @@ import { Metrics } from '../../platform/metrics/index.js';
 import { monotonicMs, within } from '../../platform/shared/index.js';
 import { NotSettled, SettlementUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
-import type { CallRow } from './call-row.js';
-import { InFlight } from './in-flight.js';
+import { type CallRow, unrecordedRow } from './call-row.js';
 import { InterruptedCalls } from './sweeper/interrupted-calls.js';
-import { unrecordedRow } from './unrecorded-row.js';
 
 const RETRY_MS = 250;
-/** How long the end of an answer waits for a database that has gone. */
+/** Max delay of a response's end during a database outage. */
 const TIMEOUT_MS = 30_000;
-/** How long a process that wants to end goes on trying. */
+/** How long a stopping process keeps trying. */
 const LAST_TRIES_MS = 5000;
-/** With so many calls waiting, no more are admitted. */
+/** Calls waiting before admission closes. */
 const MAX_WAITING = 10_000;
 
 /**
- * A call that waits. Its row may be exchanged until a statement takes it along; one that was sent before, and commits when
- * it is no longer waited for, stands as it was sent: nobody can know of it.
+ * A waiting call. Its row may be replaced until it is sent; a sent row may commit after its timeout, and then stands.
  */
 class Waiting {
-  /** Ends the patience of whoever waits for it. */
+  /** Stops waiting for it. */
   giveUp = (): void => undefined;
   readonly sinceMs = monotonicMs();
   readonly givenUp = new Promise<undefined>((resolve) => (this.giveUp = () => resolve(undefined)));
 
   constructor(public row: CallRow) {}
 
-  /** As it is written when it is sent now. */
+  /** The row as sent now. */
   get sent(): CallRow {
     return { ...this.row, settle_wait_ms: Math.round(monotonicMs() - this.sinceMs) };
   }
 }
 
 /**
- * Finished calls on their way into the database. One statement is in flight at a time; what arrives meanwhile is the
- * next batch. While the database is gone, calls wait here and are tried again until it is back. A call that the database
- * refuses for a reason of its own is put aside, with its whole row, and the others go on.
+ * Writes finished calls. One statement is in flight; calls that arrive meanwhile form the next batch. During a database
+ * outage calls wait and are retried. A call that the database rejects is set aside with its whole row, and the others
+ * continue.
  */
 @Injectable()
 export class SettlementQueue {
@@ -68,19 +65,19 @@ export class SettlementQueue {
     metrics.gauge('unsettled_oldest_seconds', age, [], (gauge) => gauge.set(this.oldestMs / 1000), 'max');
   }
 
-  /** Whether so much waits to be settled that no call should be begun. */
+  /** Whether too many calls wait for settlement. */
   get full(): boolean {
     return this.calls.size >= MAX_WAITING;
   }
 
   /**
-   * Resolves when the call is settled and in the log, with what was collected (undefined: it had been settled before).
-   * @throws SettlementUnavailable after `patienceMs` without a database, or when it is given up; the call goes on waiting
-   * and is settled later, a success then as what its client was told of it. At once, when the call was put aside, or is a
-   * refusal that a full queue has no room for
+   * Resolves with what was collected once the call is settled (undefined: it was settled before).
+   * @throws SettlementUnavailable after `patienceMs` without a database or when given up (the call stays queued and is
+   * settled later, a success as reported to its client); immediately when it was set aside, or is a rejection without
+   * room in a full queue
    */
   async settle(row: CallRow, patienceMs = TIMEOUT_MS): Promise<bigint | undefined> {
-    // A refusal whose admission was not answered may have a hold to release.
+    // A rejection without a response from admission may have a hold to release.
     if (this.full && row.status === 'refused' && !row.opened)
       throw new SettlementUnavailable(new Error('too many calls are waiting'));
     const call = new Waiting(row);
@@ -94,12 +91,12 @@ export class SettlementQueue {
     throw error;
   }
 
-  /** Ends the patience of whoever waits for this call, as if its time were over. Changes nothing when it is settled. */
+  /** Stops waiting for this call, as if its timeout had passed. No effect once settled. */
   giveUp(callId: string): void {
     this.calls.get(callId)?.giveUp();
   }
 
-  /** Waits for what is not settled yet; without a database not for long. Gives how many calls stay unsettled. */
+  /** Waits for pending settlements; briefly without a database. Returns the number of unsettled calls. */
   async close(): Promise<number> {
     const lastTry = setTimeout(() => (this.closing = true), LAST_TRIES_MS);
     await this.waiting.over();
@@ -116,7 +113,7 @@ export class SettlementQueue {
     return this.untilBack(() => this.batcher.submit(call)).catch((error: unknown) => this.putAside(call, error));
   }
 
-  /** @throws what is no outage, and any error when the process wants to end */
+  /** @throws errors other than outages, and any error during shutdown */
   private async untilBack<T>(attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -142,7 +139,7 @@ export class SettlementQueue {
     throw new SettlementUnavailable(error);
   }
 
-  /** Closes the call without a charge until somebody settles it: by what is stored of it, since its own row is refused. */
+  /** Closes the call without a charge, using its stored row, until an administrator settles it. */
   private async releaseHold(callId: string): Promise<void> {
     try {
       await this.untilBack(() => this.openCalls.close(callId, new NotSettled()));
@@ -152,7 +149,7 @@ export class SettlementQueue {
   }
 }
 
-/** What an operator needs to put it right by hand. */
+/** What an administrator needs to settle it manually. */
 const whatIsLost = (row: CallRow): object => ({
   request_id: row.id,
   key_id: row.key_id,
@@ -161,3 +158,19 @@ const whatIsLost = (row: CallRow): object => ({
   billing_basis: row.billing_basis,
   cost_nanos: row.cost,
 });
+
+/** Work that must finish before the process exits. */
+export class InFlight {
+  private readonly promises = new Set<Promise<unknown>>();
+
+  add<T>(promise: Promise<T>): Promise<T> {
+    const settled = promise.catch(() => undefined).finally(() => this.promises.delete(settled));
+    this.promises.add(settled);
+    return promise;
+  }
+
+  /** Resolves when nothing is left, including work added meanwhile. */
+  async over(): Promise<void> {
+    while (this.promises.size > 0) await Promise.all(this.promises);
+  }
+}

@@ -25,73 +25,73 @@ const SUCCEEDED: Ending = { status: 'succeeded' };
 /** What admission granted. */
 export interface Admission {
   readonly plan: BillingPlan;
-  /** The prices that the call was admitted under, as its row will show them. */
+  /** Prices at admission, for the row. */
   readonly snapshot: PriceSnapshot;
-  /** The output limit, for each answer, that must go upstream because wallet or key cannot cover the call's own bound. */
+  /** Output limit per choice to send upstream because the call's own is not affordable. */
   readonly outputLimit: number | undefined;
-  /** The most that the call can use, by which reports of it are judged. */
+  /** Max possible usage, for judging reports. */
   readonly bounds: UsageBounds;
-  /** Raises the hold while the answer comes; undefined for an unstreamed one, which is held for as a whole. */
+  /** Extends the hold of a stream; undefined for an unstreamed call, which is held as a whole. */
   readonly credit: Credit | undefined;
 }
 
-/** When a call arrived, by the monotonic clock, and what it waits for since. */
+/** Arrival of a call (monotonic) and what it waits for. */
 export interface CallTimes {
   readonly startedMs: number;
   readonly waits: Waits;
 }
 
-/** Makes the plan of a call from the catalog as it stands and the caller as it is now. @throws AppError when there is none */
+/** Creates the plan of a call from the current catalog and caller. @throws AppError when the call is not possible */
 export type Planner = (caller: Caller) => BillingPlan;
 
-/** What a prompt can be counted by. */
+/** Input for counting a prompt. */
 export type CountablePrompt = Buffer | PromptSample;
 
 /**
- * What a ticket needs done: by the billing service, in batches with all other calls. Named here so that a ticket does not
- * know the service that makes it.
+ * Work for the billing service, in batches. An interface, so that tickets do not depend on the service that creates
+ * them.
  */
 export interface BillingPort {
   admit(ticket: Ticket, plan: Planner): Promise<Admission>;
-  /** Tokens of the prompt and of what was said; undefined when they cannot be counted in time. */
+  /** Tokens of prompt and output; undefined if they cannot be counted in time. */
   count(
     ticket: Ticket,
     prompt: CountablePrompt | undefined,
     said: Uncounted['said'],
   ): Promise<CountedTokens | undefined>;
-  /** @param endedMs by the monotonic clock */
+  /** @param endedMs monotonic */
   settle(ticket: Ticket, ending: Ending, endedMs: number): Promise<void>;
   giveUp(ticket: Ticket): void;
 }
 
 /**
- * One call's way through billing: new → admitting → open → settled. The outcome is fixed by whoever settles first;
- * everything later changes nothing. It ends exactly once, whatever happens and whoever leaves.
+ * The billing of one call: new → admitting → open → settled. The first settlement decides the outcome; later ones have
+ * no effect. It ends exactly once, whatever happens and whoever leaves.
  */
 export class Ticket {
-  /** When the call arrived, by the monotonic clock. */
+  /** Arrival, monotonic. */
   readonly startedMs: number;
-  /** What its answer stands still for. */
+  /** What the response waits for. */
   readonly waits: Waits;
-  /** Requests that went to upstreams, in order. */
+  /** Upstream requests, in order. */
   readonly attempts: AttemptLog[] = [];
-  /** Milliseconds from the call's arrival to the first content that left for the client. */
+  /** Ms from arrival to the first content sent to the client. */
   firstTokenMs: number | undefined;
-  /** When its hold was asked for, and how long that took, refused or not; undefined before. */
+  /** When the hold was requested and how long that took; undefined before. */
   holding: { readonly atMs: number; readonly tookMs: number } | undefined;
   private granted: Admission | undefined;
   private mayHoldMoney = false;
-  /** The upstream's latest report, and as much of it as can be true. */
+  /** The latest report, and its plausible part. */
   private told: TokenUsage | undefined;
   private usage: TokenUsage | undefined;
   private isProvisional = false;
-  /** Units of output that were seen of this attempt's answer. */
+  /** Visible output units of the current attempt. */
   private seen: number | undefined;
   private output = new OutputCount(0, 0);
-  /** Tokens of the prompt, where it was counted. */
+  /** Counted prompt tokens. */
   private countedPrompt: number | undefined;
   private begun = false;
-  /** The prompt as it was when the client left, kept until the call is settled. */
+  /** The prompt when the client left, kept until settlement. */
   private leftPrompt: CountablePrompt | undefined;
   private admitting: Promise<Admission> | undefined;
   private settling: Promise<void> | undefined;
@@ -101,36 +101,36 @@ export class Ticket {
     readonly caller: Caller,
     private readonly desk: BillingPort,
     times: CallTimes,
-    /** Where the words of its prompt stand. */
+    /** Where the prompt's text is. */
     readonly places?: TextPlaces,
   ) {
     this.startedMs = times.startedMs;
     this.waits = times.waits;
   }
 
-  /** What the upstream has reported last, as it was written. */
+  /** The latest report as written. */
   get reported(): TokenUsage | undefined {
     return this.told;
   }
 
-  /** What admission granted; undefined before, and when it refused. */
+  /** Undefined before admission and after a rejection. */
   get admission(): Admission | undefined {
     return this.granted;
   }
 
-  /** Milliseconds that admission took. */
+  /** Duration of admission in ms. */
   get admitMs(): number {
     return this.holding?.tookMs ?? 0;
   }
 
-  /** True from when a hold is asked for until it is surely refused: its settlement must look for a hold to release. */
+  /** True from requesting a hold until it is certainly rejected: settlement must look for a hold to release. */
   get mayHold(): boolean {
     return this.mayHoldMoney;
   }
 
   /**
-   * Places the hold. `plan` is asked again when the catalog or the key had changed meanwhile.
-   * @throws AppError when the call is refused; the refusal must still be settled, as every ending
+   * Places the hold. `plan` is called again if catalog or key changed meanwhile.
+   * @throws AppError when the call is rejected, which must still be settled, like every ending
    */
   admit(plan: Planner): Promise<Admission> {
     const begunMs = monotonicMs();
@@ -149,7 +149,7 @@ export class Ticket {
       },
       (error: unknown) => {
         answered();
-        // Without an answer from the database nobody knows whether the hold was placed.
+        // Without a response it is unknown whether the hold was placed.
         this.mayHoldMoney = error instanceof AdmissionUnavailable;
         throw error;
       },
@@ -157,7 +157,9 @@ export class Ticket {
     return this.admitting;
   }
 
-  /** Puts a request to an upstream on record; its log is the caller's to keep up. What another has said is forgotten. */
+  /**
+   * Starts the record of an upstream request, which the caller maintains. Output of an earlier attempt is discarded.
+   */
   beginAttempt(target: AttemptTarget): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
     const left = this.attempts.at(-1);
@@ -169,28 +171,28 @@ export class Ticket {
     return attempt;
   }
 
-  /** Whether nothing of an answer has been seen yet. */
+  /** Nothing of a response was seen yet. */
   get silent(): boolean {
     return !this.begun;
   }
 
-  /** Whether the whole prompt was sent and the upstream has not refused it. */
+  /** Whether the whole prompt was sent and not rejected. */
   get promptSent(): boolean {
     return this.attempts.at(-1)?.isPromptSpent ?? false;
   }
 
-  /** Whether all output so far is paid for. Asks for more ahead of use. */
+  /** Whether all output so far is paid for. Requests extensions ahead. */
   get covered(): boolean {
     const credit = this.granted?.credit;
     return credit === undefined || credit.covers(this.output.total(monotonicMs));
   }
 
-  /** Resolves when it is. @throws OutOfCredit when it cannot be, by a tokenizer's count of it */
+  /** Resolves when it is. @throws OutOfCredit when it cannot be, according to a tokenizer's count */
   async cover(): Promise<void> {
     const credit = this.granted?.credit;
-    // More may come while it is asked for.
+    // More output may arrive meanwhile.
     while (!this.covered) {
-      // An estimate that has passed the limit is put right before anything is held for it.
+      // An estimate beyond the limit is verified by counting before anything is held for it.
       const isDoubtful = credit !== undefined && this.output.total(monotonicMs) > credit.bound;
       if (isDoubtful && (await this.recount())) continue;
       try {
@@ -209,7 +211,7 @@ export class Ticket {
     return this.leftPrompt ?? this.call.body.countable;
   }
 
-  /** Replaces estimates by a tokenizer's count. @returns false when there is nothing to count, or counting failed */
+  /** Replaces estimates by a tokenizer's count. @returns false if there is nothing to count, or counting failed */
   private async recount(): Promise<boolean> {
     const prompt = this.isPromptKnown ? undefined : this.prompt;
     const said = this.output.takeUncounted();
@@ -225,38 +227,40 @@ export class Ticket {
     this.countedPrompt = prompt;
     const { head } = this.call;
     const { plan, credit } = this.granted ?? {};
-    // What lies outside the body is not in the count.
+    // Content outside the body is not counted.
     const isWhole = head.outside === undefined || plan?.continuedTokens !== undefined;
     if (plan !== undefined && isWhole) credit?.count(promptByCount(head, plan, prompt));
   }
 
-  /** Notes what a piece of the answer says of it: first content, output, usage. */
+  /** Processes signals of a frame: first content, output, usage. */
   note(signals: readonly CallSignal[]): void {
     for (const signal of signals) this.noteOne(signal);
   }
 
-  /** Settles a call whose answer is complete. @throws SettlementUnavailable when that could not be recorded in time */
+  /** Settles a successful call. @throws SettlementUnavailable when it could not be recorded in time */
   succeed(): Promise<void> {
     return this.settle(SUCCEEDED);
   }
 
-  /** Waits no longer for a success to be settled, which fails by it and is charged as a failure unless it is already sent. */
+  /**
+   * Stops waiting for the settlement of a success, which then fails and is charged as a failure unless already sent.
+   */
   giveUp(): void {
     this.desk.giveUp(this);
   }
 
-  /** Settles a call that failed, before its failure is told. A refusal is one that came before admission. */
+  /** Settles a failed call before its error is sent. Failures before admission are rejections. */
   async fail(failure: AppError): Promise<void> {
     const settled = this.settle({ status: this.granted === undefined ? 'refused' : 'failed', error: failure });
-    // The database is gone: the row waits until it is back, the client need not.
+    // During an outage the row waits, the client need not.
     if (failure instanceof AdmissionUnavailable || failure instanceof SettlementUnavailable)
       settled.catch(() => undefined);
     else await settled;
   }
 
   /**
-   * Called when nobody listens any more. Nothing happens when the call has ended already; else the client has left:
-   * a hold that is still being placed is waited for, so that none is ever leaked.
+   * Called on unsubscription. No effect if the call has ended; otherwise the client has left, and a hold in progress is
+   * awaited so that it cannot leak.
    */
   abandon(): void {
     if (this.settling !== undefined) return;
@@ -264,11 +268,11 @@ export class Ticket {
     const left = new AppError('context_canceled', 'context canceled: the client closed the connection.');
     void Promise.allSettled([this.admitting])
       .then(() => this.settle({ status: 'cancelled', error: left }))
-      // The queue has logged it and goes on trying: there is nobody left to tell.
+      // The queue has logged it and keeps trying; there is no client.
       .catch(() => undefined);
   }
 
-  /** What has been seen of the answer so far. */
+  /** What was seen of the response so far. */
   progress(): Omit<Progress, 'promptSent' | 'bounds'> & { readonly begun: boolean } {
     return {
       usage: this.usage,
@@ -277,7 +281,7 @@ export class Ticket {
       countedPrompt: this.countedPrompt,
       outputUnits: this.output.total(monotonicMs),
       shownUnits: this.output.shown,
-      // What passes as it is, unstreamed, is looked into only where its report is in doubt.
+      // Unstreamed verbatim responses are only metered if their report is in doubt.
       seenUnits: this.seen ?? (this.call.head.stream ? 0 : undefined),
       begun: this.begun,
     };
@@ -307,7 +311,7 @@ export class Ticket {
     }
   }
 
-  /** What can be true of a report. One that came before the answer cannot know what that will come to. */
+  /** The plausible part of a report. A provisional one cannot contain the output. */
   private believed(report: TokenUsage): TokenUsage {
     const usage = this.granted === undefined ? report : boundedUsage(report, this.granted.bounds, this.seen);
     return this.isProvisional ? { ...usage, output: 0, reasoning: 0 } : usage;
@@ -338,7 +342,7 @@ export class Ticket {
     return told === undefined || isProvisional || !isBelievable(told, granted.bounds, seen);
   }
 
-  /** What is charged by a count is counted first. Nothing that comes meanwhile is the call's. */
+  /** Counts first if the charge depends on it. Output that arrives meanwhile is not charged. */
   private settleCounted(ending: Ending): Promise<void> {
     const endedMs = monotonicMs();
     this.output.show(endedMs);

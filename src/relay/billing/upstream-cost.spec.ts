@@ -10,7 +10,7 @@ import type { UpstreamCost } from '../../catalog/channels/index.js';
 import { AttemptLog } from './attempt-log.js';
 import { costTerms } from './price.js';
 import type { Ticket } from './ticket.js';
-import { costedAttempts, type CostedPart, upstreamCost } from './upstream-cost.js';
+import { costedAttempts, type CostedPart, upstreamCost } from './finished-row.js';
 
 const pricing = (overrides: Partial<PricingDefinition>) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers: [], ...overrides });

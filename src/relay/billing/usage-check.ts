@@ -2,28 +2,28 @@ import { type CallHead, isCountInString, type TokenUsage, type UsagePass } from 
 import type { CatalogModel } from '../../catalog/index.js';
 import { likelyPromptTokens } from './hold.js';
 
-// Whether an upstream's report of usage can be true, and what is charged when it cannot: docs/money.md has the rules as a
-// table. Pure: it is fed with the report, with what was counted here, and with what the request allows.
+// Checks whether a usage report is plausible, and determines the charge if it is not; docs/money.md has the rules.
+// Pure: its inputs are the report, our own counts and what the request allows.
 
-/** Tokens that no body contains: templates, and the definitions of tools that a vendor adds. */
+/** Tokens outside the body: templates, and tool definitions added by vendors. */
 const HIDDEN_PROMPT_TOKENS = 8192;
-/** Some upstreams count the end of an answer, and one of them has a minimum of 16. */
+/** Some upstreams count the end token, and one has a minimum of 16. */
 const LIMIT_SLACK = 16;
-/** What an answer takes beside the text that can be seen: calls of tools, markup. */
+/** Output beside visible text: tool calls, markup. */
 const HIDDEN_OUTPUT_TOKENS = 4096;
-/** Undercounted text has more tokens than units, but never more than bytes. */
+/** Undercounted text has at most as many tokens as bytes. */
 const MAX_TOKENS_PER_UNIT = 4;
-/** Vendors that run tools themselves run a model at most so many times before they pause. */
+/** Vendors that run tools pause after this many model runs. */
 const HOSTED_TOOL_PASSES = 10;
-/** Of one hosted tool, where neither the client nor the model's prices set a limit. */
+/** Default max uses of a hosted tool. */
 const DEFAULT_MAX_TOOL_USES = 100;
 const MAX_PASSES = 64;
-/** The largest image of any model has some 6,500. */
+/** Largest known: about 6,500. */
 export const MAX_TOKENS_PER_GENERATED_IMAGE = 16_384;
 
 /**
- * What is to be said of a report: `…_missing` is a part that is not there or no count, `…_zero` and `…_too_large` cannot
- * be true, and `counts_in_strings` changes nothing.
+ * Findings: `…_missing` parts are absent or not counts, `…_zero` and `…_too_large` are impossible; `counts_in_strings`
+ * has no effect.
  */
 export type UsageFinding =
   | 'counts_in_strings'
@@ -36,14 +36,14 @@ export type UsageFinding =
   | 'tool_uses_too_large'
   | 'passes_too_large';
 
-/** The most that a call can use. Tokens. */
+/** Max possible usage of a call, in tokens. */
 export interface UsageBounds {
   readonly prompt: number;
-  /** What the prompt probably is, without a count. */
+  /** Probable prompt without a count. */
   readonly likelyPrompt: number;
-  /** The prompt lies in the body as a whole, so that it can be counted. */
+  /** The whole prompt is in the body. */
   readonly isCountable: boolean;
-  /** Of all answers together; `completionShown`: beyond what can be seen of them, undefined where more may be hidden. */
+  /** For all choices; `completionShown`: max beyond visible output, undefined if more may be hidden. */
   readonly completion: number;
   readonly completionShown: number | undefined;
   readonly contextWindow: number;
@@ -52,22 +52,22 @@ export interface UsageBounds {
   readonly maxToolUses: (tool: string) => number;
 }
 
-/** What was counted here. */
+/** Our own counts. */
 export interface CountedUsage {
   readonly prompt: number;
   readonly output: number;
-  /** Output seen in passing, in tokens; undefined when it was not metered. */
+  /** Metered output in tokens; undefined if not metered. */
   readonly seen: number | undefined;
 }
 
 export interface CheckedUsage {
-  /** What is to be charged: the report where it can be true, else what was counted, never more than the bounds. */
+  /** Usage to charge: the report if plausible, else counts, within the bounds. */
   readonly usage: TokenUsage;
-  /** None: the report is complete and can be true. */
+  /** Empty: complete and plausible. */
   readonly findings: readonly UsageFinding[];
 }
 
-/** @param outputLimit for each answer, where admission had to lower the client's */
+/** @param outputLimit per choice, if admission lowered the client's */
 export function usageBounds(
   head: CallHead,
   { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
@@ -91,20 +91,20 @@ export function usageBounds(
   };
 }
 
-/** As often a hosted tool can run for a call. */
+/** Max uses of a hosted tool in a call. */
 export function maxUsesOf({ demands }: CallHead, pricing: CatalogModel['pricing'], tool: string): number {
   const demanded = demands?.hostedTools.find(({ name }) => name === tool)?.maxUses;
   const limits = [demanded, demands?.maxToolCalls].filter((limit) => limit !== undefined);
   return limits.length > 0 ? Math.min(...limits) : (pricing.toolMaxUses.get(tool) ?? DEFAULT_MAX_TOOL_USES);
 }
 
-/** Whether there may be output that the answer does not show: reasoning, above all. */
+/** Whether output may be hidden, above all reasoning. */
 const mayHide = ({ effort, demands }: CallHead, { capabilities }: CatalogModel): boolean =>
   capabilities['reasoning'] === true || (effort !== undefined && effort !== 'none') || demands !== undefined;
 
 /**
- * The report of an answer that is complete, checked.
- * @param isProvisional it came before the answer, and says nothing of the output
+ * Checks the report of a complete response.
+ * @param isProvisional it came before the response and has no output
  */
 export function checkUsage(
   report: TokenUsage,
@@ -132,8 +132,8 @@ export function checkUsage(
 }
 
 /**
- * A report of an answer that still runs: what cannot be true of it is left out, as if it had not been said.
- * @param seen units of output so far
+ * The plausible part of a report of a running response.
+ * @param seen output units so far
  */
 export function boundedUsage(report: TokenUsage, bounds: UsageBounds, seen?: number): TokenUsage {
   const isPromptBounded = report.input <= promptBound(report, bounds);
@@ -148,7 +148,7 @@ export function boundedUsage(report: TokenUsage, bounds: UsageBounds, seen?: num
   };
 }
 
-/** What of a report, of whichever answer, is more than the call can use. */
+/** Parts of a report that exceed what the call can use. */
 export function excesses(report: TokenUsage, bounds: UsageBounds): readonly UsageFinding[] {
   const findings: UsageFinding[] = [];
   if (report.input > promptBound(report, bounds)) findings.push('prompt_too_large');
@@ -157,11 +157,11 @@ export function excesses(report: TokenUsage, bounds: UsageBounds): readonly Usag
   return findings;
 }
 
-/** Whether a final report is complete and can be true, so that nothing need be counted. */
+/** Whether a final report is complete and plausible, so that nothing needs to be counted. */
 export const isBelievable = (report: TokenUsage, bounds: UsageBounds, seen: number | undefined): boolean =>
   promptFinding(report, bounds, false) === undefined && completionFinding(report, bounds, seen) === undefined;
 
-/** What a report with these findings is, for the basis of the charge. */
+/** Quality of a report by its findings, for the billing basis. */
 export function qualityOf(findings: readonly UsageFinding[]): 'complete' | 'partial' | 'implausible' {
   const faults = findings.filter((finding) => finding !== 'counts_in_strings');
   if (faults.length === 0) return 'complete';
@@ -172,7 +172,7 @@ function promptFinding(report: TokenUsage, bounds: UsageBounds, isProvisional: b
   const { irregular, input } = report;
   if (input > promptBound(report, bounds) || isTooLarge(irregular?.input)) return 'prompt_too_large';
   if (isMissing(irregular?.input)) return 'prompt_missing';
-  // No prompt is empty.
+  // Prompts are never empty.
   if (input === 0) return isProvisional ? 'prompt_missing' : 'prompt_zero';
   return undefined;
 }
@@ -191,7 +191,7 @@ function completionFinding(
   return output > completionShown + seen * MAX_TOKENS_PER_UNIT ? 'completion_too_large' : undefined;
 }
 
-/** Each run of a hosted tool may have had the model read everything once more. */
+/** Each run of a hosted tool may read the whole prompt again. */
 function promptBound(
   { toolUses }: TokenUsage,
   { prompt, contextWindow, hasHostedTools, maxToolUses }: UsageBounds,
@@ -203,11 +203,11 @@ function promptBound(
   return Math.max(prompt, contextWindow * (1 + uses));
 }
 
-/** What cannot be counted is charged by its bound; an upstream that claims more has been held for that. */
+/** What cannot be counted is charged at its bound if the upstream claims more. */
 const promptInstead = (finding: UsageFinding, bounds: UsageBounds, counted: number): number =>
   finding === 'prompt_too_large' && !bounds.isCountable ? bounds.contextWindow : counted;
 
-/** With another prompt the report's parts of it stay only as far as they fit. */
+/** Reduces the parts of a corrected prompt to fit. */
 function withPrompt(usage: TokenUsage, input: number): TokenUsage {
   const { imageInput = 0, audioInput = 0, cacheWrite12h = 0 } = usage;
   const cached = usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h + cacheWrite12h;
@@ -216,7 +216,7 @@ function withPrompt(usage: TokenUsage, input: number): TokenUsage {
   return { ...rest, input, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
 }
 
-/** What is charged beside the totals, as far as the request allows it. */
+/** Other charged parts, within what the request allows. */
 function withBoundedExtras(report: TokenUsage, bounds: UsageBounds, findings: UsageFinding[]): TokenUsage {
   const { toolUses, passes, imageGeneration, ...totals } = report;
   const uses = toolUses && boundedUses(toolUses, bounds);
@@ -241,7 +241,7 @@ function boundedUses(
   return Object.fromEntries(names.map((name) => [name, Math.min(uses[name] ?? 0, maxToolUses(name))]));
 }
 
-/** Passes that the request did not ask for were not made; what one cannot have used is not charged. */
+/** Drops passes that were not requested, and usage beyond their bounds. */
 function boundedPasses(passes: readonly UsagePass[], bounds: UsageBounds): readonly UsagePass[] {
   if (!bounds.hasPasses) return passes.length === 0 ? passes : [];
   const isPlausible = ({ usage }: UsagePass): boolean =>
@@ -267,7 +267,7 @@ function boundedImages(
   };
 }
 
-/** Whether what was written in place of a total leaves it unknown. */
+/** Whether the text in place of a total leaves it unknown. */
 const isMissing = (text: string | undefined): boolean => text !== undefined && !isCountInString(text);
 
 const hasCountsInStrings = ({ irregular = {} }: TokenUsage): boolean =>
@@ -277,7 +277,7 @@ const hasCountsInStrings = ({ irregular = {} }: TokenUsage): boolean =>
 const isTooLarge = (text: string | undefined): boolean =>
   text !== undefined && isMissing(text) && Number(text.replaceAll('"', '')) > Number.MAX_SAFE_INTEGER / 1e6;
 
-/** The report as its row keeps it. @param findings of its check */
+/** The report as stored. @param findings of its check */
 export function reportColumn(report: TokenUsage, findings: readonly UsageFinding[]): string {
   const { input, output, irregular, toolUses, passes } = report;
   return JSON.stringify({
@@ -292,6 +292,6 @@ export function reportColumn(report: TokenUsage, findings: readonly UsageFinding
   });
 }
 
-/** A count, null where the upstream left it out, or as it was written. */
+/** A count, null if missing, or the text as written. */
 const total = (count: number, text: string | undefined): number | string | null =>
   text === undefined || isCountInString(text) ? count : text === '' ? null : text;

@@ -1,15 +1,27 @@
-import { Module } from '@nestjs/common';
-import { ChannelsModule } from '../../catalog/channels/index.js';
-import { MetricsModule } from '../../platform/metrics/index.js';
-import { ChannelGauge } from './health/channel-gauge.js';
+import { Injectable, Module } from '@nestjs/common';
+import type { Gauge } from 'prom-client';
+import { ChannelDirectory, ChannelsModule } from '../../catalog/channels/index.js';
+import { Metrics, MetricsModule } from '../../platform/metrics/index.js';
 import { ChannelHealth } from './health/channel-health.js';
+import { HealthLimits } from './health/channel-outcomes.js';
 import { CheckCalls } from './health/check-calls.js';
-import { HealthLimits } from './health/health-limits.js';
-import { CooldownRepository } from './health/cooldown.repository.js';
-import { SharedCooldowns } from './health/shared-cooldowns.js';
-import { Random } from './random.js';
-import { ChannelLoad } from './selection/channel-load.js';
+import { CooldownRepository, SharedCooldowns } from './health/shared-cooldowns.js';
 import { ChannelSelection } from './selection/channel-selection.js';
+import { ChannelLoad } from './selection/channel-status.js';
+import { Random } from './selection/weighted-draw.js';
+
+/** Metric of channels in use. */
+@Injectable()
+class ChannelGauge {
+  constructor(metrics: Metrics, directory: ChannelDirectory, health: ChannelHealth) {
+    const help = 'Whether the channel receives calls: 0 while it or all of its credentials are in cooldown or missing.';
+    const show = (gauge: Gauge<'channel'>): void => {
+      gauge.reset();
+      for (const channel of directory.all()) gauge.set({ channel: channel.name }, health.isUp(channel) ? 1 : 0);
+    };
+    metrics.gauge('channel_up', help, ['channel'], show, 'min');
+  }
+}
 
 @Module({
   imports: [ChannelsModule, MetricsModule],

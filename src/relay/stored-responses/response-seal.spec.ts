@@ -1,6 +1,5 @@
 import { Secret } from '../../platform/shared/index.js';
-import { openContent, sealContent } from './response-seal.js';
-import type { ResponseOwner } from './stored-response.js';
+import { openContent, type ResponseOwner, sealContent } from './stored-response.js';
 
 const ID = 'resp_1';
 const CONTENT = { input: '["marker-of-a-prompt"]', response: '{"id":"resp_1"}' };

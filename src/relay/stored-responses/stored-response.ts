@@ -1,32 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Secret } from '../../platform/shared/index.js';
 
-/** Whose answers: every key has its own, and only its secret, which the request carries, opens them. */
+/** Owner of stored responses: an API key, whose secret (part of the request) decrypts them. */
 export interface ResponseOwner {
   readonly keyId: string;
   readonly accountId: string;
   readonly secret: Secret;
 }
 
-/** What is kept of an answer, as JSON texts in the dialect of its client. */
+/** Content of a stored response as JSON in the client's protocol. */
 export interface StoredContent {
-  /** All that was asked, with what stands before it: an array. */
+  /** The whole input, including what it continued: an array. */
   readonly input: string;
-  /** The answer as its client got it: an object. */
+  /** The response as sent: an object. */
   readonly response: string;
 }
 
 interface Answer {
   readonly id: string;
   readonly channelId: string;
-  /** Of the channel; null: it was made without any, or before this was noted. */
+  /** The channel's credential; null: none, or unknown. */
   readonly credentialId: string | null;
-  /** Undefined: the channel keeps it. */
+  /** Undefined: the channel stores the content. */
   readonly content: StoredContent | undefined;
 }
 
 export interface NewStoredResponse extends Answer {
   readonly callId: string;
-  /** Of what it consists of: a later request may name one of them alone. */
+  /** IDs of its items, which later requests can refer to individually. */
   readonly itemIds: readonly string[];
 }
 
@@ -34,8 +38,87 @@ export interface StoredResponse extends Answer {
   readonly expiresAt: Date;
 }
 
-/** Which channel created a piece of state, and with which credential: null without any. */
+/** Channel and credential that created state; null: no credential. */
 export interface StateMaker {
   readonly channelId: string;
   readonly credentialId: string | null;
+}
+
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Separates this key from others derived from the API key. */
+const PURPOSE = 'switchboard stored answers v1';
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/**
+ * Compresses content and encrypts it with AES-256-GCM under a key derived from the API key: nonce, ciphertext, tag.
+ * Bound to the response's ID and owner.
+ */
+export async function sealContent(content: StoredContent, owner: ResponseOwner, answerId: string): Promise<Buffer> {
+  const text = await compress(JSON.stringify([content.input, content.response]));
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, keyOf(owner), nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(nameOf(owner, answerId));
+  return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Undefined if it was not sealed for this owner and ID. */
+export async function openContent(
+  sealed: Buffer,
+  owner: ResponseOwner,
+  answerId: string,
+): Promise<StoredContent | undefined> {
+  const text = decrypt(sealed, owner, answerId);
+  if (text === undefined) return undefined;
+  const [input, response] = JSON.parse(String(await decompress(text))) as [string, string];
+  return { input, response };
+}
+
+function decrypt(sealed: Buffer, owner: ResponseOwner, answerId: string): Buffer | undefined {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, keyOf(owner), nonce, { authTagLength: TAG_BYTES })
+    .setAAD(nameOf(owner, answerId))
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  } catch {
+    // Another secret, another ID or corruption: not distinguishable.
+    return undefined;
+  }
+}
+
+const keyOf = ({ secret }: ResponseOwner): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret.reveal(), '', PURPOSE, KEY_BYTES));
+
+const nameOf = ({ keyId }: ResponseOwner, answerId: string): Buffer => Buffer.from(`${keyId}\n${answerId}`);
+
+const HOUR_MS = 60 * 60 * 1000;
+const MIB = 1024 * 1024;
+
+/** Limits of stored responses. Beyond them, a key's oldest responses are evicted. */
+@Injectable()
+export class StoredResponseLimits {
+  /** Conversations continue within a day; nothing is stored permanently. */
+  readonly keptMs: number = 24 * HOUR_MS;
+  /** As long as the vendor stores responses, of which only ID and channel are stored here. */
+  readonly originMs: number = 30 * 24 * HOUR_MS;
+  /** Max size of a response, as text and sealed. Larger ones are not stored. */
+  readonly textLength: number = 16 * MIB;
+  readonly sealedBytes: number = MIB;
+  /** Max total text of the responses that one request refers to. */
+  readonly recalledLength: number = 32 * MIB;
+  /** Max items that one request refers to. */
+  readonly recalledItems: number = 20_000;
+  /** Per key. */
+  readonly keptOfKey: number = 500;
+  readonly sealedBytesOfKey: number = 64 * MIB;
+  readonly originsOfKey: number = 10_000;
+  /** Lifetime of upstream state IDs since their last use, and their number per account. */
+  readonly stateMs: number = 30 * 24 * HOUR_MS;
+  readonly statesOfAccount: number = 10_000;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ResponseOwner, NewStoredResponse } from './stored-response.js';
 
-/** An answer as its row has it. */
+/** A row. */
 export interface StoredResponseRow {
   readonly id: string;
   readonly channelId: string;
@@ -16,7 +16,7 @@ export type NewStoredResponseRow = Omit<NewStoredResponse, 'content'> &
 
 type Owner = Pick<ResponseOwner, 'keyId' | 'accountId'>;
 
-/** Nothing for a key that was deleted or keeps nothing, whatever the process knew of it when the call began. */
+/** Nothing is inserted for keys that were deleted or do not allow storage, whatever the process knew. */
 const INSERT = (lock: '' | 'FOR SHARE'): string => `
   WITH kept AS (
     INSERT INTO stored_answers (key_id, id, account_id, call_id, channel_id, created_at, expires_at, sealed, credential_id)
@@ -33,14 +33,14 @@ const INSERT = (lock: '' | 'FOR SHARE'): string => `
     ON CONFLICT (key_id, id) DO UPDATE SET answer_id = EXCLUDED.answer_id)
   SELECT id FROM kept`;
 const INSERT_ORIGIN = INSERT('');
-/** Nobody deletes the key meanwhile, who would not see the new row; but calls that are admitted under it wait as long. */
+/** Locks the key against deletion, which would miss the new row; admission of its calls waits. */
 const INSERT_SEALED = INSERT('FOR SHARE');
 
 const COLUMNS = `a.id, a.channel_id AS "channelId", a.credential_id AS "credentialId", a.expires_at AS "expiresAt", a.sealed`;
 
 const FIND = `SELECT ${COLUMNS} FROM stored_answers a WHERE a.key_id = $1 AND a.id = $2 AND a.expires_at > $3`;
 
-/** Each answer once, with those of the items that are in it. */
+/** Each response once, with the requested items in it. */
 const OF_ITEMS = `
   SELECT ${COLUMNS}, i.ids AS "itemIds"
     FROM (SELECT answer_id, array_agg(id) AS ids
@@ -48,7 +48,7 @@ const OF_ITEMS = `
     JOIN stored_answers a ON a.key_id = $1 AND a.id = i.answer_id
    WHERE a.expires_at > $3`;
 
-/** What a key has beyond its number or its bytes, the oldest. $2 and $3: kept here; $4: kept by channels. */
+/** The oldest responses beyond a key's number or bytes. $2 and $3: stored here; $4: stored by channels. */
 const EVICT = `
   DELETE FROM stored_answers WHERE key_id = $1 AND id IN (
     SELECT id FROM (
@@ -63,7 +63,7 @@ const OF_CALL = `account_id = $1 AND call_id = $2 AND sealed IS NOT NULL`;
 export class StoredResponsesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** False, and nothing is written, when the key keeps nothing or has an answer of that id. */
+  /** False without writing if the key does not allow storage or has a response with this ID. */
   async insert({ keyId, accountId }: Owner, row: NewStoredResponseRow): Promise<boolean> {
     const { id, callId, channelId, credentialId, createdAt, expiresAt, sealed, itemIds } = row;
     const values = [keyId, id, accountId, callId, channelId, createdAt, expiresAt, sealed, itemIds, credentialId];
@@ -83,7 +83,7 @@ export class StoredResponsesRepository {
     return this.dataSource.query(OF_ITEMS, [keyId, itemIds, now]);
   }
 
-  /** Whether there was one. */
+  /** Whether it existed. */
   async delete(keyId: string, id: string): Promise<boolean> {
     const [, deleted] = await this.dataSource.query<[unknown, number]>(
       'DELETE FROM stored_answers WHERE key_id = $1 AND id = $2',
@@ -100,7 +100,7 @@ export class StoredResponsesRepository {
     await this.dataSource.query('DELETE FROM stored_answers WHERE expires_at <= $1', [now]);
   }
 
-  /** Until when the answer of a call is kept here. */
+  /** Expiry of a call's stored response. */
   async expiryOfCall(accountId: string, callId: string, now: Date): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ expiresAt: Date }[]>(
       `SELECT expires_at AS "expiresAt" FROM stored_answers WHERE ${OF_CALL} AND expires_at > $3`,

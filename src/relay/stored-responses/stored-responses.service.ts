@@ -1,14 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Clock } from '../../platform/shared/index.js';
-import { openContent, sealContent } from './response-seal.js';
-import type { StoredContent, ResponseOwner, NewStoredResponse, StoredResponse } from './stored-response.js';
-import { StoredResponseLimits } from './stored-response-limits.js';
+import {
+  type NewStoredResponse,
+  openContent,
+  type ResponseOwner,
+  sealContent,
+  type StoredContent,
+  type StoredResponse,
+  StoredResponseLimits,
+} from './stored-response.js';
 import { StoredResponsesRepository, type StoredResponseRow } from './stored-responses.repository.js';
 
-/** Answers that are only known to lie with a channel are counted so often, in answers of this process. */
+/** Interval of evicting references to channels' responses, in responses of this process. */
 const ORIGINS_PER_EVICTION = 64;
 
-/** The answers of keys. Of another key, of another secret, expired: each is as if it had never been there. */
+/** Stored responses of keys. Responses of other keys and expired ones are not found. */
 @Injectable()
 export class StoredResponses {
   private origins = 0;
@@ -19,7 +25,7 @@ export class StoredResponses {
     private readonly clock: Clock,
   ) {}
 
-  /** Until when it is kept; undefined when it is not: too large, or the key keeps nothing. */
+  /** Expiry; undefined if not stored: too large, or the key does not allow it. */
   async keep(owner: ResponseOwner, { content, ...answer }: NewStoredResponse): Promise<Date | undefined> {
     const sealed = content === undefined ? null : await this.seal(content, owner, answer.id);
     if (sealed === undefined) return undefined;
@@ -37,8 +43,8 @@ export class StoredResponses {
   }
 
   /**
-   * By the id of each item that is part of one; an answer of several items is the same object.
-   * @throws AppError request_too_large when they are more than one request may lean on
+   * By item ID; items of one response share an object.
+   * @throws AppError request_too_large when they exceed the limits of one request
    */
   async ofItems(owner: ResponseOwner, itemIds: readonly string[]): Promise<ReadonlyMap<string, StoredResponse>> {
     if (itemIds.length > this.limits.recalledItems) throw new TooMuchRecalled();
@@ -55,17 +61,17 @@ export class StoredResponses {
     return found;
   }
 
-  /** Whether there was one. */
+  /** Whether it existed. */
   delete(owner: Pick<ResponseOwner, 'keyId'>, id: string): Promise<boolean> {
     return this.rows.delete(owner.keyId, id);
   }
 
-  /** Until when the answer of an account's call is kept here; undefined: it is not. */
+  /** Expiry of a call's stored response; undefined: not stored. */
   keptUntil(accountId: string, callId: string): Promise<Date | undefined> {
     return this.rows.expiryOfCall(accountId, callId, this.clock.date());
   }
 
-  /** Deletes what is kept of an account's call. */
+  /** Deletes the stored response of an account's call. */
   forget(accountId: string, callId: string): Promise<void> {
     return this.rows.deleteOfCall(accountId, callId);
   }
@@ -97,7 +103,7 @@ class TooMuchRecalled extends AppError {
   }
 }
 
-/** The database would not even look for it otherwise. */
+/** PostgreSQL rejects NUL. */
 const isPossible = (id: string): boolean => !id.includes('\0');
 
 const lengthOf = (content: StoredContent | undefined): number =>

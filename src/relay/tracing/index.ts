@@ -1,3 +1,2 @@
 // OpenTelemetry traces: the trace context of clients and upstreams, spans of calls and attempts, and their export.
-export { Tracing } from './tracing.js';
-export { TracingModule } from './tracing.module.js';
+export { Tracing, TracingModule } from './tracing.js';

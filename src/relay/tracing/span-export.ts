@@ -1,26 +1,41 @@
-import { ROOT_CONTEXT, type Context, type Tracer, createTraceState, trace } from '@opentelemetry/api';
+import type { Logger } from '@nestjs/common';
+import {
+  type Attributes,
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type IdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  type IdGenerator,
+  type ReadableSpan,
+  type SpanExporter,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Counter } from 'prom-client';
 import { randomUUID } from 'node:crypto';
-import type { Secret } from '../../platform/shared/index.js';
-import { SAMPLED } from './trace-context.js';
-import { attemptSpan, type SpanFacts, callSpan } from './span-facts.js';
-import type { TracedCall } from './recorded-trace.js';
-import { type ExportReport, WatchedExporter } from './watched-exporter.js';
+import { reasonOf, type Secret } from '../../platform/shared/index.js';
+import type { EndedAttempt, EndedUsage } from '../../protocols/contract/index.js';
+import { SAMPLED, type SentAttempt, type TracedCall } from './trace-context.js';
 
 interface SpanExportOptions extends ExportReport {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly endpoint: string;
-  /** `name=value` with commas between, values percent-encoded. */
+  /** Comma-separated `name=value`, values percent-encoded. */
   readonly headers: Secret | undefined;
 }
 
 const BATCH = { maxQueueSize: 4096, maxExportBatchSize: 512, scheduledDelayMillis: 2000, exportTimeoutMillis: 10_000 };
 
 /**
- * Spans on their way to a collector, in batches, over OTLP/HTTP in JSON. What the queue has no room for is dropped, and a
- * collector that fails is no trouble of any call's.
+ * Exports spans in batches over OTLP/HTTP JSON. Spans beyond the queue are dropped; collector failures never affect
+ * calls.
  */
 export class SpanExport {
   private readonly ids = new GivenIds();
@@ -60,7 +75,7 @@ export class SpanExport {
     return this.provider.forceFlush();
   }
 
-  /** Sends the rest. */
+  /** Sends remaining spans. */
   close(): Promise<void> {
     return this.provider.shutdown();
   }
@@ -78,7 +93,7 @@ export class SpanExport {
   }
 }
 
-/** Spans are written when they are over, and their ids are known to others by then. */
+/** Spans are created when they have ended, with IDs that were already sent to others. */
 class GivenIds implements IdGenerator {
   next = { traceId: '', spanId: '' };
 
@@ -99,4 +114,151 @@ function headersIn(text: string): Record<string, string> {
       return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
     }),
   );
+}
+
+/** A finished span. Times in Unix ms. */
+export interface SpanFacts {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attributes: Attributes;
+  /** Undefined: unset. */
+  readonly status: SpanStatusCode | undefined;
+}
+
+/** OpenTelemetry's operation name for calls of all protocols. */
+const OPERATION = 'chat';
+
+/** The span of a call: HTTP conventions and own attributes. */
+export function callSpan(call: TracedCall): SpanFacts {
+  const { method, path, answeredWith, error, startedAt, endedAt } = call;
+  // Invalid requests are client errors; cancelled calls are no errors.
+  const isOurs = error !== undefined && error !== 'context_canceled' && !isWrong(answeredWith);
+  return {
+    name: `${method} ${path}`,
+    kind: SpanKind.SERVER,
+    startedAt,
+    endedAt,
+    status: isOurs ? SpanStatusCode.ERROR : undefined,
+    attributes: {
+      'http.request.method': method,
+      'http.route': path,
+      'url.path': path,
+      'url.scheme': 'http',
+      ...known('http.response.status_code', answeredWith),
+      ...known('error.type', error),
+      'gen_ai.operation.name': OPERATION,
+      ...known('gen_ai.request.model', call.model),
+      'gen_ai.request.stream': call.stream,
+      ...usageOf(call.usage),
+      ...known('gen_ai.response.time_to_first_chunk', seconds(call.firstTokenMs)),
+      'switchboard.request_id': call.requestId,
+      'switchboard.dialect': call.dialect,
+      'switchboard.group': call.group,
+      'switchboard.status': call.status,
+      'switchboard.attempts': call.attempts.length,
+      ...timesOf(call),
+    },
+  };
+}
+
+/** The span of an upstream request: conventions for generative AI clients. */
+export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentAttempt): SpanFacts {
+  const { model, dialect, outcome, ordinal } = attempt;
+  const { hostname, port, protocol } = new URL(sent.baseUrl);
+  const isError = outcome !== 'succeeded' && outcome !== 'cancelled' && outcome !== 'context_canceled';
+  return {
+    name: `${OPERATION} ${model}`,
+    kind: SpanKind.CLIENT,
+    startedAt: sent.startedAt,
+    endedAt: Math.min(sent.startedAt + attempt.durationMs, Math.max(call.endedAt, sent.startedAt)),
+    status: isError ? SpanStatusCode.ERROR : undefined,
+    attributes: {
+      'gen_ai.operation.name': OPERATION,
+      'gen_ai.provider.name': sent.provider,
+      'gen_ai.request.model': model,
+      'gen_ai.request.stream': call.stream,
+      ...(ordinal === call.attempts.length && usageOf(call.usage)),
+      ...known('gen_ai.response.time_to_first_chunk', seconds(attempt.firstTokenMs)),
+      'http.request.method': 'POST',
+      ...known('http.response.status_code', attempt.httpStatus),
+      'server.address': hostname,
+      'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+      ...(isError && { 'error.type': outcome }),
+      'switchboard.request_id': call.requestId,
+      'switchboard.channel': attempt.channel,
+      'switchboard.dialect': dialect,
+    },
+  };
+}
+
+/** Seconds, as the conventions require: what the call waited for. */
+function timesOf({ holdMs, settledMs, waits: { client, credit, back_off } }: TracedCall): Attributes {
+  return {
+    ...known('switchboard.hold.duration', seconds(holdMs)),
+    ...known('switchboard.settlement.duration', seconds(settledMs)),
+    ...known('switchboard.client_pauses.duration', seconds(client?.ms)),
+    ...known('switchboard.credit_waits.duration', seconds(credit?.ms)),
+    ...known('switchboard.back_off.duration', seconds(back_off?.ms)),
+  };
+}
+
+function usageOf(usage: EndedUsage | undefined): Attributes {
+  if (usage === undefined) return {};
+  return {
+    'gen_ai.usage.input_tokens': usage.input,
+    'gen_ai.usage.output_tokens': usage.output,
+    'gen_ai.usage.cache_read.input_tokens': usage.cacheRead,
+    'gen_ai.usage.cache_creation.input_tokens': usage.cacheWrite,
+    'gen_ai.usage.reasoning.output_tokens': usage.reasoning,
+  };
+}
+
+const isWrong = (status: number | undefined): boolean => status !== undefined && status >= 400 && status < 500;
+const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+const known = (name: string, value: string | number | undefined): Attributes =>
+  value === undefined ? {} : { [name]: value };
+
+export interface ExportReport {
+  readonly logger: Logger;
+  /** By result. */
+  readonly spans: Counter<'outcome'>;
+}
+
+type Done = Parameters<SpanExporter['export']>[1];
+
+/** Logs once when the collector rejects spans, and once when it accepts them again. */
+export class WatchedExporter implements SpanExporter {
+  private failing = false;
+
+  constructor(
+    private readonly exporter: SpanExporter,
+    private readonly report: ExportReport,
+  ) {}
+
+  export(spans: ReadableSpan[], done: Done): void {
+    this.exporter.export(spans, (result) => {
+      this.note(spans.length, result.error);
+      // The failure was already handled here.
+      done({ code: 0 });
+    });
+  }
+
+  shutdown(): Promise<void> {
+    return this.exporter.shutdown();
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.exporter.forceFlush?.();
+  }
+
+  private note(count: number, error: Error | undefined): void {
+    const { logger, spans } = this.report;
+    spans.inc({ outcome: error === undefined ? 'sent' : 'lost' }, count);
+    if (error !== undefined && !this.failing)
+      logger.warn(`The collector rejects traces (${reasonOf(error)}); spans are dropped until it accepts them.`);
+    else if (error === undefined && this.failing) logger.log('The collector accepts traces again.');
+    this.failing = error !== undefined;
+  }
 }

@@ -1,18 +1,16 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallTrace } from '../../protocols/contract/index.js';
 import { Config } from '../../platform/config/index.js';
-import { Metrics } from '../../platform/metrics/index.js';
+import { Metrics, MetricsModule } from '../../platform/metrics/index.js';
 import { within } from '../../platform/shared/index.js';
-import { PassedTrace } from './passed-trace.js';
-import { RecordedTrace } from './recorded-trace.js';
+import type { CallTrace } from '../../protocols/contract/index.js';
 import type { SpanExport } from './span-export.js';
-import { SAMPLED, traceContextOf } from './trace-context.js';
+import { headersOf, newSpanId, RecordedTrace, SAMPLED, type TraceContext, traceContextOf } from './trace-context.js';
 
-/** How long a process that ends waits for its collector, in ms. */
+/** Max wait for the collector at shutdown, in ms. */
 const LAST_EXPORT_MS = 3000;
 
-/** The traces that calls are part of. */
+/** Creates the traces of calls. */
 @Injectable()
 export class Tracing implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Tracing');
@@ -26,7 +24,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     this.spans = metrics.counter('trace_spans_total', 'Spans, by export result.', ['outcome']);
   }
 
-  /** What speaks to collectors is loaded only where there is one. */
+  /** The exporter is only loaded if configured. */
   async onModuleInit(): Promise<void> {
     const { otlpEndpoint: endpoint, otlpHeaders: headers } = this.config;
     if (endpoint === undefined) return;
@@ -34,7 +32,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     this.exported = new SpanExport({ endpoint, headers, logger: this.logger, spans: this.spans });
   }
 
-  /** For a request that may become a call, when it arrives. Undefined: neither its client nor this service traces it. */
+  /** For a request that may become a call. Undefined: neither the client nor this service traces it. */
   begin(request: IncomingMessage, response: ServerResponse): CallTrace | undefined {
     const parent = traceContextOf(request.headers);
     const { exported } = this;
@@ -43,13 +41,33 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     return parent && new PassedTrace(parent);
   }
 
-  /** Sends what has not been sent yet. */
+  /** Sends pending spans. */
   async flush(): Promise<void> {
     await this.exported?.flush();
   }
 
-  /** By now every call is settled, and so has told its trace. */
+  /** By now every call is settled and its trace complete. */
   async onApplicationShutdown(): Promise<void> {
     if (this.exported !== undefined) await within(this.exported.close(), LAST_EXPORT_MS);
   }
 }
+
+/** A client's trace that is only propagated. */
+class PassedTrace implements CallTrace {
+  constructor(private readonly parent: TraceContext) {}
+
+  get traceId(): string {
+    return this.parent.traceId;
+  }
+
+  attempt(): Readonly<Record<string, string>> {
+    return headersOf({ ...this.parent, spanId: newSpanId() });
+  }
+
+  end(): void {
+    // Not exported.
+  }
+}
+
+@Module({ imports: [MetricsModule], providers: [Tracing], exports: [Tracing] })
+export class TracingModule {}

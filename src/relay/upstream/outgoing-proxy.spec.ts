@@ -1,4 +1,4 @@
-import { goesDirectly } from './outgoing-proxy.js';
+import { goesDirectly } from './upstream-pools.js';
 
 const directly = (address: string, ...noProxy: string[]): boolean => goesDirectly(new URL(address), noProxy);
 

@@ -1,20 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
-import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../../protocols/contract/index.js';
-import type { Secret } from '../../platform/shared/index.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Channel } from '../../catalog/channels/index.js';
-import { addressOf, headersFor } from './upstream-address.js';
-import { connectionError } from './upstream.errors.js';
+import { AppError, type ErrorKind, type Secret } from '../../platform/shared/index.js';
+import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../../protocols/contract/index.js';
 import { UpstreamPools } from './upstream-pools.js';
 
-/** So much is put together and sent in one write; of what is larger so much is handed to a socket at a time. */
+/** Smaller bodies are joined into one write; larger ones are written in slices of this size. */
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * What comes of a request, in this order: a connection, that all of it is sent, one head, any number of chunks, completion.
- * An upstream may answer before all is sent.
+ * In order: connected, sent, one head, any number of chunks, completion. An upstream may respond before the request is
+ * sent.
  */
 export type UpstreamPart =
   | { readonly type: 'connected' }
@@ -25,14 +23,14 @@ export type UpstreamPart =
 const CONNECTED: UpstreamPart = { type: 'connected' };
 const SENT: UpstreamPart = { type: 'sent' };
 
-/** Requests to upstreams over pooled connections. Redirects are not followed: they are answers like any other. */
+/** Sends requests to upstreams over pooled connections. Redirects are not followed. */
 @Injectable()
 export class UpstreamClient {
   constructor(private readonly pools: UpstreamPools) {}
 
   /**
-   * Sends the request when subscribed to. Unsubscribing aborts it at once and closes its socket; pausing the flow stops
-   * reading from the socket. Errors are AppErrors that allow another channel to be tried.
+   * Sends the request on subscription. Unsubscribing aborts it and closes its socket; pausing the flow stops reading.
+   * Errors are AppErrors that allow failover.
    */
   open(
     channel: Channel,
@@ -62,8 +60,8 @@ export class UpstreamClient {
 }
 
 /**
- * What the HTTP client sends. It takes iterables, though its types do not know it, waits for the socket after each slice,
- * and keeps none of them: what is dropped here while the answer comes is free.
+ * The body for undici, which accepts iterables although its types do not say so. It waits for the socket after each
+ * slice and retains none, so dropped parts can be freed during the response.
  */
 function bodyOf(body: SplicedBody): Buffer {
   const pieces = body.pieces();
@@ -71,31 +69,34 @@ function bodyOf(body: SplicedBody): Buffer {
 }
 
 function* slicesOf(pieces: Uint8Array[]): Generator<Uint8Array> {
-  // From the end of a reversed list: taking from the front of a long one moves all of it.
+  // Popping from a reversed list: shift() on a long one moves all elements.
   const left = pieces.toReversed();
   pieces.length = 0;
   for (let piece = left.pop(); piece !== undefined; piece = left.pop())
     for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
 }
 
-/** One request and its answer, as the HTTP client tells of them. */
+/** One request and its response, as an undici handler. */
 class Exchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private detach = (): void => undefined;
   private over = false;
-  /** A pooled connection remembers the call that opened it, and would have others' faults look like that one's. */
+  /**
+   * A pooled connection keeps the async context of the call that opened it, to which errors of others would be
+   * attributed.
+   */
   private readonly inCall = AsyncLocalStorage.snapshot();
 
   constructor(
     private readonly subscriber: Subscriber<UpstreamPart>,
     private readonly flow: Flow,
-    /** Of the body that are not handed to the connection yet. */
+    /** Bytes of the body not handed to the connection yet. */
     private unsentBytes: number,
   ) {}
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // Nobody listened any more before there was a connection to be had.
+    // Unsubscribed before a connection was available.
     if (this.over) return controller.abort(new NobodyListens());
     this.detach = this.flow.attach(controller);
     this.inCall(() => this.subscriber.next(CONNECTED));
@@ -124,7 +125,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.inCall(() => this.subscriber.error(connectionError(error)));
   }
 
-  /** Ends the exchange where it is; one that has ended already keeps its connection for the next request. */
+  /** Aborts the exchange; if it has ended, its connection stays reusable. */
   leave(): void {
     this.detach();
     if (this.over) return;
@@ -133,5 +134,70 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Why a request is aborted; the HTTP client wants a reason and nobody reads it. */
+/** undici requires a reason. */
 class NobodyListens extends Error {}
+
+interface Base {
+  readonly origin: string;
+  /** Without a trailing slash. */
+  readonly path: string;
+  /** Encoded. */
+  readonly query: string;
+}
+
+/** Parsed once per channel object. */
+const bases = new WeakMap<Channel, Base>();
+
+/** The channel's base URL and query plus the request's own. */
+function addressOf(channel: Channel, request: UpstreamRequest): { origin: string; path: string } {
+  const base = bases.get(channel) ?? parse(channel);
+  const own = request.query === '' ? '' : new URLSearchParams(request.query).toString();
+  const query = [base.query, own].filter((part) => part !== '').join('&');
+  return { origin: base.origin, path: `${base.path}${request.path}${query && `?${query}`}` };
+}
+
+function parse(channel: Channel): Base {
+  const { origin, pathname } = new URL(channel.baseUrl);
+  const query = new URLSearchParams(channel.query).toString();
+  const base = { origin, path: pathname.replace(/\/$/, ''), query };
+  bases.set(channel, base);
+  return base;
+}
+
+/** The request's headers, the channel's own, and the credential in its header. */
+function headersFor(
+  channel: Channel,
+  credential: Secret | undefined,
+  request: UpstreamRequest,
+): Record<string, string> {
+  return {
+    ...request.headers,
+    ...channel.headers,
+    'accept-encoding': 'identity',
+    'user-agent': 'switchboard',
+    ...(credential !== undefined && credentialHeader(channel, credential)),
+  };
+}
+
+function credentialHeader(channel: Channel, credential: Secret): Record<string, string> {
+  if (channel.auth === 'bearer') return { authorization: `Bearer ${credential.reveal()}` };
+  return channel.auth === 'none' ? {} : { [channel.auth]: credential.reveal() };
+}
+
+/** By undici's error code. */
+const CONNECTION_ERRORS: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
+  UND_ERR_CONNECT_TIMEOUT: ['timeout', 'Connecting to the upstream timed out.'],
+  UND_ERR_HEADERS_TIMEOUT: ['timeout', 'The upstream did not start to respond in time.'],
+  UND_ERR_BODY_TIMEOUT: ['timeout', 'The upstream stopped in the middle of its response.'],
+};
+const ANY_OTHER = ['upstream_error', 'The connection to the upstream failed.'] as const;
+
+/**
+ * A connection error without details of the upstream. `failover`: another channel may respond, as long as nothing was
+ * sent to the client.
+ */
+function connectionError(error: Error & { readonly code?: unknown }): AppError {
+  if (error instanceof AppError) return error;
+  const [kind, message] = CONNECTION_ERRORS[String(error.code)] ?? ANY_OTHER;
+  return new AppError(kind, message, { failover: true }, { cause: error });
+}

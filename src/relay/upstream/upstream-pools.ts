@@ -1,16 +1,18 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, errors, interceptors, Pool } from 'undici';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { BlockList, isIP, type Socket } from 'node:net';
+import { ForbiddenAddress, isForbidden, lookupAllowed } from '../../catalog/channels/index.js';
 import { Config } from '../../platform/config/index.js';
 import { Metrics } from '../../platform/metrics/index.js';
-import { boundedDecompression } from './bounded-decompression.js';
-import { ForbiddenAddress, isForbidden, lookupAllowed } from '../../catalog/channels/index.js';
-import { goesDirectly, tunnelThrough } from './outgoing-proxy.js';
+import { AppError, ExpansionLimit } from '../../platform/shared/index.js';
 
-/** Connections to upstreams, one pool for each origin and time limit of connecting: directly, or through the proxy. */
+/** Connection pools by origin and connect timeout, direct or through the proxy. */
 @Injectable()
 export class UpstreamPools implements OnApplicationShutdown {
   private readonly pools = new Map<string, Dispatcher>();
-  /** The same without what is wrapped around them. */
+  /** The pools without interceptors. */
   private readonly bare: Pool[] = [];
   private readonly proxy: URL | undefined;
 
@@ -26,13 +28,13 @@ export class UpstreamPools implements OnApplicationShutdown {
     this.proxy = address === undefined ? undefined : new URL(address);
   }
 
-  /** @param connectMs how long a connection may take to come about */
+  /** @param connectMs connect timeout */
   poolFor(origin: string, connectMs: number): Dispatcher {
     const name = `${origin} ${connectMs}`;
     const known = this.pools.get(name);
     if (known !== undefined) return known;
     const bare = new Pool(origin, {
-      // Leaving must close one socket and touch no other call, hence no shared HTTP/2 connection.
+      // Aborting must close one socket without affecting other calls, hence no shared HTTP/2 connection.
       allowH2: false,
       pipelining: 1,
       connect: this.connectorFor(new URL(origin), connectMs),
@@ -53,7 +55,7 @@ export class UpstreamPools implements OnApplicationShutdown {
     return this.bare.reduce((sum, { stats }) => sum + of(stats), 0);
   }
 
-  /** What is stored may be older than the rule, so that an address is looked at here too. Names are the proxy's business. */
+  /** Checks IP addresses again, since stored channels may predate the rule. Names are resolved by the proxy. */
   private connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
     if (isForbidden(destination.hostname))
       return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
@@ -61,5 +63,161 @@ export class UpstreamPools implements OnApplicationShutdown {
     return this.proxy !== undefined && isProxied
       ? tunnelThrough(this.proxy, timeoutMs)
       : buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupAllowed });
+  }
+}
+
+/** Target of a connection. */
+type Destination = Pick<URL, 'hostname' | 'port'>;
+
+const HTTPS_PORT = 443;
+const WITH_PORT = /^(\[.+\]|[^:]+):(\d+)$/;
+
+/**
+ * Whether an `https://` destination bypasses the proxy. Names include their subdomains; `*.name` means subdomains only.
+ * The local host always does.
+ * @param noProxy entries in lower case
+ */
+export function goesDirectly({ hostname, port }: Destination, noProxy: readonly string[]): boolean {
+  const host = plain(hostname);
+  const ownPort = port === '' ? HTTPS_PORT : Number(port);
+  return isLoopback(host) || noProxy.some((entry) => isMeant(entry, host, ownPort));
+}
+
+function isMeant(entry: string, host: string, port: number): boolean {
+  const [, named = entry, onPort] = WITH_PORT.exec(entry) ?? [];
+  if (onPort !== undefined && Number(onPort) !== port) return false;
+  if (named === '*') return true;
+  const [network = '', bits] = plain(named).split('/');
+  if (isIP(network) !== 0) return isIn(network, bits, host);
+  const below = network.replace(/^\*?\./, '');
+  return host.endsWith(`.${below}`) || (!network.startsWith('*') && host === below);
+}
+
+function isIn(network: string, bits: string | undefined, host: string): boolean {
+  const [family, ofHost] = [isIP(network), isIP(host)];
+  if (ofHost === 0) return false;
+  const list = new BlockList();
+  list.addSubnet(network, bits === undefined ? (family === 4 ? 32 : 128) : Number(bits), nameOf(family));
+  return list.check(host, nameOf(ofHost));
+}
+
+const nameOf = (family: number): 'ipv4' | 'ipv6' => (family === 4 ? 'ipv4' : 'ipv6');
+const isLoopback = (host: string): boolean => host === 'localhost' || isIn('127.0.0.0', '8', host) || host === '::1';
+
+/** Removes the brackets of IPv6 addresses and the trailing dot of names. */
+const plain = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/(.)\.$/, '$1');
+
+/**
+ * Connects through a proxy with CONNECT; TLS is end-to-end.
+ * @param timeoutMs for each of both steps
+ */
+function tunnelThrough(proxy: URL, timeoutMs: number): buildConnector.connector {
+  const speakTls = buildConnector({ timeout: timeoutMs, allowH2: false });
+  return (options, callback) => {
+    openTunnel(proxy, options, timeoutMs, (error, httpSocket) => {
+      if (error === null) speakTls({ ...options, httpSocket }, callback);
+      else callback(error, null);
+    });
+  };
+}
+
+function openTunnel(proxy: URL, to: Destination, timeoutMs: number, done: buildConnector.Callback): void {
+  const authority = `${isIP(to.hostname) === 6 ? `[${to.hostname}]` : to.hostname}:${to.port || HTTPS_PORT}`;
+  const start = proxy.protocol === 'https:' ? httpsRequest : httpRequest;
+  const asking = start({
+    hostname: plain(proxy.hostname),
+    port: proxy.port,
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority, ...authorizationFor(proxy) },
+    agent: false,
+  });
+  const late = setTimeout(() => asking.destroy(new errors.ConnectTimeoutError('The proxy timed out.')), timeoutMs);
+  asking
+    // Emitted for every response to CONNECT, whatever its status.
+    .once('connect', ({ statusCode }, socket: Socket) => {
+      clearTimeout(late);
+      if (statusCode === 200) return done(null, socket);
+      socket.destroy();
+      done(new Error(`The proxy responded with status ${statusCode}.`), null);
+    })
+    .once('error', (error) => {
+      clearTimeout(late);
+      done(error, null);
+    })
+    .end();
+}
+
+function authorizationFor({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {};
+  const credential = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(credential).toString('base64')}` };
+}
+
+// Includes error statuses: their bodies are read and classified.
+const decompress = interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false });
+
+/** Decompresses upstream responses, and fails those that expand too far with `upstream_error`. */
+const boundedDecompression: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const limit = new ExpansionLimit();
+  const measured: Dispatcher.Dispatch = (sent, received) => dispatch(sent, new CompressedBytes(received, limit));
+  return decompress(measured)(options, new DecompressedBytes(handler, limit));
+};
+
+/** Delegates to a handler, which may be a class with methods on its prototype. */
+class PassingHandler implements Dispatcher.DispatchHandler {
+  constructor(
+    protected readonly handler: Dispatcher.DispatchHandler,
+    protected readonly limit: ExpansionLimit,
+  ) {}
+
+  onRequestStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestStart']>>): void {
+    this.handler.onRequestStart?.(...given);
+  }
+
+  onRequestUpgrade(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
+    this.handler.onRequestUpgrade?.(...given);
+  }
+
+  onBodySent(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onBodySent']>>): void {
+    this.handler.onBodySent?.(...given);
+  }
+
+  onResponseStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
+    this.handler.onResponseStart?.(...given);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    this.handler.onResponseData?.(controller, bytes);
+  }
+
+  onResponseEnd(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
+    this.handler.onResponseEnd?.(...given);
+  }
+
+  onResponseError(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseError']>>): void {
+    this.handler.onResponseError?.(...given);
+  }
+}
+
+/** Counts compressed bytes. */
+class CompressedBytes extends PassingHandler {
+  override onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    this.limit.compressed(bytes);
+    super.onResponseData(controller, bytes);
+  }
+}
+
+/** Compares decompressed bytes with them. */
+class DecompressedBytes extends PassingHandler {
+  private count = 0;
+  private isOver = false;
+
+  override onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.isOver) return;
+    this.count += bytes.length;
+    if (!this.limit.isExceededBy(this.count)) return super.onResponseData(controller, bytes);
+    this.isOver = true;
+    controller.abort(new AppError('upstream_error', 'The upstream response decompresses to too many bytes.'));
   }
 }

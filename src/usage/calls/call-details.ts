@@ -1,26 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
+import type { Query } from '../time-limited-reads.js';
 import { CallLookup } from './call-lookup.js';
 import type { RecordedCall } from './recorded-call.js';
 
-/** One request that a call sent to an upstream. Times in milliseconds from its own start; null: never came. */
+/** A request to an upstream. Times in ms since its start; null: did not happen. */
 export interface CallAttempt {
   readonly ordinal: number;
-  /** For operators alone, as is all down to the cost. */
+  /** This and the following members, down to the cost, are for administrators only. */
   readonly channel: string;
   readonly credential: number | null;
   readonly upstreamModel: string;
   readonly upstreamStatus: number | null;
-  /** What the upstream calls the request; empty when it did not say. */
+  /** The upstream's request ID; empty if none. */
   readonly upstreamRequestId: string;
-  /** What the operator owes for it; null: unknown. */
+  /** Upstream cost; null: unknown. */
   readonly upstreamCost: Nanos | null;
   /** `succeeded`, `cancelled`, or the kind of error. */
   readonly outcome: string;
-  /** Why it failed, as a client would be told; else empty. */
+  /** Error message as clients see it, else empty. */
   readonly reason: string;
-  /** Since the call began; null: from before it was recorded. */
+  /** Ms since the call's start; null in calls of earlier releases. */
   readonly begunMs: number | null;
   readonly connectMs: number | null;
   readonly headersMs: number | null;
@@ -29,18 +30,18 @@ export interface CallAttempt {
   readonly durationMs: number;
 }
 
-/** The key that a call was made with, as it is now. */
+/** The key of a call in its current state. */
 interface CallKey {
   readonly name: string;
   readonly hint: string;
-  /** Whoever asks can change it: it is theirs and was not deleted. */
+  /** Whether the viewer owns it and it was not deleted. */
   readonly changeable: boolean;
 }
 
-/** Which prices a call was admitted under. */
+/** The prices that a call was admitted under. */
 interface CallPrices {
   readonly validFrom: Date;
-  /** The how manieth of the model. */
+  /** Number of the model's price version. */
   readonly version: number;
 }
 
@@ -67,7 +68,7 @@ const KEY = `
 const PRICES = `
   SELECT valid_from AS "validFrom", number AS version FROM price_versions WHERE id = $1`;
 
-/** Everything that is known of one call. Reads keys and prices for what stands beside it. */
+/** Everything known about a call, including its key and prices. */
 @Injectable()
 export class CallDetailsReader {
   constructor(
@@ -91,3 +92,55 @@ const attemptOf = (row: AttemptRow): CallAttempt => ({
   ...row,
   upstreamCost: row.upstreamCost === null ? null : nanos(BigInt(row.upstreamCost)),
 });
+
+/** What administrators additionally see of a call in the log. */
+export interface CallBackground {
+  readonly accountId: string;
+  /** Email address; empty if the account was deleted. */
+  readonly account: string;
+  /** Status of the last upstream response; null: none. */
+  readonly upstreamStatus: number | null;
+  /** Upstream cost of the call; null: unknown. */
+  readonly upstreamCost: Nanos | null;
+}
+
+interface Row {
+  readonly id: string;
+  readonly accountId: string;
+  readonly account: string;
+  readonly upstreamStatus: number | null;
+  readonly upstreamCost: string | null;
+}
+
+/** By IDs and times of a page of calls, to read few partitions. */
+const BACKGROUNDS = `
+  SELECT asked.id, c.account_id AS "accountId", coalesce(a.email, '') AS account,
+         t.upstream_status AS "upstreamStatus", c.upstream_cost AS "upstreamCost"
+    FROM unnest($1::text[], $2::timestamptz[]) AS asked (id, at)
+   CROSS JOIN LATERAL (
+      (SELECT account_id, upstream_cost FROM calls WHERE id = asked.id AND created_at = asked.at)
+       UNION ALL
+      (SELECT account_id, NULL FROM open_calls WHERE id = asked.id)
+       LIMIT 1) c
+    LEFT JOIN LATERAL (
+      SELECT upstream_status FROM call_attempts
+       WHERE call_id = asked.id AND created_at = asked.at ORDER BY ordinal DESC LIMIT 1) t ON true
+    LEFT JOIN accounts a ON a.id = c.account_id`;
+
+/** By call ID. */
+export async function callBackgrounds(
+  query: Query,
+  calls: readonly { readonly id: string; readonly createdAt: Date }[],
+): Promise<ReadonlyMap<string, CallBackground>> {
+  if (calls.length === 0) return new Map();
+  const rows = await query<Row>(BACKGROUNDS, [
+    calls.map(({ id }) => id),
+    calls.map(({ createdAt }) => createdAt.toISOString()),
+  ]);
+  return new Map(
+    rows.map(({ id, upstreamCost, ...row }) => [
+      id,
+      { ...row, upstreamCost: upstreamCost === null ? null : nanos(BigInt(upstreamCost)) },
+    ]),
+  );
+}

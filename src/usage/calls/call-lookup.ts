@@ -1,21 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, idTime, nanos, type Nanos } from '../../platform/shared/index.js';
-import { resultOf } from './call-result.js';
-import type { CostLine, RecordedCall } from './recorded-call.js';
+import { type CostLine, type RecordedCall, resultOf } from './recorded-call.js';
 import { CallNotFound } from '../usage.errors.js';
 
-/** No clock of ours is so far ahead of another one, and there are times in ids that the database cannot read. */
+/** Rejects IDs with a time too far ahead of any clock, some of which the database cannot represent. */
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 
 type Count = 'promptTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'completionTokens' | 'reasoningTokens';
 type Amount = 'cost' | 'uncollected' | 'held';
 
-/** Whole numbers of eight bytes come as text. */
+/** Eight-byte integers are read as text. */
 type Row = Omit<RecordedCall, Count | Amount | 'lines'> &
   Readonly<Record<Count | Amount, string | null>> & { readonly lines: readonly CostLine[] | null };
 
-/** One statement, and so one moment: a call that is settled meanwhile is seen in one of the two tables. */
+/** One statement sees one moment: a call that is being settled is found in one of the two tables. */
 const FIND = `
   SELECT id, created_at AS "createdAt", model, group_name AS "group", protocol,
          upstream_protocol AS "upstreamProtocol", stream, effort, status,
@@ -36,7 +35,7 @@ const FIND = `
     FROM open_calls
    WHERE id = $1 AND ($3::text IS NULL OR account_id = $3)`;
 
-/** One call, by the id that its answer named. */
+/** Looks up a call by the ID in its response. */
 @Injectable()
 export class CallLookup {
   constructor(
@@ -45,8 +44,8 @@ export class CallLookup {
   ) {}
 
   /**
-   * @param accountId undefined: whoever's it is
-   * @throws CallNotFound also when the call is another account's
+   * @param accountId undefined: any account
+   * @throws CallNotFound, also for calls of other accounts
    */
   async find(accountId: string | undefined, callId: string): Promise<RecordedCall> {
     const notFound = (): CallNotFound => new CallNotFound(callId, accountId === undefined);
@@ -54,7 +53,7 @@ export class CallLookup {
     if (time === undefined || time > this.clock.now() + MAX_AHEAD_MS) throw notFound();
     const createdAt = new Date(time).toISOString();
     const rows = await this.dataSource.query<Row[]>(FIND, [callId, createdAt, accountId ?? null]);
-    // A settled call may have left a hold behind that is still to be released: it is finished all the same.
+    // A settled call may still have a hold to be released: prefer the finished row.
     const row = rows.find(({ status }) => status !== 'open') ?? rows[0];
     if (row === undefined) throw notFound();
     return recordedCall(row);

@@ -1,21 +1,20 @@
-import type { WaitRecords } from '../../protocols/contract/index.js';
 import type { Nanos } from '../../platform/shared/index.js';
-import type { CallResult } from './call-result.js';
+import type { WaitRecords } from '../../protocols/contract/index.js';
 
-/** One term of what a call cost, as settlement wrote it: the price in US dollars as a decimal. */
+/** One term of a call's cost, as settled: the price in US dollars as a decimal. */
 export interface CostLine {
   readonly item: string;
   readonly quantity: number;
   readonly price: string;
-  /** Of a line beside the totals: which pass it belongs to, from 1, and the model that made it. */
+  /** For lines of passes: its number, from 1, and its model. */
   readonly pass?: number;
   readonly model?: string;
 }
 
-/** Of the prices that a call was admitted under, what is shown beside the lines. Multipliers as decimals. */
+/** The part of a price snapshot shown beside the lines. Multipliers as decimals. */
 export interface SnapshotView {
   readonly price_version?: string;
-  /** Ascending; the first begins at 0. */
+  /** Ascending, starting at 0. */
   readonly tiers?: readonly { readonly from_prompt_tokens: number }[];
   readonly service_tier?: string;
   readonly service_tier_multiplier?: string;
@@ -25,15 +24,15 @@ export interface SnapshotView {
   readonly geo_multiplier?: string;
   readonly effort_multiplier: string;
   readonly group_multiplier: string;
-  /** The model that served the call, where it is not the one that was asked for. */
+  /** The model that served the call, if not the requested one. */
   readonly served_by?: string;
-  /** Of the other models that passes are priced by. */
+  /** Prices of other models used by passes. */
   readonly models?: Readonly<Record<string, SnapshotView>>;
 }
 
-/** A report of usage that was not charged as it was. A total is null where it was left out, else what was written. */
+/** A usage report that was not charged as is. Totals are null if missing, else as written. */
 export interface UpstreamReport {
-  /** Why, as the module of billing names it: `prompt_too_large`. */
+  /** Reasons, as named in relay/billing: `prompt_too_large`. */
   readonly findings: readonly string[];
   readonly prompt_tokens: number | string | null;
   readonly completion_tokens: number | string | null;
@@ -42,18 +41,18 @@ export interface UpstreamReport {
   readonly reasoning_tokens: number;
 }
 
-/** A call, open or finished. Money in nano-dollars; null: unknown, or not yet. */
+/** An open or finished call. Money in nano-dollars; null: unknown or not yet known. */
 export interface RecordedCall {
   readonly id: string;
   readonly createdAt: Date;
   readonly model: string;
   readonly group: string;
   readonly protocol: string;
-  /** The dialect of the upstream that was asked last; empty: none was, or not yet. */
+  /** Protocol of the last upstream; empty: none asked yet. */
   readonly upstreamProtocol: string;
   readonly stream: boolean;
   readonly effort: string;
-  /** `open` until it is settled. */
+  /** `open` until settled. */
   readonly status: string;
   readonly errorReason: string;
   readonly promptTokens: number | null;
@@ -63,28 +62,63 @@ export interface RecordedCall {
   readonly reasoningTokens: number | null;
   readonly cost: Nanos | null;
   readonly uncollected: Nanos | null;
-  /** On hold for it while it is open. */
+  /** Hold while open. */
   readonly held: Nanos;
   readonly billingBasis: string | null;
-  /** What its upstream reported; null: what was charged, or nothing. */
+  /** The rejected usage report; null: none, or charged as reported. */
   readonly upstreamReport: UpstreamReport | null;
-  /** None where nothing was priced. */
+  /** Empty if nothing was priced. */
   readonly lines: readonly CostLine[];
   readonly snapshot: SnapshotView | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number | null;
   readonly attempts: number | null;
   readonly keyId: string;
-  /** Where the last attempt went: for operators alone. */
+  /** Channel of the last attempt, for administrators only. */
   readonly channel: string;
   readonly errorMessage: string;
   readonly ip: string;
   readonly result: CallResult;
-  /** Milliseconds from its arrival until a hold was asked for, and from there until that was answered; null: none was. */
+  /** Ms from arrival until a hold was requested, and until the response to that; null: no hold. */
   readonly holdBegunMs: number | null;
   readonly holdMs: number | null;
-  /** From its end until the statement that wrote it was sent; null: from before that was recorded, or not settled by its process. */
+  /**
+   * Ms from its end until its row was sent to the database; null for calls of earlier releases and calls settled by
+   * another process.
+   */
   readonly settleWaitMs: number | null;
-  /** What its answer stood still for; null: nothing. */
+  /** What the response waited for; null: nothing. */
   readonly waits: WaitRecords | null;
 }
+
+/** Result for display: the function `call_result` in the database, and `open` for running calls. */
+export type CallResult = 'completed' | 'cut' | 'refused' | 'failed' | 'timeout' | 'open';
+
+/** In display order. */
+export const CALL_RESULTS: readonly CallResult[] = ['completed', 'cut', 'refused', 'failed', 'timeout', 'open'];
+
+/** Display names. */
+export const RESULT_LABELS: Readonly<Record<CallResult, string>> = {
+  completed: 'Completed',
+  cut: 'Cut short',
+  refused: 'Refused',
+  failed: 'Failed',
+  timeout: 'Timed out',
+  open: 'In progress',
+};
+
+export const RESULT_TONES: Readonly<Record<CallResult, 'ok' | 'warn' | 'bad' | ''>> = {
+  completed: 'ok',
+  cut: 'warn',
+  refused: 'bad',
+  failed: 'bad',
+  timeout: 'bad',
+  open: '',
+};
+
+/** SQL expression for the result of finished calls with this alias. */
+export const resultOf = (calls: string): string =>
+  `call_result(${calls}.status, ${calls}.error_reason, ${calls}.billing_basis)`;
+
+/** SQL condition for refused, failed and timed-out calls. */
+export const hasFailed = (result: string): string => `${result} IN ('refused', 'failed', 'timeout')`;

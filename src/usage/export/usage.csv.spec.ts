@@ -1,5 +1,4 @@
-import type { UsageRow } from './usage-row.js';
-import { csvHeader, csvOf } from './usage.csv.js';
+import { csvHeader, csvOf, type UsageRow } from './usage-export.js';
 
 const aRow = (overrides: Partial<UsageRow> = {}): UsageRow => ({
   time: '2026-11-20T10:00:00.123Z',

@@ -1,31 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import { type KeyUses, KeyUsesReader } from './key-uses.js';
-import { missingCalls } from '../retention/missing-calls.js';
+import { missingCalls } from '../retention/retention.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../sums/usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
 import { type UsageBar, type UsageTotals, UsageTotalsReader } from '../sums/usage-totals.js';
 
-/** What a key was used for, all of one moment: what the log shows of the same filter comes to the same. */
+/** Usage of a key from one snapshot; consistent with the log under the same filter. */
 export interface KeyReport {
   readonly scale: ChartScale;
   /** By model. */
   readonly sums: UsageTotals;
-  /** Each hour with calls. */
+  /** Hours with calls. */
   readonly hours: readonly UsageBar[];
   readonly addresses: KeyUses;
   readonly models: KeyUses;
-  /** What is said of calls of the span that are not kept any more; undefined: all are. */
+  /** Note about dropped calls in the period; undefined: none. */
   readonly missing: string | undefined;
 }
 
-/** The finished calls of one key of an account. */
-export type KeyFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
+/** Finished calls of one key. */
+type KeyFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
 
-/** So many addresses, and models, have rows of their own. */
+/** Max rows of addresses and of models. */
 const MAX_ROWS = 50;
 
-/** What the page of a key shows of its calls. */
+/** Reads what the page of a key shows. */
 @Injectable()
 export class KeyReportReader {
   constructor(

@@ -1,63 +1,61 @@
 import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { nanos, type Nanos } from '../../platform/shared/index.js';
-import { hasFailed, resultOf } from '../calls/call-result.js';
-import type { Query } from '../time-limited-reads.js';
+import { hasFailed, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../sums/traffic-reader.js';
+import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { Parameters } from '../usage-filter.js';
 
-/** One key of an account; another account's key has no use that could be seen. */
+/** A key of an account; keys of other accounts show no usage. */
 export interface UsedKey {
   readonly accountId: string;
   readonly id: string;
 }
 
-/** What finished calls of a key have in common, and what they come to. */
+/** Totals of a group of finished calls of a key. */
 export interface UsesOf {
-  /** An address, or a model; empty when it was not recorded. */
+  /** An address or a model; empty if unknown. */
   readonly name: string;
   readonly calls: number;
-  /** Of these calls, those that were refused, failed or timed out. */
+  /** Refused, failed or timed-out calls among them. */
   readonly failed: number;
   readonly cost: Nanos;
   readonly firstAt: Date;
   readonly lastAt: Date;
 }
 
-/** Everything of a span, by one of the two. */
+/** Usage in a period by address or by model. */
 export interface KeyUses {
   /** Most calls first. */
   readonly rows: readonly UsesOf[];
-  /** All that has no row of its own; undefined: everything has one. */
+  /** The total of everything without a row; undefined: nothing. */
   readonly others: Omit<UsesOf, 'name'> | undefined;
 }
 
-/** Of an address and a model together. */
+/** By address and model. */
 export interface UseOfModel extends Omit<UsesOf, 'name' | 'failed'> {
-  /** Empty when it was not recorded; `others` for those that very few calls of many came from. */
+  /** Empty if unknown; `others` for addresses with very few of many calls. */
   readonly ip: string;
   readonly model: string;
-  /** Of these calls, those that were refused before they cost anything. */
+  /** Calls among them that were refused free of charge. */
   readonly refused: number;
-  /** All input and all output, as far as they are known. */
+  /** Input and output, as far as known. */
   readonly tokens: number;
 }
 
 const hourOf = (moment: string): string => `date_bin('1 hour', ${moment}, '2000-01-01 00:00:00+00')`;
 const hourAfter = (moment: string): string => hourOf(`${moment} + interval '1 hour' - interval '1 microsecond'`);
 
-/** What stands for the addresses that have no row of their own in an hour. */
+/** Addresses without a row of their own in an hour. */
 const OTHERS = 'others';
 
 type Row = Omit<UsesOf, 'cost' | 'calls' | 'failed'> & Readonly<Record<'calls' | 'failed' | 'cost', string>>;
 type ModelRow = Omit<UseOfModel, 'cost'> & { readonly cost: string };
 
-/**
- * What a key was used for: to the last finished call, whatever part of them has been summed up before (`key_uses`) and
- * whatever part is read call by call.
- */
+/** Usage of keys up to the last finished call: from rollups (`key_uses`) as far as they go, else from the calls. */
 @Injectable()
 export class KeyUsesReader {
-  /** @param most so many rows; the rest is one */
+  /** @param most max rows; the rest is combined */
   async by(query: Query, dimension: 'address' | 'model', key: UsedKey, span: Span, most: number): Promise<KeyUses> {
     const parameters = new Parameters();
     const all = parameters.add(most, 'integer');
@@ -80,7 +78,7 @@ export class KeyUsesReader {
     };
   }
 
-  /** Where most calls came from first. */
+  /** Most calls first. */
   async byAddressAndModel(query: Query, key: UsedKey, span: Span, most: number): Promise<readonly UseOfModel[]> {
     const parameters = new Parameters();
     const limit = parameters.add(most, 'integer');
@@ -95,7 +93,7 @@ export class KeyUsesReader {
     return rows.map((row) => ({ ...row, cost: nanos(BigInt(row.cost)) }));
   }
 
-  /** What calls cost in each whole hour of a span that has any, in UTC. */
+  /** Cost of each whole hour with calls, in UTC. */
   async costsByHour(query: Query, key: UsedKey, span: Span): Promise<readonly Nanos[]> {
     const parameters = new Parameters();
     const rows = await query<{ cost: string }>(
@@ -107,7 +105,7 @@ export class KeyUsesReader {
   }
 }
 
-/** The CTE "uses": whole hours that are summed up come from there, the rest from the calls: every call is in one of the two. */
+/** The CTE "uses": rolled-up hours come from rollups, everything else from the calls; no call counts twice. */
 function usesSql(key: UsedKey, span: Span, parameters: Parameters): string {
   const [from, to] = [parameters.time(span.from), parameters.time(span.to)];
   const own = `(SELECT id FROM api_keys WHERE id = ${parameters.add(key.id)} AND account_id = ${parameters.add(key.accountId)})`;
@@ -136,3 +134,78 @@ const usesOf = ({ calls, failed, cost, ...row }: Row): UsesOf => ({
   failed: Number(failed),
   cost: nanos(BigInt(cost)),
 });
+
+/** All calls, including running ones. */
+export interface RecentUse {
+  readonly callsSince: number;
+  readonly callsInDay: number;
+  /** Including calls that were dropped since. */
+  readonly lastAt: Date | undefined;
+}
+
+interface RecentRow {
+  readonly since: number;
+  readonly day: number;
+  readonly last: Date | null;
+}
+
+const RECENT = `
+  SELECT sum(u.since)::int AS since, sum(u.day)::int AS day, max(u.last) AS last
+    FROM (
+      SELECT count(*) FILTER (WHERE created_at >= $3) AS since,
+             count(*) FILTER (WHERE created_at >= now() - interval '1 day') AS day, NULL::timestamptz AS last
+        FROM calls
+       WHERE key_id = $2 AND account_id = $1 AND created_at >= least($3, now() - interval '1 day')
+       UNION ALL
+      SELECT 0, 0, (SELECT created_at FROM calls WHERE key_id = $2 AND account_id = $1 ORDER BY created_at DESC LIMIT 1)
+       UNION ALL
+      SELECT 0, 0, (SELECT max(last_at) FROM dropped_calls WHERE key_id = $2 AND account_id = $1)
+       UNION ALL
+      SELECT count(*) FILTER (WHERE created_at >= $3),
+             count(*) FILTER (WHERE created_at >= now() - interval '1 day'), max(created_at)
+        FROM open_calls
+       WHERE account_id = $1 AND key_id = $2) u`;
+
+/** Recent usage of a key, so that its owner can check it. */
+@Injectable()
+export class KeyUse {
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly uses: KeyUsesReader,
+  ) {}
+
+  /**
+   * @param since start of `callsSince`
+   * @throws RangeTooLarge
+   */
+  async recent({ accountId, id }: UsedKey, since: Date): Promise<RecentUse> {
+    const [row] = await this.reads.read((query) => query<RecentRow>(RECENT, [accountId, id, since]));
+    return { callsSince: row?.since ?? 0, callsInDay: row?.day ?? 0, lastAt: row?.last ?? undefined };
+  }
+
+  /** Most calls first, without running calls. @throws RangeTooLarge */
+  byAddress(key: UsedKey, span: Span, most: number): Promise<readonly UseOfModel[]> {
+    return this.reads.read((query) => this.uses.byAddressAndModel(query, key, span, most));
+  }
+}
+
+/** Calls younger than this are not rolled up, so that running calls need no special care. */
+const BEHIND_MS = 2 * 60 * 60 * 1000;
+
+/** Updates the rollups of key usage (`key_uses`) in the background. */
+@Injectable()
+export class KeyUseRollups {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Rolls up some hours in a transaction of its own, which late calls wait for. Concurrent steps are serialized.
+   * @returns whether everything is rolled up for now
+   */
+  async step(): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ done: boolean }[]>(
+      `SELECT sum_up_key_uses() > now() - make_interval(secs => $1) AS done`,
+      [BEHIND_MS / 1000],
+    );
+    return row?.done ?? false;
+  }
+}

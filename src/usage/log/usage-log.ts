@@ -1,20 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { type CallResult, resultOf } from '../calls/call-result.js';
-import type { LogPosition, LogStart } from './log-start.js';
-import { matchingSlots } from './matching-slots.js';
+import { type CallResult, resultOf } from '../calls/recorded-call.js';
+import { slotsOf } from '../sums/usage-chart.js';
+import { slotAt, SUMMED_UNTIL } from '../sums/usage-days.js';
 import type { Query } from '../time-limited-reads.js';
 import { conditions, ofFinished, Parameters, type UsageFilter } from '../usage-filter.js';
-import { SUMMED_UNTIL } from '../sums/usage-parts.js';
 
-/** A call as a row of the log. Null: unknown, or not yet. */
+/** A row of the log. Null: unknown or not yet known. */
 export interface LoggedCall {
   readonly id: string;
   readonly createdAt: Date;
   readonly model: string;
   readonly group: string;
   readonly keyId: string;
-  /** Its name as it is now; empty when there is none. */
+  /** Current name; empty: none. */
   readonly key: string;
   readonly protocol: string;
   readonly channel: string;
@@ -26,7 +25,7 @@ export interface LoggedCall {
   readonly cachedTokens: number | null;
   readonly completionTokens: number | null;
   readonly reasoningTokens: number | null;
-  /** Null while it runs. */
+  /** Null while running. */
   readonly cost: Nanos | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number | null;
@@ -36,7 +35,7 @@ export interface LoggedCall {
 export interface LogPage {
   /** Newest first. */
   readonly calls: readonly LoggedCall[];
-  /** What stands on the newer or older side of this page begins there; undefined: nothing does. */
+  /** Cursors of the neighboring pages; undefined: none. */
   readonly newer: LogPosition | undefined;
   readonly older: LogPosition | undefined;
 }
@@ -52,7 +51,7 @@ const FINISHED = `
          c.duration_ms, c.attempts
     FROM calls c`;
 
-/** A settled call may have left an open row behind that is still to be released: it is finished all the same. */
+/** Settled calls may still have an open row until their hold is released; they count as finished. */
 const OPEN = `
   SELECT c.id, c.created_at, c.model, c.group_name, c.key_id, c.protocol, '' AS channel, c.stream,
          'open' AS result, '' AS error_reason, '' AS error_message, NULL::bigint AS prompt_tokens,
@@ -61,12 +60,12 @@ const OPEN = `
     FROM open_calls c`;
 const STILL_OPEN = 'NOT EXISTS (SELECT FROM calls t WHERE t.id = c.id AND t.created_at = c.created_at)';
 
-/** The log of calls, finished and running, a page at a time. Knows no numbers of pages, and skips no rows to get to one. */
+/** The log of finished and running calls, with keyset pagination. */
 @Injectable()
 export class UsageLog {
-  /** @param size at most so many calls */
+  /** @param size max rows */
   async page(query: Query, filter: UsageFilter, start: LogStart, size: number): Promise<LogPage> {
-    // What runs has asked nobody yet that could be told.
+    // Running calls have no upstream to filter by yet.
     if (filter.result === 'open' && ofFinished(filter)) return { calls: [], newer: undefined, older: undefined };
     const backwards = start !== undefined && 'after' in start;
     const parameters = new Parameters();
@@ -111,7 +110,7 @@ function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters
      ORDER BY c.created_at ${order}, c.id ${order}`;
 }
 
-/** Of a filter that the sums know, the calls of quarters of an hour that have some, and all that are not summed up. */
+/** For filters that rollups know: the calls of matching 15-minute buckets, and all calls not rolled up yet. */
 const finishedBranches = (finished: string, cut: string, isMatched: boolean): string[] =>
   isMatched
     ? [
@@ -124,7 +123,7 @@ const finishedBranches = (finished: string, cut: string, isMatched: boolean): st
 const boundsOf = ({ from, to }: UsageFilter, start: LogStart, parameters: Parameters): string =>
   ` WHERE c.created_at >= ${parameters.time(from)} AND c.created_at < ${parameters.time(to)}${beyond(start, parameters)}`;
 
-/** A page begins behind the last row of the one before it, whatever was added meanwhile. */
+/** A page begins after the last row of the previous one, whatever was added meanwhile. */
 function beyond(start: LogStart, parameters: Parameters): string {
   if (start === undefined) return '';
   const [sign, [at, id]] = 'after' in start ? (['>', start.after] as const) : (['<', start.before] as const);
@@ -143,3 +142,48 @@ const loggedCall = (row: Row): LoggedCall => ({
 });
 
 const count = (text: string | null): number | null => (text === null ? null : Number(text));
+
+/** Dropped calls remain in rollups but are not listed. */
+const KEPT_FROM = `(SELECT coalesce((max(month) + interval '1 month') AT TIME ZONE 'UTC', '-infinity') FROM dropped_calls)`;
+
+/**
+ * The CTE "matching": 15-minute buckets with calls that match the filter, as many as a page needs. So a page of a rare
+ * model is found without scanning all calls. Undefined if rollups do not know the filter, or if there is none.
+ */
+function matchingSlots(
+  filter: UsageFilter,
+  start: LogStart,
+  limit: number,
+  parameters: Parameters,
+): string | undefined {
+  const { model, keyId, group, channel, result } = filter;
+  const slots = slotsOf(filter, []);
+  if (slots === undefined || (model ?? keyId ?? group ?? channel ?? result) === undefined) return undefined;
+  const order = start !== undefined && 'after' in start ? 'ASC' : 'DESC';
+  // The first bucket may contain rows before the page and does not count; the last one may be used partially.
+  return `
+    matching AS MATERIALIZED (
+      SELECT slot FROM (
+        SELECT slot, sum(calls) OVER in_order - calls - first_value(calls) OVER in_order AS passed
+          FROM (
+            SELECT c.slot, sum(c.calls) AS calls FROM usage_slots c
+             WHERE ${slots} AND c.slot >= greatest(${slotAt(parameters.time(filter.from))}, ${KEPT_FROM})
+               AND c.slot < least(${parameters.time(filter.to)}, ${SUMMED_UNTIL})${behind(start, parameters)}
+               ${conditions(filter, parameters, 'c.result')}
+             GROUP BY 1 HAVING sum(c.calls) > 0) s
+        WINDOW in_order AS (ORDER BY slot ${order})) s
+       WHERE passed < ${parameters.add(limit, 'integer')}
+    )`;
+}
+
+function behind(start: LogStart, parameters: Parameters): string {
+  if (start === undefined) return '';
+  const [sign, [at]] = 'after' in start ? (['>=', start.after] as const) : (['<=', start.before] as const);
+  return ` AND c.slot ${sign} ${slotAt(parameters.time(at))}`;
+}
+
+/** A position between two calls: ID and time (microseconds) of the adjacent call. */
+export type LogPosition = readonly [at: string, id: string];
+
+/** Before or after a position; the newest calls if absent. */
+export type LogStart = { readonly before: LogPosition } | { readonly after: LogPosition } | undefined;

@@ -1,28 +1,25 @@
 import type { Query } from '../time-limited-reads.js';
 import type { Span } from '../sums/traffic-reader.js';
 import { Parameters } from '../usage-filter.js';
-import { wholeSlots } from '../sums/usage-parts.js';
+import { wholeSlots } from '../sums/usage-days.js';
 
-/** What an account's finished calls of a span are of, in alphabetical order. */
-export interface UsedNames {
+/** Names used by an account's finished calls in a period, sorted. */
+interface UsedNames {
   readonly models: readonly string[];
   readonly groups: readonly string[];
 }
 
-/** So many of each are given. */
+/** Max names of each kind. */
 const MAX_NAMES = 500;
-/**
- * So many are looked up: the names of models that are not there are what clients have made up, in whatever number. Of an
- * account with more, some are missing.
- */
+/** Max index lookups: clients can use any number of unknown model names. Beyond it, names are missing. */
 const MAX_LOOKUPS = 2000;
 
-/** What `usage_slots_by_name` has: its own words, without which it is not used. */
+/** The condition of the partial index `usage_slots_by_name`. */
 const NAMED = `s.account_id <> '' AND s.level IN ('model', 'group', 'few')`;
 
 /**
- * Those of whole quarters of an hour are looked up name by name: from each the index leads to the next one, and tells
- * whether it was used then. That takes as long as there are names, and not as there are quarters.
+ * For whole 15-minute buckets: a skip scan finds each name in the index and whether it was used in the period. Takes
+ * time per name, not per bucket.
  */
 export async function usedNames(query: Query, { accountId, from, to }: Span & OfAccount): Promise<UsedNames> {
   const parameters = new Parameters();

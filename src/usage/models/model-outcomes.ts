@@ -1,19 +1,20 @@
-import type { Query } from '../time-limited-reads.js';
+import { type CallResult, hasFailed, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../sums/traffic-reader.js';
+import type { Query } from '../time-limited-reads.js';
 
-/** How the calls of one model went, of all accounts. */
+/** Results of the calls of one model, across accounts. */
 export interface ModelOutcomes extends OutcomeCounts {
   readonly model: string;
-  /** Of those that were answered; undefined where no stream came to a first token. */
+  /** Of successful streams; undefined if there was no first token. */
   readonly firstTokenMs: number | undefined;
-  /** By the hours since 1970 in UTC, those that have any. */
+  /** By hours since 1970 in UTC; hours without calls are missing. */
   readonly hours: ReadonlyMap<number, OutcomeCounts>;
 }
 
-/** Calls that tell whether a model answers. */
+/** Calls that show whether a model works. */
 export interface OutcomeCounts {
   readonly answered: number;
-  /** By a fault of the upstream or of this service. */
+  /** Because of the upstream or this service. */
   readonly failed: number;
 }
 
@@ -26,8 +27,8 @@ interface Row {
 }
 
 /**
- * Reasons that are no fault of whoever calls. A rate limit and an unknown model are the upstream's once the call has been
- * admitted; before, they are the caller's.
+ * Reasons the client is not responsible for. Rate limits and unknown models count as the upstream's after admission, as
+ * the client's before.
  */
 const UPSTREAM_ERRORS = `
   error_reason IN ('server_is_overloaded', 'unavailable', 'shutting_down', 'upstream_error', 'upstream_auth',
@@ -48,8 +49,8 @@ const ANSWERS = `
     FROM told GROUP BY GROUPING SETS ((model, hour), (model))`;
 
 /**
- * Of every model that was called, whether it answered, hour by hour. Calls that were refused for what they asked, and those
- * that their clients left, tell nothing of it. A million calls take seconds.
+ * Results of every called model by hour. Excludes rejected requests and cancelled calls, which say nothing about the
+ * model. A million calls take seconds.
  */
 export async function readModelOutcomes(query: Query, { from, to }: Span): Promise<readonly ModelOutcomes[]> {
   const rows = await query<Row>(ANSWERS, [from.toISOString(), to.toISOString()]);
@@ -67,3 +68,44 @@ export async function readModelOutcomes(query: Query, { from, to }: Span): Promi
       ),
     }));
 }
+
+/** A model whose last calls all failed for the same reason. */
+export interface ModelTrouble {
+  readonly model: string;
+  readonly calls: number;
+  /** Start of the first of them. */
+  readonly since: Date;
+  /** Result of the last of them. */
+  readonly result: CallResult;
+  readonly reason: string;
+  /** Error message of the last of them. */
+  readonly message: string;
+}
+
+/** Min failures in a row. */
+const MIN = 3;
+const MAX = 3;
+/** Max calls examined, to bound the time. */
+const LOOKED_AT = 2000;
+
+const TROUBLES = `
+  WITH recent AS MATERIALIZED (
+    SELECT model, created_at, error_reason, error_message,
+           ${resultOf('calls')} AS result
+      FROM calls WHERE account_id = $1 AND created_at >= $2::timestamptz
+     ORDER BY created_at DESC, id DESC LIMIT ${LOOKED_AT}
+  ), answered AS (
+    -- A call that its client left says nothing of the model.
+    SELECT model, max(created_at) AS at FROM recent WHERE result = 'completed' GROUP BY 1
+  )
+  SELECT r.model, r.error_reason AS reason, count(*)::integer AS calls, min(r.created_at) AS since,
+         (array_agg(r.error_message ORDER BY r.created_at DESC))[1] AS message,
+         (array_agg(r.result ORDER BY r.created_at DESC))[1] AS result
+    FROM recent r LEFT JOIN answered a USING (model)
+   WHERE ${hasFailed('r.result')} AND r.model <> '' AND (a.at IS NULL OR r.created_at > a.at)
+   GROUP BY 1, 2 HAVING count(*) >= ${MIN}
+   ORDER BY 3 DESC, 1, 2 LIMIT ${MAX}`;
+
+/** At most three models that have only failed since their last success, those with most failures first. */
+export const modelTroubles = (query: Query, accountId: string, since: Date): Promise<ModelTrouble[]> =>
+  query<ModelTrouble>(TROUBLES, [accountId, since.toISOString()]);

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
 import { codeOf } from '../../platform/shared/index.js';
-import { type Month, startOf } from './month.js';
+import { type Month, startOf } from './partitions.js';
 import { CallsAreBusy } from '../usage.errors.js';
 
-/** Everybody's calls wait behind who waits for this lock: so it is waited for shortly, and more than once. */
+/** Calls queue behind a waiting lock request, so the wait is short and repeated. */
 const LOCK_WAIT_MS = 200;
 const LOCK_TRIES = 10;
 const BETWEEN_TRIES_MS = 500;
@@ -22,24 +22,24 @@ const UNFINISHED = `
 
 const SUMMED_UP = 'SELECT summed_until >= $1 AS done FROM usage_watermark';
 
-/** Months of calls as tables, and what stays of those that go. */
+/** Partitions of calls, and the totals that remain of dropped ones. */
 @Injectable()
 export class DroppedMonths {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Those that there are tables for, the oldest first. */
+  /** Months with partitions, oldest first. */
   async months(): Promise<readonly Month[]> {
     const rows = await this.dataSource.query<{ month: Month }[]>(MONTHS);
     return rows.map(({ month }) => month);
   }
 
-  /** Whether a call of this month, or of an earlier one, is still to be settled. */
+  /** Whether calls of this or an earlier month are not settled yet. */
   async hasUnfinished(month: Month, manager: EntityManager = this.dataSource.manager): Promise<boolean> {
     const [row] = await manager.query<{ found: boolean }[]>(UNFINISHED, [startOf(month, 1).toISOString()]);
     return row?.found ?? true;
   }
 
-  /** Brings the sums that the charts are made of to the end of the month. Gives whether it did, before it was to stop. */
+  /** Rolls up calls to the end of the month. False if stopped before. */
   async sumUp(month: Month, stopped?: AbortSignal): Promise<boolean> {
     while (!(await this.isSummedUp(month, this.dataSource.manager))) {
       if (stopped?.aborted === true) return false;
@@ -49,10 +49,10 @@ export class DroppedMonths {
   }
 
   /**
-   * Keeps the sums of a month and drops its calls, and their attempts, in one transaction. Gives how many there were;
-   * undefined when another process is at it, or has done it.
-   * @param record writes of it in the same transaction
-   * @throws CallsAreBusy when the tables are read for long, as by a backup, or a call of then has come in
+   * Keeps a month's totals and drops its calls and attempts in one transaction. Returns the number of calls; undefined
+   * if another process does or did it.
+   * @param record writes the audit entry in the same transaction
+   * @throws CallsAreBusy when the tables are read for long, as by a backup, or a late call has arrived
    */
   drop(month: Month, record: (calls: number, manager: EntityManager) => Promise<void>): Promise<number | undefined> {
     return soleTransaction(this.dataSource, ADVISORY_LOCKS.retention, async (manager) => {
@@ -79,7 +79,7 @@ export class DroppedMonths {
   }
 }
 
-/** Whether nobody has dropped it before us. */
+/** False if another process dropped it. */
 async function isThere(month: Month, manager: EntityManager): Promise<boolean> {
   const [row] = await manager.query<{ there: boolean }[]>('SELECT to_regclass($1) IS NOT NULL AS there', [
     `calls_${month}`,
@@ -87,7 +87,7 @@ async function isThere(month: Month, manager: EntityManager): Promise<boolean> {
   return row?.there ?? false;
 }
 
-/** What dropping a partition takes of its table. */
+/** The locks needed for dropping a partition. */
 async function lockAll(manager: EntityManager): Promise<void> {
   await manager.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
   for (let tries = 1; ; tries++) {

@@ -1,4 +1,4 @@
-import { monthOf, oldestStoredMonth, startOf } from './month.js';
+import { monthOf, oldestStoredMonth, startOf } from './partitions.js';
 
 describe('a month', () => {
   it('is that of UTC, and sorts by time', () => {

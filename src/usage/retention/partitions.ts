@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, reasonOf } from '../../platform/shared/index.js';
-import { type Month, monthOf, startOf } from './month.js';
 
 const MONTHS_AHEAD = 3;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -9,14 +8,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const CALL_LOCK_MS = 2000;
 
 /**
- * Creates the partitions that calls are written to: this month's and three more, at start and every day, and those of a
- * call in another month, after the clock has stepped.
+ * Creates partitions of calls: this month's and three more, at start and daily, and those for calls in other months
+ * after the clock was changed.
  */
 @Injectable()
 export class CallPartitions implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Partitions');
   private timer: NodeJS.Timeout | undefined;
-  /** Times with a partition, as ISO 8601: from the first to before the second. Nothing is known before the first run. */
+  /** Range of times with partitions, as ISO 8601; empty before the first run. */
   private known: readonly [from: string, until: string] = ['', ''];
   private readonly creating = new Map<Month, Promise<void>>();
 
@@ -34,20 +33,20 @@ export class CallPartitions implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Does nothing, and waits for nobody, where they all exist. */
+  /** Returns immediately without locks if they exist. */
   make(): Promise<void> {
     return this.create(this.clock.date(), 0);
   }
 
-  /** Whether calls of this time, as ISO 8601 in UTC, can be written as far as is known. Two comparisons. */
+  /** Whether a partition for this time (ISO 8601, UTC) is known to exist. Two comparisons. */
   covers(createdAt: string): boolean {
     return createdAt >= this.known[0] && createdAt < this.known[1];
   }
 
   /**
-   * Creates the partitions for calls of this time and the months after it.
-   * @param createdAt as ISO 8601; its month is enough
-   * @throws when the database does not
+   * Creates partitions for this time and the following months.
+   * @param createdAt ISO 8601
+   * @throws database errors
    */
   async cover(createdAt: string): Promise<void> {
     const at = new Date(createdAt);
@@ -63,7 +62,7 @@ export class CallPartitions implements OnApplicationBootstrap, OnModuleDestroy {
   private async create(at: Date, lockMs: number): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await manager.query(`SET LOCAL lock_timeout = ${lockMs}`);
-      // Two processes that make the same partition would trip over each other. This lock lets calls be read and written.
+      // Serializes concurrent creation without blocking reads and writes of calls.
       await manager.query('LOCK TABLE calls IN SHARE UPDATE EXCLUSIVE MODE');
       await manager.query('SELECT create_call_partitions($1, $2)', [at, MONTHS_AHEAD]);
     });
@@ -71,8 +70,22 @@ export class CallPartitions implements OnApplicationBootstrap, OnModuleDestroy {
     this.known = [startOf(month).toISOString(), startOf(month, MONTHS_AHEAD + 1).toISOString()];
   }
 
-  /** A day's failure is no harm with three months in hand; the next day tries again. */
+  /** Three months in advance leave room for failed days; retried the next day. */
   private async tryToMake(): Promise<void> {
     await this.make().catch((error: unknown) => this.logger.error(`Failed to create partitions: ${reasonOf(error)}`));
   }
 }
+
+/** A UTC month, as in partition names: `2026_09`. Sortable. */
+export type Month = string;
+
+export const monthOf = (at: Date): Month => at.toISOString().slice(0, 7).replace('-', '_');
+
+/** Start of a month, or of one `later` months later. */
+export function startOf(month: Month, later = 0): Date {
+  const [year, number] = month.split('_');
+  return new Date(Date.UTC(Number(year), Number(number) - 1 + later, 1));
+}
+
+/** The oldest month to keep, given the number of whole months besides the current one. */
+export const oldestStoredMonth = (now: Date, months: number): Month => monthOf(startOf(monthOf(now), -months));

@@ -1,20 +1,19 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { actingAs, AuditLog, SYSTEM } from '../../platform/audit/index.js';
+import { calendarDate } from '../../platform/format/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, reasonOf, RecurringWork } from '../../platform/shared/index.js';
-import { calendarDate } from '../../platform/format/index.js';
+import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { DroppedMonths } from './dropped-months.repository.js';
-import { missingCalls } from './missing-calls.js';
-import { type Month, oldestStoredMonth, startOf } from './month.js';
-import { TimeLimitedReads } from '../time-limited-reads.js';
+import { type Month, oldestStoredMonth, startOf } from './partitions.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Drops the months of calls that are not kept any more, at the start and once a day, the oldest first. One process at a
- * time does so. A month that waits for a settlement is looked at again the next day, one that could not be dropped within
- * the hour; no later one is dropped before it.
+ * Drops months of calls beyond the retention period, at start and daily, oldest first, in one process at a time. A
+ * month with unsettled calls is retried the next day, one that could not be dropped within the hour; later months wait
+ * for it.
  */
 @Injectable()
 export class CallRetention implements OnModuleDestroy {
@@ -36,7 +35,7 @@ export class CallRetention implements OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
-  /** From now on, in a process that serves. Nobody waits for it: a month of calls may take long to add up. */
+  /** Called by serving processes. Rolling up a month may take long. */
   start(): void {
     this.work.start();
   }
@@ -45,18 +44,18 @@ export class CallRetention implements OnModuleDestroy {
     return this.work.stop();
   }
 
-  /** From when on calls are kept, as the settings are now; undefined: all are. */
+  /** Start of the retained period by current settings; undefined: everything is kept. */
   keptFrom(): Date | undefined {
     const { callsMonths } = this.settings.current().retention;
     return callsMonths === undefined ? undefined : startOf(oldestStoredMonth(this.clock.date(), callsMonths));
   }
 
-  /** What is said where calls from this time on are asked for and some of them are not kept; undefined: all are. */
+  /** A note if calls from this time on are incomplete; undefined: complete. */
   missingFrom(time: Date): Promise<string | undefined> {
     return this.reads.read((query) => missingCalls(query, time));
   }
 
-  /** @throws when a month cannot be dropped; those before it are */
+  /** @throws when a month cannot be dropped; earlier ones stay dropped */
   async apply(stopped?: AbortSignal): Promise<void> {
     const { callsMonths } = this.settings.current().retention;
     if (callsMonths === undefined) return;
@@ -89,5 +88,15 @@ export class CallRetention implements OnModuleDestroy {
   }
 }
 
-/** The oldest month that is left begins where this one ends. */
+/** The oldest remaining month begins where this one ends. */
 const titleOf = (month: Month): string => `calls before ${calendarDate(startOf(month, 1), 'UTC')}`;
+
+/** Null: nothing was dropped. */
+const KEPT_FROM = `SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' AS kept FROM dropped_calls`;
+
+/** A note if calls from this time on are incomplete; undefined: complete. */
+export async function missingCalls(query: Query, time: Date): Promise<string | undefined> {
+  const [row] = await query<{ kept: Date | null }>(KEPT_FROM);
+  const kept = row?.kept ?? time;
+  return time < kept ? `Calls before ${calendarDate(kept, 'UTC')} have been deleted.` : undefined;
+}

@@ -1,4 +1,4 @@
-import { addHistograms, boundsOf, bucketOf, histogramOf, percentilesOf } from './latency-buckets.js';
+import { addHistograms, boundsOf, bucketOf, histogramOf, percentilesOf } from './latencies.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -2,43 +2,43 @@ import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { Query } from '../time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters } from '../usage-filter.js';
-import { partsSql } from './usage-parts.js';
+import { partsSql } from './usage-days.js';
 
-/** What finished calls of all accounts came to. Money in nano-dollars. */
+/** Totals of finished calls across accounts. Money in nano-dollars. */
 export interface TrafficFigures {
   readonly calls: number;
-  /** Refused, failed and timed out ones among them. */
+  /** Refused, failed and timed-out calls. */
   readonly failed: number;
-  /** Those of the failed that had been tried more than once. */
+  /** Failed calls with more than one attempt. */
   readonly failedAfterRetry: number;
   readonly charged: Nanos;
-  /** How many of the calls have a known cost, what these cost, and what was charged for these. */
+  /** Calls with a known upstream cost: their number, their cost, and what was charged for them. */
   readonly known: number;
   readonly cost: Nanos;
   readonly chargedOfKnown: Nanos;
 }
 
-export interface TrafficBar extends Pick<TrafficFigures, 'calls' | 'failed'> {
+interface TrafficBar extends Pick<TrafficFigures, 'calls' | 'failed'> {
   readonly start: Date;
 }
 
-/** What was charged for the calls of a model, by its name, or of an account, by its id. */
-export interface TrafficPart extends Pick<TrafficFigures, 'calls' | 'charged'> {
+/** Charges by model name or account ID. */
+interface TrafficPart extends Pick<TrafficFigures, 'calls' | 'charged'> {
   readonly name: string;
 }
 
-/** All calls of a span of time. */
+/** All calls of a period. */
 export interface Traffic {
   readonly total: TrafficFigures;
-  /** Every one of the span, in order, those without calls too. */
+  /** All bars of the period in order, including empty ones. */
   readonly bars: readonly TrafficBar[];
-  /** That most was charged for in front. */
+  /** Largest charges first. */
   readonly models: readonly TrafficPart[];
-  /** The few that most was charged to. */
+  /** The accounts with the largest charges. */
   readonly accounts: readonly TrafficPart[];
 }
 
-/** A span of time: `from <= time < to`. */
+/** A period: `from <= time < to`. */
 export interface Span {
   readonly from: Date;
   readonly to: Date;
@@ -51,7 +51,7 @@ type Row = Readonly<Record<(typeof FIGURES)[number], string | null>> & { readonl
 const MAX_ACCOUNTS = 5;
 const MAX_MODELS = 1000;
 
-/** From the sums of all accounts together, with the calls that are not summed up yet. */
+/** From rollups of all accounts, and calls not rolled up yet. */
 export async function readTraffic(query: Query, span: Span, scale: ChartScale): Promise<Traffic> {
   const bars = await barsOf(query, span, scale);
   const sumOf = (name: (typeof FIGURES)[number]): bigint => bars.reduce((sum, row) => sum + BigInt(row[name] ?? 0), 0n);
@@ -75,7 +75,7 @@ export async function readTraffic(query: Query, span: Span, scale: ChartScale): 
   };
 }
 
-/** How many finished calls began in a span. */
+/** Number of finished calls that began in a period. */
 export async function countCalls(query: Query, span: Span): Promise<number> {
   const parameters = new Parameters();
   const filter = { accountId: undefined, ...span };
@@ -103,7 +103,7 @@ function barsOf(query: Query, span: Span, { unit, timeZone }: ChartScale): Promi
   );
 }
 
-/** What most was charged for in front; of free calls, of which there are most. */
+/** Largest charges first; if all are free, most calls first. */
 async function largest(query: Query, span: Span, dimension: 'model' | 'account', most: number): Promise<TrafficPart[]> {
   const parameters = new Parameters();
   const filter = { accountId: undefined, ...span };

@@ -1,7 +1,9 @@
-/** How wide a bar is. */
+import type { UsageFilter } from '../usage-filter.js';
+
+/** Width of a bar. */
 export type ChartUnit = 'minute' | 'hour' | 'six hours' | 'day' | 'week';
 
-/** The bars of a chart, in the time zone of whoever looks at it. */
+/** The bars of a chart, in the viewer's time zone. */
 export interface ChartScale {
   readonly unit: ChartUnit;
   readonly timeZone: string;
@@ -17,7 +19,7 @@ const UNITS: readonly (readonly [upToMs: number, unit: ChartUnit])[] = [
   [100 * DAY_MS, 'day'],
 ];
 
-/** So that there are 24 to 120 bars, of a length that people know. */
+/** Chosen to give 24 to 120 bars. */
 export const unitFor = (from: Date, to: Date): ChartUnit =>
   UNITS.find(([upToMs]) => to.getTime() - from.getTime() <= upToMs)?.[1] ?? 'week';
 
@@ -29,13 +31,13 @@ const STEPS: Readonly<Record<ChartUnit, string>> = {
   week: '7 days',
 };
 
-/** SQL for the beginning of the bar that a moment lies in. Days begin at midnight there, summer time or not. */
+/** SQL expression for the start of a moment's bar. Days begin at local midnight. */
 export function barOf(unit: ChartUnit, moment: string, zone: string): string {
   if (unit === 'minute' || unit === 'hour') return `date_trunc('${unit}', ${moment}, ${zone})`;
   return `(${localBarOf(unit, `(${moment} AT TIME ZONE ${zone})`)} AT TIME ZONE ${zone})`;
 }
 
-/** SQL for the beginnings of all bars from one moment to before another, as a table `bars (bar)`. */
+/** SQL table `bars (bar)` with the starts of all bars in a period. */
 export function barsBetween(unit: ChartUnit, from: string, to: string, zone: string): string {
   if (unit === 'minute' || unit === 'hour')
     return `generate_series(${barOf(unit, from, zone)}, ${to} - interval '1 microsecond', interval '${STEPS[unit]}') AS bars (bar)`;
@@ -46,3 +48,42 @@ export function barsBetween(unit: ChartUnit, from: string, to: string, zone: str
 
 const localBarOf = (unit: 'six hours' | 'day' | 'week', local: string): string =>
   unit === 'six hours' ? `date_bin('6 hours', ${local}, '2000-01-01')` : `date_trunc('${unit}', ${local})`;
+
+/** Dimensions by which usage can be split. */
+export type Dimension = 'model' | 'key' | 'group' | 'channel' | 'account';
+
+/** Columns of calls and rollups, with alias `c`. */
+export const COLUMNS: Readonly<Record<Dimension, string>> = {
+  model: 'c.model',
+  key: 'c.key_id',
+  group: 'c.group_name',
+  channel: 'c.channel',
+  account: 'c.account_id',
+};
+
+/** SQL condition for rollups of an account that are not split by a dimension. */
+export const WITHOUT_DIMENSIONS = `c.level IN ('all', 'few')`;
+
+/**
+ * SQL condition for rows `c` of `usage_slots` that cover a filter and split, without the filter's own conditions.
+ * Undefined if no rollup does.
+ */
+export function slotsOf(filter: UsageFilter, by: readonly Dimension[]): string | undefined {
+  const { accountId, requestId, upstream, atALoss, isCorrected } = filter;
+  if (requestId !== undefined || upstream !== undefined || atALoss === true || isCorrected === true) return undefined;
+  const asked = new Set<Dimension>(by.filter((dimension) => dimension !== 'account'));
+  if (filter.model !== undefined) asked.add('model');
+  if (filter.keyId !== undefined) asked.add('key');
+  if (filter.group !== undefined) asked.add('group');
+  if (filter.channel !== undefined) asked.add('channel');
+  // Rollups of accounts have keys, rollups of all accounts have channels; none has both.
+  const isOfAccounts = accountId !== undefined || asked.has('key') || by.includes('account');
+  if (isOfAccounts && asked.has('channel')) return undefined;
+  const whose = accountId !== undefined ? '' : ` AND c.account_id ${isOfAccounts ? '<>' : '='} ''`;
+  return `${levelOf([...asked])}${whose}`;
+}
+
+function levelOf([first, ...others]: readonly Dimension[]): string {
+  if (first === undefined) return WITHOUT_DIMENSIONS;
+  return `c.level IN ('${others.length === 0 ? first : 'each'}', 'few')`;
+}

@@ -1,27 +1,127 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
+import { hasFailed, resultOf } from '../calls/recorded-call.js';
 import type { Query } from '../time-limited-reads.js';
-import { Parameters } from '../usage-filter.js';
-import { WITHOUT_DIMENSIONS } from './usage-levels.js';
-import { partsSql, slotAfter, slotAt, SUMMED_UNTIL } from './usage-parts.js';
+import { conditions, Parameters, type UsageFilter } from '../usage-filter.js';
+import { barOf, type ChartUnit, COLUMNS, type Dimension, slotsOf, WITHOUT_DIMENSIONS } from './usage-chart.js';
 
-/** What an account's finished calls of one day came to. */
+/** SQL expression for the start of a moment's 15-minute bucket. */
+export const slotAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
+
+/** SQL expression for the first bucket that begins at or after a moment. */
+const slotAfter = (moment: string): string => slotAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
+
+/** SQL expression for the end of the rolled-up period. */
+export const SUMMED_UNTIL = '(SELECT summed_until FROM usage_watermark)';
+
+/**
+ * The CTE "slots": the range of whole rolled-up buckets within a period; empty if both bounds are equal. The rest of
+ * the period is read from the calls.
+ */
+export const wholeSlots = (from: string, to: string): string => `
+    slots AS MATERIALIZED (
+      SELECT begin, greatest(begin, least(${slotAt(to)}, ${SUMMED_UNTIL})) AS "end"
+        FROM (SELECT ${slotAfter(from)} AS begin) s
+    )`;
+
+const CALL_FAILED = hasFailed(resultOf('c'));
+
+interface Sum {
+  readonly ofCalls: string;
+  readonly ofSlots: string;
+}
+
+const whole = (ofCalls: string, ofSlots: string): Sum => ({
+  ofCalls: `coalesce(sum(${ofCalls}), 0)::bigint`,
+  ofSlots: `coalesce(sum(${ofSlots}), 0)::bigint`,
+});
+
+/** Aggregated figures by column name. Histograms are null without calls. */
+const SUMS = {
+  calls: { ofCalls: 'count(*)', ofSlots: 'sum(c.calls)::bigint' },
+  failed: {
+    ofCalls: `count(*) FILTER (WHERE ${CALL_FAILED})`,
+    ofSlots: `coalesce(sum(c.calls) FILTER (WHERE ${hasFailed('c.result')}), 0)::bigint`,
+  },
+  retried: {
+    ofCalls: `count(*) FILTER (WHERE c.attempts > 1 AND ${CALL_FAILED})`,
+    ofSlots: 'coalesce(sum(c.retried), 0)::bigint',
+  },
+  cost: whole('c.cost', 'c.cost'),
+  known: { ofCalls: 'count(c.upstream_cost)', ofSlots: 'sum(c.known)::bigint' },
+  upstream_cost: whole('c.upstream_cost', 'c.upstream_cost'),
+  charged_of_known: whole('CASE WHEN c.upstream_cost IS NOT NULL THEN c.cost END', 'c.charged_of_known'),
+  prompt: whole('c.prompt_tokens', 'c.prompt_tokens'),
+  cached: whole('c.cached_tokens', 'c.cached_tokens'),
+  completion: whole('c.completion_tokens', 'c.completion_tokens'),
+  first_tokens: { ofCalls: 'sum(latency_histogram(c.first_token_ms))', ofSlots: 'sum(c.first_tokens)' },
+  durations: { ofCalls: 'sum(latency_histogram(c.duration_ms))', ofSlots: 'sum(c.durations)' },
+} as const satisfies Readonly<Record<string, Sum>>;
+
+export type Figure = keyof typeof SUMS;
+
+/** A split by a dimension; `name` is its column. */
+interface DividedBy {
+  readonly dimension: Dimension;
+  readonly name: string;
+}
+
+/** Filter, bars, split and figures of a query. */
+interface PartsRequest {
+  readonly filter: UsageFilter;
+  /** `zone`: SQL expression for the time zone. Undefined: not split by time. */
+  readonly bars?: { readonly unit: ChartUnit; readonly zone: string };
+  readonly by: readonly DividedBy[];
+  readonly figures: readonly Figure[];
+}
+
+/**
+ * The CTE "parts": totals of finished calls by bar and split. Whole rolled-up buckets come from rollups, the rest from
+ * the calls; no call counts twice, and a bar may have parts of both.
+ */
+export function partsSql({ filter, bars, by, figures }: PartsRequest, parameters: Parameters): string {
+  const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
+  const select = (moment: string, source: keyof Sum): string => {
+    const divided = by.map(({ dimension, name }) => `${COLUMNS[dimension]} AS ${name}`);
+    const bar = `${bars === undefined ? 'NULL::timestamptz' : barOf(bars.unit, moment, bars.zone)} AS bar`;
+    return `SELECT ${[bar, ...divided, ...figures.map((name) => `${SUMS[name][source]} AS ${name}`)].join(', ')}`;
+  };
+  const grouped = `GROUP BY ${['1', ...by.map((_, index) => String(index + 2))].join(', ')}`;
+  const ofCalls = conditions(filter, parameters);
+  const fromCalls = (bounds: string): string =>
+    `${select('c.created_at', 'ofCalls')} FROM calls c WHERE ${bounds}${ofCalls} ${grouped}`;
+  const slots = slotsOf(
+    filter,
+    by.map(({ dimension }) => dimension),
+  );
+  if (bars?.unit === 'minute' || slots === undefined)
+    return `parts AS (${fromCalls(`c.created_at >= ${from} AND c.created_at < ${to}`)})`;
+  return `${wholeSlots(from, to)}, parts AS (
+      ${select('c.slot', 'ofSlots')} FROM usage_slots c
+       WHERE ${slots} AND c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)
+         ${conditions(filter, parameters, 'c.result')} ${grouped}
+      UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
+      UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
+    )`;
+}
+
+/** Totals of an account's finished calls on one day. */
 export interface UsageDay {
-  /** Midnight, where the day is. */
+  /** Local midnight. */
   readonly start: Date;
   readonly calls: number;
   readonly tokens: number;
-  /** That most was spent on; of free ones the one with the most calls. */
+  /** The model with the highest cost; among free ones, with most calls. */
   readonly topModel: string;
   readonly cost: Nanos;
 }
 
 type DayRow = Pick<UsageDay, 'start' | 'topModel'> & Readonly<Record<'calls' | 'tokens' | 'cost', string>>;
 
-/** What an account's calls cost, by day and from one moment to the next. */
+/** Cost of an account's calls by day and between moments. */
 @Injectable()
 export class UsageDays {
-  /** Days with calls that begin in `from <= time < to`, newest first. */
+  /** Days with calls in `from <= time < to`, newest first. */
   async days(query: Query, accountId: string, timeZone: string, from: Date, to: Date): Promise<readonly UsageDay[]> {
     const parameters = new Parameters();
     const bars = { unit: 'day', zone: parameters.add(timeZone) } as const;
@@ -46,19 +146,19 @@ export class UsageDays {
     }));
   }
 
-  /** When the last call before a moment began; undefined: there is none. */
+  /** Start of the last call before a moment; undefined: none. */
   async lastBefore(query: Query, accountId: string, moment: Date): Promise<Date | undefined> {
     const [row] = await query<{ at: Date }>(LAST_BEFORE, [accountId, moment.toISOString()]);
     return row?.at;
   }
 
-  /** When the first call began; undefined: there is none. */
+  /** Start of the first call; undefined: none. */
   async first(query: Query, accountId: string): Promise<Date | undefined> {
     const [row] = await query<{ at: Date }>(FIRST, [accountId]);
     return row?.at;
   }
 
-  /** What calls cost that began in each of these spans (`from <= time < to`), in the order of the spans. */
+  /** Cost of the calls that began in each period (`from <= time < to`), by position. */
   async costs(
     query: Query,
     accountId: string,
@@ -73,7 +173,7 @@ export class UsageDays {
   }
 }
 
-/** Quarters of an hour outlive their calls. Of each level by itself the index tells the last one, and the first. */
+/** Rollups outlive their calls. The index finds the first and last bucket of each level. */
 const ofLevels = (slot: string): string => `${slot.replace('?', 'all')} UNION ALL ${slot.replace('?', 'few')}`;
 
 const LAST_BEFORE = `

@@ -3,15 +3,15 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
 import { reasonOf, RecurringWork } from '../../platform/shared/index.js';
 
-/** How often calls are summed up, or tried to be. Tests take a shorter time. */
+/** Interval between rollups. Tests override it. */
 export class RollerTimings {
   readonly everyMs: number = 60_000;
 }
 
 /**
- * Sums finished calls up by quarters of an hour (`usage_slots`), the oldest first, up to an hour ago: after an upgrade or
- * a restore all of them, otherwise one more quarter now and then. One process at a time does so. What is younger, or not
- * summed up yet, is read call by call; a call that is settled after its time was summed up is added by the database.
+ * Rolls up finished calls in 15-minute buckets (`usage_slots`), oldest first, up to one hour ago: all of them after an
+ * upgrade or a restore, otherwise one bucket at a time. One process at a time. Younger calls are read individually;
+ * calls settled after their bucket was rolled up are added by the database.
  */
 @Injectable()
 export class UsageRoller implements OnModuleDestroy {
@@ -32,7 +32,7 @@ export class UsageRoller implements OnModuleDestroy {
     });
   }
 
-  /** From now on, in a process that serves. Nobody waits for it: very many calls may take minutes to add up. */
+  /** Called by serving processes. */
   start(): void {
     this.work.start();
   }
@@ -41,7 +41,7 @@ export class UsageRoller implements OnModuleDestroy {
     return this.work.stop();
   }
 
-  /** Until there is nothing more to sum up, in steps of some 20,000 calls: a late call waits for one step at most. */
+  /** Rolls up everything due in steps of about 20,000 calls, so that late calls wait for one step at most. */
   async roll(stopped?: AbortSignal): Promise<void> {
     let more = true;
     while (more) {
@@ -51,7 +51,7 @@ export class UsageRoller implements OnModuleDestroy {
   }
 }
 
-/** @returns whether there are more to be summed up */
+/** @returns whether there is more to roll up */
 async function sumUp(manager: EntityManager): Promise<boolean> {
   const [row] = await manager.query<{ more: boolean }[]>('SELECT sum_up_usage() AS more');
   return row?.more ?? false;

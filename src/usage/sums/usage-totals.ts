@@ -4,12 +4,12 @@ import { HISTOGRAMS, latencies, type Latencies, type HistogramRow } from './late
 import type { Query } from '../time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters, type UsageFilter } from '../usage-filter.js';
-import { type Figure, partsSql } from './usage-parts.js';
+import { type Figure, partsSql } from './usage-days.js';
 
-/** What finished calls come to. */
+/** Totals of finished calls. */
 export interface UsageFigures {
   readonly calls: number;
-  /** Refused, failed and timed out ones among them. */
+  /** Refused, failed and timed-out calls. */
   readonly failed: number;
   readonly cost: Nanos;
   readonly promptTokens: number;
@@ -17,29 +17,29 @@ export interface UsageFigures {
   readonly completionTokens: number;
 }
 
-/** The figures of one bar, and of one series in it. */
+/** Totals of a bar and a series. */
 export interface UsageBar extends UsageFigures {
   readonly start: Date;
-  /** A model, or the id of a key; empty for all the rest, or when the chart is not divided. */
+  /** A model name or key ID; empty for the rest, or without a split. */
   readonly series: string;
 }
 
 export interface UsageTotals {
   readonly total: UsageFigures;
-  /** Where each bar begins, in order, those without calls too. */
+  /** Starts of all bars in order, including empty ones. */
   readonly starts: readonly Date[];
-  /** Only of bars and series with calls. */
+  /** Only bars and series with calls. */
   readonly bars: readonly UsageBar[];
-  /** What has a series of its own, the largest first. */
+  /** Series with their own color, largest first. */
   readonly series: readonly string[];
-  /** Of all series of a bar together. */
+  /** Latencies of all series of a bar. */
   readonly times: Latencies;
 }
 
-/** What the bars of a chart can be divided by; by channels for operators. */
+/** Splits of a chart; channels are for administrators. */
 export type Division = 'model' | 'key' | 'channel';
 
-/** What makes a series one of the largest. */
+/** Measure by which series are ranked. */
 type Largest = 'calls' | 'cost';
 
 interface Divided {
@@ -47,7 +47,7 @@ interface Divided {
   readonly by: Largest;
 }
 
-/** So many series have a colour of their own. */
+/** Max series with their own color. */
 const MAX_SERIES = 4;
 const COUNTS = ['calls', 'failed', 'cost', 'prompt', 'cached', 'completion'] as const;
 const NONE: UsageFigures = {
@@ -62,13 +62,13 @@ const NONE: UsageFigures = {
 type Row = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
   readonly start: Date;
   readonly series: string | null;
-  /** Of the series, among the largest; null: it is the rest, or the chart is not divided. */
+  /** Rank among the largest series; null: the rest, or no split. */
   readonly rank: number | null;
 };
 
 /**
- * Sums over the finished calls of a filter: to the last one, whatever part of them has been summed up before
- * (`usage_slots`) and whatever part is read call by call.
+ * Totals of the finished calls of a filter, up to the last one: from rollups (`usage_slots`) as far as they go, else
+ * from the calls.
  */
 @Injectable()
 export class UsageTotalsReader {
@@ -85,7 +85,7 @@ export class UsageTotalsReader {
       return totalsOf(rows, latencies(rows));
     }
     const rows = await this.rows<Row>(query, filter, scale, COUNTS, { dimension: division, by });
-    // Series have no percentiles of their own: those of all are read from fewer rows.
+    // Series have no percentiles; those of bars come from fewer rows.
     return totalsOf(rows, latencies(await this.rows<HistogramRow>(query, filter, scale, HISTOGRAMS)));
   }
 
@@ -101,7 +101,7 @@ export class UsageTotalsReader {
   }
 }
 
-/** The figures of each bar and series. Everything is read once: of the same rows it is told which series are the largest. */
+/** Totals by bar and series. One scan computes the totals and the ranking of series. */
 function totalsSql(
   filter: UsageFilter,
   scale: ChartScale,

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager } from 'typeorm';
+import type { AllowanceMonth } from './allowance.repository.js';
 
-/** The first day of a month, `2026-12-01`. Months are those of UTC. */
-export type AllowanceMonth = string;
-
-/** A moment, and the month that it lies in. */
+/** A moment and its month. */
 export interface CalendarMoment {
   readonly at: Date;
   readonly month: AllowanceMonth;
-  /** When the next month begins. */
+  /** Start of the next month. */
   readonly next: Date;
 }
 
@@ -17,7 +15,7 @@ const NOW = `
          (date_trunc('month', clock.at AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC' AS next
     FROM (SELECT clock_timestamp() AS at) AS clock`;
 
-/** The database's calendar: one for all processes, whatever their own clocks say. Tests turn its pages. */
+/** The database's clock, which all processes share. Tests override it. */
 @Injectable()
 export class AllowanceCalendar {
   async now(manager: EntityManager): Promise<CalendarMoment> {

@@ -1,21 +1,22 @@
+import { shortDay, usd } from '../../platform/format/index.js';
 import { type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
 import type { Query } from '../../usage/index.js';
-import { remainingIn } from './remaining.js';
+import { remainingIn } from './allowance.repository.js';
 
-/** The allowance of the month that runs. */
-export interface RunningAllowance {
+/** This month's allowance. */
+interface RunningAllowance {
   readonly granted: Nanos;
   /** Part of the wallet's balance. */
   readonly remaining: Nanos;
-  /** When what is left of it expires. */
+  /** When the rest expires. */
   readonly until: Date;
 }
 
-/** What an account is given each month, and what it has of it. */
+/** The monthly allowance of an account, and what remains. */
 export interface AllowanceOutlook {
-  /** 0: nothing more after the month that runs. */
+  /** 0: nothing after this month. */
   readonly monthly: Nanos;
-  /** Undefined: none was given for this month. */
+  /** Undefined: none this month. */
   readonly running: RunningAllowance | undefined;
 }
 
@@ -33,7 +34,7 @@ type Row = Readonly<Record<Figure, string | null>> & {
   readonly until: Date | null;
 };
 
-/** Undefined: this account has none, and is given none. */
+/** Undefined: the account has no allowance. */
 export async function allowanceOf(query: Query, accountId: string): Promise<AllowanceOutlook | undefined> {
   const [row] = await query<Row>(READ, [accountId]);
   if (row === undefined) return undefined;
@@ -51,8 +52,8 @@ const amount = (text: string | null): Nanos => nanos(BigInt(text ?? 0));
 const DAY_MS = 24n * 60n * 60n * 1000n;
 
 /**
- * The balance as far as it can be reckoned with at a pace (nano-dollars a day): where it lasts until the allowance
- * expires, without what will not be spent by then, and with what is given next.
+ * The balance that spending at `pace` (nano-dollars per day) can use: without the part of the allowance that will
+ * expire unspent, and with the next allowance.
  */
 export function lastingBalance(
   balance: Nanos,
@@ -66,4 +67,24 @@ export function lastingBalance(
   if (spentByThen >= balance) return balance;
   const expires = remaining > spentByThen ? remaining - spentByThen : 0n;
   return nanos(balance - expires + allowance.monthly);
+}
+
+/** An allowance as pages show it. */
+export function allowanceView({ monthly, running }: AllowanceOutlook) {
+  const change = running && monthly !== running.granted;
+  return {
+    monthly: `${usd(running?.granted ?? monthly)} a month`,
+    left: running && `${usd(running.remaining)} left until ${shortDay(running.until, 'UTC')}, 00:00 UTC`,
+    next: change ? nextText(monthly, shortDay(running.until, 'UTC')) : '',
+  };
+}
+
+const nextText = (monthly: bigint, day: string): string =>
+  monthly === 0n ? 'No further allowance after that.' : `${usd(monthly)} per month from ${day}.`;
+
+/** `$13.20 of it until 1 Dec UTC`; empty if nothing remains. */
+export function expiryNote(allowance: AllowanceOutlook | undefined): string {
+  const running = allowance?.running;
+  if (running === undefined || running.remaining === 0n) return '';
+  return `${usd(running.remaining)} of it until ${shortDay(running.until, 'UTC')} UTC`;
 }

@@ -1,19 +1,28 @@
-import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
 import { AuditLog } from '../../platform/audit/index.js';
-import { formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../../platform/shared/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
+import {
+  AppError,
+  formatUsd,
+  MAX_AMOUNT,
+  type Nanos,
+  nanos,
+  newId,
+  reasonOf,
+  RecurringWork,
+  ZERO,
+} from '../../platform/shared/index.js';
 import { topUp } from '../movement.js';
 import type { WalletEntity } from '../wallet.entity.js';
 import { AmountNotPossible, WalletNotFound } from '../wallet.errors.js';
 import { WalletRepository } from '../wallet.repository.js';
-import type { AllowanceMonthEntity } from './allowance.entity.js';
 import { AllowanceCalendar, type CalendarMoment, monthName } from './allowance-calendar.js';
-import { AllowanceRepository } from './allowance.repository.js';
-import { expiring, remainingIn } from './remaining.js';
+import { type AllowanceMonthEntity, AllowanceRepository, expiring, remainingIn } from './allowance.repository.js';
 
 /**
- * What accounts are given each month. An allowance is given once for each month, and whole; a change of the amount holds
- * from the next month on. What calls have not spent of it when the next month begins expires, before that is given.
+ * Monthly allowances. Granted once per month and in full; a changed amount applies from the next month. Before the next
+ * grant, what calls did not spend expires.
  */
 @Injectable()
 export class AllowanceService {
@@ -24,15 +33,15 @@ export class AllowanceService {
     private readonly audit: AuditLog,
   ) {}
 
-  /** What each account is given a month; one that is given nothing has no entry. */
+  /** Monthly amounts by account; accounts without an allowance are missing. */
   amountsOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, Nanos>> {
     return this.allowances.amounts(accountIds);
   }
 
   /**
-   * Sets what an account is given each month, and gives it that of this month unless it had one already.
-   * @param amount 0: nothing from the next month on; what was given for this one stays until it ends
-   * @param manager the transaction to do it in; one of its own when absent
+   * Sets the monthly amount and grants this month's allowance unless it was granted.
+   * @param amount 0: nothing from the next month on; this month's allowance stays
+   * @param manager transaction; its own if absent
    * @throws WalletNotFound, AmountNotPossible
    */
   async set(accountId: string, amount: Nanos, manager?: EntityManager): Promise<void> {
@@ -49,15 +58,15 @@ export class AllowanceService {
   }
 
   /**
-   * Brings an account to the month that it is now: lets expire what is left of an earlier one, and gives what is due.
-   * Done again, it does nothing.
+   * Brings an account to the current month: expires what remains of an earlier allowance and grants what is due.
+   * Idempotent.
    * @throws WalletNotFound, AmountNotPossible
    */
   async turn(accountId: string, manager: EntityManager): Promise<void> {
     await this.turnIn(await this.lock(accountId, manager), manager);
   }
 
-  /** Ends it at once, in the transaction that deletes the account: what is left of it expires. */
+  /** Ends the allowance in the transaction that deletes the account: what remains expires. */
   async close(accountId: string, manager: EntityManager): Promise<void> {
     const wallet = await this.lock(accountId, manager);
     const running = await this.allowances.running(accountId, manager);
@@ -66,7 +75,7 @@ export class AllowanceService {
   }
 
   private async turnIn(wallet: WalletEntity, manager: EntityManager): Promise<void> {
-    // After the lock, on which this may have waited into the next month.
+    // After the lock, which may have been awaited into the next month.
     const now = await this.calendar.now(manager);
     const running = await this.allowances.running(wallet.accountId, manager);
     const emptied = running && running.month < now.month ? await this.expire(wallet, running, now, manager) : wallet;
@@ -100,7 +109,7 @@ export class AllowanceService {
   ): Promise<void> {
     const movement = topUp(wallet, amount);
     if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
-    // Behind what expired at the same time, in lists that are in the order of time.
+    // After the expiry of the same moment, in lists ordered by time.
     const createdAt = new Date(at.getTime() + 1);
     const entryId = newId('led', createdAt.getTime());
     const entry = { id: entryId, kind: 'allowance', reason: `For ${monthName(month)}`, createdAt, movement } as const;
@@ -124,3 +133,81 @@ export class AllowanceService {
 }
 
 const words = (amount: Nanos): string => (amount === 0n ? 'none' : `$${formatUsd(amount)}`);
+
+/** Max wait of due allowances in ms, apart from the start of a month. Tests override it. */
+export class AllowancePeriod {
+  readonly ms: number = 60_000;
+}
+
+/** Accounts per query. */
+const PAGE = 500;
+
+/**
+ * Renews the allowances of all accounts at the start of a month and at startup; months without a running server are
+ * skipped. One process at a time, one account per transaction, so that none waits for many. Accounts that were disabled
+ * or failed are found by the next run.
+ */
+@Injectable()
+export class AllowanceTurn implements OnModuleDestroy {
+  private readonly logger = new Logger('Allowances');
+  private readonly work = new RecurringWork({
+    turn: async (stopped) => {
+      await this.turnAll(stopped);
+      return Math.min(this.period.ms, await this.untilNextMonthMs());
+    },
+    afterFailureMs: 60_000,
+    report: (error) => this.logger.error(`Failed to grant allowances; retrying: ${reasonOf(error)}`),
+  });
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly allowances: AllowanceRepository,
+    private readonly service: AllowanceService,
+    private readonly calendar: AllowanceCalendar,
+    private readonly period: AllowancePeriod,
+  ) {}
+
+  /** Called by serving processes. */
+  start(): void {
+    this.work.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
+  }
+
+  /** Renews due allowances, unless another process does. */
+  async turnAll(stopped?: AbortSignal): Promise<void> {
+    const { month } = await this.calendar.now(this.dataSource.manager);
+    let accounts: readonly string[];
+    let last = '';
+    do {
+      accounts = await this.allowances.due(month, last, PAGE);
+      for (const id of accounts) {
+        if (stopped?.aborted === true || !(await this.turn(id))) return;
+        last = id;
+      }
+    } while (accounts.length === PAGE);
+  }
+
+  /** @returns whether this process held the lock */
+  private async turn(id: string): Promise<boolean> {
+    try {
+      const turned = await soleTransaction(this.dataSource, ADVISORY_LOCKS.allowances, async (manager) => {
+        await this.service.turn(id, manager);
+        return true;
+      });
+      return turned ?? false;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.logger.error(`Failed to grant the allowance of account ${id}: ${reasonOf(error)}`);
+      return true;
+    }
+  }
+
+  private async untilNextMonthMs(): Promise<number> {
+    const { at, next } = await this.calendar.now(this.dataSource.manager);
+    // The database counts microseconds: one millisecond too early would find the old month.
+    return next.getTime() - at.getTime() + 1;
+  }
+}

@@ -1,5 +1,5 @@
 import { nanos } from '../../platform/shared/index.js';
-import { expiring, remainingIn } from './remaining.js';
+import { expiring, remainingIn } from './allowance.repository.js';
 
 const aMonth = (remaining: bigint, walletBalance: bigint, spent = 0n) => ({
   remaining: nanos(remaining),

@@ -1,31 +1,30 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Settings } from '../../platform/settings/index.js';
+import { BaseAddress } from '../../platform/config/index.js';
+import { usd } from '../../platform/format/index.js';
+import { type PaymentSettings, Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, type Nanos, newId, reasonOf } from '../../platform/shared/index.js';
 import { WalletNotFound } from '../wallet.errors.js';
-import { BaseAddress } from '../../platform/config/index.js';
-import { isPayable, offerIn, payableText } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
-import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';
+import { ACCOUNT_ID, centsOf, isWholeCents, TOP_UP_ID } from './stripe.wire.js';
 import { CURRENCY, NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
 import { type ClosedOrder, TopUpRepository } from './top-up.repository.js';
 
-/** Nobody needs more at a time. One that is too old to be paid does not count, though nobody may have told so. */
+/** Max unpaid orders. Expired ones do not count, even if the provider has not reported them. */
 const MAX_UNPAID = 20;
 
-/** Who pays. */
 interface Payer {
   readonly accountId: string;
   readonly email: string;
 }
 
-/** An amount that cannot be paid. */
-export class AmountNotPayable extends AppError {
+/** The amount cannot be paid. */
+class AmountNotPayable extends AppError {
   constructor(message: string) {
     super('invalid_request', message, { param: 'other' });
   }
 }
 
-/** An account has begun more payments than anybody pays. */
+/** The account has too many unpaid orders. */
 export class TooManyUnpaid extends AppError {
   constructor() {
     super(
@@ -35,7 +34,7 @@ export class TooManyUnpaid extends AppError {
   }
 }
 
-/** Begins payments: an order here, and a checkout at Stripe where people pay it. Nothing is paid by that. */
+/** Starts payments: an order here, and a Checkout Session at Stripe. Nothing is paid by that. */
 @Injectable()
 export class CheckoutService {
   private readonly logger = new Logger('Payments');
@@ -49,8 +48,8 @@ export class CheckoutService {
   ) {}
 
   /**
-   * Makes an order that can be paid.
-   * @returns its id
+   * Creates a payable order.
+   * @returns its ID
    * @throws AmountNotPayable, PaymentsUnavailable, TooManyUnpaid, WalletNotFound
    */
   async begin(payer: Payer, amount: Nanos): Promise<string> {
@@ -62,7 +61,7 @@ export class CheckoutService {
     try {
       const { reference, address } = await this.open(id, payer, amount);
       if (!(await this.topUps.open(id, reference, address, this.clock.date()))) {
-        // The account was deleted while Stripe answered, and with it what it could pay.
+        // The account was deleted while Stripe responded.
         await this.abandon([{ id, reference }]);
         throw new WalletNotFound(payer.accountId);
       }
@@ -77,7 +76,7 @@ export class CheckoutService {
     return this.topUps.find(accountId, id);
   }
 
-  /** Has Stripe close orders that nobody is to pay any more; what is paid there nevertheless is told to operators. */
+  /** Expires sessions of closed orders at Stripe; if they are paid nevertheless, administrators are alerted. */
   async abandon(orders: readonly ClosedOrder[]): Promise<void> {
     for (const { id, reference } of orders) {
       if (reference === null) continue;
@@ -91,7 +90,7 @@ export class CheckoutService {
     }
   }
 
-  /** Those of one account are made one after the other: so none is missed in counting. @throws TooManyUnpaid, WalletNotFound */
+  /** Serialized per account, so that the count is exact. @throws TooManyUnpaid, WalletNotFound */
   private async order(accountId: string, amount: Nanos): Promise<string> {
     const at = this.clock.date();
     const id = newId('top', at.getTime());
@@ -116,10 +115,10 @@ export class CheckoutService {
           mode: 'payment',
           client_reference_id: id,
           metadata,
-          // What refunds, disputes and declines are told of.
+          // Refunds, disputes and declines carry this metadata.
           payment_intent_data: { metadata, receipt_email: email },
           line_items: [{ quantity: 1, price_data: price }],
-          // What is paid is what was ordered, in its currency.
+          // The charge is what was ordered, in its currency.
           adaptive_pricing: { enabled: false },
           customer_email: email,
           success_url: `${page}?from=paid`,
@@ -134,3 +133,21 @@ export class CheckoutService {
     return { reference: session.id, address: session.url };
   }
 }
+
+/** What can be paid; undefined if payments are off. */
+export interface PaymentOffer {
+  readonly amounts: readonly Nanos[];
+  /** Bounds of custom amounts. */
+  readonly smallest: Nanos;
+  readonly largest: Nanos;
+}
+
+export const offerIn = ({ off, amounts, smallest, largest }: PaymentSettings): PaymentOffer | undefined =>
+  off === undefined ? { amounts, smallest, largest } : undefined;
+
+export const isPayable = (amount: Nanos, { amounts, smallest, largest }: PaymentOffer): boolean =>
+  amounts.includes(amount) || (isWholeCents(amount) && amount >= smallest && amount <= largest);
+
+/** What to enter instead of an amount that cannot be paid. */
+export const payableText = ({ smallest, largest }: PaymentOffer): string =>
+  `Enter an amount from ${usd(smallest)} to ${usd(largest)}.`;

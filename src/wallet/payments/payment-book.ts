@@ -3,18 +3,26 @@ import type { EntityManager } from 'typeorm';
 import { actingAs, currentActor, SYSTEM } from '../../platform/audit/index.js';
 import { Clock, type Nanos, nanos } from '../../platform/shared/index.js';
 import { WalletService } from '../wallet.service.js';
-import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
-import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
+import {
+  ACCOUNT_DELETED,
+  type CheckoutFact,
+  mismatchOf,
+  paidElsewhere,
+  type PaymentFact,
+  type Reversal,
+  type ReversalFact,
+  stateAfter,
+  takenBack,
+} from './payment-facts.js';
 import { PaymentProblems } from './payment-problems.js';
-import { type Reversal, stateAfter, takenBack } from './reversals.js';
 import { WebhookEvents } from './webhook-events.repository.js';
 import { TopUpRepository } from './top-up.repository.js';
 import type { TopUpOrder } from './top-up.js';
 
 /**
- * Does what the provider says of payments: money comes in once for each order, and what is taken back of it goes, or is
- * owed. Facts may come in any order, repeatedly, and to several processes at once. What does not match its order moves no
- * money and is noted for the operator.
+ * Applies facts from the provider: each order is credited once, and reversals are debited or owed. Facts may arrive in
+ * any order, repeatedly, and in several processes at once. Facts that do not match their order move no money and are
+ * recorded as problems.
  */
 @Injectable()
 export class PaymentBook {
@@ -26,7 +34,7 @@ export class PaymentBook {
     private readonly clock: Clock,
   ) {}
 
-  /** @param manager the transaction to do it in */
+  /** @param manager transaction */
   async enter(fact: PaymentFact, manager: EntityManager): Promise<void> {
     switch (fact.kind) {
       case 'checkout':
@@ -53,7 +61,7 @@ export class PaymentBook {
     if (fact.outcome !== 'open') await this.topUps.close(order.id, fact.outcome, fact.reason, now, manager);
   }
 
-  /** Money that came is never refused for what the order was thought to be: late is not wrong. */
+  /** Received money is credited whatever the order's state: late is not wrong. */
   private async enterPaid(fact: CheckoutFact, order: TopUpOrder, manager: EntityManager): Promise<void> {
     const { id, accountId, amount } = order;
     await this.wallets.lock(accountId, manager);
@@ -76,17 +84,17 @@ export class PaymentBook {
     const order = await this.topUps.lockByPayment(fact.payment, manager);
     const mismatch = mismatchOf(fact, order);
     if (mismatch !== undefined) {
-      // What nobody here was paid by is none of ours: an account at the provider may sell other things too.
+      // Payments without an order are not ours: the provider account may sell other things.
       if (order !== undefined) await this.problems.note(fact, mismatch, order, manager);
       return;
     }
-    // Of a payment that is not known yet it is kept for a while: that may be told later.
+    // Kept for a while if the payment is not known yet: it may be reported later.
     await this.told.put(fact, manager);
     if (order === undefined) return this.told.forgetStrangers(manager);
     if (order.paidAt !== null) await this.adjust(order, fact.reversal.kind, manager);
   }
 
-  /** Has the wallet give up, or given back, what the payer has of a payment now. @param cause undefined: what was told before */
+  /** Adjusts the wallet to what the payer has got back. @param cause undefined: reported earlier */
   private async adjust(order: TopUpOrder, cause: Reversal['kind'] | undefined, manager: EntityManager): Promise<void> {
     const { id, amount } = order;
     const reversals = await this.told.reversalsOf(order.payment ?? '', manager);
@@ -100,7 +108,7 @@ export class PaymentBook {
     await this.topUps.stand(id, state, taken, this.clock.date(), manager);
   }
 
-  /** @returns the entry */
+  /** @returns the ledger entry */
   private async move(
     { id, accountId }: TopUpOrder,
     taken: Nanos,
@@ -111,11 +119,11 @@ export class PaymentBook {
       taken > 0n
         ? `${isDispute ? 'Dispute' : 'Refund'} of payment ${id}`
         : `${isDispute ? 'Dispute settled' : 'Refund failed'}: payment ${id} given back`;
-    // Nobody who owns the money has done this: it is on record who has.
+    // The wallet's owner did not do this: the audit log says who did.
     return actingAs(currentActor() ?? SYSTEM, async () => {
       if (taken > 0n) return (await this.wallets.recordOwed(accountId, taken, reason, manager)).entryId;
       const { entryId } = await this.wallets.pay(accountId, nanos(-taken), reason, manager);
-      // What was left in a wallet went to the house with its account: so does what comes back to it later.
+      // The balance of a deleted account went to the house account; so does what comes back later.
       if (!(await this.wallets.hasOwner(accountId, manager)))
         await this.wallets.empty(accountId, 'Account deleted', manager);
       return entryId;

@@ -1,26 +1,102 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../platform/shared/index.js';
+import { Clock, formatUsd } from '../../platform/shared/index.js';
+import { WalletService } from '../wallet.service.js';
 import { PaymentBook } from './payment-book.js';
-import { PaymentComparison } from './payment-comparison.js';
-import type { CheckoutFact, ReversalFact } from './payment-facts.js';
-import { StripeLists } from './stripe-lists.js';
+import { ACCOUNT_DELETED, type CheckoutFact, mismatchOf, paidElsewhere, type ReversalFact } from './payment-facts.js';
+import { PaymentProblems } from './payment-problems.js';
+import { StripeLists } from './stripe-api.js';
 import { nameOf, NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
 import { TopUpRepository } from './top-up.repository.js';
+import { WebhookEvents } from './webhook-events.repository.js';
+
+/** A fact that is not reflected here. */
+interface Finding {
+  readonly text: string;
+  /** Whether it can be applied. */
+  readonly canApply: boolean;
+  /** Why it cannot, if that is recorded as a problem. */
+  readonly problem?: string;
+  /** Whether an administrator has resolved it. */
+  readonly isResolved?: boolean;
+}
+
+/** Compares the provider's records with our orders. Changes nothing. */
+@Injectable()
+export class PaymentComparison {
+  constructor(
+    private readonly topUps: TopUpRepository,
+    private readonly told: WebhookEvents,
+    private readonly wallets: WalletService,
+    private readonly problems: PaymentProblems,
+  ) {}
+
+  /** Undefined: consistent, or not ours. */
+  async of(fact: CheckoutFact | ReversalFact): Promise<Finding | undefined> {
+    const finding = await (fact.kind === 'checkout' ? this.ofCheckout(fact) : this.ofReversal(fact));
+    if (finding?.problem === undefined) return finding;
+    return { ...finding, isResolved: await this.problems.wasResolved(fact, finding.problem) };
+  }
+
+  private async ofCheckout(fact: CheckoutFact): Promise<Finding | undefined> {
+    const order = await this.topUps.byId(fact.topUpId);
+    const paid = fact.payment === null ? undefined : await this.topUps.byPayment(fact.payment);
+    const problem = mismatchOf(fact, order) ?? paidElsewhere(fact, paid);
+    if (problem !== undefined)
+      return { text: `The checkout ${fact.reference} does not match: ${problem}`, canApply: false, problem };
+    if (order === undefined) return undefined;
+    if (fact.outcome === 'paid' && order.paidAt === null) return this.unheard(order);
+    if (fact.outcome !== 'paid' && order.paidAt !== null)
+      return { text: `${nameOf(order)} is paid here but not at Stripe`, canApply: false };
+    const isOver = fact.outcome === 'expired' && (order.state === 'pending' || order.state === 'created');
+    return isOver
+      ? { text: `${nameOf(order)} has expired at Stripe but is ${order.state} here`, canApply: true }
+      : undefined;
+  }
+
+  private async unheard(order: TopUpOrder): Promise<Finding> {
+    return (await this.wallets.hasOwner(order.accountId))
+      ? { text: `${nameOf(order)} is paid at Stripe but ${order.state} here`, canApply: true }
+      : {
+          text: `${nameOf(order)} is paid at Stripe, but its account was deleted`,
+          canApply: false,
+          problem: ACCOUNT_DELETED,
+        };
+  }
+
+  /** Payments that are not ours are ignored. */
+  private async ofReversal(fact: ReversalFact): Promise<Finding | undefined> {
+    const order = await this.topUps.byPayment(fact.payment);
+    if (order === undefined) return undefined;
+    const { id, kind, amount, counts } = fact.reversal;
+    const problem = mismatchOf(fact, order);
+    if (problem !== undefined)
+      return { text: `The ${kind} ${id} of ${nameOf(order)} does not match: ${problem}`, canApply: false, problem };
+    const known = (await this.told.reversalsOf(fact.payment)).find((one) => one.id === id);
+    if (known?.amount === amount && known.counts === counts) return undefined;
+    // A reversal that ended before it was reported makes no difference.
+    if (known === undefined && !counts) return undefined;
+    const said = counts ? `takes $${formatUsd(amount)} back` : 'reverses nothing';
+    return { text: `The ${kind} ${id} of ${nameOf(order)} ${said} at Stripe but not here`, canApply: true };
+  }
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What is not the same here and at the provider. */
-export interface PaymentDifference {
-  /** In a sentence. */
+/** A difference between our orders and the provider. */
+interface PaymentDifference {
+  /** One sentence. */
   readonly text: string;
   /**
-   * `entered`: what the provider says was done here now. `closed`: nothing comes of an order any more. `resolved`: it cannot
-   * be entered, and an operator has seen to it.
+   * `entered`: applied now. `closed`: the order will not be paid. `resolved`: cannot be applied, and an administrator
+   * has resolved it.
    */
   readonly outcome: 'left' | 'entered' | 'closed' | 'resolved';
 }
 
-/** Compares orders with what the provider lists, for events that never came; what it says can be done as if it had told. */
+/**
+ * Compares orders with the provider's lists, to find events that were never delivered, and can apply them as if they
+ * had been.
+ */
 @Injectable()
 export class Reconciliation {
   constructor(
@@ -33,7 +109,7 @@ export class Reconciliation {
 
   /**
    * @param days how far back
-   * @param apply whether what is missing here is entered, in the way that events are
+   * @param apply whether to apply missing facts, in the same way as events
    * @throws PaymentsUnavailable
    */
   async *run(days: number, apply: boolean): AsyncGenerator<PaymentDifference> {
@@ -52,12 +128,12 @@ export class Reconciliation {
   }
 
   /**
-   * One whose process ended before Stripe had answered. Stripe may have opened its checkout all the same: then it lists
-   * that, by the order's name. Paid after all, it is credited: late is not wrong.
+   * An order whose process ended before Stripe responded. Stripe may have created its session anyway; then it lists it
+   * under the order's ID, and a payment is credited.
    */
   private async *notOpened(order: TopUpOrder, apply: boolean): AsyncGenerator<PaymentDifference> {
     const now = this.clock.date();
-    // Somebody may be about to open it.
+    // It may still be in progress.
     if (now.getTime() - order.createdAt.getTime() < PAYABLE_MS) return;
     if (apply && !(await this.topUps.closeUnopened(order.id, NOT_OPENED, now))) return;
     yield {
@@ -74,7 +150,7 @@ export class Reconciliation {
       yield { text, outcome: 'resolved' };
       return;
     }
-    // What does not match is noted by that, as if it had been told.
+    // Applying a fact that does not match records it as a problem.
     if (apply && (canApply || problem !== undefined))
       await this.topUps.transaction((manager) => this.book.enter(fact, manager));
     yield { text, outcome: apply && canApply ? 'entered' : 'left' };

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { RefusedEvents } from './refused-events.js';
+import { RefusedEvents } from './webhook-events.repository.js';
 
 describe('events that Stripe has not signed', () => {
   const lines: unknown[] = [];

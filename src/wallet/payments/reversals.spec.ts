@@ -1,5 +1,5 @@
 import { nanos, parseUsd } from '../../platform/shared/index.js';
-import { type Reversal, stateAfter, takenBack } from './reversals.js';
+import { type Reversal, stateAfter, takenBack } from './payment-facts.js';
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 10, 23, 0, 0, second));
 const TEN = parseUsd('10');

@@ -3,23 +3,35 @@ import { Stripe } from 'stripe';
 import { EnvHttpProxyAgent, fetch as fetchThrough } from 'undici';
 import { Config } from '../../platform/config/index.js';
 import { Settings } from '../../platform/settings/index.js';
-import { AppError, reasonOf } from '../../platform/shared/index.js';
-import { RefusedEvents } from './refused-events.js';
-import { StripeEndpoint } from './stripe-endpoint.js';
+import { AppError, Clock, reasonOf } from '../../platform/shared/index.js';
+import type { CheckoutFact, ReversalFact } from './payment-facts.js';
+import { checkoutFact, disputeFact, refundFact } from './stripe.wire.js';
+import { RefusedEvents } from './webhook-events.repository.js';
 
-/** What the program was written for; an account at Stripe may be on another one. */
+/** Address of Stripe's API. Tests override it. */
+export class StripeEndpoint {
+  readonly protocol: 'https' | 'http' = 'https';
+  readonly host: string = 'api.stripe.com';
+  readonly port: number = 443;
+  /** Timeout of a request. */
+  readonly timeoutMs: number = 10_000;
+  /** Retries without a response. */
+  readonly retries: number = 2;
+}
+
+/** The API version this code was written for; the Stripe account's default may differ. */
 const API_VERSION = '2026-10-28.endive';
-/** A signature that is older was recorded and sent again. */
+/** Older signatures are rejected as replays. */
 const TOLERANCE_SECONDS = 300;
 
-/** Nobody can pay now; the message says what to do. */
+/** Payments are unavailable; the message says what to do. */
 export class PaymentsUnavailable extends AppError {
   constructor(message: string) {
     super('unavailable', message);
   }
 }
 
-/** Stripe, as the settings are now: asked by its official package, directly or through the outgoing proxy. */
+/** Stripe's client with the current settings, directly or through the proxy. */
 @Injectable()
 export class StripeApi {
   private readonly logger = new Logger('Payments');
@@ -36,8 +48,8 @@ export class StripeApi {
   }
 
   /**
-   * Asks Stripe something.
-   * @throws PaymentsUnavailable when there is no key, or Stripe does not do it; what it says is logged
+   * Calls Stripe.
+   * @throws PaymentsUnavailable when there is no key or Stripe rejects the request; its message is logged
    */
   async ask<T>(question: (stripe: Stripe) => Promise<T>): Promise<T> {
     const client = this.client();
@@ -52,15 +64,15 @@ export class StripeApi {
     }
   }
 
-  /** Whether events can be told from those that somebody else has made up. */
+  /** Whether webhook signatures can be verified. */
   get hearsEvents(): boolean {
     return this.settings.current().payment.webhookSecret !== undefined;
   }
 
   /**
-   * An event that Stripe has signed within the last minutes.
-   * @param nowMs by our clock
-   * @throws AppError when it is not
+   * An event with a valid and recent signature.
+   * @param nowMs current time
+   * @throws AppError otherwise
    */
   eventIn(body: Buffer, signature: string | undefined, nowMs: number): Stripe.Event {
     const secret = this.settings.current().payment.webhookSecret?.reveal() ?? '';
@@ -72,7 +84,7 @@ export class StripeApi {
     }
   }
 
-  /** Undefined: there is no key for it. */
+  /** Undefined: no key is configured. */
   private client(): Stripe | undefined {
     const key = this.settings.current().payment.secretKey?.reveal();
     if (key === undefined) return undefined;
@@ -95,7 +107,7 @@ export class StripeApi {
   }
 }
 
-/** The proxy's own `fetch` is the standard one with a dispatcher beside. */
+/** The proxy's `fetch` is the standard one plus a dispatcher. */
 function fetchVia(httpsProxy: string, noProxy: string): typeof fetch {
   const dispatcher = new EnvHttpProxyAgent({ httpsProxy, noProxy });
   const ask: unknown = (address: string, init: object) => fetchThrough(address, { ...init, dispatcher });
@@ -103,3 +115,62 @@ function fetchVia(httpsProxy: string, noProxy: string): typeof fetch {
 }
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
+
+/** Stripe's max page size. */
+const PAGE = 100;
+
+/** Start of a page: a time, or the previous object. */
+interface PageStart {
+  readonly created: { readonly gte: number };
+  readonly limit: number;
+  readonly starting_after?: string;
+}
+interface Listed<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+}
+
+/** Stripe's records since a time, page by page, as facts. */
+@Injectable()
+export class StripeLists {
+  constructor(
+    private readonly stripe: StripeApi,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Our Checkout Sessions. @throws PaymentsUnavailable */
+  async *checkouts(from: Date): AsyncGenerator<CheckoutFact> {
+    for await (const session of this.pages(from, (stripe, start) => stripe.checkout.sessions.list(start))) {
+      const fact = checkoutFact(session);
+      if (fact !== undefined) yield fact;
+    }
+  }
+
+  /** Current state of all refunds and disputes, which do not name their owner. @throws PaymentsUnavailable */
+  async *reversals(from: Date): AsyncGenerator<ReversalFact> {
+    const now = Math.floor(this.clock.now() / 1000);
+    for await (const refund of this.pages(from, (stripe, start) => stripe.refunds.list(start))) {
+      const fact = refundFact(refund, now);
+      if (fact !== undefined) yield fact;
+    }
+    for await (const dispute of this.pages(from, (stripe, start) => stripe.disputes.list(start))) {
+      const fact = disputeFact(dispute, now);
+      if (fact !== undefined) yield fact;
+    }
+  }
+
+  private async *pages<T extends { readonly id: string }>(
+    from: Date,
+    list: (stripe: Stripe, start: PageStart) => PromiseLike<Listed<T>>,
+  ): AsyncGenerator<T> {
+    const created = { gte: Math.floor(from.getTime() / 1000) };
+    let behind: string | undefined;
+    for (;;) {
+      const start = { created, limit: PAGE, ...(behind !== undefined && { starting_after: behind }) };
+      const page = await this.stripe.ask(async (stripe) => list(stripe, start));
+      yield* page.data;
+      behind = page.data.at(-1)?.id;
+      if (!page.has_more || behind === undefined) return;
+    }
+  }
+}

@@ -2,20 +2,20 @@ import type { Stripe } from 'stripe';
 import { nanos, type Nanos } from '../../platform/shared/index.js';
 import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
 
-/** A cent in nano-dollars: Stripe counts in the smallest unit of a currency. */
+/** A cent in nano-dollars: Stripe uses a currency's smallest unit. */
 const CENT = 10_000_000n;
-/** What Stripe says to people is shown on our pages, and it can say much. */
+/** Stripe's messages are shown on our pages and can be long. */
 const MAX_REASON_LENGTH = 300;
 
-/** Where Stripe tells of what happens. */
+/** Path of the webhook. */
 export const WEBHOOK_PATH = '/webhooks/stripe';
 
-/** The name of our order's id in what Stripe keeps beside its objects. */
+/** Metadata key of our order's ID. */
 export const TOP_UP_ID = 'top_up_id';
-/** The account's. */
+/** Metadata key of the account. */
 export const ACCOUNT_ID = 'account_id';
 
-/** The events that an endpoint has to be told of; all others are taken and do nothing. */
+/** Event types that the webhook must receive; others are accepted and ignored. */
 export const EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -33,7 +33,7 @@ export const EVENT_TYPES = [
   'charge.dispute.closed',
 ] as const;
 
-/** What an event says of a payment of ours; undefined: nothing. */
+/** The fact in an event; undefined: none of ours. */
 export function factOf(event: Stripe.Event): PaymentFact | undefined {
   switch (event.type) {
     case 'checkout.session.completed':
@@ -64,7 +64,7 @@ export function factOf(event: Stripe.Event): PaymentFact | undefined {
   }
 }
 
-/** Undefined for a checkout that is none of ours: an account at Stripe may sell other things too. */
+/** Undefined for sessions that are not ours: the Stripe account may sell other things. */
 export function checkoutFact(
   session: Stripe.Checkout.Session,
   outcome = checkoutOutcome(session),
@@ -75,7 +75,7 @@ export function checkoutFact(
     kind: 'checkout',
     reference: session.id,
     topUpId,
-    // Either would do; that both say the same is a reason more to believe it.
+    // Either would do; requiring both makes it harder to forge.
     accountId: session.client_reference_id === topUpId ? (session.metadata?.[ACCOUNT_ID] ?? '') : '',
     amount: session.amount_total === null ? undefined : nanosOf(session.amount_total),
     currency: session.currency ?? '',
@@ -97,7 +97,7 @@ function declineFact({ metadata, last_payment_error }: Stripe.PaymentIntent): Pa
   return { kind: 'decline', topUpId, reason: reason.slice(0, MAX_REASON_LENGTH) };
 }
 
-/** All refunds of a charge together. */
+/** The total refunded of a charge. */
 function refundsFact(charge: Stripe.Charge, toldAt: number): ReversalFact | undefined {
   const payment = idOf(charge.payment_intent);
   const amount = nanosOf(charge.amount_refunded);
@@ -107,7 +107,7 @@ function refundsFact(charge: Stripe.Charge, toldAt: number): ReversalFact | unde
   return { kind: 'reversal', payment, currency: charge.currency, reversal, rank: 0 };
 }
 
-/** @param toldAt when Stripe said so, in seconds */
+/** @param toldAt Unix time in seconds of the report */
 export function refundFact(refund: Stripe.Refund, toldAt: number): ReversalFact | undefined {
   const payment = idOf(refund.payment_intent);
   const amount = nanosOf(refund.amount);
@@ -115,12 +115,12 @@ export function refundFact(refund: Stripe.Refund, toldAt: number): ReversalFact 
   const counts = refund.status !== 'failed' && refund.status !== 'canceled';
   const times = { beganAt: timeOf(refund.created), asOf: timeOf(toldAt) };
   const reversal = { id: refund.id, kind: 'refund', amount, counts, ...times } as const;
-  // One that went through can still come back from the bank; one that failed never goes through.
+  // A succeeded refund can still be returned by the bank; a failed one never succeeds.
   const rank = counts ? (refund.status === 'succeeded' ? 1 : 0) : 2;
   return { kind: 'reversal', payment, currency: refund.currency, reversal, rank };
 }
 
-/** The payer has the money back from the start of a dispute, or not at all: that is a mere inquiry. */
+/** Dispute states in which the payer does not have the money: mere inquiries. */
 const NOT_WITHDRAWN: readonly string[] = [
   'won',
   'prevented',
@@ -130,7 +130,7 @@ const NOT_WITHDRAWN: readonly string[] = [
 ];
 const OVER: readonly string[] = ['won', 'lost', 'prevented', 'warning_closed'];
 
-/** @param withdrawn where that is told; otherwise it follows from how the dispute stands */
+/** @param withdrawn whether funds were withdrawn, if reported; otherwise derived from the state */
 export function disputeFact(dispute: Stripe.Dispute, toldAt: number, withdrawn?: boolean): ReversalFact | undefined {
   const payment = idOf(dispute.payment_intent);
   const amount = nanosOf(dispute.amount);
@@ -145,7 +145,7 @@ export function disputeFact(dispute: Stripe.Dispute, toldAt: number, withdrawn?:
 /** Whole cents. */
 export const centsOf = (amount: Nanos): number => Number(amount / CENT);
 
-/** Whether an amount can be paid: Stripe knows nothing below a cent. */
+/** Stripe has no amounts below a cent. */
 export const isWholeCents = (amount: Nanos): boolean => amount % CENT === 0n;
 
 const nanosOf = (cents: number): Nanos | undefined =>
@@ -153,6 +153,6 @@ const nanosOf = (cents: number): Nanos | undefined =>
 
 const timeOf = (epochSeconds: number): Date => new Date(epochSeconds * 1000);
 
-/** What Stripe names by its id, or sends whole. */
+/** An ID, whether the object is expanded or not. */
 const idOf = (named: string | { readonly id: string } | null): string | null =>
   typeof named === 'object' ? (named?.id ?? null) : named;

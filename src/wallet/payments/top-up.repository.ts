@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS } from '../../platform/database/index.js';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { CURRENCY, PROVIDER, type TopUpOrder, type TopUpState } from './top-up.js';
+import { PROVIDER, CURRENCY, type TopUpState, type TopUpOrder } from './top-up.js';
 
 type OrderRow = Omit<TopUpOrder, 'amount' | 'takenBack'> & Record<'amount' | 'takenBack', string>;
 
-/** What can be paid no more here, and could be at the provider. */
+/** Closed here, but possibly still payable at the provider. */
 export type ClosedOrder = Pick<TopUpOrder, 'id' | 'reference'>;
 
 const ORDERS = `
@@ -26,12 +26,12 @@ const OPEN = `
   UPDATE top_ups SET state = 'pending', reference = $2, address = $3, changed_at = $4
    WHERE id = $1 AND state = 'created' RETURNING id`;
 
-/** Nothing comes of it any more; an address where nothing can be paid is not kept. */
+/** Closes an order; its payment URL is deleted. */
 const CLOSE = `
   UPDATE top_ups SET state = $2, reason = CASE WHEN $3 = '' THEN reason ELSE $3 END, address = NULL, changed_at = $4
    WHERE id = $1 AND state IN ('created', 'pending')`;
 
-/** Of an order that the provider has told of meanwhile it is known what becomes of it. */
+/** Only while the provider has not reported a session for it. */
 const CLOSE_UNOPENED = `
   UPDATE top_ups SET state = 'failed', reason = $2, changed_at = $3 WHERE id = $1 AND state = 'created' RETURNING id`;
 
@@ -51,7 +51,7 @@ const MARK_PAID = `
 
 const STAND = 'UPDATE top_ups SET state = $2, taken_back = $3, changed_at = $4 WHERE id = $1';
 
-/** Orders of money, and which ledger entries they led to. */
+/** Orders and their ledger entries. */
 @Injectable()
 export class TopUpRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -61,8 +61,8 @@ export class TopUpRepository {
   }
 
   /**
-   * Has whoever else begins a payment of an account, or deletes it, wait until the transaction ends. Before its orders, as
-   * a deletion has it. Locks a row of `accounts`, which auth writes. @returns whether there is such an account
+   * Serializes starting payments and deleting the account, until the transaction ends. Taken before locking orders, in
+   * the order of a deletion. Locks a row of `accounts`, which auth writes. @returns whether the account exists
    */
   async lockAccount(accountId: string, manager: EntityManager): Promise<boolean> {
     return (await manager.query<unknown[]>(LOCK_ACCOUNT, [accountId])).length > 0;
@@ -72,29 +72,29 @@ export class TopUpRepository {
     await manager.query(INSERT, [id, accountId, amount, at]);
   }
 
-  /** How many an account has begun since a time and not paid. */
+  /** Number of unpaid orders created since a time. */
   async unpaidSince(accountId: string, since: Date, manager: EntityManager): Promise<number> {
     const [row] = await manager.query<{ orders: number }[]>(UNPAID, [accountId, since]);
     return row?.orders ?? 0;
   }
 
   /**
-   * People can pay it now.
-   * @param reference of the provider's checkout
-   * @param address where they pay
-   * @returns false where it was closed meanwhile, and stays so
+   * Makes the order payable.
+   * @param reference ID of the session
+   * @param address payment URL
+   * @returns false if it was closed meanwhile
    */
   async open(id: string, reference: string, address: string, at: Date): Promise<boolean> {
     const [rows] = await this.dataSource.query<[unknown[], number]>(OPEN, [id, reference, address, at]);
     return rows.length > 0;
   }
 
-  /** An order of this account; undefined: there is none of it. */
+  /** An order of this account; undefined: none. */
   async find(accountId: string, id: string): Promise<TopUpOrder | undefined> {
     return (await this.orders(this.dataSource.manager, 'WHERE account_id = $1 AND id = $2', [accountId, id]))[0];
   }
 
-  /** Those made from a time on. */
+  /** Orders created since a time. */
   since(from: Date): Promise<readonly TopUpOrder[]> {
     return this.orders(this.dataSource.manager, 'WHERE created_at >= $1 ORDER BY created_at', [from]);
   }
@@ -103,13 +103,13 @@ export class TopUpRepository {
     return (await this.orders(this.dataSource.manager, 'WHERE id = $1', [id]))[0];
   }
 
-  /** The one that a payment was made for. */
+  /** The order of a payment. */
   async byPayment(payment: string): Promise<TopUpOrder | undefined> {
     const where = `WHERE provider = '${PROVIDER}' AND payment = $1`;
     return (await this.orders(this.dataSource.manager, where, [payment]))[0];
   }
 
-  /** Whoever is told of the same payment at once, as another event of another process, waits until this is done. */
+  /** Serializes facts about the same payment across processes. */
   async lockPayment(payment: string, manager: EntityManager): Promise<void> {
     await manager.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [
       ADVISORY_LOCKS.payment,
@@ -117,18 +117,18 @@ export class TopUpRepository {
     ]);
   }
 
-  /** Held until the transaction ends. Before its wallet, everywhere: so nobody waits for each other. */
+  /** Locked until the transaction ends. Always before its wallet, to avoid deadlocks. */
   async lock(id: string, manager: EntityManager): Promise<TopUpOrder | undefined> {
     return (await this.orders(manager, 'WHERE id = $1 FOR UPDATE', [id]))[0];
   }
 
-  /** The same of the order that a payment was made for. */
+  /** The same by payment. */
   async lockByPayment(payment: string, manager: EntityManager): Promise<TopUpOrder | undefined> {
     const where = `WHERE provider = '${PROVIDER}' AND payment = $1 FOR UPDATE`;
     return (await this.orders(manager, where, [payment]))[0];
   }
 
-  /** Nothing comes of an order; nothing happens to one that has ended. @param reason empty: what was said before */
+  /** Closes an order without a payment; no effect on one that has ended. @param reason empty: keep the previous one */
   async close(
     id: string,
     state: 'failed' | 'expired',
@@ -139,13 +139,13 @@ export class TopUpRepository {
     await manager.query(CLOSE, [id, state, reason, at]);
   }
 
-  /** Nothing comes of an order whose checkout nobody has told of. @returns whether it is such a one still */
+  /** Closes an order without a reported session. @returns whether it was still in that state */
   async closeUnopened(id: string, reason: string, at: Date): Promise<boolean> {
     const [rows] = await this.dataSource.query<[unknown[], number]>(CLOSE_UNOPENED, [id, reason, at]);
     return rows.length > 0;
   }
 
-  /** Nothing comes of all that an account could still pay. @returns those */
+  /** Closes all payable orders of an account. @returns them */
   async closeAll(accountId: string, reason: string, at: Date, manager: EntityManager): Promise<readonly ClosedOrder[]> {
     return (await manager.query<[ClosedOrder[], number]>(CLOSE_ALL, [accountId, reason, at]))[0];
   }
@@ -154,7 +154,7 @@ export class TopUpRepository {
     await manager.query(NOTE_REASON, [id, reason, at]);
   }
 
-  /** What the provider calls it: it has told of it. */
+  /** Stores the provider's IDs. */
   async bind(id: string, reference: string, payment: string | null, at: Date, manager: EntityManager): Promise<void> {
     await manager.query(BIND, [id, reference, payment, at]);
   }

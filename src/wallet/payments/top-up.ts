@@ -1,43 +1,43 @@
 import { formatUsd, type Nanos } from '../../platform/shared/index.js';
 
-/** Of whom a payment is made. */
+/** The payment provider. */
 export const PROVIDER = 'stripe';
-/** As the provider writes it. */
+/** Currency code, as the provider writes it. */
 export const CURRENCY = 'usd';
 
-/** So long people can pay an order. */
+/** How long an order can be paid. */
 export const PAYABLE_MS = 60 * 60_000;
-/** Why nothing came of an order that nobody could pay. */
+/** Reason of an order that could not be paid. */
 export const NOT_OPENED = 'The payment page could not be opened.';
 
 /**
- * `created`: the provider has told of no checkout yet; where the process ended meanwhile it may never. `pending`: people can
- * pay, or their bank has not said yet. `disputed`: whoever paid has the money back for now, or for good.
+ * `created`: no session reported yet; permanent if the process ended meanwhile. `pending`: payable, or the bank has not
+ * decided. `disputed`: the payer has the money back, temporarily or for good.
  */
 export type TopUpState =
   'created' | 'pending' | 'paid' | 'failed' | 'expired' | 'partly_refunded' | 'refunded' | 'disputed';
 
-/** An order of money that is paid through a provider. */
+/** An order that is paid through the provider. */
 export interface TopUpOrder {
   readonly id: string;
   readonly accountId: string;
-  /** Of the provider's checkout; null: it has not told one. */
+  /** ID of the Checkout Session; null: none reported. */
   readonly reference: string | null;
-  /** Of what was paid in it, as the provider names it; null: nothing was. */
+  /** ID of the payment; null: not paid. */
   readonly payment: string | null;
-  /** Where people pay; null: nowhere. */
+  /** Payment URL; null: none. */
   readonly address: string | null;
   readonly amount: Nanos;
   readonly state: TopUpState;
-  /** Why nothing came of it, as far as anybody has said. */
+  /** Why it was not paid, as far as known. */
   readonly reason: string;
-  /** What refunds and disputes have taken from the wallet again. */
+  /** Reversed by refunds and disputes. */
   readonly takenBack: Nanos;
   readonly createdAt: Date;
   readonly paidAt: Date | null;
 }
 
-/** Where people can pay an order now; null: nowhere any more, or not again, since their money is on its way. */
+/** The payment URL of an order; null if it is no longer payable or its payment is in progress. */
 export function payableAt(
   { state, payment, address, createdAt }: Pick<TopUpOrder, 'state' | 'payment' | 'address' | 'createdAt'>,
   now: Date,
@@ -46,5 +46,5 @@ export function payableAt(
   return isOpen ? address : null;
 }
 
-/** As operators read of it: `top_… of $25`. */
+/** For administrators: `top_… of $25`. */
 export const nameOf = ({ id, amount }: Pick<TopUpOrder, 'id' | 'amount'>): string => `${id} of $${formatUsd(amount)}`;

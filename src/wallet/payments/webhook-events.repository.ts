@@ -1,15 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { nanos } from '../../platform/shared/index.js';
-import type { ReversalFact } from './payment-facts.js';
-import type { Reversal } from './reversals.js';
+import { LimitedLines, nanos } from '../../platform/shared/index.js';
+import type { Reversal, ReversalFact } from './payment-facts.js';
 import { PROVIDER } from './top-up.js';
 
 const CLAIM = `
   INSERT INTO payment_events (provider, id, type) VALUES ('${PROVIDER}', $1, $2)
   ON CONFLICT ON CONSTRAINT payment_event_key DO NOTHING RETURNING id`;
 
-/** What was told later holds; of one second, what is further on. */
+/** The later fact wins; within a second, the higher rank. */
 const PUT = `
   INSERT INTO payment_reversals AS r (provider, id, payment, kind, amount, counts, began_at, as_of, rank)
   VALUES ('${PROVIDER}', $1, $2, $3, $4, $5, $6, $7, $8)
@@ -19,10 +18,7 @@ const PUT = `
   WHERE (r.as_of, r.rank) < (excluded.as_of, excluded.rank)
      OR (r.kind = 'refunds' AND r.as_of = excluded.as_of AND r.amount < excluded.amount)`;
 
-/**
- * Nobody waits for another who does the same: some at a time are enough, since each that is told of no order takes some of
- * them along.
- */
+/** Skips locked rows: a few at a time suffice, since each fact without an order deletes some. */
 const DELETE_UNKNOWN = `
   DELETE FROM payment_reversals WHERE (provider, id) IN (
     SELECT r.provider, r.id FROM payment_reversals r
@@ -30,12 +26,12 @@ const DELETE_UNKNOWN = `
        AND NOT EXISTS (SELECT 1 FROM top_ups t WHERE t.provider = r.provider AND t.payment = r.payment)
      ORDER BY r.told_at LIMIT 100 FOR UPDATE OF r SKIP LOCKED)`;
 
-/** Locked, so that nothing is forgotten of a payment that is being booked. */
+/** Locked, so that nothing is deleted while a payment is being applied. */
 const REVERSALS = `
   SELECT id, kind, amount, counts, began_at AS "beganAt", as_of AS "asOf" FROM payment_reversals
    WHERE provider = '${PROVIDER}' AND payment = $1 ORDER BY id FOR SHARE`;
 
-/** What the provider has told: which events, and what takes payments back. */
+/** Processed events, and reversals as last reported. */
 @Injectable()
 export class WebhookEvents {
   constructor(private readonly dataSource: DataSource) {}
@@ -44,10 +40,7 @@ export class WebhookEvents {
     return this.dataSource.transaction(work);
   }
 
-  /**
-   * Whether this event was not done before. Whoever has the same one waits until this transaction ends, and does nothing
-   * when it did.
-   */
+  /** Whether the event is new. Concurrent deliveries of it wait until this transaction ends. */
   async claim(eventId: string, type: string, manager: EntityManager): Promise<boolean> {
     return (await manager.query<unknown[]>(CLAIM, [eventId, type])).length === 1;
   }
@@ -57,7 +50,7 @@ export class WebhookEvents {
     await manager.query(PUT, [id, payment, kind, amount, counts, beganAt, asOf, rank]);
   }
 
-  /** Deletes what is of payments that no order here was paid by, long after it was told. */
+  /** Deletes old facts about payments without an order. */
   async forgetStrangers(manager: EntityManager): Promise<void> {
     await manager.query(DELETE_UNKNOWN);
   }
@@ -65,5 +58,27 @@ export class WebhookEvents {
   async reversalsOf(payment: string, manager: EntityManager = this.dataSource.manager): Promise<readonly Reversal[]> {
     const rows = await manager.query<(Omit<Reversal, 'amount'> & { readonly amount: string })[]>(REVERSALS, [payment]);
     return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
+  }
+}
+
+/** Senders cannot be distinguished, so all are counted together. */
+const ALL = 'all';
+
+/** Logs unsigned events, at most one line per minute. */
+@Injectable()
+export class RefusedEvents implements OnApplicationShutdown {
+  private readonly logger = new Logger('Payments');
+  private readonly lines = new LimitedLines(1, ({ leftOut }) =>
+    this.logger.warn({ left_out: leftOut }, 'More events with invalid Stripe signatures were rejected.'),
+  );
+
+  /** @param reason one line */
+  note(reason: string): void {
+    if (this.lines.admit(ALL))
+      this.logger.warn(`Rejected an event with an invalid or expired Stripe signature: ${reason}`);
+  }
+
+  onApplicationShutdown(): void {
+    this.lines.end();
   }
 }

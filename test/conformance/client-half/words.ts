@@ -1,6 +1,6 @@
 /** The words of a call are found where the dialect says that they stand, so that they can be counted when nobody does. */
 
-import { replyCount } from '../../../src/protocols/tokens/count-request.handler.js';
+import { replyCount } from '../../../src/protocols/tokens/count-tokens.js';
 import type { CountedTokens } from '../../../src/protocols/tokens/index.js';
 import type { Asked, AskedTool } from '../../support/asked.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';

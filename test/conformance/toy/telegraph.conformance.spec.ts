@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { describeClientHalf, describeUpstreamHalf } from '../index.js';
 import { telegraphClient } from './client.js';
-import { TelegraphProtocol } from './telegraph.protocol.js';
-import { TelegraphUpstream } from './telegraph.upstream.js';
+import { TelegraphProtocol } from './protocol.js';
+import { TelegraphUpstream } from './upstream.js';
 import { telegraphVendor } from './vendor.js';
 
 const fixtures = resolve(import.meta.dirname, 'fixtures');

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { apiControllers, RelayModule } from '../../../src/relay/index.js';
-import { TelegraphProtocol } from './telegraph.protocol.js';
-import { TelegraphUpstream } from './telegraph.upstream.js';
+import { TelegraphProtocol } from './protocol.js';
+import { TelegraphUpstream } from './upstream.js';
 
 @Module({
   imports: [RelayModule],

@@ -5,23 +5,22 @@ import { AppError } from '../../../platform/shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { CatalogImport } from './catalog-import.service.js';
 import { groupFrom, modelFrom, type DefaultAuth } from './definitions-from-entries.js';
-import type { EntryError } from './invalid-catalog.js';
-import { readEntries } from './read-catalog-file.js';
+import { type EntryError, readEntries } from './read-catalog-file.js';
 
-/** Entries as the catalog file would say them; numbers are `Numeral`s. */
+/** Entries as in the catalog file; numbers are `Numeral`s. */
 type Entries = Partial<Readonly<Record<'groups' | 'models' | 'channels', readonly object[]>>> & {
   readonly limits?: object;
 };
 
 interface ChangeOptions {
-  /** What a channel's protocol may be, and what its auth is when it is not said. */
+  /** Known protocols with the default auth of each. */
   readonly protocols: DefaultAuth;
   readonly reason?: string;
-  /** What was looked at when the change was thought of; without a revision: that there was no such thing. */
+  /** The object and its revision when the change was made; undefined revision: it did not exist. */
   readonly seen?: { readonly subject: Subject; readonly revision: string | undefined };
 }
 
-/** Changes entries of the catalog one by one, in every other way as a catalog file would that holds only these. */
+/** Changes single entries of the catalog, with the rules of a catalog file that contains only these. */
 @Injectable()
 export class CatalogChanges {
   constructor(
@@ -31,7 +30,7 @@ export class CatalogChanges {
   ) {}
 
   /**
-   * Makes what is named be as the entries say, all or nothing. Returns one line for each change; never a secret.
+   * Applies entries, all or none. Returns one line per change, without secrets.
    * @throws RefusedEntries, ChangedMeanwhile, SecretNotKept
    */
   async put(content: Entries, { protocols, reason, seen }: ChangeOptions): Promise<readonly string[]> {
@@ -46,7 +45,7 @@ export class CatalogChanges {
   }
 
   /**
-   * What entries would make of models and groups; nothing is changed, and whether names fit together is not looked at.
+   * The models and groups that entries define; changes nothing and does not check references.
    * @throws RefusedEntries
    */
   meaningOf(content: Entries): {
@@ -58,7 +57,7 @@ export class CatalogChanges {
     return { models: (entries.models ?? []).map(modelFrom), groups: (entries.groups ?? []).map(groupFrom) };
   }
 
-  /** What it is now, told in short; undefined when there is no such thing. Channels are looked for by id. */
+  /** Current revision; undefined if the object does not exist. Channels are found by ID. */
   revisionOf(subject: Subject, manager: EntityManager): Promise<string | undefined> {
     return subject.kind === 'channel'
       ? this.channels.revisionOf(subject.id ?? '', manager)
@@ -66,14 +65,14 @@ export class CatalogChanges {
   }
 }
 
-/** Entries that were refused, with what is wrong where; nothing was changed. */
+/** Rejected entries with errors by path; nothing was changed. */
 export class RefusedEntries extends AppError {
   constructor(readonly faults: readonly EntryError[]) {
     super('invalid_request', faults.map(({ path, message }) => `${path} ${message}`).join('\n'));
   }
 }
 
-/** Somebody else changed it since it was looked at; nothing was changed now. */
+/** The object was changed since it was read; nothing was changed now. */
 export class ChangedMeanwhile extends AppError {
   constructor({ kind, name }: Subject) {
     super('conflict', `The ${kind} ${name} has been changed in the meantime.`);

@@ -1,21 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CatalogEditor } from '../../index.js';
+import { Document, isCollection, isPair, isScalar, type ScalarTag, visit } from 'yaml';
 import { AppError } from '../../../platform/shared/index.js';
+import { CatalogEditor } from '../../index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import type { ChannelEntity, StoredCredential } from '../channel.entity.js';
-import { CredentialVault } from '../credential-vault.js';
-import { channelEntry, groupEntry, modelEntry, defaultLimitsEntry } from './entries-from-definitions.js';
-import { renderCatalog } from './render-catalog.js';
+import { CredentialVault } from '../credential-store.js';
+import { channelEntry, defaultLimitsEntry, groupEntry, modelEntry } from './entries-from-definitions.js';
+import { Numeral } from './fields.js';
 
 interface ExportedCatalog {
-  /** The catalog file, with `***` in the place of every stored secret. */
+  /** The catalog file with `***` for every stored secret. */
   readonly text: string;
-  /** The same file with the secrets themselves. @throws AppError naming the channel whose secret cannot be opened */
+  /** The same file with secrets. @throws AppError naming the channel whose secret cannot be decrypted */
   readonly withSecrets: () => string;
 }
 
-/** Writes the catalog file that would make the catalog what it is. What is switched off is in it only where something names it. */
+/** Exports the catalog as a file that reproduces it. Disabled objects are included only if referenced. */
 @Injectable()
 export class CatalogExport {
   constructor(
@@ -60,6 +61,45 @@ export class CatalogExport {
   }
 }
 
-/** Not as the database sorts, which may go by the rules of a language: the same catalog is the same file everywhere. */
+/** Code point order, so that the file does not depend on the database's collation. */
 const byName = <Named extends { readonly name: string }>(things: readonly Named[]): readonly Named[] =>
   things.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+const HEADING = 'The stored catalog. Applying this file changes nothing.';
+const WIDTH = 120;
+/** Depth of an entry's fields: document, mapping, pair, list, entry. */
+const ENTRY_LEVEL = 4;
+const UPCOMING = 'upcoming';
+/** Fields whose items have a line each. */
+const LISTS: ReadonlySet<unknown> = new Set(['prices', 'costs', UPCOMING]);
+
+/** Decimals are written as text, which JavaScript numbers could not represent exactly. */
+const NUMERAL: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: (value) => value instanceof Numeral,
+  test: /(?!)/,
+  resolve: (text) => text,
+  stringify: ({ value }) => (value instanceof Numeral ? value.source : String(value)),
+};
+
+/** YAML text with one line per field, price tier and cost. */
+export function renderCatalog(
+  catalog: Readonly<Record<string, readonly unknown[] | Readonly<Record<string, unknown>>>>,
+): string {
+  const document = new Document(catalog, { schema: 'core', customTags: (tags) => [NUMERAL, ...tags] });
+  document.commentBefore = HEADING;
+  visit(document, {
+    Collection: (_, node, path) => {
+      const isOpen = LISTS.has(fieldOf(path.at(-1))) || fieldOf(path.at(-2)) === UPCOMING;
+      node.flow = path.length > ENTRY_LEVEL && !isOpen;
+    },
+    Pair: (_, { value }) => {
+      if (isCollection(value) && value.items.length === 0) value.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: WIDTH });
+}
+
+/** The field's name if the node is a field. */
+const fieldOf = (node: unknown): unknown => (isPair(node) && isScalar(node.key) ? node.key.value : undefined);

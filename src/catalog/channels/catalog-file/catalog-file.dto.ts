@@ -5,7 +5,7 @@ import { Mapping, Mappings, Optional } from './fields.js';
 import { GroupEntry, DefaultLimitsEntry } from './group.dto.js';
 import { ModelEntry } from './model.dto.js';
 
-/** The catalog file as it is written: names and defaults are those of its documentation. Decimals stay text. */
+/** The catalog file as written, with the documented names and defaults. Decimals stay text. */
 export class CatalogFileDto {
   @Optional()
   @Mappings()

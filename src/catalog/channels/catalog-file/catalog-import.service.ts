@@ -15,26 +15,25 @@ import {
   defaultLimitsFrom,
   variableOf,
 } from './definitions-from-entries.js';
-import type { EntryError } from './invalid-catalog.js';
-import { readCatalogFile } from './read-catalog-file.js';
+import { type EntryError, readCatalogFile } from './read-catalog-file.js';
 import { referenceErrors } from './references.js';
 
 interface Application {
-  /** Switch off what is not named. */
+  /** Disable what the file does not contain. */
   readonly prune: boolean;
-  /** What a channel's protocol may be, and what its auth is when it is not said. */
+  /** Known protocols with the default auth of each. */
   readonly protocols: DefaultAuth;
-  /** What the operator gave as the reason, for the record. */
+  /** The administrator's reason, for the audit log. */
   readonly reason?: string | undefined;
-  /** Makes the error that tells of faults. */
+  /** Creates the error for invalid entries. */
   readonly refusal: (faults: readonly EntryError[]) => AppError;
-  /** Asked first, while nobody else can change anything: what it throws undoes everything. */
+  /** Checked first, under the lock; its errors roll everything back. */
   readonly unless?: (manager: EntityManager) => Promise<void>;
-  /** Stores the channels in another way than by their names. */
+  /** Replaces storing channels by name. */
   readonly putChannels?: (channels: readonly ChannelDefinition[], manager: EntityManager) => Promise<readonly Change[]>;
 }
 
-/** Makes groups, models, prices, channels and limits be as entries say, all of them or none. */
+/** Applies groups, models, prices, channels and limits, all or none. */
 @Injectable()
 export class CatalogImport {
   constructor(
@@ -44,9 +43,8 @@ export class CatalogImport {
   ) {}
 
   /**
-   * Applies a catalog file and tells all processes. Returns one line for each change, none when nothing changed; never a
-   * secret.
-   * @param fileName how messages name the file
+   * Applies a catalog file and notifies all processes. Returns one line per change, without secrets.
+   * @param fileName used in messages
    * @throws InvalidCatalog, SecretNotKept
    */
   async apply(
@@ -57,7 +55,7 @@ export class CatalogImport {
     return this.applyEntries(entries, { prune, protocols, refusal });
   }
 
-  /** The same of entries that are known to have the right form. @throws what `refusal` makes, SecretNotKept */
+  /** The same for entries of valid form. @throws errors of `refusal`, SecretNotKept */
   async applyEntries(entries: CatalogFileDto, application: Application): Promise<readonly string[]> {
     const { prune, protocols, refusal, reason, unless } = application;
     await this.checkVariables(entries, refusal);
@@ -84,7 +82,7 @@ export class CatalogImport {
     ];
   }
 
-  /** Variables are read where calls are served: only a running server can say whether they are there. */
+  /** Environment variables are read by serving processes, so only a running server knows whether they are set. */
   private async checkVariables(entries: CatalogFileDto, refusal: Application['refusal']): Promise<void> {
     const uses = (entries.channels ?? []).flatMap(({ name, credentials }, index) =>
       (credentials ?? []).flatMap((credential) => {

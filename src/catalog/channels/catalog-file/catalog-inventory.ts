@@ -5,7 +5,7 @@ import type { Limits, DefaultLimits } from '../../../platform/limits/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 
-/** What the catalog consists of at one moment, switched off or not; of channels those that are switched on. */
+/** The catalog at one moment, including disabled objects, and enabled channels. */
 export interface Inventory {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly KnownModel[];
@@ -14,19 +14,19 @@ export interface Inventory {
 
 interface ListedChannel {
   readonly name: string;
-  /** Public names of the models that it serves. */
+  /** Public model names. */
   readonly models: readonly string[];
   readonly groups: readonly string[];
 }
 
-/** One thing of the catalog, with what tells whether it is changed meanwhile. */
+/** An object and its revision. */
 export interface Seen<Thing> {
   readonly thing: Thing;
   readonly revision: string;
   readonly inventory: Inventory;
 }
 
-/** What is stored of the catalog right now, for whoever is about to change it. */
+/** The stored catalog, for editing. */
 @Injectable()
 export class CatalogInventory {
   constructor(
@@ -51,7 +51,7 @@ export class CatalogInventory {
     return { thing: found(inventory.groups, name, 'group'), revision, inventory };
   }
 
-  /** What holds for whoever of a kind has no limits of their own. */
+  /** Default limits of a kind. */
   usualLimits(kind: keyof DefaultLimits): Promise<{ readonly limits: Limits; readonly revision: string }> {
     return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       const limits = (await this.catalog.usualLimits(manager))[kind];

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { Secret } from '../../../platform/shared/index.js';
 import { CatalogEditor } from '../../index.js';
-import type { ChannelDefinition } from '../channel-definition.js';
-import { type ChannelRecord, recordOf } from '../channel-record.js';
+import { type ChannelDefinition, type CredentialDefinition, familyOf } from '../channel-definition.js';
+import { type ChannelRecord, recordOf, referenceOf } from '../channel-record.js';
 import { type ChangedChannel, ChannelEditor } from '../channel.editor.js';
 import type { StoredCredential } from '../channel.entity.js';
-import { SecretNotStored } from '../credential-store.js';
-import { CredentialReader } from '../credential-reader.js';
+import type { Channel, ChannelCredential } from '../channel.js';
+import { CredentialReader, SecretNotStored } from '../credential-store.js';
 import { ChangedMeanwhile, RefusedEntries } from './catalog-changes.js';
 import { CatalogImport } from './catalog-import.service.js';
-import type { DefaultAuth } from './definitions-from-entries.js';
-import { definedCredentials, type EditedChannel, entryOf } from './edited-channel.js';
-import type { EntryError } from './invalid-catalog.js';
-import { readEntries } from './read-catalog-file.js';
+import { channelFrom, credentialFrom, type DefaultAuth } from './definitions-from-entries.js';
+import { type EntryError, readEntries } from './read-catalog-file.js';
+import { referenceErrors } from './references.js';
 
 /**
- * Channels one by one, as an operator sees and changes them: under the rules of the catalog file, and beyond it what a file
- * cannot say, because it knows channels by their names alone.
+ * Edits single channels with the rules of the catalog file. Unlike a file, which identifies channels by name, it can
+ * rename and delete them.
  */
 @Injectable()
 export class ChannelChanges {
@@ -28,7 +28,7 @@ export class ChannelChanges {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** By name, switched off or not. */
+  /** By name, including disabled ones. */
   async all(): Promise<readonly ChannelRecord[]> {
     const channels = await this.channels.all(this.dataSource.manager);
     return channels.map((channel) => recordOf(channel, this.reader));
@@ -40,8 +40,8 @@ export class ChannelChanges {
   }
 
   /**
-   * Stores it as it was edited; one that is switched off stays so.
-   * @throws RefusedEntries, ChangedMeanwhile; AppError naming the field `name` when another channel has it
+   * Saves an edited channel; a disabled one stays disabled.
+   * @throws RefusedEntries, ChangedMeanwhile; AppError for the field `name` when another channel has it
    */
   async save(edited: EditedChannel, protocols: DefaultAuth): Promise<ChangedChannel> {
     const stored = edited.id === undefined ? [] : await this.credentialsOf(edited.id, this.dataSource.manager);
@@ -61,12 +61,14 @@ export class ChannelChanges {
     return saved ?? { id: edited.id ?? '', changes: [] };
   }
 
-  /** Calls in progress finish first. @throws AppError not_found */
+  /** In-flight requests finish. @throws AppError not_found */
   async setEnabled(id: string, enabled: boolean): Promise<void> {
     await this.catalog.change((manager) => this.channels.setEnabled(id, enabled, manager));
   }
 
-  /** For good, its secrets too; what calls say of it stays, and its name is free. @throws AppError not_found */
+  /**
+   * Deletes a channel and its secrets permanently; calls keep its name, which is free again. @throws AppError not_found
+   */
   async delete(id: string): Promise<void> {
     await this.catalog.change((manager) => this.channels.delete(id, manager));
   }
@@ -79,7 +81,7 @@ export class ChannelChanges {
     if (definition === undefined) return { id: id ?? '', changes: [] };
     const before = id === undefined ? undefined : await this.channels.find(id, manager);
     const edited = { ...definition, credentials: definedCredentials(credentials, before?.credentials ?? []) };
-    // An edit that says nothing of costs leaves them as they are, but for models that are served no more.
+    // An edit without costs keeps them, except for models that are no longer served.
     const costs = 'costs' in entry ? definition.costs : costsOf(edited.models, before?.costs ?? {});
     try {
       return await this.channels.save(id, { ...edited, costs }, manager);
@@ -99,7 +101,7 @@ export class ChannelChanges {
   }
 }
 
-/** Typed where a secret is asked for, as a catalog file may have it. */
+/** `***` was typed where a secret is required. */
 const NOT_KEPT: EntryError = {
   path: 'channels[0].credentials',
   message: 'has no stored secret for “***”',
@@ -107,3 +109,93 @@ const NOT_KEPT: EntryError = {
 
 const costsOf = (models: ChannelDefinition['models'], costs: ChannelDefinition['costs']): ChannelDefinition['costs'] =>
   Object.fromEntries(Object.entries(costs).filter(([model]) => model in models));
+
+const DRAFT = 'draft';
+/** Errors that do not matter for probing an upstream. */
+const BESIDE_THE_POINT = /^channels\[0\]\.(?:name|models|groups|costs|tier|weight|max_concurrency)\b/;
+
+/** Unsaved channels for probing: they can be called, but receive no traffic. */
+@Injectable()
+export class ChannelDrafts {
+  constructor(
+    private readonly channels: ChannelEditor,
+    private readonly reader: CredentialReader,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  /** Stores nothing. @throws RefusedEntries when what is needed to reach the upstream is invalid */
+  async draft(edited: EditedChannel, protocols: DefaultAuth): Promise<Channel> {
+    const id = edited.id ?? DRAFT;
+    const stored =
+      edited.id === undefined ? [] : (await this.channels.find(edited.id, this.dataSource.manager)).credentials;
+    const { entries, faults } = readEntries({ channels: [entryOf(edited, stored)] });
+    const [entry] = entries.channels ?? [];
+    const formFaults = faults.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (entry === undefined || formFaults.length > 0) throw new RefusedEntries(formFaults);
+    const none = { groups: new Set<string>(), models: new Set<string>() };
+    const more = referenceErrors({ channels: [{ ...entry, models: {} }] }, { stored: none, protocols });
+    const otherFaults = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (otherFaults.length > 0) throw new RefusedEntries(otherFaults);
+    const definition = channelFrom({ ...entry, costs: null }, protocols);
+    return {
+      ...definition,
+      id,
+      models: new Map(),
+      costs: new Map(),
+      family: familyOf(definition),
+      credentials: definedCredentials(edited.credentials, stored).map((credential) => this.read(credential, id)),
+      unavailableReason: undefined,
+    };
+  }
+
+  /** @throws RefusedEntries when the credential is unavailable here */
+  private read(credential: CredentialDefinition, id: string): ChannelCredential {
+    if (credential !== 'keep' && 'secret' in credential) return draftOf(credential.secret);
+    const stored = credential === 'keep' ? undefined : 'env' in credential ? credential : credential.stored;
+    const read = this.reader.read({ id, credentials: stored === undefined ? [] : [stored] });
+    const [first] = read.credentials;
+    if (first !== undefined) return first;
+    throw new RefusedEntries([
+      { path: 'channels[0].credentials', message: `cannot be used: ${read.unavailableReason ?? 'there is none'}` },
+    ]);
+  }
+}
+
+const draftOf = (secret: Secret): ChannelCredential => ({ id: DRAFT, secret });
+
+/** A credential of an edited channel: a stored one, or text as in the catalog file (a secret or `env:NAME`). */
+export type EditedCredential = { readonly kept: string } | { readonly text: string };
+
+/** A channel as edited. */
+export interface EditedChannel {
+  /** Undefined for a new channel. */
+  readonly id: string | undefined;
+  /** Revision of the channel that was edited. */
+  readonly revision: string | undefined;
+  /** As in the catalog file, without credentials; numbers are `Numeral`s. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly credentials: readonly EditedCredential[];
+}
+
+/** The complete entry. Kept credentials that are no longer stored are left out. */
+function entryOf({ entry, credentials }: EditedChannel, stored: readonly StoredCredential[]): object {
+  const texts = definedCredentials(credentials, stored).map((credential) => {
+    if (credential === 'keep' || 'secret' in credential)
+      return credential === 'keep' ? '***' : credential.secret.reveal();
+    return 'env' in credential ? `env:${credential.env}` : textOfStored(credential.stored);
+  });
+  return { ...entry, ...(texts.length > 0 && { credentials: texts }) };
+}
+
+const textOfStored = (stored: StoredCredential): string => ('env' in stored ? `env:${stored.env}` : '***');
+
+/** Definitions of the credentials. */
+const definedCredentials = (
+  credentials: readonly EditedCredential[],
+  stored: readonly StoredCredential[],
+): readonly CredentialDefinition[] =>
+  credentials.flatMap((credential): CredentialDefinition[] => {
+    if ('text' in credential) return [credentialFrom(credential.text)];
+    const kept = stored.find((one) => referenceOf(one) === credential.kept);
+    return kept === undefined ? [] : [{ stored: kept }];
+  });

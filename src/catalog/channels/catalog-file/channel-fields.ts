@@ -1,16 +1,15 @@
 import { OWN_SECRETS } from '../../../platform/config/index.js';
 import { isForbidden } from '../forbidden-addresses.js';
-import { isMapping, type Check, Field, isName } from './fields.js';
-import { Numeral, textOf } from './numeral.js';
+import { type Check, Field, isMapping, isName, Numeral, textOf } from './fields.js';
 
-/** What the relay sets itself, or what concerns one connection only: never given by a channel. */
+/** Set by the relay or specific to a connection: not allowed in channels. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set(
   `connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade
    expect host content-length content-type content-encoding accept-encoding`.split(/\s+/),
 );
-/** Where credentials go: `auth` says which. */
+/** Credentials are set through `auth`. */
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key']);
-/** Every header that carries a key has a hyphen in its name; what has none is another word for something. */
+/** Headers with keys have a hyphen in their name; other words are mistakes. */
 const CREDENTIAL_HEADER = /^[a-z0-9]+(?:-[a-z0-9]+)+$/;
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
@@ -18,7 +17,7 @@ const SECRET = /^[\x21-\x7e]{1,4096}$/;
 const VARIABLE = /^env:[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const FLAG_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
-/** An address of http or https, with nothing that could carry a credential, where a model may be served. */
+/** An http(s) URL without credentials, at an address where models may be served. */
 export const BaseUrl = (): PropertyDecorator =>
   Field('isBaseUrl', (value) => {
     if (typeof value !== 'string' || !URL.canParse(value) || /\s/.test(value)) return ADDRESS;
@@ -32,7 +31,7 @@ const ADDRESS = 'must start with http:// or https://';
 const NOWHERE =
   'must not resolve to a link-local (169.254.169.254, fe80::1), metadata-service, unspecified (0.0.0.0) or multicast address';
 
-/** `bearer`, `none`, or the header in which the upstream looks for the credential. */
+/** `bearer`, `none`, or the name of the credential header. */
 export const Auth = (): PropertyDecorator =>
   Field('isAuth', (value) => {
     if (value === 'bearer' || value === 'none') return undefined;
@@ -41,7 +40,7 @@ export const Auth = (): PropertyDecorator =>
     return RESERVED_HEADERS.has(value) ? `must not be ${value}: the relay sets it` : undefined;
   });
 
-/** Secrets, `env:NAME` or `***`. What stands there is never repeated in a message. */
+/** Secrets, `env:NAME` or `***`; never repeated in messages. */
 export const Credentials = (): PropertyDecorator =>
   Field(
     'areCredentials',
@@ -59,7 +58,7 @@ export const Credentials = (): PropertyDecorator =>
     (value) => (Array.isArray(value) ? value.map(textOf) : value),
   );
 
-/** `{ public: upstream }`, `{ public: [upstream, …] }` or `[name, …]`; becomes `{ public: [upstream, …] }`. */
+/** `{ public: upstream }`, `{ public: [upstream, …] }` or `[name, …]`, normalized to `{ public: [upstream, …] }`. */
 export const ModelNames = (): PropertyDecorator =>
   Field(
     'areModelNames',
@@ -109,10 +108,10 @@ export const Headers = (): PropertyDecorator =>
     texts,
   );
 
-/** Whatever the adapters understand: their names are not known here, only their form. Numbers become `number`. */
+/** Any flags: adapters know their names, only the form is checked. Numbers become `number`. */
 export const FlagMap = (): PropertyDecorator => Field('areFlags', flagError, flagValues);
 
-/** The same, or a list of names and of mappings from a name to its value: `[vision, thinkingMode: budget]`. */
+/** The same, or a list of names and single-entry mappings: `[vision, thinkingMode: budget]`. */
 export const FlagList = (): PropertyDecorator =>
   Field('areFlags', flagError, (value) => {
     if (!Array.isArray(value)) return flagValues(value);

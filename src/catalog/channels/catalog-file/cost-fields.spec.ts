@@ -3,7 +3,7 @@ import type { ChannelEntity } from '../channel.entity.js';
 import { channelFrom } from './definitions-from-entries.js';
 import { channelEntry } from './entries-from-definitions.js';
 import { referenceErrors } from './references.js';
-import { renderCatalog } from './render-catalog.js';
+import { renderCatalog } from './catalog-export.service.js';
 
 const FILE = `channels:
   - name: main

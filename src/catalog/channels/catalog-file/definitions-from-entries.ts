@@ -10,18 +10,17 @@ import { type Limits, limitsIn, DEFAULT_LIMITED, type DefaultLimits } from '../.
 import { formatUsd, parseUsd, Secret } from '../../../platform/shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm } from '../channel.js';
-import type { CostDefinition } from '../costs/channel-costs.js';
-import type { ChannelEntry } from './channel.dto.js';
-import type { CostEntry } from './cost.dto.js';
+import type { CostDefinition } from '../channel-costs.js';
+import type { ChannelEntry, CostEntry } from './channel.dto.js';
 import type { GroupEntry, LimitsEntry, DefaultLimitsEntry } from './group.dto.js';
 import type { ModelEntry, PricesEntry, TierEntry } from './model.dto.js';
 
-// What an entry of the file means: a field that is left out has its documented default.
+// Converts entries of the file to definitions; missing fields get their documented defaults.
 
-/** The ids of the upstream adapters, and where an upstream of each usually looks for the credential. */
+/** Known protocols, and the default auth of each. */
 export type DefaultAuth = ReadonlyMap<string, AuthForm>;
 
-/** `0.80` as `0.8`: however a number was written, it is stored in one form. */
+/** Normalizes decimals: `0.80` becomes `0.8`. */
 const canonical = (decimal: string | null | undefined, otherwise: string): string =>
   formatUsd(parseUsd(decimal ?? otherwise));
 
@@ -42,7 +41,7 @@ const limitsFrom = (entry: LimitsEntry): Limits =>
     concurrency: entry.concurrency ?? null,
   });
 
-/** Of those kinds alone that the file names. */
+/** Only kinds that the file contains. */
 export const defaultLimitsFrom = (entry: DefaultLimitsEntry): Readonly<Partial<DefaultLimits>> =>
   Object.fromEntries(
     DEFAULT_LIMITED.flatMap((subject) => (entry[subject] ? [[subject, limitsFrom(entry[subject])] as const] : [])),
@@ -134,11 +133,11 @@ function withoutFees(entry: CostEntry): TierEntry {
   return tier;
 }
 
-/** A protocol that nobody speaks has an error of its own: here it counts as one with a bearer token. */
+/** Unknown protocols are reported separately; here they count as using bearer tokens. */
 export const authOf = ({ auth, protocol }: ChannelEntry, protocols: DefaultAuth): AuthForm =>
   auth ?? protocols.get(protocol) ?? 'bearer';
 
-/** The variable that a credential names, without `env:`. */
+/** The variable named by `env:NAME`. */
 export const variableOf = (credential: string): string | undefined =>
   credential.startsWith('env:') ? credential.slice('env:'.length) : undefined;
 

@@ -9,10 +9,10 @@ import { type Limits, renderLimits, DEFAULT_LIMITED, type DefaultLimits } from '
 import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import type { StoredChannel } from '../channel.repository.js';
-import type { CostDefinition } from '../costs/channel-costs.js';
-import { Numeral } from './numeral.js';
+import type { CostDefinition } from '../channel-costs.js';
+import { Numeral } from './fields.js';
 
-// Entries of the catalog file as they are written out: what stands at its default and would only be noise is left out.
+// Converts definitions to entries of the catalog file; most defaults are left out.
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,7 @@ export const groupEntry = ({
   ...given('limits', limitsEntry(limits)),
 });
 
-/** Only of those kinds that have any. */
+/** Only kinds that have limits. */
 export const defaultLimitsEntry = (usual: DefaultLimits): Entry =>
   Object.assign({}, ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(usual[subject])))) as Entry;
 
@@ -141,6 +141,6 @@ const decimal = (text: string): Numeral => new Numeral(formatUsd(parseUsd(text))
 const mapped = (values: Readonly<Record<string, string>>, to: (value: string) => unknown): Entry =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
 
-/** The field, unless it is empty. */
+/** The field unless it is empty. */
 const given = (name: string, value: object | string): Entry =>
   (typeof value === 'string' ? value : Object.keys(value)).length === 0 ? {} : { [name]: value };

@@ -2,15 +2,14 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import { parseTime } from '../../../platform/shared/index.js';
-import { Numeral, textOf } from './numeral.js';
 
-/** Says what is wrong with a value, as the end of a sentence that begins with the field's name; undefined when nothing. */
+/** Returns what is wrong with a value, to follow the field's name in a sentence; undefined if valid. */
 export type Check = (value: unknown) => string | undefined;
 
-/** What becomes of a value before it is checked. `written` is what stood in the file, not yet made an entry of ours. */
+/** Converts a value before validation. `written` is the value as parsed from the file. */
 type Conversion = (value: unknown, written: unknown) => unknown;
 
-/** A field that must be there and pass the check. */
+/** A required field with a check. */
 export function Field(name: string, check: Check, convert: Conversion = textOf): PropertyDecorator {
   const faultOf: Check = (value) => (value === undefined || value === null ? 'is missing' : check(value));
   return applyDecorators(
@@ -28,10 +27,10 @@ export function Field(name: string, check: Check, convert: Conversion = textOf):
 /** May be left out. */
 export const Optional = (): PropertyDecorator => IsOptional();
 
-/** Is not looked at when it is exactly this word. */
+/** Skips validation for exactly this word. */
 export const UnlessItSays = (word: string): PropertyDecorator => ValidateIf((_, value: unknown) => value !== word);
 
-/** Behind the point of a multiplier. */
+/** Fraction digits of a multiplier. */
 export const MULTIPLIER_DIGITS = 6;
 
 const NAME = /^[^\s,\p{Cc}]{1,200}$/u;
@@ -40,11 +39,11 @@ const TEXT = /^[^\p{Cc}]{0,2000}$/u;
 
 export const isName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
 
-/** What calls and keys name: no blanks and no commas, so that it can stand in a list. */
+/** Names used by calls and keys: no spaces or commas, so that they fit into lists. */
 export const Name = (): PropertyDecorator =>
   Field('isName', (value) => (isName(value) ? undefined : 'must be a name without spaces or commas'));
 
-/** What only people name. */
+/** Names for display. */
 export const Label = (): PropertyDecorator =>
   Field('isLabel', (value) => (typeof value === 'string' && LABEL.test(value) ? undefined : 'must be a short string'));
 
@@ -69,7 +68,7 @@ export const Names = (): PropertyDecorator =>
     (value) => (Array.isArray(value) ? value.map(textOf) : value),
   );
 
-/** A plain decimal of at least 0, kept as its text: nothing is rounded. */
+/** A non-negative decimal, kept as text. */
 export function Decimal(fractionDigits: number, wholeDigits = 9): PropertyDecorator {
   const form = new RegExp(`^\\d{1,${wholeDigits}}(\\.\\d{1,${fractionDigits}})?$`);
   return Field('isDecimal', (value) =>
@@ -79,7 +78,7 @@ export function Decimal(fractionDigits: number, wholeDigits = 9): PropertyDecora
   );
 }
 
-/** Decimals as above by names of a certain kind, which `plural` calls them. @param required names that must be there */
+/** Decimals by name; `plural` names the keys in messages. @param required required keys */
 export function DecimalsByName(
   plural: string,
   isOne: (name: string) => boolean,
@@ -105,7 +104,7 @@ export function DecimalsByName(
   );
 }
 
-/** Whole numbers by names of a certain kind, which `plural` calls them. */
+/** Integers by name; `plural` names the keys in messages. */
 export function IntegersByName(
   plural: string,
   isOne: (name: string) => boolean,
@@ -131,7 +130,7 @@ export function IntegersByName(
 const wholeOf = (value: unknown): unknown =>
   value instanceof Numeral && /^\d{1,15}$/.test(value.source) ? Number(value.source) : value;
 
-/** A time, made a `Date`. */
+/** A time, converted to a `Date`. */
 export const Moment = (): PropertyDecorator =>
   Field(
     'isTime',
@@ -139,7 +138,7 @@ export const Moment = (): PropertyDecorator =>
     (_, written) => (typeof written === 'string' ? parseTime(written) : undefined) ?? textOf(written),
   );
 
-/** A whole number, made a `number`. */
+/** An integer, converted to a `number`. */
 export const Whole = (min: number, max: number): PropertyDecorator =>
   Field(
     'isWhole',
@@ -153,7 +152,7 @@ export const Whole = (min: number, max: number): PropertyDecorator =>
 export const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral);
 
-/** A list whose entries are mappings; their content is checked as what they are. */
+/** A list of mappings, whose content is validated by their own class. */
 export const Mappings = (also: Check = () => undefined): PropertyDecorator =>
   Field(
     'areMappings',
@@ -162,7 +161,7 @@ export const Mappings = (also: Check = () => undefined): PropertyDecorator =>
       const odd = value.findIndex((entry) => !isMapping(entry));
       return odd < 0 ? also(value) : `must be a list of mappings; entry ${odd + 1} is not`;
     },
-    // A number in the place of an entry has been made an entry by now: the check must see the number.
+    // The check must see the number that was converted to an entry.
     (value, written) =>
       Array.isArray(value) && Array.isArray(written)
         ? value.map((entry: unknown, index) => (isMapping(written[index]) ? entry : textOf(written[index])))
@@ -175,3 +174,11 @@ export const Mapping = (): PropertyDecorator =>
     (value) => (isMapping(value) ? undefined : 'must be a mapping'),
     (value, written) => (isMapping(written) ? value : textOf(written)),
   );
+
+/** A number in a file, as text: a JavaScript number would not preserve a decimal. */
+export class Numeral {
+  constructor(readonly source: string) {}
+}
+
+/** Text as written: a name or version that looks like a number stays unchanged. */
+export const textOf = (value: unknown): unknown => (value instanceof Numeral ? value.source : value);

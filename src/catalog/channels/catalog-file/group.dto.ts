@@ -30,7 +30,7 @@ export class LimitsEntry {
   readonly concurrency?: number | null;
 }
 
-/** What each has that has none of its own. */
+/** Default limits of a kind. */
 export class DefaultLimitsEntry {
   @Optional()
   @Mapping()

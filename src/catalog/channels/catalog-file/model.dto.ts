@@ -24,7 +24,7 @@ export const PRICE_DIGITS = 9;
 const MAX_TOKENS = 1_000_000_000;
 const MAX_TOOL_USES = 1_000;
 const MAX_TOKENS_PER_SECOND = 1_000_000;
-/** As dialects write them: `web_search`. */
+/** As in requests: `web_search`. */
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
 
 const isEffort = (name: string): boolean => (EFFORTS as readonly string[]).includes(name);
@@ -34,7 +34,7 @@ const isGeo = (name: string): boolean => WORD.test(name) && name !== 'global';
 export const isImageClass = (name: string): boolean => (IMAGE_GENERATION_CLASSES as readonly string[]).includes(name);
 const isServiceTier = (name: string): boolean => WORD.test(name) && !DEFAULT_SERVICE_TIERS.includes(name);
 
-/** Dollars per one million tokens. */
+/** US dollars per million tokens. */
 export class TierEntry {
   @Optional()
   @Whole(0, MAX_TOKENS)
@@ -79,7 +79,7 @@ export class TierEntry {
   readonly audio_output?: string | null;
 }
 
-/** What a model costs, whenever that is. */
+/** The prices of a model. */
 export class PricesEntry {
   @Optional()
   @DecimalsByName(EFFORTS.join(', '), isEffort, MULTIPLIER_DIGITS, 6)
@@ -152,7 +152,7 @@ export class ModelEntry extends PricesEntry {
   @FlagList()
   readonly capabilities?: Flags | null;
 
-  /** Counts only with the capability `reasoning`. */
+  /** Only applies with the capability `reasoning`. */
   @Optional()
   @Whole(0, MAX_TOKENS_PER_SECOND)
   readonly hidden_tokens_per_second?: number | null;
@@ -165,7 +165,7 @@ export class ModelEntry extends PricesEntry {
   @Moment()
   readonly valid_from?: Date | null;
 
-  /** Ordered by time, all later than `valid_from`. */
+  /** Ordered by time, all after `valid_from`. */
   @Optional()
   @Mappings(upcomingError)
   @ValidateNested({ each: true })
@@ -173,7 +173,7 @@ export class ModelEntry extends PricesEntry {
   readonly upcoming?: readonly UpcomingEntry[] | null;
 }
 
-/** Each later than the one before; what is no time has a fault of its own. */
+/** Each must be later than the previous one; invalid times are reported separately. */
 function upcomingError(upcoming: unknown): string | undefined {
   const times = (upcoming as readonly UpcomingEntry[]).map(({ valid_from }) => Number(valid_from));
   return times.every((time, index) => !(time <= (times[index - 1] ?? -Infinity)))

@@ -2,7 +2,7 @@ import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
 import { groupEntry, modelEntry } from './entries-from-definitions.js';
 import { groupFrom, modelFrom } from './definitions-from-entries.js';
 import { referenceErrors } from './references.js';
-import { renderCatalog } from './render-catalog.js';
+import { renderCatalog } from './catalog-export.service.js';
 
 const FILE = `groups:
   - { name: saver, multiplier: 0.8, models: { m: 0.90 } }

@@ -3,17 +3,17 @@ import type { CatalogFileDto } from './catalog-file.dto.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { authOf, type DefaultAuth } from './definitions-from-entries.js';
 import type { GroupEntry } from './group.dto.js';
-import type { EntryError } from './invalid-catalog.js';
+import type { EntryError } from './read-catalog-file.js';
 import type { ModelEntry } from './model.dto.js';
 
-/** What names in the file may refer to beside the file itself. */
+/** What names in the file may refer to, besides the file. */
 interface ReferenceContext {
-  /** Undefined when what is stored is about to be switched off: then only the file counts. */
+  /** Undefined when everything else will be disabled: then only the file counts. */
   readonly stored: CatalogNames | undefined;
   readonly protocols: DefaultAuth;
 }
 
-/** Names that may be referred to, and what is said of any other. */
+/** Valid names, and the message for others. */
 interface Known {
   readonly names: ReadonlySet<string>;
   readonly otherwise: string;
@@ -23,7 +23,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Whether the names in a file fit together, with each other and with what there is. */
+/** Checks that all names refer to something in the file or the stored catalog. */
 export function referenceErrors(file: CatalogFileDto, { stored, protocols }: ReferenceContext): readonly EntryError[] {
   const otherwise = stored === undefined ? 'not in this file' : 'neither in this file nor stored';
   const groups = { names: new Set([DEFAULT_GROUP, ...(stored?.groups ?? []), ...namesOf(file.groups)]), otherwise };
@@ -101,7 +101,7 @@ function credentialErrors(path: string, channel: ChannelEntry, protocols: Defaul
     : [{ path: `${path}.credentials`, message: 'must be empty with `auth: none`' }];
 }
 
-/** The credential would take the header's place without a word. */
+/** The credential would silently replace the header. */
 function headerErrors(path: string, channel: ChannelEntry, protocols: DefaultAuth): EntryError[] {
   const auth = authOf(channel, protocols);
   const isTaken = Object.keys(channel.headers ?? {}).some((name) => name.toLowerCase() === auth);

@@ -11,10 +11,10 @@ import {
   type Visitor,
 } from '../../../auth/index.js';
 import { SecondFactorSetUp } from '../../access/index.js';
-import { recoveryCodesPage, setUpPage, startPage, toAccount } from './second-factor.view.js';
+import { recoveryCodesPage, setUpPage, startPage, toAccount } from './recovery-codes.controller.js';
 
 class FirstCodeForm {
-  /** What codes are made from, as the page was given it. */
+  /** The sealed secret from the page. */
   @IsString({ message: 'This form is incomplete. Reload the page and try again.' })
   readonly sealed: string = '';
 
@@ -33,7 +33,7 @@ const BEGIN_AGAIN = {
   text: 'The QR code belonged to another session. Remove it from your app.',
 } as const;
 
-/** Turns the second factor on: the password, a QR code, a first code of the app, and the recovery codes, once. */
+/** Turns two-factor authentication on: password, QR code, first code, and recovery codes, shown once. */
 @Controller('account/second-factor')
 @SecondFactorSetUp()
 export class SetUpController {

@@ -4,15 +4,14 @@ import type { FastifyReply } from 'fastify';
 import { CurrentVisit, type Flash, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { type AcceptedCode, codesLeft as leftInWords, TooManyTries, type Visit } from '../../../auth/index.js';
 import { Public } from '../../access/index.js';
-import { PENDING_MINUTES, type PendingSignIn } from './pending-sign-ins.js';
-import { SignInSteps } from './sign-in-steps.js';
+import { PENDING_MINUTES, type PendingSignIn, SignInSteps } from './sign-in-steps.js';
 
 class SignInCodeForm {
   @IsString({ message: 'Enter the code from your app, or a recovery code.' })
   @IsNotEmpty({ message: 'Enter the code from your app, or a recovery code.' })
   readonly code: string = '';
 
-  /** How the page asked for it. */
+  /** Return path of the page. */
   @IsOptional()
   readonly with?: unknown;
 }
@@ -23,7 +22,7 @@ const GONE = {
   text: `Enter the code within ${PENDING_MINUTES} minutes of the password.`,
 } as const;
 
-/** What comes after the password where an account has a second factor. Nobody is signed in until then. */
+/** Asks for a second-factor code after the password; the user is not signed in before. */
 @Controller('sign-in/code')
 @Public()
 export class SignInCodeController {
@@ -69,7 +68,7 @@ function pageOf(form: Form<SignInCodeForm>, way: unknown, status?: number): Page
   });
 }
 
-/** The same page, which says when to come again. */
+/** The same page with the time of the next attempt. */
 function throttled(form: Form<SignInCodeForm>, way: unknown, error: TooManyTries, reply: FastifyReply): Page {
   form.refuse('code', error.message);
   void reply.header('retry-after', error.retryAfterSeconds);

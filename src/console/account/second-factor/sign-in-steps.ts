@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { DataSource } from 'typeorm';
+import { hash } from 'node:crypto';
 import {
   type AcceptedCode,
   CodeNotAccepted,
@@ -8,12 +10,66 @@ import {
   SecurityLog,
   type Visit,
 } from '../../../auth/index.js';
+import { Clock } from '../../../platform/shared/index.js';
 import { BrowserSignIn } from '../../access/index.js';
-import { type PendingSignIn, PendingSignIns } from './pending-sign-ins.js';
+import { FormOrigin, VisitCookies } from '../../web/index.js';
+
+/** Lifetime of a pending sign-in. */
+export const PENDING_MINUTES = 10;
+
+/** A sign-in with a correct password that waits for its code. */
+export interface PendingSignIn {
+  readonly accountId: string;
+  /** Whether the browser stays signed in when closed. */
+  readonly kept: boolean;
+  /** Local path to open afterwards. */
+  readonly next: string;
+}
+
+const INSERT = `
+  INSERT INTO pending_sign_ins (visit_hash, account_id, kept, next, expires_at) VALUES ($1, $2, $3, $4, $5)`;
+const FIND = `
+  SELECT account_id AS "accountId", kept, next FROM pending_sign_ins WHERE visit_hash = $1 AND expires_at > $2`;
+
+/** Sign-ins between password and code. They grant nothing, and belong to the browser that started them. */
+@Injectable()
+export class PendingSignIns {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly cookies: VisitCookies,
+    private readonly forms: FormOrigin,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Assigns a new token, so that a planted token cannot continue the sign-in. */
+  async begin({ accountId, kept, next }: PendingSignIn, reply: FastifyReply): Promise<void> {
+    const token = this.cookies.newToken();
+    const now = this.clock.now();
+    await this.dataSource.query('DELETE FROM pending_sign_ins WHERE expires_at <= $1', [new Date(now)]);
+    const expiresAt = new Date(now + PENDING_MINUTES * 60_000);
+    await this.dataSource.query(INSERT, [hashOf(this.forms.tokenFor(token)), accountId, kept, next, expiresAt]);
+    this.cookies.setToken(reply, token);
+  }
+
+  /** Of this browser; undefined: none, or expired. */
+  async of({ csrf }: Visit): Promise<PendingSignIn | undefined> {
+    const [pending] = await this.dataSource.query<PendingSignIn[]>(FIND, [hashOf(csrf), this.clock.date()]);
+    return pending;
+  }
+
+  /** Completes or cancels it. False if it was ended meanwhile, for example by a password change. */
+  async end({ csrf }: Visit): Promise<boolean> {
+    const sql = 'DELETE FROM pending_sign_ins WHERE visit_hash = $1';
+    const [, count] = await this.dataSource.query<[unknown[], number]>(sql, [hashOf(csrf)]);
+    return count === 1;
+  }
+}
+
+const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
 
 const CODE_PAGE = '/sign-in/code';
 
-/** What follows a right password: a session, or first the question for a code. */
+/** What follows a correct password: a session, or the request for a code. */
 @Injectable()
 export class SignInSteps {
   constructor(
@@ -24,7 +80,7 @@ export class SignInSteps {
     private readonly log: SecurityLog,
   ) {}
 
-  /** @returns where the browser goes; whoever was signed in there before is not any more */
+  /** @returns where to redirect; an earlier session of the browser ends */
   async afterPassword(signIn: PendingSignIn, visit: Visit, reply: FastifyReply): Promise<string> {
     if ((await this.factors.of(signIn.accountId)) === undefined) {
       await this.begin(signIn, visit, reply);
@@ -35,14 +91,14 @@ export class SignInSteps {
     return CODE_PAGE;
   }
 
-  /** What this browser began, and a code is still to come for; undefined: nothing, or for too long. */
+  /** The pending sign-in of this browser; undefined: none, or expired. */
   waiting(visit: Visit): Promise<PendingSignIn | undefined> {
     return this.pending.of(visit);
   }
 
   /**
-   * Signs the browser in whose code is right.
-   * @returns undefined where the sign-in was ended meanwhile, as by another password
+   * Completes the sign-in if the code is correct.
+   * @returns undefined if it was ended meanwhile, for example by a password change
    * @throws CodeNotAccepted, CodesUnreadable, TooManyTries
    */
   async afterCode(

@@ -1,11 +1,96 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Injectable, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import type { Visitor } from '../../../auth/index.js';
+import { Clock } from '../../../platform/shared/index.js';
+import { type CallDetails, CallDetailsReader, CallNotFound, RangeTooLarge, UsageExport } from '../../../usage/index.js';
 import { Operator } from '../../access/index.js';
-import type { AddressParts } from '../../usage/index.js';
-import { CurrentVisitor, type Page, sendCsv } from '../../web/index.js';
-import { type Visitor } from '../../../auth/index.js';
-import { CallsCsv } from './calls-csv.js';
-import { CallsPages } from './calls.pages.js';
+import { type AddressParts, AllCallsReader, entryOf, filterOf, LogPlaces, usageQuery } from '../../usage/index.js';
+import { CurrentVisitor, Page, sendCsv } from '../../web/index.js';
+import { callOfAll, type CallsInput, callsPage } from './calls.view.js';
+
+const PATH = '/admin/calls';
+
+const MISSING = new Page('admin/calls-missing', {
+  title: 'Call not found',
+  status: 404,
+  data: {
+    crumbs: [{ href: PATH, label: 'Calls' }, { label: 'Not found' }],
+    action: { href: PATH, label: 'Show all calls' },
+  },
+});
+
+/** The call log of all users, and call details. */
+@Injectable()
+export class CallsPages {
+  constructor(
+    private readonly calls: AllCallsReader,
+    private readonly details: CallDetailsReader,
+    private readonly places: LogPlaces,
+    private readonly clock: Clock,
+  ) {}
+
+  async list({ timeZone }: Visitor, parts: AddressParts): Promise<Page> {
+    const now = this.clock.date();
+    const query = usageQuery(parts, now, timeZone, PATH);
+    const entry = entryOf(parts);
+    const { start, lost } = this.places.startOf(PATH, entry);
+    const accountId = query.user === '' ? undefined : await this.calls.accountOf(query.user);
+    const filter = filterOf(query, accountId, now, timeZone);
+    const shown = { query, entry: lost ? {} : entry, lost };
+    try {
+      const [list, figures, opened] = await Promise.all([
+        this.calls.page(filter, start, query.size),
+        // Rows come from an index, charts from all matching calls: the page works without charts.
+        this.calls.figures(filter, timeZone, query.by || undefined),
+        entry.open === undefined ? undefined : this.find(entry.open),
+      ]);
+      const newer = this.places.seal(PATH, list.page.newer);
+      const older = this.places.seal(PATH, list.page.older);
+      return this.page({ ...shown, list, figures, opened, newer, older });
+    } catch (error) {
+      if (!(error instanceof RangeTooLarge)) throw error;
+      return this.page({ ...shown, list: undefined, figures: undefined, opened: undefined }, 503);
+    }
+  }
+
+  async call({ timeZone }: Visitor, id: string): Promise<Page> {
+    const details = await this.find(id);
+    if (details === undefined) return MISSING;
+    const background = await this.calls.background(details.call);
+    const data = callOfAll(details, background, this.clock.date(), timeZone);
+    return new Page('admin/calls-call', { title: `Call to ${details.call.model || id}`, data });
+  }
+
+  private page(input: CallsInput, status?: number): Page {
+    return new Page('admin/calls', { title: 'Calls', data: callsPage(input), ...(status && { status }) });
+  }
+
+  private async find(id: string): Promise<CallDetails | undefined> {
+    try {
+      return await this.details.find(undefined, id);
+    } catch (error) {
+      if (error instanceof CallNotFound) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Exports all pages of the filtered call log as CSV. */
+@Injectable()
+export class CallsCsv {
+  constructor(
+    private readonly calls: UsageExport,
+    private readonly reader: AllCallsReader,
+    private readonly clock: Clock,
+  ) {}
+
+  async *of({ timeZone }: Visitor, parts: AddressParts): AsyncGenerator<string, void, void> {
+    const now = this.clock.date();
+    const query = usageQuery(parts, now, timeZone, '/admin/calls');
+    const accountId = query.user === '' ? undefined : await this.reader.accountOf(query.user);
+    yield* this.calls.csv(filterOf(query, accountId, now, timeZone));
+  }
+}
 
 @Operator()
 @Controller('admin')

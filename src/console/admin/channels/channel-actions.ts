@@ -5,11 +5,17 @@ import { Form, type FormBody, type Page } from '../../web/index.js';
 import { refuse } from './channel-errors.js';
 import { ChannelForm } from './channel-form.js';
 import { ChannelFormPages } from './channel-form.pages.js';
-import { type CheckView, ChannelQuestions, type OfferedNames } from './channel-questions.js';
+import { ChannelQuestions, ChannelView, type CheckView, type OfferedNames } from './channel-view.js';
 import { editedFrom, sendsSecretsElsewhere } from './channel-values.js';
-import { ChannelView } from './channel-view.js';
-import { withAdopted, withCredential, withFlagsApart, withoutCredential, withoutRow, withRow } from './form-rows.js';
-import { rowsIn } from './model-rows.js';
+import {
+  rowsIn,
+  withAdopted,
+  withCredential,
+  withFlagsApart,
+  withoutCredential,
+  withoutRow,
+  withRow,
+} from './form-rows.js';
 
 /** Buttons that query the upstream. */
 type Question = 'check' | 'models';

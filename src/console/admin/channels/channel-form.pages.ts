@@ -8,8 +8,7 @@ import {
 } from '../../../catalog/channels/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
 import { type Flash, Form, type FormBody, type Page, Redirect } from '../../web/index.js';
-import { differencesOf } from './channel-conflict.js';
-import { refuse } from './channel-errors.js';
+import { differencesOf, refuse } from './channel-errors.js';
 import { ChannelForm } from './channel-form.js';
 import { editedFrom, newValues, valuesOf } from './channel-values.js';
 import { ChannelView } from './channel-view.js';

@@ -4,8 +4,7 @@ import { protocolNames, Page } from '../../web/index.js';
 import { percent } from '../../../platform/format/index.js';
 import { filterOptions, type ListQuery, textIn } from '../list-address.js';
 import { ChannelFiguresReader, type ChannelRows } from './channel-figures.js';
-import { type ChannelState, STATE_LABELS } from './channel-state.js';
-import { ChannelStates } from './channel-states.js';
+import { type ChannelState, ChannelStates, STATE_LABELS } from './channel-state.js';
 
 interface Filter {
   readonly text: string;

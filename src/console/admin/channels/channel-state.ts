@@ -1,9 +1,15 @@
-import { type Channel, type ChannelRecord } from '../../../catalog/channels/index.js';
-import { type ChannelHealth, type Cooldown } from '../../../relay/routing/index.js';
+import { Injectable } from '@nestjs/common';
+import { type Channel, ChannelDirectory, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { Clock } from '../../../platform/shared/index.js';
+import { ChannelHealth, type Cooldown } from '../../../relay/routing/index.js';
+import type { Form } from '../../web/index.js';
+import { COST_COLUMNS, costId } from './channel-costs.js';
+import type { ChannelForm } from './channel-form.js';
+import { servedIn } from './form-rows.js';
 
 const MINUTE_MS = 60_000;
 
-export type StateName = 'healthy' | 'limited' | 'resting' | 'failing' | 'out' | 'off';
+type StateName = 'healthy' | 'limited' | 'resting' | 'failing' | 'out' | 'off';
 
 /** State of a channel, as shown by its badge. */
 export interface ChannelState {
@@ -80,3 +86,56 @@ function leftUntil(untilMs: number, nowMs: number): { short: string; again: stri
 }
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+
+/** Channel states, as known to this process. */
+@Injectable()
+export class ChannelStates {
+  constructor(
+    private readonly directory: ChannelDirectory,
+    private readonly health: ChannelHealth,
+    private readonly clock: Clock,
+  ) {}
+
+  of(channel: Pick<ChannelRecord, 'id' | 'enabled'>): ChannelState {
+    const called = this.directory.all().find(({ id }) => id === channel.id);
+    return stateOf(channel, called, this.health, this.clock.now());
+  }
+}
+
+/** Labels of the channel form's fields, by name. */
+export const FIELD_LABELS: Readonly<Record<string, string>> = {
+  name: 'Name',
+  protocol: 'Protocol',
+  baseUrl: 'Base URL',
+  auth: 'Authentication',
+  authHeader: 'Header name',
+  query: 'Query parameters',
+  headers: 'Request headers',
+  public: 'Public names',
+  upstream: 'Upstream names',
+  groups: 'Groups',
+  tier: 'Tier',
+  weight: 'Weight',
+  maxConcurrency: 'Concurrent calls',
+  connectMs: 'Connect timeout',
+  firstEventMs: 'First-token timeout',
+  idleMs: 'Idle timeout',
+  totalMs: 'Total timeout',
+};
+
+/** Fields that are not compared when changes conflict. */
+const OTHER_LABELS: Readonly<Record<string, string>> = {
+  secret: 'Credentials',
+  flags: 'Flags',
+  costs: 'Upstream costs',
+  password: 'Your password',
+};
+
+/** Labels of the fields with errors. */
+export function refusedLabels(form: Form<ChannelForm>): string {
+  const costs = servedIn(form.values).flatMap((model, index) =>
+    COST_COLUMNS.map(({ name, label }): [string, string] => [costId(index + 1, name), `${label} of ${model}`]),
+  );
+  const labels = new Map([...Object.entries({ ...FIELD_LABELS, ...OTHER_LABELS }), ...costs]);
+  return [...new Set(Object.keys(form.faults).map((field) => labels.get(field) ?? 'Channel'))].join(', ');
+}

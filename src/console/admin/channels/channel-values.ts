@@ -10,7 +10,7 @@ import { count } from '../../../platform/format/index.js';
 import { costsIn, costValues } from './channel-costs.js';
 import { type ChannelForm, pairsIn } from './channel-form.js';
 import { flagsFrom } from './flag-controls.js';
-import { modelsIn } from './model-rows.js';
+import { modelsIn } from './form-rows.js';
 
 type Texts = Readonly<Record<string, string>>;
 

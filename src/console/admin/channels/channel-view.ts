@@ -1,22 +1,70 @@
 import { Injectable } from '@nestjs/common';
 import { RecentSignIn, type Visitor } from '../../../auth/index.js';
+import {
+  ChannelChanges,
+  ChannelDrafts,
+  type ChannelRecord,
+  type CredentialNote,
+  type EditedChannel,
+} from '../../../catalog/channels/index.js';
 import { CatalogService, formatMultiplier } from '../../../catalog/index.js';
-import { type ChannelRecord, type CredentialNote } from '../../../catalog/channels/index.js';
-import { AdapterRegistry } from '../../../relay/index.js';
-import { type Difference, protocolNames, type Form, type FormBody, Page } from '../../web/index.js';
+import { recordedChanges } from '../../../platform/audit/index.js';
+import { count, percent } from '../../../platform/format/index.js';
+import { AppError, Clock } from '../../../platform/shared/index.js';
+import { AdapterRegistry, type CheckResult, UpstreamQuestions } from '../../../relay/index.js';
+import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
+import { type Difference, type Form, type FormBody, Page, protocolNames } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
-import { ChannelBackground } from './channel-background.js';
 import { costRows } from './channel-costs.js';
 import { CONTROL_IDS } from './channel-errors.js';
 import type { ChannelForm } from './channel-form.js';
-import { refusedLabels } from './channel-labels.js';
-import type { CheckView, OfferedNames } from './channel-questions.js';
-import { ChannelStates } from './channel-states.js';
+import { ChannelStates, refusedLabels } from './channel-state.js';
 import { flagSection } from './flag-controls.js';
-import { rowsIn } from './model-rows.js';
+import { rowsIn } from './form-rows.js';
+
+/** What the page of a stored channel shows besides its form. */
+interface Background {
+  /** `60% of tier 1`; undefined if the channel receives no calls. */
+  readonly share: string | undefined;
+  /** The last recorded change, if any. */
+  readonly lastChange: { readonly at: Date; readonly who: string } | undefined;
+}
+
+/** The last change is optional, so the timeout is short. */
+const READ_LIMIT_MS = 1000;
+
+@Injectable()
+export class ChannelBackground {
+  constructor(
+    private readonly desk: ChannelChanges,
+    private readonly reads: TimeLimitedReads,
+  ) {}
+
+  async of(channel: ChannelRecord): Promise<Background> {
+    const [all, lastChange] = await Promise.all([this.desk.all(), this.lastChangeOf(channel)]);
+    return { share: shareOf(channel, all), lastChange };
+  }
+
+  private async lastChangeOf({ id }: ChannelRecord): Promise<Background['lastChange']> {
+    try {
+      const filter = { kind: 'channel', object: id } as const;
+      const { changes } = await this.reads.read((query) => recordedChanges(query, filter, {}, 1), READ_LIMIT_MS);
+      return changes[0] && { at: changes[0].at, who: changes[0].actor.name };
+    } catch (error) {
+      if (error instanceof RangeTooLarge) return undefined;
+      throw error;
+    }
+  }
+}
+
+function shareOf({ enabled, tier, weight }: ChannelRecord, all: readonly ChannelRecord[]): string | undefined {
+  const others = all.filter((one) => one.enabled && one.tier === tier);
+  const sum = others.reduce((weights, other) => weights + other.weight, 0);
+  return !enabled || sum === 0 ? undefined : `${percent(weight, sum)} of tier ${tier}`;
+}
 
 /** What the page of a channel shows. */
-export interface Shown {
+interface Shown {
   readonly form: Form<ChannelForm>;
   /** The submitted form including flags, if any. */
   readonly body?: FormBody | undefined;
@@ -97,7 +145,7 @@ const AUTH_OPTIONS = [
   { value: 'none', label: 'No credential' },
 ];
 
-export const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
+const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
   typeof value === 'string' ? [value] : (value ?? []);
 
 const textOf = (value: string | readonly string[] | undefined): string => listOf(value)[0] ?? '';
@@ -131,4 +179,65 @@ function checkModels({ values }: Form<ChannelForm>, body: FormBody | undefined) 
   const chosen = textOf(body?.['_checkModel']);
   const names = [...new Set(rows.map((row) => row.upstream || row.public))];
   return names.map((name) => ({ value: name, label: name, selected: name === chosen }));
+}
+
+/** Limit of upstream models offered on a page. */
+const MAX_MODELS = 500;
+
+/** The view of an upstream check. */
+export interface CheckView {
+  readonly tone: 'ok' | 'bad';
+  readonly title: string;
+  readonly text: string;
+  readonly at: Date;
+}
+
+/** Upstream models that the form does not have yet. */
+export interface OfferedNames {
+  readonly names: readonly string[];
+  /** Number of all upstream models. */
+  readonly all: number;
+  readonly fault?: string;
+}
+
+/** Queries an upstream with unsaved form values. */
+@Injectable()
+export class ChannelQuestions {
+  constructor(
+    private readonly drafts: ChannelDrafts,
+    private readonly adapters: AdapterRegistry,
+    private readonly questions: UpstreamQuestions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws RefusedEntries if a value needed to reach the upstream is invalid */
+  async check(edited: EditedChannel, model: string): Promise<CheckView> {
+    const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
+    return viewOf(await this.questions.check(channel, model), model, this.clock.date());
+  }
+
+  /** @throws RefusedEntries as above */
+  async models(edited: EditedChannel, known: readonly string[]): Promise<OfferedNames> {
+    const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
+    try {
+      const names = await this.questions.models(channel);
+      return { names: names.filter((name) => !known.includes(name)).slice(0, MAX_MODELS), all: names.length };
+    } catch (error) {
+      return { names: [], all: 0, fault: AppError.from(error).message };
+    }
+  }
+}
+
+function viewOf(
+  { answered, message, durationMs, firstByteMs, usage }: CheckResult,
+  model: string,
+  at: Date,
+): CheckView {
+  const took = `${count(durationMs)} ms`;
+  if (!answered) return { tone: 'bad', title: `No response from ${model} after ${took}`, text: `${message}.`, at };
+  const parts = [
+    ...(firstByteMs === undefined ? [] : [`First byte ${count(firstByteMs)} ms`]),
+    ...(usage === undefined ? [] : [`${count(usage.input)} tokens in, ${count(usage.output)} out`]),
+  ];
+  return { tone: 'ok', title: `${model} responded in ${took}`, text: parts.join(' · '), at };
 }

@@ -1,9 +1,12 @@
-import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { Operator } from '../../access/index.js';
-import { CurrentVisitor, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
-import { type Visitor } from '../../../auth/index.js';
+import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
+import { IsString } from 'class-validator';
+import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
+import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { ChannelActions } from './channel-actions.js';
+import { ChannelFiguresReader } from './channel-figures.js';
 import { ChannelFormPages } from './channel-form.pages.js';
 import { ChannelListPages } from './channel-list.pages.js';
 
@@ -46,3 +49,132 @@ export class ChannelsController {
 }
 
 const ADDED = { tone: 'ok', title: 'Channel added', text: 'It receives calls within a second.' } as const;
+
+class ConfirmForm extends ConfirmedForm {
+  @IsString()
+  readonly confirm: string = '';
+}
+
+interface Found {
+  readonly channel: ChannelRecord;
+  /** Attempts in the last 24 hours; undefined: the query timed out. */
+  readonly used: number | undefined;
+}
+
+/**
+ * `/admin/channels/:id/delete`: the name must be typed if the channel is in use. Requires a recent sign-in, since the
+ * credentials are erased.
+ */
+@Injectable()
+export class ChannelDeletePages {
+  constructor(
+    private readonly desk: ChannelChanges,
+    private readonly figures: ChannelFiguresReader,
+    private readonly recent: RecentSignIn,
+  ) {}
+
+  async ask(visitor: Visitor, id: string): Promise<Page> {
+    return this.page(visitor, await this.find(id), Form.empty<ConfirmForm>());
+  }
+
+  async delete(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const found = await this.find(id);
+    const form = Form.read(ConfirmForm, body);
+    const { name } = found.channel;
+    if (found.used !== 0 && form.value?.confirm.trim() !== name) form.refuse('confirm', `Enter ${name} to confirm.`);
+    const done = await form.attempt(async ({ password }) => {
+      await this.recent.confirm(visitor, password);
+      await this.desk.delete(id);
+      return true;
+    });
+    if (done !== true) return this.page(visitor, found, form);
+    const text = 'In-flight requests will finish. No new requests are routed here.';
+    return new Redirect('/admin/channels', { tone: 'ok', title: `Channel “${name}” deleted`, text });
+  }
+
+  private async find(id: string): Promise<Found> {
+    const channel = await this.desk.find(id);
+    const attempts = await this.figures.lastDay();
+    const rows = [channel.name, ...channel.formerNames].flatMap((name) => attempts?.get(name) ?? []);
+    return { channel, used: attempts && (this.figures.figuresOf(rows)?.judged ?? 0) };
+  }
+
+  private page(visitor: Visitor, { channel, used }: Found, form: Form<ConfirmForm>): Page {
+    const { id, name, models } = channel;
+    return new Page('admin/channel-delete', {
+      title: `Delete “${name}”?`,
+      width: 'narrow',
+      data: {
+        channel: { id, name },
+        models: Object.keys(models).length,
+        used,
+        inUse: used !== 0,
+        form,
+        passwordNeeded: this.recent.needed(visitor),
+        crumbs: [
+          { href: '/admin/channels', label: 'Channels' },
+          { href: `/admin/channels/${id}`, label: name },
+          { label: 'Delete' },
+        ],
+      },
+    });
+  }
+}
+
+/** One channel. */
+@Operator()
+@Controller('admin/channels/:id')
+export class ChannelController {
+  constructor(
+    private readonly desk: ChannelChanges,
+    private readonly forms: ChannelFormPages,
+    private readonly actions: ChannelActions,
+    private readonly deletion: ChannelDeletePages,
+  ) {}
+
+  @Get()
+  edit(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.forms.edit(visitor, id);
+  }
+
+  @Post()
+  async save(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return (await this.actions.answer(visitor, body, id)) ?? this.forms.save(visitor, id, body);
+  }
+
+  @Post('off')
+  @RequiresRecentSignIn()
+  async switchOff(@Param('id') id: string): Promise<Redirect> {
+    const { name } = await this.desk.find(id);
+    await this.desk.setEnabled(id, false);
+    const text = 'In-flight requests will finish. No new requests are routed here until you re-enable it.';
+    return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” disabled`, text });
+  }
+
+  @Post('on')
+  @RequiresRecentSignIn()
+  async switchOn(@Param('id') id: string): Promise<Redirect> {
+    const { name } = await this.desk.find(id);
+    await this.desk.setEnabled(id, true);
+    const text = 'It receives calls within a second.';
+    return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” enabled`, text });
+  }
+
+  @Get('delete')
+  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.deletion.ask(visitor, id);
+  }
+
+  @Post('delete')
+  delete(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return this.deletion.delete(visitor, id, body);
+  }
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { FLAGS } from './flag-labels.js';
+import { FLAGS } from './flag-controls.js';
 
 const DOCUMENT = resolve(import.meta.dirname, '../../../../docs/catalog-file.md');
 const LETTERS: Readonly<Record<string, string>> = {

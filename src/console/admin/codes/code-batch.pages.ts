@@ -1,11 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn, type Visitor } from '../../../auth/index.js';
-import { addDays, nanos, startOfDay } from '../../../platform/shared/index.js';
-import { amountOf, countOf, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { Matches, ValidateBy } from 'class-validator';
+import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { price } from '../../../platform/format/index.js';
+import { addDays, isDay, nanos, startOfDay } from '../../../platform/shared/index.js';
 import { RedemptionService } from '../../../wallet/index.js';
+import {
+  amountOf,
+  countOf,
+  Form,
+  type FormBody,
+  IsAmount,
+  IsCount,
+  OnceForms,
+  Page,
+  Redirect,
+  Trimmed,
+} from '../../web/index.js';
 import { listAddress } from '../list-address.js';
-import { NewCodesForm } from './code-forms.js';
 
 const CRUMBS = [{ href: '/admin/codes', label: 'Redemption codes' }, { label: 'New codes' }];
 
@@ -83,3 +94,27 @@ const createdPage = ({ codes, form }: MadeBatch, location: string): Page =>
       crumbs: CRUMBS,
     },
   });
+
+/** A batch of codes to create. */
+class NewCodesForm extends ConfirmedForm {
+  @IsAmount({ message: 'Enter an amount in dollars, such as 25.', least: nanos(1n) })
+  readonly amount: string = '';
+
+  @IsCount({ message: 'Enter a number of codes from 1 to 1,000.', least: 1, most: 1000 })
+  @Matches(/\S/, { message: 'Enter a number of codes from 1 to 1,000.' })
+  readonly count: string = '';
+
+  /** The last day on which they can be redeemed. */
+  @ValidateBy(
+    {
+      name: 'isDayOrNothing',
+      validator: { validate: (value) => value === '' || (typeof value === 'string' && isDay(value)) },
+    },
+    { message: 'Enter a date, or leave empty for codes that never expire.' },
+  )
+  readonly expires: string = '';
+
+  @Trimmed()
+  @Matches(/^[^\p{Cc}]{0,200}$/u, { message: 'Enter a note of up to 200 characters.' })
+  readonly note: string = '';
+}

@@ -1,5 +1,5 @@
 import type { GroupDefinition, KnownModel, ModelDefinition } from '../../../catalog/index.js';
-import { groupPreview } from './group-preview.js';
+import { groupPreview } from './group.page.js';
 
 const aGroup = (overrides: Partial<GroupDefinition> = {}): GroupDefinition => ({
   name: 'saver',

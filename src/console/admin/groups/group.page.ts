@@ -1,11 +1,65 @@
 import { Injectable } from '@nestjs/common';
-import { DEFAULT_GROUP, type GroupDefinition } from '../../../catalog/index.js';
+import { DataSource } from 'typeorm';
 import { CatalogInventory, type Inventory } from '../../../catalog/channels/index.js';
+import { DEFAULT_GROUP, type GroupDefinition } from '../../../catalog/index.js';
+import { times } from '../../../platform/format/index.js';
 import { type Difference, Page } from '../../web/index.js';
 import type { TypedForm } from '../catalog-form.js';
-import { addressPart } from '../name-address.js';
-import { groupPreview } from './group-preview.js';
-import { GroupMembers } from './group-members.js';
+import { addressPart } from '../list-address.js';
+import { multiplierIn, sampleCost } from '../models/model.page.js';
+
+/** How many members are listed by name; the rest are counted. */
+const NAMED = 10;
+
+/** Number of accounts and keys that are billed to a group, without deleted ones. */
+interface Members {
+  readonly users: number;
+  /** Keys with this group, or without a group and owned by one of its users. */
+  readonly keys: number;
+}
+
+/** The first members, by name. */
+interface NamedMembers {
+  readonly users: readonly { readonly id: string; readonly email: string }[];
+  readonly keys: readonly { readonly name: string; readonly accountId: string; readonly email: string }[];
+}
+
+/** Reads the users and keys of groups. */
+@Injectable()
+export class GroupMembers {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** By group name; groups without members are absent. */
+  async all(): Promise<ReadonlyMap<string, Members>> {
+    const rows = await this.dataSource.query<(Members & { readonly name: string })[]>(`
+      SELECT name, sum(users)::integer AS users, sum(keys)::integer AS keys FROM (
+        SELECT coalesce(group_name, 'default') AS name, count(*) AS users, 0 AS keys
+          FROM accounts WHERE state <> 'deleted' GROUP BY 1
+        UNION ALL
+        SELECT coalesce(k.group_name, a.group_name, 'default'), 0, count(*)
+          FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.state <> 'deleted' GROUP BY 1
+      ) counted GROUP BY name`);
+    return new Map(rows.map(({ name, users, keys }) => [name, { users, keys }]));
+  }
+
+  /** Users sorted by email address; keys by name, then by user. */
+  async named(group: string): Promise<NamedMembers> {
+    const [users, keys] = await Promise.all([
+      this.dataSource.query<NamedMembers['users']>(
+        `SELECT id, email FROM accounts WHERE state <> 'deleted' AND coalesce(group_name, 'default') = $1
+          ORDER BY email LIMIT ${NAMED}`,
+        [group],
+      ),
+      this.dataSource.query<NamedMembers['keys']>(
+        `SELECT k.name, a.id AS "accountId", a.email FROM api_keys k JOIN accounts a ON a.id = k.account_id
+          WHERE k.state <> 'deleted' AND coalesce(k.group_name, a.group_name, 'default') = $1
+          ORDER BY k.name, a.email, k.id LIMIT ${NAMED}`,
+        [group],
+      ),
+    ]);
+    return { users, keys };
+  }
+}
 
 /** What the page shows besides the stored group. */
 interface Shown {
@@ -89,3 +143,32 @@ const listed = <Link>(label: string, all: number, links: readonly Link[]) => ({
   links,
   more: all > links.length ? all - links.length : undefined,
 });
+
+/**
+ * Cost of a sample call for each model of a group, before and after a change, in nano-dollars. A new group shows all
+ * models, because models are added to groups on their own pages.
+ */
+export function groupPreview(
+  { models, channels }: Inventory,
+  before: GroupDefinition | undefined,
+  after: GroupDefinition | undefined,
+) {
+  const name = before?.name;
+  if (before === undefined && after === undefined) return [];
+  return models.flatMap(({ name: model, enabled, definition }) => {
+    if (!enabled || definition === undefined) return [];
+    if (name !== undefined && !definition.groups.includes(name)) return [];
+    const cost = (group: GroupDefinition | undefined) =>
+      group && sampleCost(definition.pricing, multiplierIn(group, model));
+    return [
+      {
+        model,
+        multiplier: after && times(multiplierIn(after, model)),
+        unserved:
+          name !== undefined && !channels.some((one) => one.models.includes(model) && one.groups.includes(name)),
+        now: cost(before),
+        after: cost(after),
+      },
+    ];
+  });
+}

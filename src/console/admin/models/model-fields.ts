@@ -1,7 +1,10 @@
 import type { EntryError } from '../../../catalog/channels/index.js';
-import type { TokenClass } from '../../../catalog/index.js';
-import { textOf } from '../catalog-form.js';
+import type { Flags, ModelDefinition, TierDefinition, TokenClass } from '../../../catalog/index.js';
+import { count, price } from '../../../platform/format/index.js';
+import { localMinute, parseUsd } from '../../../platform/shared/index.js';
+import { EFFORTS } from '../../../protocols/contract/index.js';
 import type { FormBody } from '../../web/index.js';
+import { linesOf, textOf } from '../catalog-form.js';
 
 /** A token type with a price field in each tier. */
 interface TokenField {
@@ -27,16 +30,16 @@ export const TOKEN_FIELDS: readonly TokenField[] = [
   { name: 'audio_output', label: 'Audio output', hint: 'Default: output price', isRare: true },
 ];
 
-export const MAX_TIERS = 20;
+const MAX_TIERS = 20;
 
 /** The field of a tier's price, or of its minimum prompt tokens (`from`). */
 export const tierField = (index: number, name: TokenClass | 'from'): string => `tier-${index}-${name}`;
 
 /** The number of tiers in a form, at least 1. */
 export function tierCount(values: FormBody): number {
-  let count = 1;
-  while (count < MAX_TIERS && values[tierField(count, 'from')] !== undefined) count++;
-  return count;
+  let tiers = 1;
+  while (tiers < MAX_TIERS && values[tierField(tiers, 'from')] !== undefined) tiers++;
+  return tiers;
 }
 
 /** The form with another, empty tier. */
@@ -44,11 +47,13 @@ export const withTier = (values: FormBody): FormBody => ({ ...values, [tierField
 
 /** The form without a tier; the first one cannot be removed. */
 export function withoutTier(values: FormBody, removed: number): FormBody {
-  const count = tierCount(values);
+  const tiers = tierCount(values);
   const names = ['from' as const, ...TOKEN_FIELDS.map(({ name }) => name)];
   const kept = Object.entries(values).filter(([name]) => !/^tier-\d+-/.test(name));
-  const tiers = Array.from({ length: count }, (_, index) => index).filter((index) => index !== removed || index === 0);
-  const moved = tiers.flatMap((from, to) =>
+  const indexes = Array.from({ length: tiers }, (_, index) => index).filter(
+    (index) => index !== removed || index === 0,
+  );
+  const moved = indexes.flatMap((from, to) =>
     names.map((name) => [tierField(to, name), textOf(values, tierField(from, name))]),
   );
   return Object.fromEntries([...kept, ...moved]);
@@ -119,3 +124,55 @@ const tierLabels = (index: number): (readonly [string, string])[] => [
     ({ name, label }) => [tierField(index, name), index === 0 ? label : `Long context ${index}, ${label}`] as const,
   ),
 ];
+
+/** Initial form values of a new model. */
+export const newValues = (): FormBody => ({ groups: ['default'], when: 'now', 'tier-0-from': '0' });
+
+/** Form values of a stored model. */
+export const valuesOf = (model: ModelDefinition, revision: string, timeZone: string): FormBody => ({
+  name: model.name,
+  displayName: model.displayName,
+  ownedBy: model.ownedBy,
+  contextWindow: count(model.contextWindow),
+  maxOutputTokens: count(model.maxOutputTokens),
+  groups: model.groups,
+  capabilities: capabilityLines(model.capabilities).join('\n'),
+  hiddenTokens: String(model.hiddenTokensPerSecond),
+  free: model.pricing.free ? 'yes' : '',
+  requestFee: model.pricing.request_fee === '0' ? '' : dollars(model.pricing.request_fee),
+  serviceTiers: linesOf(model.pricing.service_tiers ?? {}),
+  speeds: linesOf(model.pricing.speeds ?? {}),
+  geos: linesOf(model.pricing.geos ?? {}),
+  toolFees: linesOf(model.pricing.tool_fees ?? {}),
+  toolMaxUses: linesOf(mapTexts(model.pricing.tool_max_uses ?? {})),
+  imageGeneration: linesOf(model.pricing.image_generation ?? {}),
+  ...Object.fromEntries(EFFORTS.map((effort) => [`effort-${effort}`, model.pricing.effort_multipliers[effort] ?? ''])),
+  ...Object.assign({}, ...model.pricing.tiers.map(tierValues)),
+  when: model.validFrom === undefined ? 'now' : 'later',
+  from: model.validFrom === undefined ? '' : localMinute(model.validFrom, timeZone),
+  reason: '',
+  revision,
+});
+
+const mapTexts = (values: Readonly<Record<string, number>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+
+const tierValues = (tier: TierDefinition, index: number): FormBody => ({
+  [tierField(index, 'from')]: count(tier.from_prompt_tokens),
+  ...Object.fromEntries(TOKEN_FIELDS.map(({ name }) => [tierField(index, name), dollars(tier[name])])),
+});
+
+/** `3` as `3.00`, without rounding. */
+const dollars = (text: string | undefined): string => (text === undefined ? '' : price(parseUsd(text)).slice(1));
+
+/** `vision`, `stopMax: 4`, `efforts: low, high`: a list with one item ends with a comma to distinguish it from a text. */
+const capabilityLines = (flags: Flags): readonly string[] =>
+  Object.keys(flags)
+    .toSorted()
+    .map((name) => capabilityLine(name, flags[name]));
+
+export function capabilityLine(name: string, value: unknown): string {
+  if (value === true) return name;
+  if (!Array.isArray(value)) return `${name}: ${String(value)}`;
+  return `${name}: ${value.join(', ')}${value.length === 1 ? ',' : ''}`;
+}

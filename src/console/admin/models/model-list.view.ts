@@ -1,8 +1,7 @@
-import { type KnownModel, parsePricing } from '../../../catalog/index.js';
 import type { Inventory } from '../../../catalog/channels/index.js';
+import { type KnownModel, parsePricing } from '../../../catalog/index.js';
 import { price, usd } from '../../../platform/format/index.js';
-import { filterOptions, listAddress, type ListQuery, textIn } from '../list-address.js';
-import { modelAddress } from './model-address.js';
+import { addressPart, filterOptions, listAddress, type ListQuery, nameInPart, textIn } from '../list-address.js';
 import type { KnownMargin } from './model-margins.js';
 
 /** States of a model; the badge shows the first that applies. */
@@ -123,3 +122,15 @@ function chipsOf(filter: Filter) {
     return [{ label: labels[name], value, href: listAddress(LIST, { ...filter, [name]: undefined }) }];
   });
 }
+
+const encoded = (name: string): string => name.split('/').map(addressPart).join('/');
+
+/** The URL of a model's page. Names may contain slashes, but no blanks or commas. */
+export const modelAddress = (name: string): string => `/admin/models/${encoded(name)}`;
+
+/** Inverse of `modelAddress`. @param rest decoded path after `/admin/models/` */
+export const modelNameIn = (rest: string): string => rest.split('/').map(nameInPart).join('/');
+
+/** URLs for enabling or disabling a model, and for withdrawing upcoming prices. */
+export const switchAddress = (name: string): string => `/admin/switch-model/${encoded(name)}`;
+export const withdrawAddress = (name: string): string => `/admin/withdraw-prices/${encoded(name)}`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { percent, usd } from '../../../platform/format/index.js';
 import { Clock } from '../../../platform/shared/index.js';
 import { type MarginPart, RangeTooLarge, readMargins, TimeLimitedReads } from '../../../usage/index.js';
-import { type Margin, marginOf } from '../margin.js';
 
 /** Margin of the last seven days, over calls with a known cost. */
 export interface KnownMargin {
@@ -63,3 +63,24 @@ const margins = (parts: readonly MarginPart[]): ReadonlyMap<string, KnownMargin>
       },
     ]),
   );
+
+/** Charge minus upstream cost. Amounts in nano-dollars. */
+interface Margin {
+  readonly amount: bigint;
+  /** Share of the charge: `20%`, `−12%`; `–` if nothing was charged. */
+  readonly share: string;
+  readonly isLoss: boolean;
+}
+
+/** Undefined if the charge or the cost is unknown. */
+export function marginOf(charged: bigint | null, cost: bigint | null): Margin | undefined {
+  if (charged === null || cost === null) return undefined;
+  const amount = charged - cost;
+  const share = percent(Math.abs(Number(amount)), Number(charged));
+  return { amount, share: amount < 0n && charged > 0n ? `−${share}` : share, isLoss: amount < 0n };
+}
+
+/** `margin $35.08, 20%` or `loss $2.10, −12%`. */
+export function marginText({ amount, share, isLoss }: Margin): string {
+  return `${isLoss ? 'loss' : 'margin'} ${usd(isLoss ? -amount : amount)}${share === '–' ? '' : `, ${share}`}`;
+}

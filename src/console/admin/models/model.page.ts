@@ -1,19 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { EFFORTS } from '../../../protocols/contract/index.js';
-import { type KnownModel, PriceHistory, type PricingDefinition } from '../../../catalog/index.js';
+import type { Visitor } from '../../../auth/index.js';
 import { CatalogInventory, type Inventory } from '../../../catalog/channels/index.js';
+import {
+  type GroupDefinition,
+  type KnownModel,
+  parseMultiplier,
+  parsePricing,
+  PriceHistory,
+  type PricingDefinition,
+  type RecordedPrices,
+} from '../../../catalog/index.js';
+import { dateTime, shortDay, times, zoneName } from '../../../platform/format/index.js';
 import { Clock } from '../../../platform/shared/index.js';
+import { EFFORTS, NO_TOKENS, type TokenUsage } from '../../../protocols/contract/index.js';
+import { costOf } from '../../../relay/billing/index.js';
 import { type Difference, Page } from '../../web/index.js';
-import { type Visitor } from '../../../auth/index.js';
-import { dateTime, zoneName } from '../../../platform/format/index.js';
 import { textsOf, type TypedForm } from '../catalog-form.js';
 import { listAddress } from '../list-address.js';
-import { modelAddress, switchAddress, withdrawAddress } from './model-address.js';
 import { tierCount, tierField, TOKEN_FIELDS } from './model-fields.js';
-import { marginBars } from './margin-bars.js';
-import { ModelMargins } from './model-margins.js';
-import { payPreview } from './pay-preview.js';
-import { versionRows } from './version-rows.js';
+import { marginView, modelAddress, switchAddress, withdrawAddress } from './model-list.view.js';
+import { type KnownMargin, ModelMargins } from './model-margins.js';
+import { changeText } from './price-items.js';
 
 /** What the page shows besides the stored model. */
 interface Shown {
@@ -124,3 +131,81 @@ function tierView(index: number, form: TypedForm) {
     rareOpen: rare.some(({ id }) => (form.values[id] ?? '') !== '' || form.faults[id] !== undefined),
   };
 }
+
+/** Version list, newest first, with the changes from the previous version. */
+const versionRows = (versions: readonly RecordedPrices[], address: string, timeZone: string) => {
+  const isInForce = versions.some(({ state }) => state === 'in-force');
+  return versions.map((version, index) => {
+    const before = versions[index + 1];
+    return {
+      number: version.number,
+      words: changeText(before?.pricing, version.pricing),
+      at: version.createdAt ?? version.validFrom,
+      validFrom: version.validFrom,
+      time: version.validFrom.toISOString(),
+      author: version.author,
+      reason: version.reason,
+      isInForce: version.state === 'in-force',
+      isUpcoming: version.state === 'upcoming',
+      isWithdrawn: version.state === 'withdrawn',
+      from: `From ${shortDay(version.validFrom, timeZone)}`,
+      // A model without current prices must keep its first ones.
+      canWithdraw: version.state === 'upcoming' && isInForce,
+      compare: before && `${address}?compare=${before.number}&with=${version.number}`,
+    };
+  });
+};
+
+const FULL = 100;
+
+/** Margins per channel; bar widths are relative to the highest charge. */
+function marginBars(margins: ReadonlyMap<string, KnownMargin>) {
+  const most = [...margins.values()].reduce((sum, { charged }) => (charged > sum ? charged : sum), 1n);
+  return [...margins].map(([channel, margin]) => ({
+    channel,
+    ...marginView(margin),
+    width: Number((margin.charged * BigInt(FULL)) / most),
+  }));
+}
+
+/** The sample call of price previews: 10,000 tokens in, 80% of them cached, and 1,000 out. */
+const SAMPLE: TokenUsage = { ...NO_TOKENS, input: 10_000, cacheRead: 8_000, output: 1_000 };
+const ONE = 1_000_000n;
+
+/** Cost of the sample call in a group, in nano-dollars; undefined if unknown. */
+interface GroupPays {
+  readonly group: string;
+  readonly multiplier: string;
+  readonly now: bigint | undefined;
+  readonly after: bigint | undefined;
+}
+
+/**
+ * What users pay in each enabled group.
+ * @param now the current prices, if any
+ * @param after the entered prices; undefined if invalid
+ */
+const payPreview = (
+  model: string,
+  groups: readonly GroupDefinition[],
+  now: PricingDefinition | undefined,
+  after: PricingDefinition | undefined,
+): readonly GroupPays[] =>
+  groups
+    .filter(({ enabled }) => enabled)
+    .map((group) => {
+      const multiplier = multiplierIn(group, model);
+      return {
+        group: group.name,
+        multiplier: times(multiplier),
+        now: now && sampleCost(now, multiplier),
+        after: after && sampleCost(after, multiplier),
+      };
+    });
+
+/** In millionths. */
+export const multiplierIn = (group: GroupDefinition, model: string): bigint =>
+  parseMultiplier(group.models[model] ?? group.multiplier);
+
+export const sampleCost = (pricing: PricingDefinition, groupMultiplier: bigint): bigint =>
+  costOf({ pricing: parsePricing(pricing), serviceMultiplier: ONE, effortMultiplier: ONE, groupMultiplier }, SAMPLE);

@@ -5,8 +5,7 @@ import { type Query, RangeTooLarge, TimeLimitedReads } from '../../../usage/inde
 import { protocolNames } from '../../web/index.js';
 import { percent } from '../../../platform/format/index.js';
 import { ChannelFiguresReader, type ChannelRows } from '../channels/channel-figures.js';
-import type { ChannelState } from '../channels/channel-state.js';
-import { ChannelStates } from '../channels/channel-states.js';
+import { type ChannelState, ChannelStates } from '../channels/channel-state.js';
 import type { ChannelCooldown } from './notices.js';
 
 /** Upstream cost of a channel’s attempts. */

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { recordedChanges, type RecordedChange } from '../../../platform/audit/index.js';
+import { ChannelDirectory } from '../../../catalog/channels/index.js';
+import { CatalogService } from '../../../catalog/index.js';
+import { type RecordedChange, recordedChanges } from '../../../platform/audit/index.js';
+import { Notifications } from '../../../platform/database/index.js';
+import { CallCounts } from '../../../platform/limits/index.js';
+import { Mailer } from '../../../platform/mail/index.js';
 import { nanos, type Nanos } from '../../../platform/shared/index.js';
 import {
   type ChartScale,
@@ -14,9 +19,9 @@ import {
   type Traffic,
   UsageTotalsReader,
 } from '../../../usage/index.js';
-import type { ChannelCorrections, ChannelTrouble } from './notices.js';
+import type { ChannelCooldown, ChannelCorrections, ChannelTrouble, Conditions } from './notices.js';
 
-export interface Spender {
+interface Spender {
   readonly id: string;
   readonly email: string;
   readonly balance: Nanos;
@@ -124,4 +129,42 @@ const spanBefore = ({ from, to }: Span): Span => ({
 async function troubles(query: Query): Promise<readonly ChannelTrouble[]> {
   const rows = await query<ChannelTrouble>(TROUBLES);
   return rows.map((row) => ({ ...row, status: row.status === 0 ? null : row.status }));
+}
+
+/** Combines database facts with problems known to this process. */
+@Injectable()
+export class Troubles {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly channels: ChannelDirectory,
+    private readonly counts: CallCounts,
+    private readonly notifications: Notifications,
+    private readonly mailer: Mailer,
+  ) {}
+
+  with(
+    reading: Pick<OverviewReading, 'troubles' | 'unsettled' | 'paymentProblems' | 'corrections'>,
+    rests: readonly ChannelCooldown[],
+  ): Conditions {
+    return {
+      rests,
+      troubles: reading.troubles,
+      unsettled: reading.unsettled,
+      paymentProblems: reading.paymentProblems,
+      corrections: reading.corrections,
+      hasChannel: this.channels.hasStored,
+      unserved: this.unserved(),
+      countsAway: this.counts.away,
+      hearsOthers: this.notifications.connected,
+      lostMails: this.mailer.lost,
+    };
+  }
+
+  /** Enabled models with groups that no channel serves in any of these groups. */
+  private unserved(): readonly string[] {
+    return [...this.catalog.current().models.values()]
+      .filter(({ enabled, groups }) => enabled && groups.length > 0)
+      .filter(({ name, groups }) => groups.every((group) => this.channels.serving(group, name).length === 0))
+      .map(({ name }) => name);
+  }
 }

@@ -2,11 +2,11 @@ import type { AuditObjectKind, RecordedChange } from '../../../platform/audit/in
 import type { ChartScale, Traffic } from '../../../usage/index.js';
 import { COUNT, type Notice, stackedBars } from '../../web/index.js';
 import { clockTime, count, percent, shortDay, usd } from '../../../platform/format/index.js';
-import { marginOf } from '../margin.js';
+import { marginOf } from '../models/model-margins.js';
 import type { OverviewReading } from './overview-reader.js';
 
 /** A selectable range, ending now. */
-export interface OverviewRange {
+interface OverviewRange {
   readonly name: string;
   readonly label: string;
   readonly ms: number;
@@ -32,7 +32,7 @@ export const OVERVIEW_RANGES: readonly OverviewRange[] = [
   { name: '30d', label: '30 days', ms: 30 * DAY_MS, words: 'Last 30 days', before: 'previous 30 days' },
 ];
 
-export interface OverviewInput {
+interface OverviewInput {
   readonly range: OverviewRange;
   readonly scale: ChartScale;
   readonly reading: OverviewReading;

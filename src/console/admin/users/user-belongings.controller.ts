@@ -1,10 +1,125 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
 import { SessionService, type Visitor } from '../../../auth/index.js';
+import { type OwnKey, OwnKeys } from '../../../keys/index.js';
+import { exactUsd } from '../../../platform/format/index.js';
+import { type Nanos, nanos } from '../../../platform/shared/index.js';
 import { Operator, RequiresRecentSignIn } from '../../access/index.js';
-import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/index.js';
-import { UserKeyQuotaPages } from './user-key-quota.pages.js';
-import { UserKeyPages } from './user-keys.pages.js';
+import { KeyUsePages } from '../../keys/index.js';
+import { amountOf, CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { listAddress } from '../list-address.js';
+import type { ListedUser } from './user-directory.js';
+import { userCrumbs, userTitle } from './user-facts.js';
+import { QuotaForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
+
+const pathOf = (id: string): string => `/admin/users/${id}#keys`;
+
+/** Administration of a user's API keys. */
+@Injectable()
+export class UserKeyPages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly keys: OwnKeys,
+    private readonly use: KeyUsePages,
+  ) {}
+
+  /** The key's usage page without the owner's actions. @throws KeyNotFound */
+  async show(visitor: Visitor, accountId: string, id: string, range: unknown): Promise<Page> {
+    const user = await this.users.find(accountId);
+    const place = {
+      path: `/admin/users/${accountId}/keys/${id}`,
+      crumbs: userCrumbs({ id: accountId, email: userTitle(user) }, 'API key'),
+      log: (name: string): string => listAddress('/admin/calls', { user: accountId, key: id, range: name }),
+    };
+    return this.use.ofUser({ accountId, id }, place, visitor, range);
+  }
+
+  /** @throws KeyNotFound, also for a key of another user; so do the methods below */
+  async disable(accountId: string, id: string): Promise<Redirect> {
+    const { name } = await this.keys.get({ accountId, id });
+    await this.keys.disable({ accountId, id });
+    const text = 'Calls with this key are rejected until you or the user re-enable it.';
+    return new Redirect(pathOf(accountId), { tone: 'ok', title: `API key “${name}” disabled`, text });
+  }
+
+  async enable(accountId: string, id: string): Promise<Redirect> {
+    const { name } = await this.keys.get({ accountId, id });
+    await this.keys.enable({ accountId, id });
+    return new Redirect(pathOf(accountId), { tone: 'ok', title: `API key “${name}” enabled` });
+  }
+
+  async askToDelete(accountId: string, id: string): Promise<Page> {
+    const user = await this.users.find(accountId);
+    const key = await this.keys.get({ accountId, id });
+    const crumbs = userCrumbs({ id: user.id, email: userTitle(user) }, 'Delete API key');
+    const data = { key: shown(key), user: { id: user.id, title: userTitle(user) }, crumbs };
+    return new Page('admin/users-key-delete', { title: `Delete “${key.name}”?`, width: 'narrow', data });
+  }
+
+  async delete(accountId: string, id: string): Promise<Redirect> {
+    const { name } = await this.keys.get({ accountId, id });
+    await this.keys.delete({ accountId, id });
+    const text = 'Calls with this key are now rejected.';
+    return new Redirect(pathOf(accountId), { tone: 'ok', title: `API key “${name}” deleted`, text });
+  }
+}
+
+const shown = ({ id, name, hint, lastUsedAt }: OwnKey) => ({ id, name, hint, lastUsedAt });
+
+/** `/admin/users/:id/keys/:key/quota`: how much of the user's balance a key may spend. Does not change the balance. */
+@Injectable()
+export class UserKeyQuotaPages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly keys: OwnKeys,
+    private readonly once: OnceForms,
+  ) {}
+
+  /** @throws KeyNotFound, also for a key of another user */
+  async ask(accountId: string, id: string): Promise<Page> {
+    const user = await this.users.find(accountId);
+    return pageOf(user, await this.keys.get({ accountId, id }), Form.empty({ direction: 'add' }));
+  }
+
+  async change(visitor: Visitor, accountId: string, id: string, body: FormBody): Promise<Page | Redirect> {
+    const user = await this.users.find(accountId);
+    const key = await this.keys.get({ accountId, id });
+    const form = Form.read(QuotaForm, body);
+    const change = () => form.attempt((value) => this.keys.raiseQuota({ accountId, id }, signed(value)));
+    const result = await this.once.run(visitor.accountId, body, change, () => `/admin/users/${accountId}#keys`);
+    if (result === undefined) return pageOf(user, key, form);
+    const text =
+      result.made === undefined ? 'This form was already submitted.' : `The quota is now ${exactUsd(result.made)}.`;
+    return new Redirect(result.location, { tone: 'ok', title: `Quota of “${key.name}” changed`, text });
+  }
+}
+
+const DIRECTIONS = [
+  { value: 'add', label: 'Raise the quota' },
+  { value: 'take', label: 'Lower the quota' },
+];
+
+/** Negative to lower the quota. */
+function signed({ direction, quota }: QuotaForm): Nanos {
+  const amount = amountOf(quota) ?? nanos(0n);
+  return direction === 'take' ? nanos(-amount) : amount;
+}
+
+const pageOf = (user: ListedUser, key: OwnKey, form: Form<QuotaForm>): Page =>
+  new Page('admin/users-key-quota', {
+    title: `Quota of “${key.name}”`,
+    width: 'narrow',
+    data: {
+      form,
+      user: { id: user.id, title: userTitle(user) },
+      key: { id: key.id, name: key.name, hint: key.hint },
+      quota: key.quota && exactUsd(key.quota),
+      used: exactUsd(key.used),
+      held: key.held > 0n ? exactUsd(key.held) : undefined,
+      directions: DIRECTIONS,
+      crumbs: userCrumbs({ id: user.id, email: userTitle(user) }, 'API key quota'),
+    },
+  });
 
 /** A user's API keys and sessions. */
 @Controller('admin/users/:id')

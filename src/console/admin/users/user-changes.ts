@@ -9,10 +9,9 @@ import {
 } from '../../../auth/index.js';
 import { changedLimits, NO_LIMITS } from '../../../platform/limits/index.js';
 import { countOf, Form, type FormBody, Page, Redirect } from '../../web/index.js';
-import { UserChoices } from './user-choices.js';
+import { ROLES, UserChoices } from './user-facts.js';
 import { RoleForm, SettingsForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
-import { ROLES } from './user-labels.js';
 
 const pathOf = (id: string): string => `/admin/users/${id}`;
 

@@ -1,11 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { AccountService, SessionService } from '../../../auth/index.js';
-import { sessionViews } from '../../account/index.js';
+import {
+  type AccountRole,
+  AccountService,
+  type AccountState,
+  InvalidAccount,
+  SessionService,
+} from '../../../auth/index.js';
+import { CatalogEditor, DEFAULT_GROUP } from '../../../catalog/index.js';
 import { OwnKeys } from '../../../keys/index.js';
-import { badgeOf as keyBadgeOf, fullestOf, limitsOf } from '../../keys/index.js';
 import { TimeLimitedReads } from '../../../usage/index.js';
 import { type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
+import { sessionViews } from '../../account/index.js';
+import { badgeOf as keyBadgeOf, fullestOf, limitsOf } from '../../keys/index.js';
 import { exactAmount, MOVEMENT_WORDS, paymentLabels } from '../../wallet/index.js';
+import { Cursors } from '../../web/index.js';
+import { listAddress, type ListQuery } from '../list-address.js';
 
 const PAGE_MOVEMENTS = 20;
 
@@ -67,3 +76,118 @@ const movementRow = ({ id, at, kind, reason, amount, balanceAfter, payment }: To
   amount: exactAmount(amount, true),
   after: exactAmount(balanceAfter),
 });
+
+interface Badge {
+  readonly tone: 'ok' | 'warn' | 'bad' | '';
+  readonly label: string;
+}
+
+const STATES: Readonly<Record<AccountState, Badge>> = {
+  enabled: { tone: 'ok', label: 'Enabled' },
+  disabled: { tone: 'bad', label: 'Suspended' },
+  deleted: { tone: '', label: 'Deleted' },
+};
+
+export const ROLES: Readonly<Record<AccountRole, string>> = { user: 'User', admin: 'Administrator' };
+
+export const STATE_FILTERS: readonly (readonly [string, string])[] = [
+  ['', 'Not deleted'],
+  ...Object.entries(STATES).map(([state, { label }]) => [state, label] as const),
+];
+
+export const ROLE_FILTERS: readonly (readonly [string, string])[] = [['', 'Any role'], ...Object.entries(ROLES)];
+
+/** Verification matters only while the account is enabled. */
+export const badgeOf = ({ state, verified }: { readonly state: AccountState; readonly verified: boolean }): Badge =>
+  state === 'enabled' && !verified ? { tone: 'warn', label: 'Not verified' } : STATES[state];
+
+/** Display name of a user; the address of a deleted account is meaningless. */
+export const userTitle = ({ state, email }: { readonly state: AccountState; readonly email: string }): string =>
+  state === 'deleted' ? 'Deleted user' : email;
+
+/** Breadcrumbs of a user's pages. */
+export const userCrumbs = (user: { readonly id: string; readonly email: string }, last?: string) => [
+  { href: '/admin/users', label: 'Users' },
+  ...(last === undefined
+    ? [{ label: user.email }]
+    : [{ href: `/admin/users/${user.id}`, label: user.email }, { label: last }]),
+];
+
+/** The groups that a user can be assigned to. */
+@Injectable()
+export class UserChoices {
+  constructor(
+    private readonly accounts: AccountService,
+    private readonly catalog: CatalogEditor,
+  ) {}
+
+  /** Names of all groups, `default` first. */
+  async groups(): Promise<readonly string[]> {
+    const { groups } = await this.accounts.within((manager) => this.catalog.names(manager));
+    return [DEFAULT_GROUP, ...[...groups].filter((name) => name !== DEFAULT_GROUP).toSorted()];
+  }
+
+  /** The group name as an account stores it; undefined for `default`. @throws InvalidAccount */
+  async groupName(chosen: string): Promise<string | undefined> {
+    if (!(await this.groups()).includes(chosen)) throw new InvalidAccount('group', 'Choose a group from the list.');
+    return chosen === DEFAULT_GROUP ? undefined : chosen;
+  }
+}
+
+export const groupOptions = (groups: readonly string[]) => groups.map((name) => ({ value: name, label: name }));
+
+const KEYS = 'user-keys';
+const LEDGER = 'user-ledger';
+
+/** Start of a list on the page. */
+interface Start {
+  /** The opened cursor; undefined: start with the newest. */
+  readonly place: Readonly<Record<string, string>> | undefined;
+  /** Whether the query string has an invalid cursor. */
+  readonly lost: boolean;
+}
+
+/** URLs; undefined if there is no such page. */
+interface Turns {
+  readonly newest: string | undefined;
+  readonly older: string | undefined;
+}
+
+/** The paginated lists on a user's page. */
+@Injectable()
+export class UserLists {
+  constructor(
+    private readonly facts: UserFacts,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async keys(userId: string, query: ListQuery) {
+    const { place, lost } = this.startOf(KEYS, query['keys']);
+    const { keys, older } = await this.facts.keysOf(userId, place?.['id']);
+    const next = older && this.cursors.seal(KEYS, { id: older });
+    return { keys, lost, turns: turnsOf(userId, 'keys', place, next) };
+  }
+
+  async ledger(userId: string, query: ListQuery) {
+    const { place, lost } = this.startOf(LEDGER, query['ledger']);
+    const before = place && ([place['at'] ?? '', place['id'] ?? ''] as const);
+    const { movements, older } = await this.facts.ledgerOf(userId, before);
+    const next = older && this.cursors.seal(LEDGER, { at: older[0], id: older[1] });
+    return { movements, lost, turns: turnsOf(userId, 'ledger', place, next) };
+  }
+
+  private startOf(list: string, sealed: ListQuery[string]): Start {
+    const place = typeof sealed === 'string' ? this.cursors.open(list, sealed) : undefined;
+    return { place, lost: sealed !== undefined && place === undefined };
+  }
+}
+
+/** Undefined if the list fits on one page. */
+function turnsOf(userId: string, list: string, place: Start['place'], next: string | undefined): Turns | undefined {
+  if (place === undefined && next === undefined) return undefined;
+  const there = `/admin/users/${userId}`;
+  return {
+    newest: place && `${there}#${list}`,
+    older: next && `${listAddress(there, { [list]: next })}#${list}`,
+  };
+}

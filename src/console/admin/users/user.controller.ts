@@ -1,12 +1,142 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
+import {
+  ConfirmedForm,
+  LastAdministrator,
+  RecentSignIn,
+  SecondFactorIsOff,
+  SecondFactorRemoval,
+  SecondFactors,
+  type Visitor,
+} from '../../../auth/index.js';
+import { AccountDeletion } from '../../../keys/onboarding/index.js';
+import { usd } from '../../../platform/format/index.js';
+import { WalletInUse } from '../../../wallet/index.js';
 import { Operator, RequiresRecentSignIn } from '../../access/index.js';
-import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../web/index.js';
-import { type Visitor } from '../../../auth/index.js';
+import { CurrentVisitor, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { UserChanges } from './user-changes.js';
-import { UserDeletePages } from './user-delete.pages.js';
-import { UserSecondFactorPages } from './user-second-factor.pages.js';
+import type { ListedUser } from './user-directory.js';
+import { userCrumbs, userTitle } from './user-facts.js';
+import { ConfirmDeletionForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
+
+/** `/admin/users/:id/delete`: requires the email address to be typed, since deletion is permanent. */
+@Injectable()
+export class UserDeletePages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly deletion: AccountDeletion,
+    private readonly recent: RecentSignIn,
+  ) {}
+
+  async ask(visitor: Visitor, id: string): Promise<Page> {
+    return this.page(visitor, await this.users.findPresent(id), Form.empty());
+  }
+
+  async delete(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const user = await this.users.findPresent(id);
+    const form = Form.read(ConfirmDeletionForm, body);
+    if (form.value?.confirm.toLowerCase() !== user.email) form.refuse('confirm', `Enter ${user.email} to confirm.`);
+    const done = await form.attempt(({ password }) => this.deleted(visitor, id, password, form));
+    if (done !== true) return this.page(visitor, user, form);
+    const text = 'Usage logs and the ledger are kept. The email address can be used again.';
+    return new Redirect('/admin/users', { tone: 'ok', title: `${user.email} deleted`, text });
+  }
+
+  /** Reasons against the deletion become an error of the confirmation field. */
+  private async deleted(
+    visitor: Visitor,
+    id: string,
+    password: string,
+    form: Form<ConfirmDeletionForm>,
+  ): Promise<boolean> {
+    await this.recent.confirm(visitor, password);
+    try {
+      await this.deletion.run(id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof WalletInUse) && !(error instanceof LastAdministrator)) throw error;
+      form.refuse('confirm', error.message);
+      return false;
+    }
+  }
+
+  private page(visitor: Visitor, user: ListedUser, form: Form<ConfirmDeletionForm>): Page {
+    return new Page('admin/users-delete', {
+      title: `Delete ${userTitle(user)}?`,
+      width: 'narrow',
+      data: {
+        form,
+        user: { id: user.id, email: user.email },
+        balance: user.balance > 0n ? usd(user.balance) : undefined,
+        owed: user.owed > 0n ? usd(user.owed) : undefined,
+        calls: user.calls,
+        crumbs: userCrumbs(user, 'Delete'),
+        passwordNeeded: this.recent.needed(visitor),
+      },
+    });
+  }
+}
+
+/**
+ * `/admin/users/:id/second-factor`: turns off two-factor authentication for a user who lost the app and the recovery
+ * codes. Administrators turn off their own on the account page, which requires a code.
+ */
+@Injectable()
+export class UserSecondFactorPages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly factors: SecondFactors,
+    private readonly removal: SecondFactorRemoval,
+    private readonly recent: RecentSignIn,
+  ) {}
+
+  async ask(visitor: Visitor, id: string): Promise<Page | Redirect> {
+    if (id === visitor.accountId) return new Redirect(OWN_PAGE);
+    const user = await this.users.findPresent(id);
+    return this.page(visitor, user, Form.empty());
+  }
+
+  async remove(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    if (id === visitor.accountId) return new Redirect(OWN_PAGE);
+    const user = await this.users.findPresent(id);
+    const form = Form.read(ConfirmedForm, body);
+    try {
+      const done = await form.attempt(async ({ password }) => {
+        await this.recent.confirm(visitor, password);
+        await this.removal.remove(id);
+        return true;
+      });
+      if (done === undefined) return await this.page(visitor, user, form);
+    } catch (error) {
+      if (error instanceof SecondFactorIsOff) return new Redirect(pathOf(id), GONE);
+      throw error;
+    }
+    const text = `${user.email} was signed out and notified by email. They now sign in with their password only.`;
+    return new Redirect(pathOf(id), { tone: 'ok', title: 'Two-factor authentication turned off', text });
+  }
+
+  private async page(visitor: Visitor, user: ListedUser, form: Form<ConfirmedForm>): Promise<Page | Redirect> {
+    const factor = await this.factors.of(user.id);
+    if (factor === undefined) return new Redirect(pathOf(user.id), GONE);
+    return new Page('admin/users-second-factor', {
+      title: `Turn off two-factor authentication for ${user.email}?`,
+      width: 'narrow',
+      data: {
+        form,
+        user: { id: user.id, email: user.email },
+        factor,
+        crumbs: userCrumbs(user, 'Two-factor authentication'),
+        passwordNeeded: this.recent.needed(visitor),
+      },
+    });
+  }
+}
+
+const pathOf = (id: string): string => `/admin/users/${id}`;
+/** Requires the password and a code. */
+const OWN_PAGE = '/account/second-factor/off';
+const GONE = { tone: 'warn', title: 'Two-factor authentication is already off' } as const;
 
 type UserPageResult = Promise<Page | Redirect>;
 

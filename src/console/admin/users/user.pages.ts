@@ -4,12 +4,18 @@ import { Form, Page } from '../../web/index.js';
 import { clockTime, count, shortDay, usd } from '../../../platform/format/index.js';
 import { differencesOf } from '../catalog-form.js';
 import { listAddress, type ListQuery } from '../list-address.js';
-import { groupOptions, UserChoices } from './user-choices.js';
+import {
+  badgeOf,
+  groupOptions,
+  ROLES,
+  UserChoices,
+  userCrumbs,
+  UserFacts,
+  UserLists,
+  userTitle,
+} from './user-facts.js';
 import { type ListedUser, UserDirectory } from './user-directory.js';
-import { UserFacts } from './user-facts.js';
 import type { RoleForm, SettingsForm } from './user-forms.js';
-import { UserLists } from './user-lists.js';
-import { badgeOf, ROLES, userCrumbs, userTitle } from './user-labels.js';
 
 interface SentSettings {
   readonly form: Form<SettingsForm>;

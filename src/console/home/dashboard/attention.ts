@@ -1,10 +1,9 @@
-import { type KeyNotice, type OwnKey } from '../../../keys/index.js';
-import { noticeText } from '../../keys/index.js';
+import type { KeyNotice, OwnKey } from '../../../keys/index.js';
+import { clockTime, count, usd } from '../../../platform/format/index.js';
 import type { Nanos } from '../../../platform/shared/index.js';
 import { type ModelTrouble, RESULT_LABELS } from '../../../usage/index.js';
-import { clockTime, count, usd } from '../../../platform/format/index.js';
 import { type AllowanceOutlook, lastingBalance } from '../../../wallet/index.js';
-import { daysLeft, daysLeftText } from './runway.js';
+import { noticeText } from '../../keys/index.js';
 
 /** What may have to be attended to. */
 export interface Conditions {
@@ -22,7 +21,7 @@ export interface Conditions {
 }
 
 /** One condition, with what can be done about it. */
-export interface Attention {
+interface Attention {
   readonly tone: 'warn' | 'bad';
   readonly icon: 'warning' | 'clock';
   /** In bold in front of the text; may be empty. */
@@ -122,4 +121,22 @@ const ENDED: Readonly<Partial<Record<ModelTrouble['result'], string>>> = {
 function why(reason: string, message: string): string {
   const text = message.replace(/ \(request id: [^)]*\)$/, '').trim() || reason.replaceAll('_', ' ');
   return text.length > LONGEST_REASON ? `${text.slice(0, LONGEST_REASON - 1).trimEnd()}…` : text;
+}
+
+/** Further ahead nobody can tell. */
+const MAX_DAYS = 366;
+
+/** How many days a balance lasts, to a tenth; undefined where nobody can tell, or where nothing is spent. */
+function daysLeft(balance: bigint, pace: bigint | undefined): number | undefined {
+  if (pace === undefined || pace <= 0n || balance <= 0n) return undefined;
+  const days = Number((balance * 10n) / pace) / 10;
+  return days > MAX_DAYS ? undefined : days;
+}
+
+/** `about 25 days`. */
+export function daysLeftText(balance: bigint, pace: bigint | undefined): string | undefined {
+  const days = daysLeft(balance, pace);
+  if (days === undefined) return undefined;
+  if (days < 1) return 'less than a day';
+  return days < 2 ? 'about a day' : `about ${Math.floor(days)} days`;
 }

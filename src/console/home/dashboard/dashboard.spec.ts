@@ -2,9 +2,8 @@ import type { OwnKey } from '../../../keys/index.js';
 import { nanos, parseUsd } from '../../../platform/shared/index.js';
 import type { ModelTrouble } from '../../../usage/index.js';
 import type { UsageOverview } from '../../usage/index.js';
-import { attention, type Conditions } from './attention.js';
+import { attention, type Conditions, daysLeftText } from './attention.js';
 import { type DashboardInput, dashboardView, greeting } from './dashboard.view.js';
-import { daysLeftText } from './runway.js';
 
 const NOW = new Date('2026-11-20T13:30:00Z');
 const DAY_MS = 86_400_000;

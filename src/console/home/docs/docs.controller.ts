@@ -1,12 +1,13 @@
 import { Controller, Get } from '@nestjs/common';
-import { Public } from '../../access/index.js';
-import { Offer } from '../../../catalog/index.js';
-import { Config, BaseAddress } from '../../../platform/config/index.js';
+import { Offer, type OfferedModel } from '../../../catalog/index.js';
+import { BaseAddress, Config } from '../../../platform/config/index.js';
+import { WARNING_MEANINGS } from '../../../protocols/contract/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
-import { Page } from '../../web/index.js';
-import { protocolEndpoints } from '../protocol-endpoints.js';
-import { docsView } from './docs.view.js';
-import { openApiDocument, pathsFor } from './openapi/index.js';
+import { Public } from '../../access/index.js';
+import { clientSnippets, Page } from '../../web/index.js';
+import { type ProtocolEndpoint, protocolEndpoints } from '../endpoints.js';
+import { ERRORS, WARNINGS } from './errors.js';
+import { openApiDocument, type Operation, type Paths, pathsFor, type Schema, SCHEMAS } from './openapi/index.js';
 
 @Controller('docs')
 @Public()
@@ -34,4 +35,104 @@ export class DocsController {
   openApi(): object {
     return openApiDocument(this.address.current(), pathsFor(protocolEndpoints(this.adapters.dialects)));
   }
+}
+
+/** What the documentation is told of this service. */
+interface Documented {
+  readonly dialects: readonly ProtocolEndpoint[];
+  /** Newest first. */
+  readonly models: readonly OfferedModel[];
+  /** Where people reach it, without a trailing slash. */
+  readonly base: string;
+  readonly maxBodyBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** Before there are models, samples are written with a name that stands for any. */
+const ANY_MODEL = { name: 'MODEL', protocols: [], translates: true };
+
+const docsView = ({ dialects, models, base, maxBodyBytes }: Documented) => ({
+  base,
+  addresses: dialects.map((dialect, index) => ({ ...dialect, id: `base-${index}`, address: base + dialect.base })),
+  maxBody: `${Math.floor((maxBodyBytes / MIB) * 10) / 10} MiB`,
+  tabs: clientSnippets(base, [...models.map(({ model, ...answers }) => ({ name: model.name, ...answers })), ANY_MODEL]),
+  losses: WARNINGS,
+  warnings: Object.entries(WARNING_MEANINGS).map(([code, meaning]) => ({ code, meaning })),
+  errors: ERRORS,
+  operations: referenceView(pathsFor(dialects)),
+});
+
+/** A member of a request or an answer, as a row. */
+interface MemberRow {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/** The description of the API as tables: the same data that programs read as OpenAPI. */
+const referenceView = (paths: Paths) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => operationView(method.toUpperCase(), path, operation)),
+  );
+
+function operationView(method: string, path: string, operation: Operation) {
+  const { operationId, summary, parameters = [], requestBody, responses } = operation;
+  const body = bodyOf(requestBody?.content);
+  const answer = bodyOf(responses['200']?.content);
+  return {
+    id: operationId,
+    method,
+    path,
+    summary,
+    sent: [
+      ...parameters.map((parameter) => ({
+        name: parameter.name,
+        type: `${parameter.in}, ${typeText(parameter.schema)}`,
+        required: parameter.required,
+        description: parameter.description,
+      })),
+      ...members(body),
+    ],
+    note: body?.description,
+    got: members(answer),
+    statuses: Object.entries(responses).map(([status, { description }]) => ({ status, description })),
+  };
+}
+
+const bodyOf = (content: Readonly<Record<string, { readonly schema: Schema }>> | undefined): Schema | undefined => {
+  const schema = content?.['application/json']?.schema;
+  return schema && resolved(schema);
+};
+
+/** The members of an object, those of objects within it behind their own; lists of objects likewise. */
+function members(schema: Schema | undefined, prefix = ''): MemberRow[] {
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, property]) => {
+    const own = resolved(property);
+    const row = {
+      name: prefix + name,
+      type: typeText(property),
+      required: schema?.required?.includes(name) ?? false,
+      description: own.description ?? '',
+    };
+    const inner = own.items ? members(resolved(own.items), `${prefix}${name}[].`) : members(own, `${prefix}${name}.`);
+    return [row, ...inner];
+  });
+}
+
+/** What a reference points at; of two possibilities the one that is not null. */
+function resolved(schema: Schema): Schema {
+  const either = schema.oneOf?.find(({ type }) => type !== 'null');
+  if (either !== undefined) return resolved(either);
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : (SCHEMAS[name] ?? schema);
+}
+
+function typeText(schema: Schema): string {
+  if (schema.oneOf !== undefined) return schema.oneOf.map(typeText).join(' or ');
+  const { type = 'object', const: fixed, enum: values } = resolved(schema);
+  if (fixed !== undefined) return `“${fixed}”`;
+  if (values !== undefined) return values.map((value) => value ?? 'null').join(' | ');
+  return [type].flat().join(' or ');
 }

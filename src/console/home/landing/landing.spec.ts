@@ -1,7 +1,6 @@
 import { parsePricing } from '../../../catalog/index.js';
 import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
-import { landingView } from './landing.view.js';
-import { receiptOf } from './receipt.js';
+import { landingView, receiptOf } from './landing.view.js';
 
 const landing = (...models: ReturnType<typeof anOffer>[]) =>
   landingView({ group: aGroup(), models, dialects: PROTOCOLS, base: 'https://relay.example' });

@@ -7,16 +7,13 @@ import {
   type PriceTier,
   type TokenClass,
 } from '../../../catalog/index.js';
-import type { ProtocolEndpoint } from '../protocol-endpoints.js';
-import { type Endpoint, endpointsOf } from '../endpoints.js';
+import { type Endpoint, endpointsOf, multiplierFor, type ProtocolEndpoint } from '../endpoints.js';
 import { highlighted, sampleCall } from '../../web/index.js';
 import { times } from '../../../platform/format/index.js';
-import { multiplierFor } from '../multiplier.js';
-import { modelAddress } from './price-query.js';
-import { scaled, scaledPrice } from './scaled-price.js';
+import { modelAddress, scaled, scaledPrice } from './pricing.view.js';
 
 /** A model with every group that the viewer may choose to call it in. */
-export interface ModelOffer {
+interface ModelOffer {
   /** At least one; `offered` is the model as that group has it. */
   readonly groups: readonly { readonly group: CatalogGroup; readonly offered: OfferedModel }[];
   /** The name of the group whose prices are shown; one of them. */

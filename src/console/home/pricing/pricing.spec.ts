@@ -1,9 +1,7 @@
 import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
 import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
 import { modelView } from './model.view.js';
-import { priceRows } from './price-list.js';
-import { modelAddress, type PriceQuery, priceQuery } from './price-query.js';
-import { pricingView } from './pricing.view.js';
+import { modelAddress, type PriceQuery, priceQuery, priceRows, pricingView } from './pricing.view.js';
 
 const priced = (tiers: PricingDefinition['tiers'], more: Partial<PricingDefinition> = {}) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers, ...more });

@@ -1,5 +1,5 @@
 import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
-import { scaled, scaledPrice } from './scaled-price.js';
+import { scaled, scaledPrice } from './pricing.view.js';
 
 const shown = (price: string, multiplier: bigint): string => scaledPrice(scaled(parseUsd(price), multiplier));
 

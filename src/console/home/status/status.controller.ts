@@ -1,8 +1,108 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Injectable } from '@nestjs/common';
+import type { Visit, Visitor } from '../../../auth/index.js';
+import { Offer } from '../../../catalog/index.js';
+import { DatabaseHealth } from '../../../platform/database/index.js';
+import { clockTime, percent } from '../../../platform/format/index.js';
+import { Settings } from '../../../platform/settings/index.js';
+import { Clock, monotonicMs } from '../../../platform/shared/index.js';
+import { RunState } from '../../../relay/index.js';
+import {
+  type ModelOutcomes,
+  type OutcomeCounts,
+  RangeTooLarge,
+  readModelOutcomes,
+  TimeLimitedReads,
+} from '../../../usage/index.js';
 import { Public } from '../../access/index.js';
-import { CurrentVisit, type Page } from '../../web/index.js';
-import { type Visit } from '../../../auth/index.js';
-import { StatusPages } from './status.pages.js';
+import { CurrentVisit, Detour, healthStrip, Page } from '../../web/index.js';
+
+/** How models answered, as it was counted last. */
+interface CountedResponses {
+  readonly models: ReadonlyMap<string, ModelOutcomes>;
+  /** The beginning of each hour that was counted, in milliseconds since 1970, from the oldest on; the last one runs. */
+  readonly hours: readonly number[];
+  readonly countedAt: Date;
+}
+
+const HOURS = 24;
+/** How long a count may take, in ms. */
+const LIMIT_MS = 3000;
+/** How long it is shown before another one is begun: at least so long, and many times as long as it took. */
+const KEPT_MS = 15_000;
+const KEPT_TIMES = 20;
+
+/** Counts for whoever asks, strangers among them: however many ask, the database is asked seldom, and once at a time. */
+@Injectable()
+export class ResponseCounting {
+  private last: CountedResponses | undefined;
+  private keptUntilMs = -Infinity;
+  private counting: Promise<void> | undefined;
+
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Undefined when nothing could be counted yet; older than usual when the last count took too long. */
+  async current(): Promise<CountedResponses | undefined> {
+    if (monotonicMs() >= this.keptUntilMs)
+      await (this.counting ??= this.count().finally(() => (this.counting = undefined)));
+    return this.last;
+  }
+
+  private async count(): Promise<void> {
+    const begunMs = monotonicMs();
+    const countedAt = this.clock.date();
+    const running = Math.floor(countedAt.getTime() / HOUR_MS) * HOUR_MS;
+    const hours = Array.from({ length: HOURS }, (_, index) => running - (HOURS - 1 - index) * HOUR_MS);
+    const span = { from: new Date(running - (HOURS - 1) * HOUR_MS), to: countedAt };
+    try {
+      const models = await this.reads.read((query) => readModelOutcomes(query, span), LIMIT_MS);
+      this.last = { models: new Map(models.map((answers) => [answers.model, answers])), hours, countedAt };
+    } catch (error) {
+      if (!(error instanceof RangeTooLarge)) throw error;
+    } finally {
+      const tookMs = monotonicMs() - begunMs;
+      this.keptUntilMs = monotonicMs() + Math.max(KEPT_MS, KEPT_TIMES * tookMs);
+    }
+  }
+}
+
+/** How the service and its models do, from the calls of all users. */
+@Injectable()
+export class StatusPages {
+  constructor(
+    private readonly settings: Settings,
+    private readonly offer: Offer,
+    private readonly counting: ResponseCounting,
+    private readonly database: DatabaseHealth,
+    private readonly state: RunState,
+  ) {}
+
+  /** @throws Detour where it is not public, and whoever visits is not signed in */
+  async show(visitor: Visitor | undefined): Promise<Page> {
+    if (!this.settings.current().site.statusIsPublic) {
+      if (visitor === undefined) throw new Detour('/sign-in?next=%2Fstatus');
+      if (!visitor.verified) throw new Detour('/verify');
+    }
+    const [counted, answers] = await Promise.all([this.counting.current(), this.database.ping()]);
+    const data = statusView({
+      models: this.modelsOf(visitor),
+      counted,
+      takesCalls: answers && !this.state.draining,
+      timeZone: visitor?.timeZone ?? 'UTC',
+    });
+    return new Page('home/status', { title: 'Status', data });
+  }
+
+  /** All that the visitor could call, in one group or another. */
+  private modelsOf(visitor: Visitor | undefined): readonly string[] {
+    const names = this.offer
+      .groupsFor(visitor)
+      .flatMap((group) => this.offer.modelsOf(group.name).map(({ model }) => model.name));
+    return [...new Set(names)].toSorted((one, other) => one.localeCompare(other));
+  }
+}
 
 /** For everybody where the operator says so, else for whoever is signed in. */
 @Controller('status')
@@ -14,4 +114,78 @@ export class StatusController {
   show(@CurrentVisit() { visitor }: Visit): Promise<Page> {
     return this.pages.show(visitor);
   }
+}
+
+const HOUR_MS = 3_600_000;
+/** Success rate from which a model counts as operational: tolerates single failures among many calls. */
+const WELL = 0.995;
+const MAJORITY = 0.5;
+
+interface StatusFacts {
+  /** Names of the models that the visitor can call. */
+  readonly models: readonly string[];
+  /** Undefined until a count has succeeded. */
+  readonly counted: CountedResponses | undefined;
+  /** Whether the service accepts calls. */
+  readonly takesCalls: boolean;
+  readonly timeZone: string;
+}
+
+/** Shows rates only: call volumes are not public. */
+function statusView({ models, counted, takesCalls, timeZone }: StatusFacts) {
+  const rows = counted === undefined ? [] : models.map((name) => rowOf(name, counted, timeZone));
+  return {
+    takesCalls,
+    verdict: takesCalls ? verdictOf(rows) : 'The service is not accepting calls',
+    tone: takesCalls ? toneOf(rows) : 'bad',
+    countedAt: counted?.countedAt,
+    hasModels: models.length > 0,
+    isQuiet: rows.length > 0 && rows.every(({ share }) => share === undefined),
+    rows: rows.map(({ share, ...row }) => ({ ...row, share: share === undefined ? undefined : percent(share, 1) })),
+  };
+}
+
+function rowOf(name: string, { models, hours }: CountedResponses, timeZone: string) {
+  const answers = models.get(name);
+  const share = answers && shareOf(answers);
+  return {
+    name,
+    share,
+    badge: badgeOf(share),
+    firstTokenMs: answers?.firstTokenMs,
+    strip: stripOf(name, answers, hours, timeZone),
+  };
+}
+
+const stripOf = (name: string, answers: ModelOutcomes | undefined, hours: readonly number[], timeZone: string) =>
+  healthStrip({
+    name: `Success rate of ${name} by hour`,
+    cellName: 'From',
+    valueName: 'Success rate',
+    cells: hours.map((start) => {
+      const counts = answers?.hours.get(start / HOUR_MS);
+      return { label: clockTime(new Date(start), timeZone, 'minutes'), share: counts && shareOf(counts) };
+    }),
+  });
+
+function shareOf({ answered, failed }: OutcomeCounts): number | undefined {
+  return answered + failed === 0 ? undefined : answered / (answered + failed);
+}
+
+function badgeOf(share: number | undefined): { readonly tone: string; readonly label: string } {
+  if (share === undefined) return { tone: '', label: 'No calls' };
+  if (share >= WELL) return { tone: 'ok', label: 'Operational' };
+  return share >= MAJORITY ? { tone: 'warn', label: 'Some calls fail' } : { tone: 'bad', label: 'Most calls fail' };
+}
+
+type Rows = readonly { readonly badge: { readonly tone: string }; readonly share: number | undefined }[];
+
+const toneOf = (rows: Rows): string =>
+  ['bad', 'warn'].find((tone) => rows.some(({ badge }) => badge.tone === tone)) ?? 'ok';
+
+function verdictOf(rows: Rows): string {
+  const failing = rows.filter(({ badge }) => badge.tone === 'bad' || badge.tone === 'warn').length;
+  if (failing > 0)
+    return `Calls of ${failing === 1 ? 'one model' : `${failing} models`} have failed in the last 24 hours`;
+  return rows.some(({ share }) => share !== undefined) ? 'All models operational' : 'The service is operational';
 }

@@ -1,4 +1,4 @@
-import { paragraphsOf } from './paragraphs.js';
+import { paragraphsOf } from './terms.controller.js';
 
 describe('a text in paragraphs', () => {
   it('is parted at empty lines and keeps its other lines', () => {

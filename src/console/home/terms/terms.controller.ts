@@ -1,9 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
-import { Public } from '../../access/index.js';
 import { Settings } from '../../../platform/settings/index.js';
 import { AppError } from '../../../platform/shared/index.js';
+import { Public } from '../../access/index.js';
 import { Page } from '../../web/index.js';
-import { paragraphsOf } from './paragraphs.js';
 
 /** What people agree to who use this service, in the operator's words. */
 @Controller('terms')
@@ -18,4 +17,42 @@ export class TermsController {
     if (terms === undefined) throw new AppError('not_found', 'This service has no terms of use.');
     return new Page('home/terms', { title: 'Terms', width: 'narrow', data: { paragraphs: paragraphsOf(terms) } });
   }
+}
+
+/** A piece of a line: an address that is followed by a click, or text. */
+interface Piece {
+  readonly text: string;
+  /** Undefined: it is no address. */
+  readonly href?: string;
+}
+
+/** Lines of pieces. */
+type Paragraph = readonly (readonly Piece[])[];
+
+/** Pages and addresses of mail, without the mark that ends the sentence behind them. */
+const ADDRESS =
+  /https?:\/\/[^\s<>"]*[^\s<>".,;:!?'()[\]]|[^\s<>"(),;:@]{1,64}@[a-z\d](?:[a-z\d.-]{0,250}[a-z\d])?\.[a-z]{2,24}/gi;
+
+/** Text as it was typed: empty lines part its paragraphs, and addresses in it can be followed. */
+export const paragraphsOf = (text: string): readonly Paragraph[] =>
+  text
+    .split(/\n\s*\n/)
+    .map((paragraph) =>
+      paragraph
+        .trim()
+        .split('\n')
+        .map((line) => piecesOf(line.trim())),
+    )
+    .filter((lines) => lines.some((pieces) => pieces.length > 0));
+
+function piecesOf(line: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let end = 0;
+  for (const { 0: address, index } of line.matchAll(ADDRESS)) {
+    if (index > end) pieces.push({ text: line.slice(end, index) });
+    pieces.push({ text: address, href: /^https?:/i.test(address) ? address : `mailto:${address}` });
+    end = index + address.length;
+  }
+  if (end < line.length) pieces.push({ text: line.slice(end) });
+  return pieces;
 }

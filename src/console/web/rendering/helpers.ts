@@ -1,7 +1,6 @@
 import Handlebars from 'handlebars';
 import { randomBytes } from 'node:crypto';
-import type { Form } from '../form.js';
-import { fieldError, fieldValue, formErrors, isChosen, isTicked } from './form-errors.js';
+import * as times from '../../../platform/format/index.js';
 import {
   compact,
   count,
@@ -13,7 +12,7 @@ import {
   UNKNOWN,
   usd,
 } from '../../../platform/format/index.js';
-import * as times from '../../../platform/format/index.js';
+import type { Form } from '../form.js';
 
 const { SafeString, escapeExpression } = Handlebars;
 type Html = Handlebars.SafeString;
@@ -127,3 +126,47 @@ const forms: Helpers = {
 
 /** Everything that templates can call beside Handlebars' own `if`, `unless`, `each`, `with` and `lookup`. */
 export const HELPERS: Readonly<Helpers> = { ...money, ...numbers, ...moments, ...logic, ...forms };
+
+/** The error summary above a rejected form. */
+interface FormErrors {
+  readonly title: string;
+  /** `id` is that of the form control. */
+  readonly faults: readonly { readonly id: string; readonly message: string }[];
+}
+
+/** Undefined if the form has no errors. */
+function formErrors(
+  form: Form<object> | undefined,
+  ids: Readonly<Record<string, string>> = {},
+): FormErrors | undefined {
+  const entries = Object.entries(form?.faults ?? {});
+  if (entries.length === 0) return undefined;
+  return {
+    title: entries.length === 1 ? 'Check 1 field' : `Check ${entries.length} fields`,
+    faults: entries.map(([field, message]) => ({ id: ids[field] ?? field, message })),
+  };
+}
+
+const fieldError = (form: Form<object> | undefined, name: string): string | undefined =>
+  form !== undefined && Object.hasOwn(form.faults, name) ? form.faults[name] : undefined;
+
+/** The submitted or initial value of a field. */
+function fieldValue(form: Form<object> | undefined, name: string): string {
+  const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
+  return typeof value === 'string' ? value : (value?.[0] ?? '');
+}
+
+/** Whether an option is selected, in the submitted form or initially. */
+function isChosen(form: Form<object> | undefined, name: string, option: string, initial: string): boolean {
+  return form !== undefined && Object.hasOwn(form.values, name) ? hasValue(form, name, option) : option === initial;
+}
+
+/** Browsers do not send cleared checkboxes, so `initial` applies only to a form without values. */
+function isTicked(form: Form<object> | undefined, name: string, option: string, initial: boolean): boolean {
+  return form === undefined || Object.keys(form.values).length === 0 ? initial : hasValue(form, name, option);
+}
+
+function hasValue(form: Form<object> | undefined, name: string, wanted: string): boolean {
+  const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
+  return typeof value === 'string' ? value === wanted : (value?.includes(wanted) ?? false);
+}

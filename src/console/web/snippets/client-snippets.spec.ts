@@ -1,8 +1,7 @@
 import { AssetStore } from '../rendering/asset-store.js';
 import { ViewEngine } from '../rendering/view-engine.js';
 import { clientSnippets, type ClientTab } from './index.js';
-import { highlighted } from './highlight.js';
-import { sampleCall } from './sample-call.js';
+import { highlighted, sampleCall } from './client-tab.js';
 
 const BASE = 'https://relay.example.com';
 const EVERY = [{ name: 'm', protocols: ['chat-completions', 'messages', 'responses'], translates: true }];

@@ -1,7 +1,13 @@
 // How clients are pointed here, as text that works when it is pasted. Pure: addresses and models come from whoever
 // shows it. The key is read from a variable of the environment in all of them, so that none of them is a secret.
 export { clientSnippets } from './client-snippets.js';
-export type { ClientTab, Reachable } from './client-tab.js';
-export { type CodePiece, highlighted, type Language } from './highlight.js';
-export { sampleCall } from './sample-call.js';
-export { KEY_VARIABLE, STORE_KEY } from './names.js';
+export {
+  type ClientTab,
+  type CodePiece,
+  highlighted,
+  KEY_VARIABLE,
+  type Language,
+  type Reachable,
+  sampleCall,
+  STORE_KEY,
+} from './client-tab.js';

@@ -1,28 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import {
+  AccountService,
+  InvalidAccount,
   LinkRefused,
+  normalizeEmail,
   type OpenedLink,
   ProofRequests,
   Throttle,
   type Verification,
   Verifications,
   type Visit,
+  type Visitor,
 } from '../../../auth/index.js';
 import { networkOf } from '../../../platform/shared/index.js';
 import { NothingPending, Registrations } from '../registration/registration.service.js';
-import { Confirmations, type ConfirmedAddress } from './confirmations.js';
+import { SignUpRules } from '../registration/sign-up-rules.js';
+import { Confirmations, type ConfirmedAddress } from './password-resets.js';
 
-/** An address that waits to be shown to be whose browser this is. */
+/** An email address that this browser has yet to verify. */
 export interface Waiting {
   readonly purpose: 'register' | 'confirm';
-  /** The id of the registration or the account. */
+  /** ID of the registration or the account. */
   readonly subject: string;
   readonly email: string;
-  /** Undefined: nothing was sent yet. */
+  /** Undefined: no email was sent yet. */
   readonly sent: Verification | undefined;
 }
 
-/** Codes that are typed and links that are followed, by whoever has just registered or is signed in unverified. */
+/** Verifies email addresses by code or link, for new registrations and unverified users. */
 @Injectable()
 export class AddressProof {
   constructor(
@@ -33,7 +38,7 @@ export class AddressProof {
     private readonly throttle: Throttle,
   ) {}
 
-  /** What this browser waits for; undefined: nothing. */
+  /** What this browser has to verify; undefined: nothing. */
   async waiting({ visitor, csrf }: Visit): Promise<Waiting | undefined> {
     if (visitor?.verified) return undefined;
     if (visitor) {
@@ -64,7 +69,7 @@ export class AddressProof {
     else await this.proofs.send({ purpose, subject, email, ip: visit.ip });
   }
 
-  /** What a link leads to; undefined: it is not valid any more. */
+  /** What a link refers to; undefined if it is no longer valid. */
   async link(token: string): Promise<OpenedLink | undefined> {
     const link = await this.verifications.byToken(token);
     return link === undefined || ['reset', 'invite'].includes(link.verification.purpose) ? undefined : link;
@@ -80,8 +85,8 @@ export class AddressProof {
   }
 
   /**
-   * Another mail for a link that has expired, to the same address. Another address for an account is asked for anew with
-   * its password, not by whoever holds an old mail.
+   * Sends a new email for an expired link, to the same address. Changes of an account's address require its password,
+   * so an old email is not enough.
    * @throws LinkRefused, SentJustNow, TooManyTries
    */
   async renew(visit: Visit, token: string): Promise<void> {
@@ -91,7 +96,7 @@ export class AddressProof {
     await this.proofs.send({ purpose, subject, email, ip: visit.ip });
   }
 
-  /** Whoever tries many codes and links of other people comes from somewhere. */
+  /** Limits attempts by client address: guessing codes and links of others comes from somewhere. */
   private async proved({ ip }: Visit, work: () => Promise<ConfirmedAddress>): Promise<ConfirmedAddress> {
     const network = networkOf(ip);
     await this.throttle.spend('code-from-network', network);
@@ -101,5 +106,49 @@ export class AddressProof {
   }
 }
 
-/** Whether another mail can be asked for with the link alone. */
+/** Whether the link alone suffices to request a new email. */
 export const isRenewable = ({ verification }: OpenedLink): boolean => verification.purpose !== 'change';
+
+/** Changes the email address of an account. The old address stays until the new one is verified. */
+@Injectable()
+export class AddressChange {
+  constructor(
+    private readonly accounts: AccountService,
+    private readonly proofs: ProofRequests,
+    private readonly verifications: Verifications,
+    private readonly confirmations: Confirmations,
+    private readonly rules: SignUpRules,
+  ) {}
+
+  /**
+   * Emails a code to the new address. Looks the same when the address belongs to another account.
+   * @throws InvalidAccount, SentJustNow, TooManyTries, and errors for addresses that are not allowed
+   */
+  async request({ accountId, email: current, verified }: Visitor, typed: string, { ip }: Visit): Promise<void> {
+    const email = normalizeEmail(typed);
+    if (email === undefined) throw new InvalidAccount('email', 'Enter an address such as name@example.com.');
+    if (verified && email === current)
+      throw new InvalidAccount('email', 'Enter another address than the one you have.');
+    if (email !== current) this.rules.checkAddress(email);
+    const taken = email !== current && (await this.accounts.taken(email));
+    await this.proofs.send({ purpose: verified ? 'change' : 'confirm', subject: accountId, email, ip, taken });
+  }
+
+  /** The address to be verified; undefined: none. */
+  async waiting({ accountId, email }: Visitor): Promise<Verification | undefined> {
+    const sent = await this.verifications.sent('change', accountId);
+    return sent && sent.usedAt === null && sent.email !== email ? sent : undefined;
+  }
+
+  /** @throws CodeRefused, LinkRefused */
+  async confirm({ accountId }: Visitor, code: string): Promise<ConfirmedAddress> {
+    return this.confirmations.confirm(await this.verifications.byCode('change', accountId, code));
+  }
+
+  /** @throws NothingPending, SentJustNow, TooManyTries */
+  async sendAgain(visitor: Visitor, visit: Visit): Promise<void> {
+    const waiting = await this.waiting(visitor);
+    if (!waiting) throw new NothingPending();
+    await this.request(visitor, waiting.email, visit);
+  }
+}

@@ -1,17 +1,86 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import {
+  type Account,
+  AccountExists,
+  AccountMails,
   AccountService,
   LinkRefused,
   normalizeEmail,
   type OpenedLink,
   PasswordChange,
   ProofRequests,
+  type Purpose,
+  type StoredVerification,
   Verifications,
 } from '../../../auth/index.js';
 import { reasonOf, type Secret } from '../../../platform/shared/index.js';
-import { Confirmations } from './confirmations.js';
+import { RegistrationOpening } from '../registration/registration.service.js';
+import { StartingCredits } from '../starting-credits.js';
 
-/** New passwords for whoever reads the mail of an account's address: those who forgot theirs, those who were invited. */
+/** The result of a verification. */
+export interface ConfirmedAddress {
+  readonly accountId: string;
+  readonly purpose: Purpose;
+}
+
+/** Applies a verified address: everything in one transaction. */
+@Injectable()
+export class Confirmations {
+  constructor(
+    private readonly verifications: Verifications,
+    private readonly opening: RegistrationOpening,
+    private readonly accounts: AccountService,
+    private readonly credits: StartingCredits,
+    private readonly mails: AccountMails,
+  ) {}
+
+  /** @throws LinkRefused when it was already used, or the address belongs to another account; InvitationRefused */
+  confirm(verification: StoredVerification): Promise<ConfirmedAddress> {
+    switch (verification.purpose) {
+      case 'register':
+        return this.open(verification);
+      case 'confirm':
+      case 'change':
+        return this.settle(verification);
+      case 'reset':
+      case 'invite':
+        return Promise.reject(new LinkRefused());
+    }
+  }
+
+  private async open(verification: StoredVerification): Promise<ConfirmedAddress> {
+    const { purpose, subject } = verification;
+    const accountId = await this.accounts.within(async (manager) => {
+      await this.verifications.use(verification, manager);
+      return this.opening.open(subject, manager);
+    });
+    return { purpose, accountId };
+  }
+
+  private async settle(verification: StoredVerification): Promise<ConfirmedAddress> {
+    const { purpose, subject: accountId, email } = verification;
+    const before = await this.accounts.within(async (manager) => {
+      await this.verifications.use(verification, manager);
+      return this.verify(accountId, email, manager);
+    });
+    if (before.email !== email && before.verifiedAt !== undefined) this.mails.sendAddressChanged(before.email, email);
+    return { purpose, accountId };
+  }
+
+  /** Marks the address as the account's and verified, with all consequences. Returns the account as it was before. */
+  async verify(accountId: string, email: string, manager: EntityManager): Promise<Account> {
+    const before = await this.accounts.verify(accountId, email, manager).catch((error: unknown): never => {
+      throw error instanceof AccountExists ? new LinkRefused() : error;
+    });
+    await this.credits.give(accountId, email, before.verifiedAt === undefined, manager);
+    // Emails sent to the previous address must no longer open the account.
+    if (before.email !== email) await this.verifications.withdraw(accountId, manager);
+    return before;
+  }
+}
+
+/** Password resets by email, for forgotten passwords and for invitations. */
 @Injectable()
 export class PasswordResets {
   private readonly logger = new Logger('Accounts');
@@ -25,8 +94,8 @@ export class PasswordResets {
   ) {}
 
   /**
-   * Has a link mailed if the address is an account's. Whether it is, is looked for when the answer is on its way: the
-   * time that takes tells nobody.
+   * Emails a link if the address belongs to an account. The lookup runs after the response, so that timing reveals
+   * nothing.
    * @throws TooManyTries for known and unknown addresses alike
    */
   async request(typed: string, ip: string): Promise<void> {
@@ -38,7 +107,7 @@ export class PasswordResets {
       );
   }
 
-  /** What a link leads to. @throws LinkRefused when it was used, or is none of these */
+  /** What a link refers to. @throws LinkRefused when it was used or is unknown */
   async open(token: string): Promise<OpenedLink> {
     const link = await this.verifications.byToken(token);
     const { purpose } = link?.verification ?? {};
@@ -46,7 +115,7 @@ export class PasswordResets {
     return link;
   }
 
-  /** For a link that has expired: another mail to the same address. @throws LinkRefused, SentJustNow, TooManyTries */
+  /** Sends a new email for an expired link, to the same address. @throws LinkRefused, SentJustNow, TooManyTries */
   async renew(token: string, ip: string): Promise<void> {
     const { purpose, subject, email } = (await this.open(token)).verification;
     const account = await this.accounts.byId(subject);
@@ -54,7 +123,7 @@ export class PasswordResets {
     await this.proofs.send({ purpose, subject, email, ip });
   }
 
-  /** Sets the password; that the link came by mail also shows whose the address is. @throws LinkRefused, InvalidAccount */
+  /** Sets the password; following the emailed link also verifies the address. @throws LinkRefused, InvalidAccount */
   async choose(token: string, password: Secret): Promise<void> {
     const { verification, state } = await this.open(token);
     if (state !== 'open') throw new LinkRefused();

@@ -7,7 +7,7 @@ import { AppError, Clock, generateCode, hashCode, newId } from '../../../platfor
 const CODE_LENGTH = 20;
 const MAX_BATCH = 1000;
 
-/** What is asked for when invitations are made; all of them are alike. */
+/** Common properties of new invitations. */
 export interface InvitationBatch {
   readonly count: number;
   /** Undefined: never. */
@@ -15,14 +15,14 @@ export interface InvitationBatch {
   readonly note?: string | undefined;
 }
 
-/** An invitation as the operator sees it: never the code. */
+/** An invitation as administrators see it, without its code. */
 export interface ListedInvitation {
   readonly id: string;
   readonly note: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly usedAt: Date | null;
-  /** Email address of the account that was made with it. */
+  /** Email address of the account that used it. */
   readonly usedBy: string | null;
 }
 
@@ -49,13 +49,13 @@ class InvitationsNotPossible extends AppError {
 const INSERT = 'INSERT INTO invitations (id, code_hash, note, expires_at, created_at) VALUES ($1, $2, $3, $4, $5)';
 const FIND = `SELECT id, used_at IS NULL AND (expires_at IS NULL OR expires_at > $2) AS open
                 FROM invitations WHERE code_hash = $1`;
-/** Of all who were let in with the same code, the first to show that their address is theirs. */
+/** Among registrations with the same code, the first to verify its address wins. */
 const USE = `UPDATE invitations SET used_at = $3, used_by = $2 WHERE id = $1 AND used_at IS NULL RETURNING id`;
 const LIST = `
   SELECT i.id, i.note, i.created_at AS "createdAt", i.expires_at AS "expiresAt", i.used_at AS "usedAt", a.email AS "usedBy"
     FROM invitations i LEFT JOIN accounts a ON a.id = i.used_by ORDER BY i.id`;
 
-/** Codes that let somebody register once. */
+/** Invitation codes: each allows one registration. */
 @Injectable()
 export class Invitations {
   constructor(
@@ -64,7 +64,7 @@ export class Invitations {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Makes codes; they are returned once and kept nowhere. @throws AppError of what cannot be */
+  /** Creates codes, which are returned once and not stored. @throws AppError for invalid counts and dates */
   async create({ count, expiresAt, note = '' }: InvitationBatch): Promise<readonly string[]> {
     const now = this.clock.date();
     if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH)
@@ -97,7 +97,7 @@ export class Invitations {
     return this.dataSource.query(LIST);
   }
 
-  /** The id of the invitation with this code, however it was typed. @throws InvitationRefused */
+  /** The ID of an invitation by its code, in any spelling. @throws InvitationRefused */
   async find(typed: string): Promise<string> {
     const codeHash = hashCode(typed, CODE_LENGTH);
     if (codeHash === undefined) throw InvitationRefused.unknown();
@@ -107,7 +107,9 @@ export class Invitations {
     return found.id;
   }
 
-  /** Uses it up, in the transaction that makes the account. @throws InvitationRefused when another one was quicker */
+  /**
+   * Marks it as used in the transaction that creates the account. @throws InvitationRefused when it was used meanwhile
+   */
   async use(id: string, accountId: string, manager: EntityManager): Promise<void> {
     const [rows] = await manager.query<[unknown[], number]>(USE, [id, accountId, this.clock.date()]);
     if (rows.length === 0) throw InvitationRefused.over();

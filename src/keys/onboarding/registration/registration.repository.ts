@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 
-/** An account to be. */
+/** An account before verification. */
 export interface RegistrationRow {
   readonly id: string;
   readonly visitHash: Buffer;
@@ -17,7 +17,7 @@ const COLUMNS = `id, visit_hash AS "visitHash", email, name, password_hash AS "p
 const INSERT = `
   INSERT INTO registrations (id, visit_hash, email, name, password_hash, invitation_id, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7)`;
-/** As long as somebody may still come back to the page that asks for the code. */
+/** Long enough to return to the page that asks for the code. */
 const KEPT = `interval '1 day'`;
 
 @Injectable()
@@ -28,7 +28,7 @@ export class RegistrationRepository {
     return this.dataSource.transaction(work);
   }
 
-  /** Strangers make them: those that nobody has come back to go. */
+  /** Anyone can create registrations, so abandoned ones are deleted. */
   async insert(row: RegistrationRow): Promise<void> {
     const { id, visitHash, email, name, passwordHash, invitationId, createdAt } = row;
     await this.dataSource.query(INSERT, [id, visitHash, email, name, passwordHash, invitationId, createdAt]);
@@ -41,7 +41,7 @@ export class RegistrationRepository {
     return (await this.dataSource.query<RegistrationRow[]>(sql, [visitHash, now]))[0];
   }
 
-  /** Takes it out, in the transaction that makes the account. */
+  /** Removes it in the transaction that creates the account. */
   async take(id: string, manager: EntityManager): Promise<RegistrationRow | undefined> {
     const sql = `DELETE FROM registrations WHERE id = $1 RETURNING ${COLUMNS}`;
     const [rows] = await manager.query<[RegistrationRow[], number]>(sql, [id]);

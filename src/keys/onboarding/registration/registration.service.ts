@@ -1,18 +1,106 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { hash } from 'node:crypto';
-import { Passwords } from '../../../auth/index.js';
-import { AppError, Clock, newId } from '../../../platform/shared/index.js';
-import { type Application, RegistrationChecks } from './registration.checks.js';
-import { RegistrationMails } from './registration.mails.js';
-import { RegistrationRepository } from './registration.repository.js';
+import {
+  AccountExists,
+  AccountService,
+  checkChoice,
+  InvalidAccount,
+  LinkRefused,
+  normalizeEmail,
+  Passwords,
+  type ProofMail,
+  ProofRequests,
+} from '../../../auth/index.js';
+import { AppError, Clock, newId, type Secret } from '../../../platform/shared/index.js';
+import { Onboarding } from '../onboarding.service.js';
+import { StartingCredits } from '../starting-credits.js';
+import { InvitationRefused, Invitations } from './invitations.js';
+import { RegistrationRepository, type RegistrationRow } from './registration.repository.js';
+import { SignUpRules } from './sign-up-rules.js';
 
-/** A registration that waits for its code, as its page shows it. */
-export interface PendingRegistration {
+/** The input of a registration. */
+interface Application {
+  readonly name: string;
+  readonly email: string;
+  readonly password: Secret;
+  readonly invitation: string;
+}
+
+interface CheckedApplication {
+  readonly name: string;
+  readonly email: string;
+  readonly password: Secret;
+  readonly invitationId: string | null;
+}
+
+/**
+ * Validates registrations. Nothing depends on whether the address has an account, and nothing is expensive, since
+ * anyone can call it at any rate.
+ */
+@Injectable()
+export class RegistrationChecks {
+  constructor(
+    private readonly rules: SignUpRules,
+    private readonly invitations: Invitations,
+  ) {}
+
+  /** @throws SignUpClosed, InvalidAccount, InvitationRefused, and errors for addresses that are not allowed */
+  async check({ name: typedName, email: typed, password, invitation }: Application): Promise<CheckedApplication> {
+    this.rules.checkOpen();
+    const name = typedName.trim();
+    if (!/^[^\p{Cc}]{1,100}$/u.test(name)) throw new InvalidAccount('name', 'Enter a name of at most 100 characters.');
+    const email = normalizeEmail(typed);
+    if (email === undefined) throw new InvalidAccount('email', 'Enter an address such as name@example.com.');
+    this.rules.checkAddress(email);
+    checkChoice(password, { email, name });
+    return { name, email, password, invitationId: await this.invitationIn(invitation) };
+  }
+
+  private async invitationIn(typed: string): Promise<string | null> {
+    if (!this.rules.invitationNeeded) return null;
+    if (typed.trim() === '') throw new InvitationRefused('Enter your invitation code.');
+    return this.invitations.find(typed);
+  }
+}
+
+type Registration = Pick<RegistrationRow, 'id' | 'email'>;
+
+/** The email of a registration: its code or, for an address with an account, a notice to the owner. */
+@Injectable()
+export class RegistrationMails {
+  constructor(
+    private readonly accounts: AccountService,
+    private readonly proofs: ProofRequests,
+  ) {}
+
+  /** Counts a requested email. @throws TooManyTries */
+  spend(email: string, ip: string): Promise<void> {
+    return this.proofs.spend(email, ip);
+  }
+
+  /** Sends the email, which must have been counted. */
+  async send(registration: Registration): Promise<void> {
+    await this.proofs.mail(await this.mailFor(registration));
+  }
+
+  /** @throws SentJustNow, TooManyTries */
+  async sendAgain(registration: Registration, ip: string): Promise<void> {
+    await this.proofs.send({ ...(await this.mailFor(registration)), ip });
+  }
+
+  private async mailFor({ id, email }: Registration): Promise<ProofMail> {
+    return { purpose: 'register', subject: id, email, taken: await this.accounts.taken(email) };
+  }
+}
+
+/** A registration that waits for its code. */
+interface PendingRegistration {
   readonly id: string;
   readonly email: string;
 }
 
-/** Nobody registers in this browser, or did so too long ago. */
+/** This browser has no pending registration. */
 export class NothingPending extends AppError {
   constructor() {
     super('not_found', 'No pending verification. Register again or sign in.');
@@ -20,9 +108,8 @@ export class NothingPending extends AppError {
 }
 
 /**
- * Accounts to be: nothing but a name, an address and the hash of a password until somebody has shown to read that
- * address's mail. Everything that registering does is done for an address that has an account too, so that nobody
- * learns which ones have; its owner is told by mail.
+ * Registrations: a name, an email address and a password hash until the address is verified. Registering an address
+ * that has an account does the same work, so that accounts cannot be discovered; its owner is told by email.
  */
 @Injectable()
 export class Registrations {
@@ -35,10 +122,10 @@ export class Registrations {
   ) {}
 
   /**
-   * Has a code mailed and remembers who asked. The mail is counted before the password is hashed and a row is written:
-   * strangers have no more of these made than mails.
-   * @param visitKey the token of its forms, which only the browser that asks knows
-   * @throws what RegistrationChecks does, TooManyTries
+   * Emails a code and remembers the browser. The email is counted before the password is hashed and a row is written,
+   * which limits both.
+   * @param visitKey form token, known to this browser only
+   * @throws errors of RegistrationChecks, TooManyTries
    */
   async begin(application: Application, visitKey: string, ip: string): Promise<void> {
     const { name, email, password, invitationId } = await this.checks.check(application);
@@ -51,7 +138,7 @@ export class Registrations {
     await this.mails.send({ id, email });
   }
 
-  /** What this browser has begun; undefined: nothing, or long ago. */
+  /** The pending registration of this browser; undefined if there is none. */
   pending(visitKey: string): Promise<PendingRegistration | undefined> {
     return this.registrations.byVisit(hashOf(visitKey), this.clock.date());
   }
@@ -65,3 +152,36 @@ export class Registrations {
 }
 
 const hashOf = (visitKey: string): Buffer => hash('sha256', visitKey, 'buffer');
+
+/** Creates the account of a verified registration. */
+@Injectable()
+export class RegistrationOpening {
+  constructor(
+    private readonly registrations: RegistrationRepository,
+    private readonly accounts: AccountService,
+    private readonly onboarding: Onboarding,
+    private readonly invitations: Invitations,
+    private readonly credits: StartingCredits,
+  ) {}
+
+  /**
+   * Runs in the transaction that uses the verification.
+   * @returns account ID
+   * @throws LinkRefused when the address has an account by now, or the registration is gone; InvitationRefused
+   */
+  async open(registrationId: string, manager: EntityManager): Promise<string> {
+    const registration = await this.registrations.take(registrationId, manager);
+    if (!registration) throw new LinkRefused();
+    const { email, name, passwordHash, invitationId } = registration;
+    const prepared = await this.accounts.prepare({ email, name, passwordHash, verified: true });
+    const { id } = await this.onboarding.open(prepared, undefined, manager).catch(asRefusal);
+    if (invitationId !== null) await this.invitations.use(invitationId, id, manager);
+    await this.credits.give(id, email, true, manager);
+    return id;
+  }
+}
+
+/** A concurrent registration won. */
+function asRefusal(error: unknown): never {
+  throw error instanceof AccountExists ? new LinkRefused() : error;
+}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../../platform/settings/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 
-/** Nobody makes an account for themselves here. */
+/** Registration is closed. */
 export class SignUpClosed extends AppError {
   constructor() {
     super('permission_denied', 'Registration is closed. Accounts are created by administrators.');
@@ -17,7 +17,7 @@ class DomainRefused extends AppError {
   }
 }
 
-/** Who may make an account: the settings say it. */
+/** Who may register, according to the settings. */
 @Injectable()
 export class SignUpRules {
   constructor(private readonly settings: Settings) {}
@@ -30,7 +30,7 @@ export class SignUpRules {
     return this.settings.current().signUp.mode === 'closed';
   }
 
-  /** In words, for the form. */
+  /** For display. */
   get domains(): readonly string[] {
     return this.settings.current().signUp.domains;
   }
@@ -40,7 +40,7 @@ export class SignUpRules {
     if (this.closed) throw new SignUpClosed();
   }
 
-  /** The domain itself, and none below it. @throws DomainRefused */
+  /** Allows exact domains, without subdomains. @throws DomainRefused */
   checkAddress(email: string): void {
     const { domains } = this;
     if (domains.length > 0 && !domains.includes(email.slice(email.lastIndexOf('@') + 1)))

@@ -5,17 +5,17 @@ import { installedPackage, linkLibraries } from './installed-package.js';
 import { copyPackage } from './package-copy.js';
 import { runAs, type SystemUser } from './run-as.js';
 
-/** PostgreSQL's programs, runnable by the user. */
+/** PostgreSQL's programs, executable by the system user. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
-  /** The major version, which a data directory must have been made by. */
+  /** Must match the version of the data directory. */
   readonly major: number;
 }
 
 /**
- * The programs as npm installed them; where the user cannot run those, a copy that it can.
- * @throws DatabaseUnusable when this platform has none, or cannot run them
+ * The installed programs, or a copy if the system user cannot execute them.
+ * @throws DatabaseUnusable when the platform has none, or cannot run them
  */
 export function findBinaries(user: SystemUser, log: (line: string) => void): Binaries {
   const installed = installedPackage();
@@ -31,7 +31,7 @@ export function findBinaries(user: SystemUser, log: (line: string) => void): Bin
   return { postgres: program('postgres'), initdb: program('initdb'), major: Number.parseInt(installed.version, 10) };
 }
 
-/** Why the user cannot run the programs in this folder; undefined when it can. */
+/** Why the user cannot run the programs in this folder; undefined if it can. */
 function failureOf(native: string, user: SystemUser): string | undefined {
   const { status, error, stderr } = runAs(user, join(native, 'bin', 'postgres'), ['--version']);
   if (status === 0) return undefined;

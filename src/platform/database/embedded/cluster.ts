@@ -16,13 +16,13 @@ import { DatabaseUnusable } from '../database.errors.js';
 import type { Binaries } from './binaries.js';
 import { runAs, type SystemUser } from './run-as.js';
 
-/** The owner of everything in the embedded server, and the database that the program uses. */
+/** The owner of everything in the embedded server, and the name of its database. */
 export const SUPERUSER = 'postgres';
 
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /**
- * Makes a data directory. It is made beside its place and moved there when complete, so that a death halfway leaves
+ * Creates a data directory. It is built beside its place and moved when complete, so that an interrupted start leaves
  * nothing that looks like a database.
  */
 export function createCluster(place: string, password: string, binaries: Binaries, user: SystemUser): void {
@@ -38,12 +38,12 @@ export function createCluster(place: string, password: string, binaries: Binarie
       throw new DatabaseUnusable(`Cannot create the embedded database in ${place}: ${complaint(made)}.`);
     renameSync(data, place);
   } finally {
-    // The workshop, and what an orphan of an earlier start has put in its own meanwhile.
+    // Removes the temporary folder and leftovers of earlier starts.
     removeUnfinished(place, user);
   }
 }
 
-/** Passwords always; text in UTF-8, ordered by code point, which is the same on every machine. */
+/** Password authentication; UTF-8, ordered by code point, which is the same on every machine. */
 const INITDB_OPTIONS = [
   `--username=${SUPERUSER}`,
   '--auth=scram-sha-256',
@@ -53,7 +53,7 @@ const INITDB_OPTIONS = [
   '--builtin-locale=C.UTF-8',
 ];
 
-/** @throws DatabaseUnusable when another major version of PostgreSQL made it: its files cannot be read by this one */
+/** @throws DatabaseUnusable when the data directory belongs to another major version */
 export function checkVersion(place: string, binaries: Binaries): void {
   const made = readFileSync(join(place, 'PG_VERSION'), 'utf8').trim();
   if (made !== String(binaries.major))
@@ -62,7 +62,7 @@ export function checkVersion(place: string, binaries: Binaries): void {
     );
 }
 
-/** Gives a stopped server's superuser a new password, for when the file that held it is gone. */
+/** Sets a new superuser password on a stopped server whose password file was lost. */
 export function resetPassword(place: string, password: string, binaries: Binaries, user: SystemUser): void {
   const sql = `ALTER ROLE ${SUPERUSER} PASSWORD '${password}'\n`;
   const done = runAs(user, binaries.postgres, ['--single', '-D', place, 'postgres'], sql);

@@ -6,38 +6,38 @@ import { Keeper } from './keeper.js';
 import { Supervisor, type RunningServer } from './supervisor.js';
 
 interface EmbeddedOptions {
-  /** Absolute; made when missing. */
+  /** Absolute; created if missing. */
   readonly dataDir: string;
   readonly log: (line: string) => void;
 }
 
-/** The embedded server as one process uses it: it runs until the last user has released it. */
+/** The embedded server from the view of one process. It runs until its last user has released it. */
 export interface EmbeddedServer {
-  /** Holds the password: never log it. */
+  /** Includes the password: never log it. */
   readonly url: string;
-  /** Stops the server if nobody else uses it. Close every connection of this process first. Never rejects. */
+  /** Stops the server unless another process uses it. Close all connections of this process first. Never rejects. */
   release(): Promise<void>;
 }
 
-/** How often a server is looked at that was perhaps asked to stop. */
+/** Interval for checking whether the server was asked to stop. */
 const LOOK_MS = 1000;
 
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 10_000;
 
-/** How long a server that is there may refuse to be used: it starts anew when one of its processes was killed. */
+/** How long a running server may refuse connections: it recovers after one of its processes was killed. */
 const RECOVERY_MS = 60_000;
 const RECOVERY_POLL_MS = 50;
 
-/** PostgreSQL's error codes. */
+/** PostgreSQL error code. */
 const WRONG_PASSWORD = '28P01';
-/** Of a server that goes down or comes up, and of a connection that broke; the driver's own words for that have no code. */
+/** A server that stops or starts, and broken connections; the driver's own errors have no code. */
 const PASSING = /^(?:57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|)$/;
 
 /**
- * Starts the embedded server of this DATA_DIR, or adopts the one that runs, and keeps it running: when it dies, it is
- * started again on the same port. It survives this process's being killed, to be adopted by the next.
- * @throws DatabaseUnusable one line that says what to do
+ * Starts or adopts the embedded server of a DATA_DIR, and restarts it on the same port if it dies. It survives a kill
+ * of this process, and is adopted by the next one.
+ * @throws DatabaseUnusable with a one-line instruction
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   try {
@@ -54,10 +54,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   }
 }
 
-/** The real path, so that one installation has one name whatever links lead to it. */
+/** Resolves links, so that an installation has one name. */
 function prepare(dataDir: string): string {
   try {
-    // With the default mode: the server's user must be able to pass.
+    // Default mode: the server's user must be able to traverse it.
     mkdirSync(dataDir, { recursive: true });
     accessSync(dataDir, constants.W_OK | constants.X_OK);
     return realpathSync(dataDir);
@@ -98,7 +98,7 @@ class EmbeddedUser implements EmbeddedServer {
     this.looking ??= setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
-  /** A server may be on its way down, or recovering, when it is found: then it is looked for again. */
+  /** Retried, since a server may be found while it stops or recovers. */
   private async join(): Promise<{ server: RunningServer; keeper: Keeper }> {
     for (const deadline = monotonicMs() + RECOVERY_MS; ; await sleep(RECOVERY_POLL_MS)) {
       const server = await this.supervisor.ensureRunning(this.server?.port);
@@ -124,7 +124,7 @@ class EmbeddedUser implements EmbeddedServer {
     }
   }
 
-  /** Under the lock: of two that leave at once, the second sees that the first is gone. */
+  /** Under the lock: of two processes that leave at once, the second sees that the first is gone. */
   private async leave(): Promise<void> {
     if (this.keeper === undefined) return;
     const last = await this.keeper.isLastUser();
@@ -133,9 +133,8 @@ class EmbeddedUser implements EmbeddedServer {
   }
 
   /**
-   * A server that was asked to stop by SIGTERM takes no new sessions, and ends when those that it has end, ours among
-   * them: it would serve nobody new, without end. So it is told to end its sessions and stop at once; the keeper sees
-   * that it has gone, as with any other end, and it is started again.
+   * A server that received SIGTERM accepts no new sessions and waits for existing ones, including ours. It is stopped
+   * at once and then restarted, as after any other exit.
    */
   private async look(): Promise<void> {
     if (this.server === undefined || this.hurrying || !this.supervisor.isStopping(this.server)) return;

@@ -3,7 +3,7 @@ import { lstatSync, readFileSync, readlinkSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Entry {
-  /** Below the folder. */
+  /** Relative to the folder. */
   readonly path: string;
   readonly kind: 'file' | 'folder' | 'link';
   readonly size: number;
@@ -12,7 +12,7 @@ interface Entry {
   readonly mode: number;
 }
 
-/** Everything below a folder, in an order that depends on names alone. Links are not followed. */
+/** Everything below a folder, ordered by name. Links are not followed. */
 export function listFolder(root: string): readonly Entry[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .toSorted()
@@ -23,7 +23,7 @@ export function listFolder(root: string): readonly Entry[] {
     });
 }
 
-/** The same as long as no file's name, size or time changed: quick, and enough where others cannot write. */
+/** Unchanged while names, sizes and times are unchanged. Fast, and sufficient where others cannot write. */
 export function fingerprint(entries: readonly Entry[]): string {
   const lines = entries.map(({ path, kind, size, modifiedMs }) =>
     kind === 'file' ? [path, size, modifiedMs] : [path, kind],
@@ -31,7 +31,7 @@ export function fingerprint(entries: readonly Entry[]): string {
   return createHash('sha256').update(JSON.stringify(lines)).digest('hex');
 }
 
-/** The same exactly when names, contents and link targets are. Reads everything. */
+/** Depends on names, contents and link targets. Reads everything. */
 export function digest(root: string, entries: readonly Entry[]): string {
   const hash = createHash('sha256');
   for (const { path, kind } of entries) {
@@ -42,6 +42,6 @@ export function digest(root: string, entries: readonly Entry[]): string {
   return hash.digest('hex');
 }
 
-/** Whether all of it belongs to this user and nobody else may write any of it. */
+/** True if everything belongs to this user and nobody else has write access. */
 export const isOnlyOurs = (entries: readonly Entry[], uid: number): boolean =>
   entries.every((entry) => entry.uid === uid && (entry.kind === 'link' || (entry.mode & 0o022) === 0));

@@ -5,9 +5,9 @@ import { codeOf, isJsonObject } from '../../shared/index.js';
 import { DatabaseUnusable } from '../database.errors.js';
 import { readJsonFile } from './json-file.js';
 
-/** What npm installed for this platform. */
+/** The npm package with PostgreSQL for this platform. */
 export interface BinaryPackage {
-  /** The folder that holds bin, lib and share. */
+  /** Contains bin, lib and share. */
   readonly native: string;
   readonly version: string;
 }
@@ -27,8 +27,8 @@ export function installedPackage(): BinaryPackage {
 }
 
 /**
- * Makes the links between library names that npm packages cannot hold, where the package's own install script was not
- * allowed to. Returns false when they are missing and cannot be made here.
+ * Creates the library symlinks that npm packages cannot contain, if install scripts were disabled. False if they are
+ * missing and cannot be created.
  */
 export function linkLibraries(native: string): boolean {
   const links: unknown = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'));
@@ -41,7 +41,7 @@ export function linkLibraries(native: string): boolean {
   }
 }
 
-/** Both below the package: `native/lib/libpq.so.5.18`, `native/lib/libpq.so.5`. */
+/** Both relative to the package: `native/lib/libpq.so.5.18`, `native/lib/libpq.so.5`. */
 interface Link {
   readonly source: string;
   readonly target: string;

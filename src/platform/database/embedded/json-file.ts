@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { codeOf, isJsonObject, type JsonObject } from '../../shared/index.js';
 
-/** The object in a JSON file; undefined when there is no such file, or no object in it. Other failures to read throw. */
+/** The object in a JSON file; undefined if there is no file or no object in it. Other read errors throw. */
 export function readJsonFile(file: string): JsonObject | undefined {
   const text = readIfThere(file);
   try {

@@ -6,26 +6,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const CONNECT_TIMEOUT_MS = 10_000;
 const ROLE = 'keeper';
 
-/** With what pg's client has and its types lack. */
+/** Members that pg's types lack. */
 class KeeperClient extends pg.Client {
   declare readonly ref: () => void;
   declare readonly unref: () => void;
 }
 
-/** Other pools of a process that is leaving may be a moment behind its keeper. */
+/** Other pools of a leaving process may close slightly later than its keeper. */
 const GRACE_MS = 300;
 const POLL_MS = 25;
 
-/**
- * The session by which a process is counted among the users of the embedded server, from before it uses it until it
- * has let go. Does not keep the process alive.
- */
+/** The session that counts a process among the users of the embedded server. Does not keep the process alive. */
 export class Keeper {
   private closed = false;
 
   private constructor(private readonly client: KeeperClient) {}
 
-  /** @param lost called once if the session ends without `close`, be it that the server died */
+  /** @param lost called once if the session ends without `close` */
   static async connect(url: string, lost: () => void): Promise<Keeper> {
     const client = new KeeperClient({
       connectionString: withRole(url, ROLE),
@@ -47,7 +44,7 @@ export class Keeper {
     return keeper;
   }
 
-  /** Whether this keeper's process is the only one left that uses the server. From here on the process waits for it. */
+  /** Whether no other process uses the server. From then on the process waits for the session. */
   async isLastUser(): Promise<boolean> {
     this.client.ref();
     for (const deadline = monotonicMs() + GRACE_MS; ; await sleep(POLL_MS)) {
@@ -58,7 +55,7 @@ export class Keeper {
     }
   }
 
-  /** Resolves when the server no longer counts the session. */
+  /** Resolves once the server no longer counts the session. */
   async close(): Promise<void> {
     this.closed = true;
     await this.client.end().catch(() => undefined);
@@ -74,7 +71,7 @@ export class Keeper {
   }
 }
 
-/** Sessions of ours apart from this one: keepers of whatever process, and what other processes have open beside. */
+/** Our sessions except this one: keepers, and other connections of other processes. */
 const COUNT_OTHERS = `
   SELECT count(*) FILTER (WHERE application_name LIKE $2) AS keepers,
          count(*) FILTER (WHERE application_name NOT LIKE $2 AND application_name NOT LIKE $3) AS others

@@ -6,19 +6,19 @@ import { digest, fingerprint, isOnlyOurs, listFolder } from './folder-digest.js'
 import { linkLibraries, type BinaryPackage } from './installed-package.js';
 import { readJsonFile } from './json-file.js';
 
-/** What was compared, so that a start need not read sixty megabytes again. */
+/** What was compared, so that a start need not read 60 MB again. */
 interface Stamp {
-  /** Of every name and content, the same in the package and in the copy. */
+  /** Of all names and contents, equal in package and copy. */
   readonly digest: string;
   readonly packageFingerprint: string;
   readonly copyFingerprint: string;
 }
 
 /**
- * A copy of the programs in a folder of ours below `/var/tmp` that everyone may read and nobody else may write, for an
- * user that cannot reach the checkout. Compared with the package on every start: by names, sizes and times, and by
- * content when those changed; a copy that differs is replaced. Returns its native folder.
- * @throws DatabaseUnusable when somebody else has put something there
+ * Copies the programs to a folder below `/var/tmp` that others can read but not write, for a user that cannot reach the
+ * checkout. Verified on every start by names, sizes and times, and by content when those differ; a copy that differs is
+ * replaced. Returns its native folder.
+ * @throws DatabaseUnusable when another user owns the folder
  */
 export function copyPackage(installed: BinaryPackage, log: (line: string) => void): string {
   const uid = process.getuid?.() ?? 0;
@@ -31,7 +31,7 @@ export function copyPackage(installed: BinaryPackage, log: (line: string) => voi
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
-  // Another process may have been first; then its copy is judged, not ours.
+  // If another process was first, its copy is verified instead.
   if (!isFaithful(folder, installed, uid))
     throw new DatabaseUnusable(`The copy of PostgreSQL in ${folder} was modified. Delete it and start again.`);
   return join(folder, 'native');
@@ -51,13 +51,13 @@ function isFaithful(folder: string, installed: BinaryPackage, uid: number): bool
   const [source, copy] = [withoutLinks(listFolder(installed.native)), listFolder(native)];
   if (stamp.copyFingerprint !== fingerprint(copy)) return false;
   if (stamp.packageFingerprint === fingerprint(source)) return true;
-  // The package was installed anew: the times changed, the contents need not have.
+  // Reinstalling changes times but not necessarily contents.
   if (stamp.digest !== digest(installed.native, source)) return false;
   writeStamp(folder, { ...stamp, packageFingerprint: fingerprint(source) });
   return true;
 }
 
-/** A complete copy under a name that nobody can have taken, open to readers only when it is complete. */
+/** A complete copy under an unguessable name, readable by others only when complete. */
 function makeCopy(prefix: string, installed: BinaryPackage): string {
   const folder = mkdtempSync(prefix);
   const native = join(folder, 'native');
@@ -65,7 +65,7 @@ function makeCopy(prefix: string, installed: BinaryPackage): string {
   for (const { path, kind, mode } of listFolder(native))
     if (kind !== 'link') chmodSync(join(native, path), kind === 'folder' || (mode & 0o100) !== 0 ? 0o755 : 0o644);
   chmodSync(native, 0o755);
-  // Only now: the package's own folders may be closed to writers, and so were those of the copy.
+  // Only now: the package's folders, and so their copies, may be read-only.
   linkLibraries(native);
   writeStamp(folder, compare(installed.native, native));
   chmodSync(folder, 0o755);
@@ -93,7 +93,7 @@ function moveInto(fresh: string, folder: string): void {
   }
 }
 
-/** The links are made after installing: the package may lack those that the copy has. */
+/** Library links are created after installation, so the package may lack them. */
 const withoutLinks = (entries: ReturnType<typeof listFolder>): ReturnType<typeof listFolder> =>
   entries.filter(({ kind }) => kind !== 'link');
 

@@ -7,16 +7,16 @@ import { canEnter, type SystemUser } from './run-as.js';
 const OUTSIDE = '/var/tmp';
 
 /**
- * Where the data directory lies or will lie: where one is found; for a new one, `DATA_DIR/postgres`, or a folder of our
- * own below `/var/tmp` when the user cannot reach DATA_DIR (below a home of mode 0700, say).
+ * The data directory: an existing one; else `DATA_DIR/postgres`, or a folder below `/var/tmp` if the server's user
+ * cannot reach DATA_DIR (as below a home directory of mode 0700).
  * @param dataDir its real path
- * @param recorded the place that an earlier run used; an existing database is never left behind for an empty one
- * @throws DatabaseUnusable when what lies there is not ours, or is out of reach
+ * @param recorded the location used by an earlier run, so that an existing database is never replaced by an empty one
+ * @throws DatabaseUnusable when it is out of reach or owned by another user
  */
 export function findPlace(dataDir: string, recorded: string | undefined, user: SystemUser): string {
   const inside = join(dataDir, 'postgres');
   const outside = outsidePlace(dataDir);
-  // What lies inside comes first: in a copy of DATA_DIR, what was recorded is the original's.
+  // Inside first: in a copy of DATA_DIR, the recorded location is the original's.
   const known = [inside, recorded, outside].filter((place) => place !== undefined);
   const place = known.find(holdsCluster) ?? (canEnter(user, dataDir) ? inside : outside);
   checkOwner(place, user);
@@ -27,7 +27,7 @@ export function findPlace(dataDir: string, recorded: string | undefined, user: S
   return place;
 }
 
-/** Named after us and after DATA_DIR, so that two installations never meet. */
+/** Contains a hash of DATA_DIR, so that installations do not collide. */
 function outsidePlace(dataDir: string): string {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   return join(OUTSIDE, `switchboard-${process.getuid?.() ?? 0}-${hash}`);
@@ -35,10 +35,10 @@ function outsidePlace(dataDir: string): string {
 
 export const isOutside = (place: string): boolean => place.startsWith(`${OUTSIDE}/`);
 
-/** Whether a data directory lies there: PostgreSQL writes this file, and ours is only moved into place when complete. */
+/** PostgreSQL writes this file, and our data directory is only moved into place when complete. */
 export const holdsCluster = (place: string): boolean => existsSync(join(place, 'PG_VERSION'));
 
-/** Anyone may have put something under this name first, above all in `/var/tmp`. */
+/** Another user may have created this name first, above all in `/var/tmp`. */
 function checkOwner(place: string, user: SystemUser): void {
   const found = lstatOf(place);
   if (found === undefined) return;

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems hand to outgoing connections, so that the same one is likely free at the next start. */
+/** Below the ephemeral ports, so that the same port is likely free at the next start. */
 const [FROM, TO] = [15_000, 30_000] as const;
 const ATTEMPTS = 50;
 
-/** A port on loopback that nobody listens on at this moment. */
+/** A free port on the loopback interface. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = randomInt(FROM, TO);

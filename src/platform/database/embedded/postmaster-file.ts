@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { codeOf } from '../../shared/index.js';
 import { commandLine, processIdentity } from '../process-identity.js';
 
-/** What a running server says of itself in its data directory. */
+/** What a running server records in its data directory. */
 export interface PostmasterFile {
   readonly pid: number;
   readonly port: number;
-  /** `starting` until recovery after a crash is done; then `ready`, it takes connections; `stopping` takes no new ones. */
+  /** `starting` until crash recovery is done; `ready` accepts connections; `stopping` accepts no new ones. */
   readonly status: string;
 }
 
@@ -24,18 +24,18 @@ export function readPostmaster(place: string): PostmasterFile | undefined {
   }
 }
 
-/** Whether that process is the server of this data directory, and not a zombie or a stranger with the same number. */
+/** Whether the process is the server of this data directory, not a zombie or another process with the same pid. */
 export function isServing({ pid }: PostmasterFile, place: string): boolean {
   return processIdentity(pid) !== undefined && (commandLine(pid)?.includes(` -D ${place} `) ?? false);
 }
 
-/** No system gives a process this number. */
+/** A pid that no process can have. */
 const NOBODY = '2147483646';
 
 /**
- * Makes a file left by a server that is gone harmless. PostgreSQL refuses to start while the pid in it answers, be it a
- * zombie's or by now somebody else's. The file itself must stay: by its shared memory line PostgreSQL makes sure that
- * no orphan of the old server still writes.
+ * Neutralizes the pid file of a dead server. PostgreSQL refuses to start while a process has that pid, even a zombie or
+ * an unrelated one. The file must stay: from its shared memory line PostgreSQL finds orphans of the old server that
+ * still write.
  */
 export function disownPostmaster(place: string): void {
   const found = readPostmaster(place);
@@ -43,7 +43,7 @@ export function disownPostmaster(place: string): void {
   const file = openSync(fileIn(place), constants.O_RDWR | constants.O_NOFOLLOW);
   try {
     const rest = readFileSync(file, 'utf8').split('\n').slice(1);
-    // Longer than what stood there, never shorter: nothing of the old text can be left over.
+    // Longer than the old pid, so that nothing of the old text remains.
     writeSync(file, [NOBODY, ...rest].join('\n'), 0);
   } finally {
     closeSync(file);

@@ -11,13 +11,13 @@ export interface SystemUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
-  /** True when it is not the user that we run as: programs must be started under its name, and folders given to it. */
+  /** True if it differs from our own user: programs are then started as this user, and folders are given to it. */
   readonly switched: boolean;
 }
 
 const CANDIDATES = ['postgres', 'nobody'];
 
-/** Nothing of our own environment reaches the server: messages in English, times in UTC, no PG* variables. */
+/** A clean environment: messages in English, times in UTC, no PG* variables. */
 const ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 const QUIETLY = {
@@ -26,7 +26,7 @@ const QUIETLY = {
   stdio: ['ignore', 'pipe', 'ignore'],
 } satisfies ExecFileSyncOptionsWithStringEncoding;
 
-/** Our own user; as root, `postgres` if there is one, else `nobody`. */
+/** Our own user; as root, `postgres` if it exists, else `nobody`. */
 export function serverUser(): SystemUser {
   const uid = process.getuid?.();
   const gid = process.getgid?.();
@@ -44,19 +44,19 @@ export function serverUser(): SystemUser {
   );
 }
 
-/** How a child process is started under the user's name. Its folder is `/`: ours may be closed to it. */
+/** Options for starting a child process as this user. Its working directory is `/`, since ours may be inaccessible. */
 export function spawnOptions(user: SystemUser): {
   uid?: number;
   gid?: number;
   cwd: string;
   env: Record<string, string>;
 } {
-  // Node takes signed numbers here and unsigned ones everywhere else; macOS gives `nobody` the number -2.
+  // Node expects signed numbers here and unsigned ones elsewhere; on macOS `nobody` is -2.
   const identity = user.switched ? { uid: user.uid | 0, gid: user.gid | 0 } : {};
   return { ...identity, cwd: '/', env: ENVIRONMENT };
 }
 
-/** Runs a program to its end under the user's name. */
+/** Runs a program to completion as this user. */
 export function runAs(
   user: SystemUser,
   program: string,
@@ -66,7 +66,7 @@ export function runAs(
   return spawnSync(program, args, { ...spawnOptions(user), encoding: 'utf8', input });
 }
 
-/** Whether every folder on the way to this one, and itself, lets the user pass. */
+/** Whether the user can traverse the folder and all its parents. */
 export function canEnter(user: SystemUser, folder: string): boolean {
   return runAs(user, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder]).status === 0;
 }

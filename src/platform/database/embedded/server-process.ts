@@ -8,9 +8,9 @@ import type { Binaries } from './binaries.js';
 import { readPostmaster } from './postmaster-file.js';
 import { spawnOptions, type SystemUser } from './run-as.js';
 
-/** The log is emptied at a start that finds it larger than this. */
+/** The log is truncated at a start that finds it larger. */
 const MAX_LOG_BYTES = 4 * 1024 * 1024;
-/** Recovery after a crash replays up to `max_wal_size`. */
+/** Crash recovery replays up to `max_wal_size`. */
 const START_MS = 120_000;
 const STOP_MS = 60_000;
 const POLL_MS = 20;
@@ -24,7 +24,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_size: '1GB',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Neither statements nor the rows they were about belong into a log.
+  // Statements and rows must not be logged.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 };
@@ -37,7 +37,7 @@ interface ServerLaunch {
   readonly user: SystemUser;
 }
 
-/** A start that failed: what the server itself said last. */
+/** A failed start, with the server's last message. */
 export class ServerDidNotStart extends DatabaseUnusable {
   constructor(
     readonly complaint: string,
@@ -50,15 +50,15 @@ export class ServerDidNotStart extends DatabaseUnusable {
     return /could not create any TCP\/IP sockets/.test(this.complaint);
   }
 
-  /** Backends of a killed server live on for a moment, and PostgreSQL waits for nobody. */
+  /** Backends of a killed server live on briefly, and PostgreSQL does not wait for them. */
   get orphansAreLeaving(): boolean {
     return /shared memory block|lock file/.test(this.complaint);
   }
 }
 
 /**
- * Starts a server in a session of its own, so that neither our death nor a key pressed at our terminal reaches it.
- * Resolves with its pid when it takes connections.
+ * Starts a server in its own session, so that neither our exit nor terminal signals reach it. Resolves with its pid
+ * once it accepts connections.
  * @throws ServerDidNotStart
  */
 export async function launchServer(launch: ServerLaunch): Promise<number> {
@@ -89,7 +89,7 @@ export async function launchServer(launch: ServerLaunch): Promise<number> {
   }
 }
 
-/** Asks a server to roll back what is running, write everything and end; resolves when it is gone. */
+/** Fast shutdown: running transactions are rolled back. Resolves when the server has exited. */
 export async function stopServer(pid: number): Promise<void> {
   const identity = processIdentity(pid);
   if (identity === undefined) return;
@@ -101,7 +101,7 @@ export async function stopServer(pid: number): Promise<void> {
 
 interface ServerLog {
   readonly descriptor: number;
-  /** The last fault written since it was opened. */
+  /** The last error logged since the log was opened. */
   complaint(): string | undefined;
   close(): void;
 }

@@ -15,14 +15,14 @@ interface Holder {
 }
 
 /**
- * Does one thing at a time among all processes that use this file: starting, stopping, adopting the server.
- * The file names its holder by pid and start; one that a dead process left behind is taken over.
- * @throws DatabaseUnusable when a living process keeps it for two minutes
+ * Runs `work` exclusively among all processes that use this lock file. The file names its holder by pid and start time;
+ * that of a dead process is taken over.
+ * @throws DatabaseUnusable when a living process holds it for two minutes
  */
 export async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   const deadline = monotonicMs() + WAIT_MS;
   const claim = `${file}.${randomUUID()}`;
-  // Written whole before it is linked into place: nobody ever reads half a name.
+  // Written completely before it is linked, so that readers never see a partial name.
   writeFileSync(claim, JSON.stringify({ pid: process.pid, identity: processIdentity(process.pid) }), { mode: 0o600 });
   try {
     while (!tryTake(file, claim)) {
@@ -39,11 +39,12 @@ export async function withLock<Result>(file: string, work: () => Promise<Result>
   }
 }
 
-/** Synchronous throughout, so that a dead holder is replaced within microseconds. */
+/** Synchronous, so that a dead holder is replaced within microseconds. */
 function tryTake(file: string, claim: string): boolean {
   if (tryLink(claim, file)) return true;
   if (isAlive(holderOf(file))) return false;
-  // Of those who see the same dead holder, one removes its file: without this, a slow one could remove a fresh lock.
+  // Of those who see the same dead holder, one removes its file; without this, a slow process could remove a fresh
+  // lock.
   const takeover = `${file}.takeover`;
   if (!tryLink(claim, takeover)) {
     if (!isAlive(holderOf(takeover))) rmSync(takeover, { force: true });
@@ -68,7 +69,7 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** Undefined when the file is gone or says nothing we wrote. */
+/** Undefined if the file is missing or unreadable. */
 function holderOf(file: string): Holder | undefined {
   const { pid, identity } = readJsonFile(file) ?? {};
   return typeof pid === 'number' && typeof identity === 'string' ? { pid, identity } : undefined;

@@ -4,19 +4,19 @@ import { reasonOf } from '../../shared/index.js';
 import { DatabaseUnusable } from '../database.errors.js';
 import { readJsonFile } from './json-file.js';
 
-/** What is known of the embedded server between runs. */
+/** State of the embedded server between runs. */
 export interface ServerState {
   /** The data directory, absolute. */
   readonly place: string;
   readonly port: number;
   readonly password: string;
-  /** The server's process when it was last started or adopted; null before its first start and after a clean stop. */
+  /** Pid when last started or adopted; null before the first start and after a clean stop. */
   readonly pid: number | null;
 }
 
 const fileIn = (dataDir: string): string => join(dataDir, 'postgres.json');
 
-/** `DATA_DIR/postgres.json`; undefined when there is none, or nothing in it that we wrote. */
+/** `DATA_DIR/postgres.json`; undefined if missing or unreadable. */
 export function readState(dataDir: string): ServerState | undefined {
   try {
     const state = readJsonFile(fileIn(dataDir));
@@ -26,7 +26,7 @@ export function readState(dataDir: string): ServerState | undefined {
   }
 }
 
-/** Replaced as a whole, readable by us alone: it holds the password. */
+/** Written atomically with mode 0600: it contains the password. */
 export function writeState(dataDir: string, state: ServerState): ServerState {
   const file = fileIn(dataDir);
   writeFileSync(`${file}.new`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });

@@ -12,7 +12,7 @@ import { launchServer, ServerDidNotStart, stopServer } from './server-process.js
 import { withLock } from './start-lock.js';
 import { readState, writeState, type ServerState } from './state-file.js';
 
-/** A server that takes connections. */
+/** A server that accepts connections. */
 export interface RunningServer {
   readonly url: string;
   readonly place: string;
@@ -20,12 +20,12 @@ export interface RunningServer {
   readonly port: number;
 }
 
-/** How long orphans of a killed server may take to leave, and a port to come free again. */
+/** How long orphans of a killed server may take to exit, and a port to become free. */
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 200;
 const READY_POLL_MS = 20;
 
-/** Starts, adopts and stops the one server of a DATA_DIR. Every other method must be called inside `exclusively`. */
+/** Starts, adopts and stops the server of a DATA_DIR. All other methods must be called inside `exclusively`. */
 export class Supervisor {
   private readonly user = serverUser();
   private binaries: Binaries | undefined;
@@ -36,12 +36,12 @@ export class Supervisor {
     private readonly log: (line: string) => void,
   ) {}
 
-  /** One process at a time starts, stops or adopts. */
+  /** Serializes starting, stopping and adopting among processes. */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     return withLock(join(this.dataDir, 'postgres.lock'), work);
   }
 
-  /** @param port the only one that will do: connections of this process know it. Any, when absent. */
+  /** @param port required port, which connections of this process use; any if absent */
   async ensureRunning(port?: number): Promise<RunningServer> {
     const recorded = readState(this.dataDir);
     const place = findPlace(this.dataDir, recorded?.place, this.user);
@@ -50,7 +50,7 @@ export class Supervisor {
     this.binaries ??= findBinaries(this.user, this.log);
     const password = this.prepareCluster(place, recorded, this.binaries);
     const wanted = port ?? recorded?.port ?? (await freePort());
-    // Before it runs: whoever finds it after our death must know its password.
+    // Before it runs: a process that adopts it after our exit needs its password.
     writeState(this.dataDir, { place, port: wanted, password, pid: null });
     const launched = await this.launch(place, wanted, this.binaries, port !== undefined);
     return this.record({ place, password, ...launched });
@@ -64,18 +64,18 @@ export class Supervisor {
     writeState(this.dataDir, { ...state, pid: null });
   }
 
-  /** Whether somebody else has asked the server to stop: it takes no new sessions, and ends when the last has left. */
+  /** True if another process asked the server to stop: it accepts no new sessions. */
   isStopping({ place }: RunningServer): boolean {
     return servingIn(place)?.status === 'stopping';
   }
 
-  /** Stops such a server without waiting for anybody. */
+  /** Stops such a server immediately. */
   async hurry({ place }: RunningServer): Promise<void> {
     const serving = servingIn(place);
     if (serving?.status === 'stopping') await stopServer(serving.pid);
   }
 
-  /** The server that runs there, when it has finished starting; one that is stopping is stopped. */
+  /** The running server once it has started; a stopping one is stopped first. */
   private async readyServer(place: string): Promise<PostmasterFile | undefined> {
     for (;;) {
       const serving = servingIn(place);
@@ -93,7 +93,7 @@ export class Supervisor {
     return this.record({ place, port, pid, password: recorded.password });
   }
 
-  /** Makes the data directory if there is none. Returns the password that the server has. */
+  /** Creates the data directory if missing. Returns the server's password. */
   private prepareCluster(place: string, recorded: ServerState | undefined, binaries: Binaries): string {
     if (holdsCluster(place)) {
       checkVersion(place, binaries);

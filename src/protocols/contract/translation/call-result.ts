@@ -2,7 +2,7 @@ import type { TokenUsage } from '../call.js';
 import type { ResponsePart } from './content.js';
 import type { CallEvent, CallResult, StopReason } from './events.js';
 
-/** Puts the events of one answer together, for a client that wants it whole. */
+/** Collects the events of a response into an unstreamed one. */
 export class ResultCollector {
   private readonly parts: ResponsePart[] = [];
   private stop: StopReason = 'end';
@@ -38,7 +38,7 @@ export class ResultCollector {
   }
 }
 
-/** A whole answer as the events of a stream, for a client that wants to see it come. */
+/** A complete response as events, for streaming clients. */
 export function* eventsOf({ parts, stop, sequence, usage }: CallResult): Generator<CallEvent> {
   yield { type: 'call-start' };
   for (const part of parts) yield* eventsOfPart(part);

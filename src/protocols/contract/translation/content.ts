@@ -1,38 +1,38 @@
 import type { Effort } from '../call.js';
 import type { RawJson } from './json-tree.js';
 
-// What a client asks for, in no dialect. Everything is readonly and made once, by the dialect that read the request;
-// a dialect that builds a request from it changes nothing. A member is here only when two dialects mean the same by it.
+// A request normalized across protocols. Readonly: created by the protocol that parsed it, and not modified by those
+// that build from it. A member exists only if two protocols share its meaning.
 
-/** The content of one call. */
+/** Content of a call. */
 export interface CallContent {
-  /** What stands before the conversation: system and developer texts, in order. */
+  /** System and developer texts before the conversation. */
   readonly lead: readonly TextPart[];
-  /** No two neighbours are both the user's or both the assistant's. Tool results stand in user turns. */
+  /** Roles alternate between user and assistant. Tool results are in user turns. */
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
-  /** Tools that the vendor of the client's dialect runs itself. */
+  /** Tools run by the vendor of the client's protocol. */
   readonly hostedTools: readonly HostedTool[];
   readonly toolChoice: ToolChoice;
-  /** Whether several tools may be called in one turn; undefined when the client does not say. */
+  /** Parallel tool calls; undefined: unspecified. */
   readonly parallelTools: boolean | undefined;
-  /** The client's limit of output tokens, reasoning included. */
+  /** Max output tokens, including reasoning. */
   readonly outputLimit: number | undefined;
-  /** Texts that end the answer where the model writes them. */
+  /** Stop sequences. */
   readonly stop: readonly string[];
   readonly sampling: Sampling;
   readonly reasoning: ReasoningRequest;
   readonly format: OutputFormat;
-  /** `low`, `medium`, `high`, or whatever else the client wrote. */
+  /** `low`, `medium`, `high`, or as written. */
   readonly verbosity: string | undefined;
-  /** Whom the call is for, by the client's own name for them. */
+  /** The client's name of its end user. */
   readonly endUser: string | undefined;
-  /** What calls with the same beginning have in common. */
+  /** Shared by calls with the same prompt prefix. */
   readonly cacheKey: string | undefined;
   readonly serviceTier: string | undefined;
 }
 
-/** One turn of the conversation. `system` is an instruction in the middle of it. */
+/** A turn. `system` is an instruction within the conversation. */
 export interface Turn {
   readonly role: 'user' | 'assistant' | 'system';
   readonly parts: readonly Part[];
@@ -41,10 +41,10 @@ export interface Turn {
 export type Part =
   TextPart | ImagePart | FilePart | AudioPart | RefusalPart | ReasoningPart | ToolCallPart | ToolResultPart;
 
-/** What an answer is made of. */
+/** Parts of a response. */
 export type ResponsePart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
 
-/** Up to here the prompt may be kept in the vendor's cache. */
+/** A cache breakpoint. */
 export interface CacheMark {
   readonly ttl?: string | undefined;
 }
@@ -56,13 +56,13 @@ export interface TextPart {
   readonly cache?: CacheMark | undefined;
 }
 
-/** Where a text comes from; positions are not kept, since dialects count them differently. */
+/** A citation, without positions, which protocols count differently. */
 export interface Annotation {
   readonly url: string;
   readonly title: string;
 }
 
-/** Where bytes come from: in the request, as base64; at an address; or with the vendor, by its id. */
+/** In the request as base64, at a URL, or stored at the vendor. */
 export type Source =
   | { readonly from: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly from: 'url'; readonly url: string };
@@ -74,7 +74,7 @@ export interface ImagePart {
   readonly cache?: CacheMark | undefined;
 }
 
-/** A document. Plain text is text even in the dialect that has documents of it: `source` is that text then. */
+/** A document. For plain text, `source` is the text. */
 export interface FilePart {
   readonly kind: 'file';
   readonly source: Source | { readonly from: 'text'; readonly text: string };
@@ -96,25 +96,25 @@ export interface RefusalPart {
 
 export interface ReasoningPart {
   readonly kind: 'reasoning';
-  /** What can be read of it; may be empty. */
+  /** Readable reasoning; may be empty. */
   readonly text: string;
-  /** What its vendor must get back as it was. */
+  /** Opaque data for its vendor. */
   readonly opaque?: OpaqueReasoning | undefined;
 }
 
-/** Reasoning as its vendor signed or encrypted it. */
+/** Signed or encrypted reasoning. */
 export interface OpaqueReasoning {
   /**
-   * `signature` stands beside the very text, `redacted` and `encrypted` in its place; `text`: nobody signed it, and it
-   * may be given back to whichever upstream of the family wants its thoughts back.
+   * `signature` accompanies the text, `redacted` and `encrypted` replace it; `text` is unsigned, for any upstream of
+   * the family that wants reasoning back.
    */
   readonly kind: 'signature' | 'redacted' | 'encrypted' | 'text';
-  /** Whose it is: it goes back to no other. As `UpstreamTarget.family` says. */
+  /** Only for upstreams of this family (`UpstreamTarget.family`). */
   readonly family: string;
   readonly data: string;
-  /** The text that was signed, to the byte. */
+  /** The exact signed text. */
   readonly text: string;
-  /** The vendor's id of the item, where it has one. */
+  /** The vendor's ID of the item, if any. */
   readonly id?: string | undefined;
 }
 
@@ -123,7 +123,7 @@ export interface ToolCallPart {
   readonly id: string;
   readonly name: string;
   readonly namespace?: string | undefined;
-  /** JSON text, never empty, as the model wrote it; free text when `isFreeform`. */
+  /** JSON as written by the model, not empty; free text if `isFreeform`. */
   readonly arguments: string;
   readonly isFreeform?: boolean | undefined;
   readonly cache?: CacheMark | undefined;
@@ -131,7 +131,7 @@ export interface ToolCallPart {
 
 export interface ToolResultPart {
   readonly kind: 'tool-result';
-  /** Of the call. */
+  /** ID of the call. */
   readonly id: string;
   readonly parts: readonly (TextPart | ImagePart | FilePart)[];
   readonly isError: boolean;
@@ -140,29 +140,29 @@ export interface ToolResultPart {
   readonly cache?: CacheMark | undefined;
 }
 
-/** A tool that the client runs. */
+/** A tool run by the client. */
 export interface Tool {
   readonly name: string;
   readonly namespace?: string | undefined;
-  /** What the client says of the namespace as a whole. */
+  /** Description of the namespace. */
   readonly namespaceDescription?: string | undefined;
   readonly description?: string | undefined;
-  /** As the client wrote it, key order included; undefined when it gave none. */
+  /** As written, including key order; undefined if absent. */
   readonly schema: RawJson | undefined;
   readonly strict?: boolean | undefined;
-  /** It takes any text instead of JSON. */
+  /** Takes free text instead of JSON. */
   readonly freeform?: { readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined };
   readonly cache?: CacheMark | undefined;
-  /** Where it stands in the request, for warnings: `tools[2]`. */
+  /** Path for warnings: `tools[2]`. */
   readonly path: string;
 }
 
-/** `web_search` in every dialect that has it; others by the type that the client wrote. */
+/** `web_search` in every protocol that has it; others by their type. */
 export interface HostedTool {
   readonly type: string;
-  /** How often it may be run for this request; undefined: as often as its vendor lets it. */
+  /** Max uses; undefined: the vendor's default. */
   readonly maxUses?: number | undefined;
-  /** Where it stands in the request, for warnings: `tools[2]`. */
+  /** Path for warnings: `tools[2]`. */
   readonly path: string;
 }
 
@@ -178,18 +178,18 @@ export interface Sampling {
   readonly frequencyPenalty?: number | undefined;
   readonly seed?: number | undefined;
   readonly logitBias?: RawJson | undefined;
-  /** How many alternatives of each token are asked for; 0: the token itself. Undefined: none at all. */
+  /** Requested alternatives per token; 0: the token itself. Undefined: no logprobs. */
   readonly topLogprobs?: number | undefined;
 }
 
-/** How a model is to think, and what the client wants to see of it. */
+/** How to reason and what to show of it. */
 export interface ReasoningRequest {
   readonly effort?: Effort | undefined;
-  /** At most so many tokens. */
+  /** Max reasoning tokens. */
   readonly budget?: number | undefined;
-  /** `off` and `on` where the client says so in a dialect that has a switch. */
+  /** Set in protocols with a switch. */
   readonly thinking?: 'on' | 'off' | undefined;
-  /** `none`: nothing of it; `sealed`: only what has to come back; `text`: what can be read as well. */
+  /** `sealed`: only what must be sent back; `text`: also readable reasoning. */
   readonly show: 'none' | 'sealed' | 'text';
 }
 

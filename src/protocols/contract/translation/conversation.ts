@@ -1,12 +1,23 @@
-import type { CacheMark, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './content.js';
-import type { TranslationWarnings } from './warnings.js';
+import { type Effort, EFFORTS } from '../call.js';
+import type {
+  CacheMark,
+  FilePart,
+  Part,
+  ReasoningRequest,
+  Source,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from './content.js';
+import { malformed, type TranslationWarnings } from './warnings.js';
 
-/** A turn that may still be added to. */
+/** A turn under construction. */
 interface BuiltTurn extends Turn {
   readonly parts: Part[];
 }
 
-/** Puts a conversation together as dialects read it: what stands before it, then turns without neighbours of one role. */
+/** Builds a conversation: the lead, then turns with alternating roles. */
 export class ConversationBuilder {
   readonly lead: TextPart[] = [];
   private readonly built: BuiltTurn[] = [];
@@ -15,7 +26,7 @@ export class ConversationBuilder {
     return this.built;
   }
 
-  /** An instruction: before the conversation it joins the lead, within it is a turn of its own. Empty texts are dropped. */
+  /** An instruction: before the conversation part of the lead, within it a turn. Empty texts are dropped. */
   instruct(text: string, cache?: CacheMark): void {
     if (text === '') return;
     const part: TextPart = { kind: 'text', text, ...(cache !== undefined && { cache }) };
@@ -23,25 +34,25 @@ export class ConversationBuilder {
     else this.built.push({ role: 'system', parts: [part] });
   }
 
-  /** Parts of a turn; they join the turn before them when it is the same side's. Empty texts are dropped. */
+  /** Parts of a turn; merged into the previous turn of the same role. Empty texts are dropped. */
   say(role: 'user' | 'assistant', parts: readonly Part[]): void {
     const said = parts.filter((part) => part.kind !== 'text' || part.text !== '');
     if (said.length > 0) join(this.built, { role, parts: said });
   }
 }
 
-/** A turn of its own, or more of the one before it when that is the same side's. */
+/** Adds a turn or merges it into the previous one of the same role. */
 function join(built: BuiltTurn[], { role, parts }: Turn): void {
   const last = built.at(-1);
   if (last?.role !== role || role === 'system') built.push({ role, parts: [...parts] });
-  // There may be more of them than a call can have arguments.
+  // Too many for spread arguments.
   else for (const part of parts) last.parts.push(part);
 }
 
 /**
- * The turns as every upstream demands them: the results of an assistant's calls come at once behind it and first in
- * their turn, each call of an answered turn has one, and no result is without its call.
- * @throws AppError when the key is strict and something had to be made up or turned into text
+ * Turns as every upstream requires: results directly follow their calls, every call of an answered turn has a result,
+ * and every result has a call.
+ * @throws AppError when the key is strict and something had to be invented or converted to text
  */
 export function pairResults(turns: readonly Turn[], losses: TranslationWarnings): readonly Turn[] {
   const { resultOf, orphans } = match(turns);
@@ -63,7 +74,7 @@ export function pairResults(turns: readonly Turn[], losses: TranslationWarnings)
   return built;
 }
 
-/** Which result belongs to which call: ids may come again in a long conversation. */
+/** Matches results with calls: IDs may repeat in long conversations. */
 function match(turns: readonly Turn[]): {
   readonly resultOf: ReadonlyMap<ToolCallPart, ToolResultPart>;
   readonly orphans: ReadonlySet<ToolResultPart>;
@@ -96,10 +107,75 @@ function textsOf({ id, parts }: ToolResultPart, losses: TranslationWarnings): re
 
 const ERROR = 'Error: ';
 
-/** A failed result for dialects that can only say so in its text. */
+/** A failed result for protocols that only have text for it. */
 export function withErrorText({ parts, isError }: ToolResultPart): ToolResultPart['parts'] {
   if (!isError) return parts;
   const [first, ...others] = parts;
   if (first?.kind !== 'text') return [{ kind: 'text', text: ERROR.trimEnd() }, ...parts];
   return first.text.startsWith(ERROR) ? parts : [{ ...first, text: ERROR + first.text }, ...others];
 }
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[^;,]*)*;base64,/i;
+/** Longer than any data URL's head. */
+const MAX_HEAD_LENGTH = 256;
+
+/** The source of a URL; data for base64 data URLs. Undefined if it is not a URL. */
+export function sourceOf(url: string): Source | undefined {
+  if (/^https?:\/\//i.test(url)) return { from: 'url', url };
+  const [head, mediaType] = DATA_URL.exec(url.slice(0, MAX_HEAD_LENGTH)) ?? [];
+  if (head === undefined || mediaType === undefined) return undefined;
+  return { from: 'data', mediaType: mediaType.toLowerCase(), base64: url.slice(head.length) };
+}
+
+/** The URL of a source. */
+export const urlOf = (source: Source): string =>
+  source.from === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`;
+
+/** A plain text document with its name; empty for others. */
+export function textOfFile({ source, name }: FilePart): string {
+  const text = source.from === 'text' ? source.text : '';
+  return name === undefined ? text : `${name}\n${text}`;
+}
+
+/** An instruction within a conversation as user text, for protocols that only allow instructions in front. */
+export const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
+
+/** Stop sequences not sent upstream are searched in every chunk. */
+const MAX_STOPS = 100;
+
+/**
+ * Stop sequences without empty ones, which would match everywhere.
+ * @param path in the client's request
+ * @throws AppError invalid_request when there are too many
+ */
+export function stopSequences(texts: readonly string[], path: string): readonly string[] {
+  if (texts.length > MAX_STOPS) throw malformed(path, `must have at most ${MAX_STOPS} sequences`);
+  return texts.filter((text) => text !== '');
+}
+
+/** Efforts by their max reasoning budget. */
+const BUDGETS: readonly (readonly [limit: number, effort: Effort])[] = [
+  [4096, 'low'],
+  [16_384, 'medium'],
+  [32_768, 'high'],
+];
+
+/** The effort for a reasoning budget. */
+export const effortOfBudget = (budget: number): Effort => BUDGETS.find(([limit]) => budget <= limit)?.[1] ?? 'xhigh';
+
+/** The requested effort, for protocols without other settings; undefined: the model's default. */
+export function requestedEffort({ effort, budget, thinking }: ReasoningRequest): Effort | undefined {
+  if (thinking === 'off') return 'none';
+  return effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
+}
+
+/** The nearest supported effort, preferring lower ones; undefined if not comparable. */
+export function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undefined {
+  if (known.includes(effort)) return effort;
+  const wished = rank(effort);
+  if (wished === -1) return undefined;
+  const ranked = known.filter((other) => rank(other) !== -1).toSorted((one, other) => rank(one) - rank(other));
+  return ranked.findLast((other) => rank(other) < wished) ?? ranked[0];
+}
+
+const rank = (effort: Effort): number => (EFFORTS as readonly Effort[]).indexOf(effort);

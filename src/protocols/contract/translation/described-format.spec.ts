@@ -1,4 +1,4 @@
-import { describeFormat } from './described-format.js';
+import { describeFormat } from './tool-schema.js';
 import { RawJson } from './json-tree.js';
 
 describe('a format in words', () => {

@@ -1,4 +1,4 @@
-import { nearestEffort, requestedEffort } from './efforts.js';
+import { nearestEffort, requestedEffort } from './conversation.js';
 
 describe('efforts', () => {
   it.each([

@@ -1,11 +1,11 @@
 import type { TokenUsage } from '../call.js';
-import type { Annotation, ResponsePart, OpaqueReasoning } from './content.js';
+import type { Annotation, OpaqueReasoning, ResponsePart } from './content.js';
 
-/** Why an answer ended. `context`: the model's window is full. */
+/** `context`: the context window is full. */
 export type StopReason =
   'end' | 'max_tokens' | 'stop_sequence' | 'tool_calls' | 'refusal' | 'content_filter' | 'pause' | 'context';
 
-/** What a part is known by before anything of it has come. */
+/** What is known of a part at its start. */
 export type PartStart =
   | { readonly kind: 'text' | 'refusal' | 'reasoning' }
   | {
@@ -17,13 +17,13 @@ export type PartStart =
     };
 
 /**
- * A piece of an answer, in no dialect. The grammar, which `EventGrammar` checks:
+ * An event of a response. The grammar, checked by `EventGrammar`:
  *
- *     answer := call-start item* call-stop usage-update* call-end
- *     item   := usage-update | part-start part-delta* part-annotation* part-seal? part-end
+ *     response := call-start item* call-stop usage-update* call-end
+ *     item     := usage-update | part-start part-delta* part-annotation* part-seal? part-end
  *
- * One part is open at a time. The deltas of a part, put together, are the text of the part that ends it; those of a tool
- * call are its arguments. An answer that fails is no event: its decoder throws.
+ * One part is open at a time. Its deltas add up to its text; for tool calls, to the arguments. Failures are not events:
+ * the decoder throws.
  */
 export type CallEvent =
   | { readonly type: 'call-start' }
@@ -33,21 +33,108 @@ export type CallEvent =
   /** Reasoning only. */
   | { readonly type: 'part-seal'; readonly opaque: OpaqueReasoning }
   | { readonly type: 'part-end'; readonly part: ResponsePart }
-  /** What is used by now; replaces what was said before. Provisional: says nothing of the output yet. */
+  /** Cumulative usage; replaces earlier updates. Provisional: without output. */
   | { readonly type: 'usage-update'; readonly usage: TokenUsage; readonly isProvisional?: boolean }
   | {
       readonly type: 'call-stop';
       readonly reason: StopReason;
-      /** The text that ended it. */
+      /** The stop sequence that ended it. */
       readonly sequence?: string | undefined;
     }
   | { readonly type: 'call-end' };
 
-/** A whole answer. */
+/** A complete response. */
 export interface CallResult {
   readonly parts: readonly ResponsePart[];
   readonly stop: StopReason;
   readonly sequence?: string | undefined;
-  /** Undefined when the upstream did not say. */
+  /** Undefined if not reported. */
   readonly usage: TokenUsage | undefined;
+}
+
+/** Checks events against the grammar of `CallEvent`. For tests only. */
+export class EventGrammar {
+  private stage: 'new' | 'open' | 'stopped' | 'over' = 'new';
+  private part: { readonly start: PartStart; text: string; isSealed: boolean } | undefined;
+  private readonly ids = new Set<string>();
+
+  /** @throws Error naming the violated rule */
+  next(event: CallEvent): void {
+    this.require(this.stage !== 'over', event, 'comes after the end');
+    this.require((this.stage === 'new') === (event.type === 'call-start'), event, 'is not a valid start');
+    switch (event.type) {
+      case 'call-start':
+        this.stage = 'open';
+        return;
+      case 'part-start':
+        this.require(this.stage === 'open', event, 'comes after the stop');
+        this.require(this.part === undefined, event, 'starts while another part is open');
+        this.begin(event.start);
+        return;
+      case 'part-delta':
+        this.require(event.text !== '', event, 'is empty');
+        this.open(event).text += event.text;
+        return;
+      case 'part-annotation':
+        this.require(this.open(event).start.kind === 'text', event, 'is not in a text');
+        return;
+      case 'part-seal':
+        this.require(this.open(event).start.kind === 'reasoning', event, 'is not in a reasoning part');
+        this.require(!this.open(event).isSealed, event, 'is a duplicate within its part');
+        this.open(event).isSealed = true;
+        return;
+      case 'part-end':
+        this.finish(event.part, event);
+        return;
+      case 'usage-update':
+        return;
+      case 'call-stop':
+        this.require(this.stage === 'open', event, 'is the second');
+        this.require(this.part === undefined, event, 'is inside a part');
+        this.stage = 'stopped';
+        return;
+      case 'call-end':
+        this.require(this.stage === 'stopped', event, 'has no stop');
+        this.stage = 'over';
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** @throws Error when the response is incomplete */
+  end(): void {
+    if (this.stage !== 'over') throw new Error('The events end before the call.');
+  }
+
+  private begin(start: PartStart): void {
+    if (start.kind === 'tool-call') {
+      if (start.id === '' || start.name === '') throw new Error('A tool call has no id or no name.');
+      if (this.ids.has(start.id)) throw new Error(`Two tool calls have the id ${start.id}.`);
+      this.ids.add(start.id);
+    }
+    this.part = { start, text: '', isSealed: false };
+  }
+
+  private finish(part: ResponsePart, event: CallEvent): void {
+    const { start, text, isSealed } = this.open(event);
+    this.require(part.kind === start.kind, event, `ends a part of the kind ${start.kind}`);
+    const whole = part.kind === 'tool-call' ? part.arguments : part.text;
+    this.require(whole === text, event, `differs from its deltas: ${JSON.stringify(text)}`);
+    if (part.kind === 'reasoning') this.require((part.opaque !== undefined) === isSealed, event, 'has no seal');
+    if (part.kind === 'tool-call') {
+      const same = start.kind === 'tool-call' && part.id === start.id && part.name === start.name;
+      this.require(same, event, 'has a different id or name than its start');
+    }
+    this.part = undefined;
+  }
+
+  private open(event: CallEvent): NonNullable<typeof this.part> {
+    if (this.part === undefined) throw new Error(`${JSON.stringify(event)} is outside a part.`);
+    return this.part;
+  }
+
+  private require(holds: boolean, event: CallEvent, fault: string): void {
+    if (!holds) throw new Error(`${JSON.stringify(event)} ${fault}.`);
+  }
 }

@@ -1,4 +1,4 @@
-import { describeFreeform, unwrapFreeform, wrapFreeform } from './freeform.js';
+import { describeFreeform, unwrapFreeform, wrapFreeform } from './tool-schema.js';
 
 describe('texts for tools without a schema', () => {
   it('come back as they were', () => {

@@ -1,11 +1,11 @@
-/** An object of a JSON document whose text is kept as it was written: key order, numbers of any size, escapes. */
+/** A JSON object kept as text: key order, large numbers and escapes are preserved. */
 export class RawJson {
   #value: { readonly [name: string]: unknown } | undefined;
 
-  /** @param text of a JSON object, well-formed */
+  /** @param text well-formed JSON object */
   constructor(readonly text: string) {}
 
-  /** The object, decoded when it is first asked for. */
+  /** Decoded on first use. */
   get value(): { readonly [name: string]: unknown } {
     return (this.#value ??= JSON.parse(this.text) as { readonly [name: string]: unknown });
   }
@@ -15,7 +15,7 @@ export class RawJson {
   }
 }
 
-/** A parsed JSON value in which some objects are kept raw. */
+/** A parsed value in which some objects are raw. */
 export type JsonTree =
   null | boolean | number | string | RawJson | readonly JsonTree[] | { readonly [name: string]: JsonTree | undefined };
 
@@ -24,20 +24,20 @@ export type TreeObject = { readonly [name: string]: JsonTree | undefined };
 export const isTreeObject = (value: JsonTree | undefined): value is TreeObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof RawJson);
 
-/** Names, by a rule or one by one. */
+/** A set or a predicate. */
 type NameSet = Pick<ReadonlySet<string>, 'has'>;
 
 /**
- * Parses a document whose grammar has been checked.
- * @param raw names of members whose value, when it is an object, is kept as its text
- * @throws SyntaxError when the document is no JSON after all, or nested so deeply that walking through it may fail
+ * Parses a document whose grammar was checked.
+ * @param raw members whose object values are kept as text
+ * @throws SyntaxError when it is not JSON, or nested too deeply
  */
 export function parseJsonTree(text: string, raw: NameSet): JsonTree {
   const parser = new TreeParser(text, raw);
   return parser.document();
 }
 
-/** The JSON text of a tree. Members that are undefined are left out; raw objects stand as they were written. */
+/** Serializes a tree. Undefined members are omitted; raw objects stay as written. */
 export function writeJson(value: JsonTree): string {
   if (value instanceof RawJson) return value.text;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -51,11 +51,11 @@ export function writeJson(value: JsonTree): string {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-/** Everything that is neither string, object nor array. */
+/** Scalars other than strings. */
 const LITERAL = /[-+.0-9A-Za-z]+/y;
-/** A backslash that no other escapes, and that escapes nothing that can be: whoever checks the grammar leaves strings alone. */
+/** An invalid escape: grammar checks skip strings. */
 const ODD_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/;
-/** Objects and lists within each other, what is kept raw included: it is walked through by functions that call themselves. */
+/** Max nesting, including raw objects, since the walkers are recursive. */
 const MAX_DEPTH = 500;
 
 class TreeParser {
@@ -97,7 +97,7 @@ class TreeParser {
       const name = this.string();
       this.expect(':');
       const value = this.value(name);
-      // Assigned, this one name would be the object's prototype.
+      // Assignment would set the prototype.
       if (name === '__proto__') Object.defineProperty(members, name, { value, enumerable: true, configurable: true });
       else members[name] = value;
     } while (this.next(','));
@@ -143,14 +143,14 @@ class TreeParser {
     return new RawJson(text);
   }
 
-  /** Into an object or a list, whose sign stands here. */
+  /** Enters an object or array if its bracket is next. */
   private open(): void {
     this.at += 1;
     this.depth += 1;
     if (this.depth > MAX_DEPTH) throw new SyntaxError(`The document is nested too deeply at ${this.at}.`);
   }
 
-  /** Out of it again, when this sign stands here. */
+  /** Leaves it if its bracket is next. */
   private closed(sign: string): boolean {
     const isClosed = this.next(sign);
     if (isClosed) this.depth -= 1;
@@ -169,7 +169,7 @@ class TreeParser {
     return JSON.parse(this.text.slice(start, this.at)) as string;
   }
 
-  /** Behind the closing quote of the string that begins here. */
+  /** End of the string that begins here. */
   private endOfString(): number {
     for (let quote = this.text.indexOf('"', this.at + 1); quote !== -1; quote = this.text.indexOf('"', quote + 1)) {
       let escapes = 0;
@@ -179,7 +179,7 @@ class TreeParser {
     throw new SyntaxError('The document ends inside a string.');
   }
 
-  /** Whether this stands here; it is passed then. */
+  /** Consumes the character if it is next. */
   private next(sign: string): boolean {
     this.skipSpace();
     if (this.text[this.at] !== sign) return false;

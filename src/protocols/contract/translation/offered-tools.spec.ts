@@ -3,7 +3,7 @@ import { refusalOf } from '../../../../test/support/calls.js';
 import { aContent } from '../../../../test/support/translations.js';
 import type { HostedTool, Tool } from './content.js';
 import { TranslationWarnings } from './warnings.js';
-import { allowedTools, runTools } from './offered-tools.js';
+import { allowedTools, runTools } from './tool-names.js';
 
 const tool = (name: string): Tool => ({ name, schema: undefined, path: 'tools[0]' });
 const hosted = (type: string, path: string): HostedTool => ({ type, path });

@@ -1,7 +1,6 @@
 import { cpuMs } from '../../../../test/support/timing.js';
 import type { Turn } from './content.js';
-import { EventGrammar } from './event-grammar.js';
-import type { CallEvent, PartStart } from './events.js';
+import { type CallEvent, EventGrammar, type PartStart } from './events.js';
 import { PartSequencer } from './part-sequencer.js';
 
 const call = (id: string, name = 'f'): PartStart => ({ kind: 'tool-call', id, name });

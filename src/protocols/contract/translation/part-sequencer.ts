@@ -1,50 +1,50 @@
 import type { Annotation, ResponsePart, CallContent, OpaqueReasoning } from './content.js';
 import type { CallEvent, PartStart } from './events.js';
 
-/** A part on its way: what has been told of it, and what waits until the parts before it are complete. */
+/** A part in progress: emitted and pending text. */
 interface Lane {
   readonly key: string;
   readonly start: PartStart;
-  /** All of it that has come. */
+  /** All text so far. */
   text: string;
-  /** The end of it that has not been told yet: to cut it off the whole would cost a copy of the whole each time. */
+  /** Pending text, kept separately, since slicing the whole would copy it each time. */
   untold: string;
   readonly annotations: Annotation[];
   opaque: OpaqueReasoning | undefined;
   isFinished: boolean;
 }
 
-/** What servers write where a tool takes nothing. */
+/** What servers send for tools without arguments. */
 const NO_ARGUMENTS = /^\s*(?:null\s*)?$/;
-/** An object has begun: what comes from here on can be told at once. */
+/** An object has begun: further text can be emitted immediately. */
 const OBJECT_BEGUN = /^\s*\{/;
 
 /**
- * Puts the parts of one answer in order, for decoders: one is told at a time, in the order in which they began; what
- * comes of later ones meanwhile is kept. Arguments of tools that are missing become `{}`, ids that are missing or taken
- * are made, unlike any that the conversation has already. Whatever is said of a part that is finished is ignored.
+ * Orders the parts of a response for decoders: one is emitted at a time, in order of their start; deltas of later ones
+ * are buffered. Missing arguments become `{}`; missing or duplicate IDs are replaced by unused ones. Anything after a
+ * part's end is ignored.
  */
 export class PartSequencer {
-  /** In order of their beginning; the first is the one that is being told. */
+  /** In order of their start; the first is being emitted. */
   private readonly lanes: Lane[] = [];
   private readonly known = new Map<string, Lane>();
   private readonly callIds = new Set<string>();
-  /** How often an id has come: a server that has one for all calls costs no more than others. */
+  /** Occurrences of each ID: servers that reuse one stay cheap. */
   private readonly copies = new Map<string, number>();
-  /** Of the calls in the conversation, once they have been asked for. */
+  /** IDs of calls in the conversation, computed on demand. */
   private earlierIds: ReadonlySet<string> | undefined;
   private isFrontTold = false;
   private calls = 0;
 
-  /** @param content of the call that is answered */
+  /** @param content content of the call */
   constructor(private readonly content: Pick<CallContent, 'turns'>) {}
 
-  /** Tool calls so far. */
+  /** Number of tool calls. */
   get callCount(): number {
     return this.calls;
   }
 
-  /** The part that is being told; undefined between parts. */
+  /** The part being emitted; undefined between parts. */
   get front(): { readonly key: string; readonly start: PartStart; readonly text: string } | undefined {
     return this.lanes[0];
   }
@@ -53,7 +53,7 @@ export class PartSequencer {
     return this.known.has(key);
   }
 
-  /** @param key by which the dialect tells its parts apart; each begins once */
+  /** @param key the protocol's identification of the part */
   start(key: string, start: PartStart): CallEvent[] {
     const named = start.kind === 'tool-call' ? { ...start, id: this.freeId(start.id) } : start;
     const lane: Lane = {
@@ -78,7 +78,7 @@ export class PartSequencer {
     return lane === this.lanes[0] ? this.tell() : [];
   }
 
-  /** The whole text of a part, as some dialects repeat it: what the deltas lack of it is told. */
+  /** The complete text, as some protocols repeat it; what is missing is emitted. */
   complete(key: string, text: string): CallEvent[] {
     const lane = this.openLane(key);
     return lane !== undefined && text.startsWith(lane.text) ? this.append(key, text.slice(lane.text.length)) : [];
@@ -93,7 +93,7 @@ export class PartSequencer {
     if (lane !== undefined) lane.opaque = opaque;
   }
 
-  /** The part is complete, and so told as soon as it is its turn. */
+  /** The part is complete. */
   finish(key: string): CallEvent[] {
     const lane = this.openLane(key);
     if (lane === undefined) return [];
@@ -127,7 +127,7 @@ export class PartSequencer {
     return events;
   }
 
-  /** The id itself when no other call of the answer has it. */
+  /** The ID, or a variant if another call has it. */
   private freeId(id: string): string {
     this.calls += 1;
     const wanted = id === '' ? this.newId() : id;
@@ -142,7 +142,7 @@ export class PartSequencer {
     return free;
   }
 
-  /** Clients keep the results of a whole conversation apart by the ids of its calls. */
+  /** Unique within the conversation, since clients match results by ID. */
   private newId(): string {
     const taken = (this.earlierIds ??= callIdsIn(this.content));
     let number = taken.size + this.calls;
@@ -157,7 +157,7 @@ const callIdsIn = ({ turns }: Pick<CallContent, 'turns'>): ReadonlySet<string> =
 function tellText(lane: Lane, events: CallEvent[]): void {
   if (takesJson(lane.start) && lane.untold.length === lane.text.length) {
     if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = lane.untold = '{}';
-    // What is no object yet may still turn out to be nothing.
+    // It may still turn out to be empty.
     else if (!lane.isFinished && !OBJECT_BEGUN.test(lane.text)) return;
   }
   if (lane.untold !== '') events.push({ type: 'part-delta', text: lane.untold });

@@ -1,4 +1,4 @@
-import { sourceOf, urlOf } from './sources.js';
+import { sourceOf, urlOf } from './conversation.js';
 
 describe('sources of images and files', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { refusalOf } from '../../../../test/support/calls.js';
-import { stopSequences } from './stop-sequences.js';
+import { stopSequences } from './conversation.js';
 
 describe('texts that end an answer', () => {
   it('are those that are not empty', () => {

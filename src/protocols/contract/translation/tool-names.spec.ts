@@ -1,6 +1,5 @@
 import type { Tool } from './content.js';
-import { conforming } from './ids.js';
-import { ToolNames } from './tool-names.js';
+import { conforming, ToolNames } from './tool-names.js';
 
 const RULE = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
 const tool = (name: string, namespace?: string): Tool => ({

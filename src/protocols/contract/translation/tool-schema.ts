@@ -1,16 +1,18 @@
+import { isJsonObject } from '../../../platform/shared/index.js';
+import type { OutputFormat, Tool } from './content.js';
 import { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
 
-// What upstreams ask of the schema of a tool's arguments. Only its root is ever changed; all below stays as it was
-// written, key order included, because prompts are cached by their text.
+// Adapts tool schemas to upstreams. Only the root is changed; everything below stays as written, including key order,
+// because prompts are cached by text.
 
 const NO_ARGUMENTS = new RawJson('{"type":"object","properties":{}}');
-/** Everything below the root is kept as its text. */
+/** Keeps everything below the root as text. */
 const EVERY_NAME = { has: () => true };
-/** Of the document alone; some upstreams refuse them. */
+/** Document-level members that some upstreams reject. */
 const DOCUMENT_MEMBERS = ['$schema', '$id'];
 const COMBINATORS = ['allOf', 'anyOf', 'oneOf'];
 
-/** A schema as every upstream takes it: of an object that has properties; itself when it is one. */
+/** The schema as an object with properties, as every upstream accepts it; unchanged if it already is. */
 export function objectSchema(schema: RawJson | undefined): RawJson {
   if (schema === undefined) return NO_ARGUMENTS;
   const { type, properties } = schema.value;
@@ -18,7 +20,7 @@ export function objectSchema(schema: RawJson | undefined): RawJson {
   if (isObject && !DOCUMENT_MEMBERS.some((name) => name in schema.value)) return schema;
   const root = rootOf(schema);
   const kept = Object.entries(root).filter(([name]) => !DOCUMENT_MEMBERS.includes(name));
-  // A root without a type gets it in front; one that has it keeps its place.
+  // A missing type is inserted first; an existing one keeps its place.
   const typed = typeof type === 'string' ? {} : { type: 'object' };
   const named = properties === undefined || properties === null ? { properties: {} } : {};
   return new RawJson(writeJson({ ...typed, ...Object.fromEntries(kept), ...typed, ...named }));
@@ -26,13 +28,13 @@ export function objectSchema(schema: RawJson | undefined): RawJson {
 
 interface MergedSchema {
   readonly schema: RawJson;
-  /** What the schema cannot say any more, for the tool's description; undefined when it still says all. */
+  /** What the schema no longer expresses, for the tool's description; undefined: nothing. */
   readonly note: string | undefined;
 }
 
 /**
- * For upstreams that refuse `oneOf`, `anyOf` and `allOf` at the root: a schema that takes at least what this one takes.
- * Undefined when it has none of them.
+ * For upstreams that reject `oneOf`, `anyOf` and `allOf` at the root: a schema that accepts at least the same.
+ * Undefined if there are none.
  */
 export function withoutRootCombinators(schema: RawJson): MergedSchema | undefined {
   if (!COMBINATORS.some((name) => name in schema.value)) return undefined;
@@ -44,21 +46,21 @@ export function withoutRootCombinators(schema: RawJson): MergedSchema | undefine
   return { schema: new RawJson(writeJson(merged)), note: alternativesOf(root) };
 }
 
-/** A description and what else has to be said; undefined when there is nothing to say. */
+/** The description plus a note; undefined if both are empty. */
 export const describedWith = (description: string | undefined, note: string | undefined): string | undefined =>
   [description, note].filter((text) => text !== undefined).join('\n\n') || undefined;
 
 class SchemaMerger {
-  /** Of each property the ways in which branches define it, by their text. */
+  /** Variants of each property across branches, by text. */
   private readonly ways = new Map<string, Map<string, JsonTree>>();
-  /** Each is followed once: they may run in circles. */
+  /** Followed references; they may be cyclic. */
   private readonly followed = new Set<string>();
-  /** The definitions that references have named, by where they stand in the root. */
+  /** Referenced definitions by position. */
   private readonly definitions = new Map<string, TreeObject>();
 
   constructor(private readonly root: TreeObject) {}
 
-  /** Takes in a schema and its branches. Returns what every way through it requires. */
+  /** Adds a schema and its branches. Returns what every branch requires. */
   collect(schema: TreeObject): ReadonlySet<string> {
     const required = new Set(stringsIn(schema['required']));
     for (const [name, value = null] of Object.entries(rootOf(schema['properties']))) this.add(name, value);
@@ -72,7 +74,7 @@ class SchemaMerger {
     return required;
   }
 
-  /** The root's own are as they are, since branches only narrow them; others may be what any branch says. */
+  /** Root properties are final, since branches only narrow them; others accept any branch. */
   properties(): TreeObject {
     const own = rootOf(this.root['properties']);
     const collected = [...this.ways].map(([name, ways]) => [name, anyOf([...ways.values()])] as const);
@@ -84,7 +86,7 @@ class SchemaMerger {
     this.ways.set(name, ways.set(writeJson(value), value));
   }
 
-  /** What `#/$defs/Name` stands for, where a branch is such a reference. */
+  /** Resolves a branch that is a reference `#/$defs/Name`. */
   private resolved(branch: JsonTree): TreeObject {
     const schema = rootOf(branch);
     const reference = schema['$ref'];
@@ -94,7 +96,7 @@ class SchemaMerger {
     return rootOf(this.definitionsIn(place)[name]);
   }
 
-  /** Parsed once: there may be as many of them as references. */
+  /** Parsed once, however many references there are. */
   private definitionsIn(place: string): TreeObject {
     const known = this.definitions.get(place) ?? rootOf(this.root[place]);
     this.definitions.set(place, known);
@@ -121,3 +123,53 @@ const listIn = (value: JsonTree | undefined): readonly JsonTree[] =>
 
 const stringsIn = (value: JsonTree | undefined): readonly string[] =>
   listIn(value).filter((entry) => typeof entry === 'string');
+
+// Free-form tools in protocols whose tools take JSON: the text is a member `input`.
+
+export const FREEFORM_SCHEMA = new RawJson(
+  '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}',
+);
+
+/** Wraps a text as arguments. */
+export const wrapFreeform = (input: string): string => JSON.stringify({ input });
+
+/** Unwraps arguments; unchanged if the model did not wrap them. */
+export function unwrapFreeform(text: string): string {
+  try {
+    const value = JSON.parse(text) as { readonly input?: unknown } | null;
+    return typeof value?.input === 'string' ? value.input : text;
+  } catch {
+    return text;
+  }
+}
+
+/** The description including the grammar, which the schema cannot express. */
+export function describeFreeform({ description, freeform }: Tool): string | undefined {
+  const grammar = freeform?.grammar;
+  if (grammar === undefined) return description;
+  const note = `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return describedWith(description, note);
+}
+
+/** An output format as an instruction, for models without format support; undefined for text. */
+export function describeFormat(format: OutputFormat): string | undefined {
+  switch (format.kind) {
+    case 'text':
+      return undefined;
+    case 'json':
+      return 'Respond with a single JSON object and nothing else.';
+    case 'schema':
+      return `Respond with a single JSON value and nothing else. It must match this JSON schema:\n${format.schema.text}`;
+    default:
+      return format satisfies never;
+  }
+}
+
+/** Whether a text is a JSON object, as many protocols require of arguments. */
+export function isObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

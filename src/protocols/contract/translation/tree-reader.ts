@@ -8,22 +8,22 @@ interface NumberRange {
 }
 
 /**
- * The members of an object of a client's request, read strictly. Null counts as absent.
- * All methods throw AppError invalid_request with the path of what is not as it must be.
+ * Strictly reads the members of a request object. Null counts as absent. All methods throw AppError invalid_request
+ * with the path.
  */
 export class TreeReader {
   constructor(
     private readonly object: TreeObject,
-    /** Where it stands: `messages[2]`; empty for the request itself. */
+    /** Its path: `messages[2]`; empty for the request. */
     readonly path = '',
   ) {}
 
-  /** Where a member stands in the request: `messages[2].content`. */
+  /** Path of a member: `messages[2].content`. */
   pathOf(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
-  /** The member as it is. */
+  /** The raw value. */
   value(name: string): JsonTree {
     return this.object[name] ?? null;
   }
@@ -39,7 +39,7 @@ export class TreeReader {
     return value;
   }
 
-  /** A text that is not empty. */
+  /** A non-empty string. */
   word(name: string): string {
     const value = this.string(name);
     if (value === undefined || value === '') throw this.malformed(name, 'is required');
@@ -67,7 +67,7 @@ export class TreeReader {
     return value;
   }
 
-  /** An object that is kept as its text: the member must be among the dialect's `rawMembers`. */
+  /** An object kept as text: the member must be among the protocol's `rawMembers`. */
   raw(name: string): RawJson | undefined {
     const value = this.value(name);
     if (value === null) return undefined;
@@ -86,12 +86,12 @@ export class TreeReader {
     return child;
   }
 
-  /** The objects of a list; none when it is absent. */
+  /** Objects of a list; empty if absent. */
   children(name: string): readonly TreeReader[] {
     return this.list(name).map((entry, index) => this.reader(entry, `${this.pathOf(name)}[${index}]`));
   }
 
-  /** The texts of a list; none when it is absent. */
+  /** Strings of a list; empty if absent. */
   strings(name: string): readonly string[] {
     return this.list(name).map((entry, index) => {
       if (typeof entry !== 'string') throw this.malformed(`${name}[${index}]`, 'must be a string');

@@ -1,7 +1,7 @@
 import { AppError } from '../../../platform/shared/index.js';
 import { DEFAULT_SERVICE_TIERS } from '../call.js';
 
-/** What can become of a part of a request, or of an answer, that the other side has no word for. */
+/** What happened to a part that the other protocol cannot express. */
 export type WarningCode =
   | 'unsupported_parameter'
   | 'unsupported_tool'
@@ -20,7 +20,7 @@ export type WarningCode =
   | 'invalid_arguments'
   | 'paused';
 
-/** The same for people. */
+/** Descriptions. */
 export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   unsupported_parameter: 'Not supported by the upstream or its model; removed.',
   unsupported_tool: 'This tool runs only at its own vendor; removed.',
@@ -40,24 +40,23 @@ export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   paused: 'Response: the model paused. Send the response back to continue.',
 };
 
-/** A tier of which every vendor charges more than for the usual ones. */
+/** A tier that every vendor charges more for. */
 const DEARER_TIER = 'priority';
-/** Header values longer than this are cut by some proxies. */
+/** Some proxies truncate longer header values. */
 const MAX_HEADER_LENGTH = 1024;
 const NOT_ASCII = /[^\x21-\x2b\x2d-\x7e]/g;
 
-/** What of a request, and of its answer, got lost or changed on the way into another dialect, each by a code and a path. */
+/** Parts of a request and its response that a translation dropped or changed, by code and path. */
 export class TranslationWarnings {
   private readonly named = new Set<string>();
 
-  /** @param strict the key wants to be refused rather than to lose anything */
+  /** @param strict the key rejects calls instead of losing content */
   constructor(private readonly strict: boolean) {}
 
   /**
-   * Notes that something is dropped or adjusted.
-   * @param path of the member in the client's request: `tools[2]`; where it is not known any more, the name that most
-   * dialects have for it: `temperature`, `max_tokens`, `reasoning_effort`,
-   * `response_format`, `messages`
+   * Records a dropped or adjusted part.
+   * @param path in the client's request: `tools[2]`; if unknown, the name in most protocols: `temperature`,
+   * `max_tokens`, `reasoning_effort`, `response_format`, `messages`
    * @throws AppError invalid_request naming the path, when the key is strict
    */
   warn(code: WarningCode, path: string): void {
@@ -68,14 +67,14 @@ export class TranslationWarnings {
     this.named.add(nameOf(code, path));
   }
 
-  /** As another list has them, to be continued. @param names of that list */
+  /** Restores a list. @param names from `names` */
   static of(names: readonly string[], strict: boolean): TranslationWarnings {
     const losses = new TranslationWarnings(strict);
     for (const name of names) losses.named.add(name);
     return losses;
   }
 
-  /** All that was noted. */
+  /** All warnings. */
   get names(): readonly string[] {
     return [...this.named];
   }
@@ -85,17 +84,17 @@ export class TranslationWarnings {
     return this.named.has(nameOf(code, path));
   }
 
-  /** The same list, to be continued for one attempt. */
+  /** A copy for one attempt. */
   fork(): TranslationWarnings {
     return this.continued(this.strict);
   }
 
-  /** The same list, to be continued for the answer: that is paid for, and nothing of it is refused. */
+  /** A copy for the response, which is paid for and never rejected. */
   forAnswer(): TranslationWarnings {
     return this.continued(false);
   }
 
-  /** For `x-relay-warnings`; undefined when nothing was lost. As many as there is room for. */
+  /** For `x-relay-warnings`; undefined if empty. Truncated to fit. */
   get header(): string | undefined {
     let text = '';
     for (const name of this.named) {
@@ -112,17 +111,17 @@ export class TranslationWarnings {
 
 const nameOf = (code: WarningCode, path: string): string => `${code}:${path}`.replaceAll(NOT_ASCII, '_');
 
-/** For what no upstream of another dialect can be asked. @param path as in `Losses.warn` */
+/** For what no other protocol supports. @param path as in `TranslationWarnings.warn` */
 export const notTranslatable = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'unsupported_parameter' });
 
-/** For a member that is not what its dialect says. */
+/** For a malformed member. */
 export const malformed = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'invalid_value' });
 
 /**
- * Leaves a service tier out of a request to an upstream that has none. A dearer one than the usual is no loss to its payer;
- * a cheaper one would be charged at more than was asked for.
+ * Drops a service tier that the upstream lacks. Dropping a more expensive tier is fine; a cheaper one would be charged
+ * at more than requested.
  * @throws AppError invalid_request for any other than `priority`
  */
 export function leaveTierOut(serviceTier: string | undefined, losses: TranslationWarnings): void {

@@ -3,18 +3,17 @@ import { Batcher, DatabasePools, isOutage } from '../../../platform/database/ind
 import type { AppError } from '../../../platform/shared/index.js';
 import { ProcessDied } from '../billing.errors.js';
 import { BillingRepository } from '../billing.repository.js';
-import type { CallRow, OpenCall } from '../call-row.js';
-import { callLine } from '../call-line.js';
-import { CallMetrics } from '../call-metrics.js';
+import { callLine, type CallRow, type OpenCall } from '../call-row.js';
+import { CallMetrics } from '../billing-metrics.js';
 import { interruptedRow } from '../finished-row.js';
 
-/** So many calls are read at once. */
+/** Calls per page. */
 const PAGE = 256;
 
 /**
- * Closes calls whose process has died, or whose settlement the database refused: what was held comes back and nothing is charged. They go the way of every other
- * settlement, so that a call which is settled at the same moment is closed once; should its process live after all, its
- * own settlement replaces what was written here.
+ * Closes calls whose process died or whose settlement was rejected: holds are released and nothing is charged. Uses
+ * regular settlement, so that concurrent settlement closes the call once; if the process is alive after all, its own
+ * settlement replaces this one.
  */
 @Injectable()
 export class InterruptedCalls {
@@ -32,8 +31,8 @@ export class InterruptedCalls {
   }
 
   /**
-   * Closes one call, as if its process had died, or for what else its row is to say. Does nothing when it is not open.
-   * Whoever knows how it ended counts it.
+   * Closes one call, by default as if its process had died. No effect if it is not open. The caller counts it in
+   * metrics.
    */
   async close(id: string, why: AppError = new ProcessDied()): Promise<void> {
     const { rows } = await this.pools.settlement.query<OpenCallLine>(ONE, [id]);
@@ -41,8 +40,8 @@ export class InterruptedCalls {
   }
 
   /**
-   * Closes every open call of these processes, unless told to stop between. Gives how many it closed, and why others
-   * could not be; these stay open.
+   * Closes all open calls of these processes until aborted. Returns the number closed and errors of the others, which
+   * stay open.
    * @throws when the calls cannot be read
    */
   async closeAllOf(processIds: readonly string[], stop: AbortSignal): Promise<{ closed: number; failures: unknown[] }> {
@@ -65,13 +64,13 @@ export class InterruptedCalls {
     return { closed, failures };
   }
 
-  /** Whoever admitted a call had given it up and settled it when its hold came about: nobody else will release that. */
+  /** Releases holds placed after their call had been given up and settled. */
   async releaseLateHolds(): Promise<void> {
     const calls = await this.repository.releaseSettledHolds();
     if (calls > 0) this.logger.warn({ calls }, 'Released holds that were placed after their calls had been settled.');
   }
 
-  /** Its row; undefined when somebody else had closed it. */
+  /** Its row; undefined if it was closed concurrently. */
   private async closeOne(call: OpenCall, why: AppError): Promise<CallRow | undefined> {
     const row = interruptedRow(call, why);
     const collected = await this.batcher.submit(row);
@@ -91,5 +90,5 @@ const COLUMNS = `
 
 const ONE = `${COLUMNS} WHERE id = $1`;
 
-/** In the order of their ids, each page behind the one before: what cannot be closed is not read again. */
+/** By ID, each page after the previous one, so that failing calls are not read again. */
 const OF_PROCESSES = `${COLUMNS} WHERE process_id = ANY ($1) AND id > $2 ORDER BY id LIMIT $3`;

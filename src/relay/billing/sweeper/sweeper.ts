@@ -3,22 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isOutage } from '../../../platform/database/index.js';
 import { codeOf, reasonOf } from '../../../platform/shared/index.js';
 import { InterruptedCalls } from './interrupted-calls.js';
-import { Presence } from './presence.js';
-import { ProcessRepository, type UnlockedProcess } from './process.repository.js';
-import { SweepTimings } from './sweep-timings.js';
-import { ThisProcess } from './this-process.js';
+import { Presence, ProcessRepository, SweepTimings, ThisProcess, type UnlockedProcess } from './presence.js';
 
 /**
- * Closes the calls of processes that died, one process at a time over all that share the database. A process counts as
- * dead when nobody holds its lock and either it ran here and is gone, or it has been silent for too long while this one
- * had its own connection all that time: after an outage everybody is silent, and is given the time to come back.
+ * Closes calls of dead processes; one process at a time does so. A process is dead if its lock is free and it either
+ * ran on this host and is gone, or has been silent for too long while this process was connected throughout: after an
+ * outage all are silent and get time to reconnect.
  */
 @Injectable()
 export class Sweeper implements OnModuleDestroy {
   private readonly logger = new Logger('Sweeper');
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
-  /** What has been logged already and still lasts. */
+  /** Problems already logged that persist. */
   private troubles = new Set<string>();
 
   constructor(
@@ -29,13 +26,13 @@ export class Sweeper implements OnModuleDestroy {
     private readonly timings: SweepTimings,
   ) {}
 
-  /** Lets others see this process, and looks after them from now on. @throws when the database does not answer */
+  /** Registers this process and starts sweeping. @throws when the database does not respond */
   async start(): Promise<void> {
     await this.presence.begin();
     this.running ??= this.run();
   }
 
-  /** No further sweep; resolves when the statement that runs is over. Never rejects. */
+  /** Stops sweeping; resolves after the running statement. Never rejects. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
@@ -45,7 +42,10 @@ export class Sweeper implements OnModuleDestroy {
     return this.stop();
   }
 
-  /** Once, unless another process is at it. @throws when the database cannot be asked; calls that fail are logged */
+  /**
+   * One sweep, unless another process runs one. @throws when the database is unavailable; errors of single calls are
+   * logged
+   */
   async sweep(): Promise<void> {
     const failures: unknown[] = [];
     await this.presence.inTurn(async () => {
@@ -76,7 +76,7 @@ export class Sweeper implements OnModuleDestroy {
     }
   }
 
-  /** Each kind of trouble is logged when it begins, and again only when it has been over in between. */
+  /** Logs each kind of problem when it begins, and again only after it was gone. */
   private report(errors: readonly unknown[]): void {
     const kinds = new Map(errors.map((error) => [kindOf(error), error]));
     for (const [kind, error] of kinds) {
@@ -88,8 +88,8 @@ export class Sweeper implements OnModuleDestroy {
   }
 }
 
-/** A database that is gone is reported by everybody who needs it, and comes back by itself. */
+/** Outages are reported by everyone and end by themselves. */
 const OUTAGE = 'outage';
 
-/** What is wrong with a statement is told by its code; that the database is gone, in many ways. */
+/** Statement errors are identified by code, outages combined. */
 const kindOf = (error: unknown): string => (isOutage(error) ? OUTAGE : codeOf(error) || reasonOf(error));

@@ -1,39 +1,39 @@
 import type { CooldownReason } from './cooldown.js';
 
-/** One account's calls skip a channel or a credential for a time. */
+/** A back-off of one account's calls from a channel or credential. */
 export interface BackOff {
   readonly reason: CooldownReason;
   /** By this process's clock. */
   readonly untilMs: number;
-  /** How many in a row, this one included. */
+  /** Consecutive back-offs, including this one. */
   readonly strikes: number;
 }
 
-/** Beyond this many, one is dropped for each that is added. */
+/** Beyond this, one is dropped for each added. */
 const MAX_BACK_OFFS = 10_000;
 
 /**
- * Back-offs by account, in this process's memory: what fails for one account alone may work for all others. An expired one
- * is kept, so that the next in a row is longer.
+ * Back-offs by account, in this process: what fails for one account may work for others. Expired ones are kept, so that
+ * the next in a row is longer.
  */
 export class AccountBackOffs {
   /** By subject, then by account. */
   private readonly subjects = new Map<string, Map<string, BackOff>>();
   private size = 0;
 
-  /** Undefined when none is active at that time. */
+  /** Undefined if none is active at that time. */
   find(subject: string, accountId: string, nowMs: number): BackOff | undefined {
     if (this.size === 0) return undefined;
     const backOff = this.last(subject, accountId);
     return backOff !== undefined && nowMs < backOff.untilMs ? backOff : undefined;
   }
 
-  /** Also an expired one. */
+  /** Including an expired one. */
   last(subject: string, accountId: string): BackOff | undefined {
     return this.subjects.get(subject)?.get(accountId);
   }
 
-  /** Whether another account backs off from it as well. */
+  /** Whether another account backs off from it too. */
   isShared(subject: string, accountId: string, nowMs: number): boolean {
     for (const [other, { untilMs }] of this.subjects.get(subject) ?? [])
       if (other !== accountId && nowMs < untilMs) return true;

@@ -3,18 +3,15 @@ import { Metrics } from '../../../platform/metrics/index.js';
 import { type AppError, Clock } from '../../../platform/shared/index.js';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { AccountBackOffs, type BackOff } from './account-backoffs.js';
-import { ChannelOutcomes } from './channel-outcomes.js';
-import { CheckCalls, type CheckTarget } from './check-calls.js';
-import { HealthLimits } from './health-limits.js';
-import type { Cooldown } from './cooldown.js';
+import { ChannelOutcomes, HealthLimits } from './channel-outcomes.js';
+import { CheckCalls, type CheckTarget, credentialSubjectOf, subjectOf } from './check-calls.js';
+import { classifyFailure, type Cooldown, type CredentialError, isOfCredential } from './cooldown.js';
 import { SharedCooldowns } from './shared-cooldowns.js';
-import { credentialSubjectOf, subjectOf } from './subjects.js';
-import { type CredentialError, classifyFailure, isOfCredential } from './upstream-failure.js';
 
-/** Rests that end within so much are one, in ms. */
+/** Cooldowns that end within this time of each other count as one, in ms. */
 const SAME_MS = 1000;
 
-/** Of what is written in the log. */
+/** For the log. */
 const REASONS: Readonly<Record<CredentialError, string>> = {
   rate_limit: 'it reached its rate limit',
   refused: 'it was rejected',
@@ -27,15 +24,16 @@ export interface AttemptTarget extends CheckTarget {
 }
 
 /**
- * Decides from outcomes which channels and credentials are skipped, and for how long. Failures of one account's calls make
- * only that account back off; a channel or credential cools down for everybody when several accounts see the failure, or
- * the relay's own check call does. Outcomes and back-offs are counted per process; cooldowns are shared. State is keyed by
- * a channel's id and address, and by a credential's id, so that other catalog changes keep it.
+ * Decides from outcomes which channels and credentials are skipped, and for how long. Failures of one account's calls
+ * make only that account back off; a channel or credential cools down for everyone when several accounts see the
+ * failure, or when the relay's own check call does. Outcomes and back-offs are counted per process; cooldowns are
+ * shared. State is keyed by a channel's ID and address, and by a credential's ID, so that other catalog changes keep
+ * it.
  */
 @Injectable()
 export class ChannelHealth {
   private readonly logger = new Logger('Channels');
-  /** By the subject of a channel; one that was healed begins anew. */
+  /** By channel subject; reset when the channel recovers. */
   private readonly outcomes = new Map<string, ChannelOutcomes>();
   /** Of channels and of credentials. */
   private readonly backOffs = new AccountBackOffs();
@@ -59,7 +57,7 @@ export class ChannelHealth {
     };
   }
 
-  /** Why the whole channel is left alone; undefined when it is not. */
+  /** The channel's cooldown; undefined if none. */
   restOf(channel: Channel): Cooldown | undefined {
     return this.rests.find(subjectOf(channel));
   }
@@ -68,7 +66,7 @@ export class ChannelHealth {
     return this.rests.find(credentialSubjectOf(channel, credential));
   }
 
-  /** The account's back-off from the whole channel; undefined when there is none. */
+  /** The account's back-off from the channel; undefined if none. */
   backOffOf(channel: Channel, accountId: string): BackOff | undefined {
     return this.backOffs.find(subjectOf(channel), accountId, this.clock.now());
   }
@@ -81,7 +79,7 @@ export class ChannelHealth {
     return this.backOffs.find(credentialSubjectOf(channel, credential), accountId, this.clock.now());
   }
 
-  /** Whether calls go there: it does not rest, nor do all of its credentials. */
+  /** Whether calls are routed there: neither the channel nor all of its credentials are cooling down. */
   isUp(channel: Channel): boolean {
     if (channel.unavailableReason !== undefined || this.restOf(channel) !== undefined) return false;
     const { credentials } = channel;
@@ -89,7 +87,7 @@ export class ChannelHealth {
     return credentials.some((credential) => this.restOfCredential(channel, credential) === undefined);
   }
 
-  /** Where the outcomes of calls that begin now are counted. */
+  /** Where the outcomes of new calls are counted. */
   outcomesOf(channel: Channel): ChannelOutcomes {
     const subject = subjectOf(channel);
     let outcomes = this.outcomes.get(subject);
@@ -103,7 +101,7 @@ export class ChannelHealth {
     outcomes.add(accountId, false, this.clock.now());
   }
 
-  /** What had begun before the channel rested, or was healed, tells nothing of how it is now. */
+  /** Outcomes of calls that began before a cooldown or a recovery are ignored. */
   countFailure(target: AttemptTarget, outcomes: ChannelOutcomes, error: AppError): void {
     const { channel, accountId } = target;
     const nowMs = this.clock.now();
@@ -116,8 +114,8 @@ export class ChannelHealth {
   }
 
   /**
-   * The call that probed a channel after its cooldown failed too: a check call decides whether it cools down again.
-   * @param hasHealed its response had begun before, and ended the cooldown
+   * The probe of a channel after its cooldown failed: a check call decides whether it cools down again.
+   * @param hasHealed its response had started and ended the cooldown
    */
   async probeFailed(target: AttemptTarget, rest: Cooldown, error: AppError, hasHealed: boolean): Promise<void> {
     const found = await this.checks.outcome(target);
@@ -131,7 +129,7 @@ export class ChannelHealth {
   }
 
   /**
-   * The upstream rejected a call because of its credential, or said so.
+   * The upstream rejected a call because of its credential.
    * @param rest the credential's cooldown that this call probed
    */
   credentialFailed(target: AttemptTarget, reason: CredentialError, error: AppError, rest: Cooldown | undefined): void {
@@ -157,7 +155,7 @@ export class ChannelHealth {
     if (this.rests.end(rest)) this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential'} recovered.`);
   }
 
-  /** No check call is sent: it would add to the load that is limited. */
+  /** No check call is sent, since it would add to the limited load. */
   private rateLimited(target: AttemptTarget, restMs: number, error: AppError, rest: Cooldown | undefined): void {
     const { channel, credential, accountId } = target;
     const nowMs = this.clock.now();
@@ -168,7 +166,7 @@ export class ChannelHealth {
     else if (rest !== undefined) this.free(rest);
   }
 
-  /** Content, a header or the size of one request may be what was rejected: a check call tells. */
+  /** Content, a header or the size of the request may have been rejected: a check call decides. */
   private async checkCredential(
     target: AttemptTarget,
     reason: CredentialError,
@@ -191,7 +189,7 @@ export class ChannelHealth {
     if (found === undefined || fault === undefined) return;
     if (isOfCredential(fault)) return this.restCredential(target, fault, found);
     if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
-    // Only the model that this account called fails.
+    // Only the model this account called fails.
     if (outcomes.isServingOthers(target.accountId, this.clock.now())) return;
     this.pause(channel, 1, found, 'calls of one account and a check call failed');
   }
@@ -219,7 +217,7 @@ export class ChannelHealth {
     const untilMs = this.clock.now() + restMs;
     const known = this.restOfCredential(channel, credential);
     if (restMs <= 0) return;
-    // Concurrent calls get the same error: the longest cooldown counts, and is logged once.
+    // Concurrent calls get the same error: the longest cooldown counts and is logged once.
     if (known !== undefined && untilMs < known.untilMs + SAME_MS) return this.rests.extend(known, untilMs);
     const subject = credentialSubjectOf(channel, credential);
     this.rests.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs });
@@ -228,7 +226,7 @@ export class ChannelHealth {
     this.logger.warn(`Channel ${channel.name}: cooldown of ${secondsOf(restMs)} s for ${which}: ${REASONS[reason]}.`);
   }
 
-  /** A `Retry-After` is obeyed within bounds: a proxy in front of the upstream may have sent it. */
+  /** `Retry-After` is respected within bounds, since a proxy in front of the upstream may have set it. */
   private pauseMsFor(strikes: number, { details }: AppError): number {
     const { pauseMs, longestPauseMs } = this.limits;
     const leastMs = Math.max(pauseMs, (details.retryAfterSeconds ?? 0) * 1000);
@@ -244,12 +242,12 @@ export class ChannelHealth {
   }
 }
 
-/** The check call could not be sent, so that it proves nothing. */
+/** The check call could not be sent, which proves nothing. */
 const isUnknown = (found: AppError | undefined): boolean =>
   found !== undefined && classifyFailure(found) === undefined && found.details.upstreamStatus === undefined;
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
 
-/** As operators know it: the credential itself is told to nobody. */
+/** For administrators, without the credential itself. */
 const placeOf = ({ credentials }: Channel, { id }: ChannelCredential): string =>
   `credential ${credentials.findIndex((credential) => credential.id === id) + 1} of ${credentials.length}`;

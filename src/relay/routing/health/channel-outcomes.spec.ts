@@ -1,5 +1,4 @@
-import { HealthLimits } from './health-limits.js';
-import { OutcomeWindow } from './channel-outcomes.js';
+import { HealthLimits, OutcomeWindow } from './channel-outcomes.js';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 

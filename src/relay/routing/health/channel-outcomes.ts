@@ -1,8 +1,8 @@
-import type { HealthLimits } from './health-limits.js';
+import { Injectable } from '@nestjs/common';
 
 const SLOTS = 12;
 
-/** Per channel; beyond it the account that was added first is dropped. */
+/** Per channel; beyond it the oldest account is dropped. */
 const MAX_ACCOUNTS = 1000;
 /** Two accounts may belong to one person, or fail by coincidence. */
 const MIN_FAILING_ACCOUNTS = 3;
@@ -16,7 +16,7 @@ type OutcomeLimits = Pick<HealthLimits, 'windowMs' | 'leastOutcomes' | 'failingS
 export class OutcomeWindow {
   private readonly outcomes = new Uint32Array(SLOTS);
   private readonly failures = new Uint32Array(SLOTS);
-  /** The number of the newest slot since 1970. */
+  /** Number of the newest slot since 1970. */
   private newest = 0;
 
   constructor(private readonly limits: OutcomeLimits) {}
@@ -28,7 +28,7 @@ export class OutcomeWindow {
     if (isFailure) this.failures[slot] = (this.failures[slot] ?? 0) + 1;
   }
 
-  /** How many outcomes there were, and how many of them were failures. */
+  /** Outcomes, and failures among them. */
   count(nowMs: number): { readonly outcomes: number; readonly failures: number } {
     this.forget(nowMs);
     return { outcomes: sum(this.outcomes), failures: sum(this.failures) };
@@ -41,7 +41,7 @@ export class OutcomeWindow {
 
   private forget(nowMs: number): void {
     const now = Math.floor((nowMs * SLOTS) / this.limits.windowMs);
-    // The clock may be set back: what was counted stays where it is.
+    // If the clock is set back, counted outcomes stay.
     const passed = Math.min(now - this.newest, SLOTS);
     for (let step = 1; step <= passed; step += 1) {
       const slot = (now - step + 1) % SLOTS;
@@ -65,7 +65,7 @@ export class ChannelOutcomes {
     this.windowOf(accountId).add(isFailure, nowMs);
   }
 
-  /** The account starts over. */
+  /** Resets the account. */
   forget(accountId: string): void {
     this.accounts.delete(accountId);
   }
@@ -74,7 +74,7 @@ export class ChannelOutcomes {
     return this.windowOf(accountId).count(nowMs);
   }
 
-  /** Whether enough calls of this account fail. */
+  /** Whether enough of this account's calls fail. */
   isFailingFor(accountId: string, nowMs: number): boolean {
     return this.windowOf(accountId).isFailing(nowMs);
   }
@@ -96,7 +96,7 @@ export class ChannelOutcomes {
     return total >= leastOutcomes && failing >= MIN_FAILING_ACCOUNTS && failing >= callers * failingShare;
   }
 
-  /** Whether another account's calls succeeded lately. */
+  /** Whether another account's calls succeeded recently. */
   isServingOthers(accountId: string, nowMs: number): boolean {
     for (const [other, window] of this.accounts) {
       if (other === accountId) continue;
@@ -118,3 +118,32 @@ export class ChannelOutcomes {
 }
 
 const sum = (counts: Uint32Array): number => counts.reduce((total, count) => total + count, 0);
+
+const MINUTE_MS = 60_000;
+
+/**
+ * When a channel or credential cools down or an account backs off, and for how long. Chosen for a team with few calls:
+ * five outcomes within a minute are enough to judge; fewer are covered by failover. Half of them must fail, since an
+ * unreliable upstream still serves more calls than none. The first pause is short, so that a glitch costs seconds, and
+ * doubles up to a minute, the longest `Retry-After` that clients get.
+ */
+@Injectable()
+export class HealthLimits {
+  /** How long outcomes are remembered. */
+  readonly windowMs: number = MINUTE_MS;
+  /** Min outcomes to judge by. */
+  readonly leastOutcomes: number = 5;
+  /** Min share of failures. */
+  readonly failingShare: number = 0.5;
+  /** First pause of a failing channel; doubles with each consecutive one. */
+  readonly pauseMs: number = 5000;
+  readonly longestPauseMs: number = MINUTE_MS;
+  /** For rejected credentials and exhausted upstream accounts. */
+  readonly refusedMs: number = 5 * MINUTE_MS;
+  /** Max cooldown of a rate-limited credential, whatever the upstream requests. */
+  readonly longestRateLimitMs: number = 24 * 60 * MINUTE_MS;
+  /** No further check call is sent with a credential for this long after one succeeded. */
+  readonly checkAgainMs: number = 10_000;
+  /** After a pause one call probes; if it has shown nothing after this time, another one may. */
+  readonly probeMs: number = 30_000;
+}

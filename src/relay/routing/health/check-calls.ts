@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, Clock } from '../../../platform/shared/index.js';
+import { createHash } from 'node:crypto';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
-import { HealthLimits } from './health-limits.js';
-import { credentialSubjectOf } from './subjects.js';
+import { AppError, Clock } from '../../../platform/shared/index.js';
+import { HealthLimits } from './channel-outcomes.js';
 
-/** The channel, credential and model of a check call. */
+/** Target of a check call. */
 export interface CheckTarget {
   readonly channel: Channel;
   readonly credential: ChannelCredential | undefined;
-  /** The upstream's own name of the model. */
+  /** Upstream name of the model. */
   readonly model: string;
 }
 
@@ -16,20 +16,20 @@ export interface CheckTarget {
 type SendCheckCall = (target: CheckTarget) => Promise<AppError | undefined>;
 
 const NOT_SENT = new AppError('unavailable', 'This process cannot send check calls.');
-/** Beyond this many credentials all successes are dropped. */
+/** Beyond this all successes are dropped. */
 const MAX_SUCCESSES = 1000;
 
 /**
- * The relay's own small calls: evidence, which no client can influence, of whether a channel or a credential fails for
- * everybody. One runs at a time per credential, and none within `checkAgainMs` of a success.
+ * The relay's own minimal calls: evidence that no client can influence of whether a channel or credential fails for
+ * everyone. One at a time per credential, and none within `checkAgainMs` of a success.
  */
 @Injectable()
 export class CheckCalls {
   /** Set by the relay, which has the protocols. */
   send: SendCheckCall = () => Promise.resolve(NOT_SENT);
-  /** By the subject of the credential. */
+  /** By credential subject. */
   private readonly running = new Map<string, Promise<AppError | undefined>>();
-  /** When the last one succeeded, by this process's clock. */
+  /** Time of the last success, by this process's clock. */
   private readonly succeededMs = new Map<string, number>();
 
   constructor(
@@ -37,7 +37,7 @@ export class CheckCalls {
     private readonly clock: Clock,
   ) {}
 
-  /** The error; undefined when the check call succeeded, now or within `checkAgainMs`. */
+  /** The error; undefined if a check call succeeds now or did within `checkAgainMs`. */
   async outcome(target: CheckTarget): Promise<AppError | undefined> {
     const subject = credentialSubjectOf(target.channel, target.credential);
     const succeededMs = this.succeededMs.get(subject);
@@ -56,3 +56,28 @@ export class CheckCalls {
     return undefined;
   }
 }
+
+type Addressed = Pick<Channel, 'id' | 'protocol' | 'baseUrl' | 'auth' | 'query' | 'headers'>;
+
+const DIGEST_LENGTH = 12;
+/** A changed channel is a new object. */
+const subjects = new WeakMap<Addressed, string>();
+
+/**
+ * Identifies a channel's health state in all processes. Changing its address or headers starts over, since the problem
+ * was there.
+ */
+export function subjectOf(channel: Addressed): string {
+  const known = subjects.get(channel);
+  if (known !== undefined) return known;
+  const { id, protocol, baseUrl, auth, query, headers } = channel;
+  const address = JSON.stringify([protocol, baseUrl, auth, query, headers]);
+  const digest = createHash('sha256').update(address).digest('hex').slice(0, DIGEST_LENGTH);
+  const subject = `${id} ${digest}`;
+  subjects.set(channel, subject);
+  return subject;
+}
+
+/** The same for a credential; undefined for channels without one. */
+export const credentialSubjectOf = (channel: Addressed, credential: ChannelCredential | undefined): string =>
+  `${subjectOf(channel)} ${credential?.id ?? '-'}`;

@@ -1,18 +1,17 @@
 import type { AppError } from '../../../platform/shared/index.js';
 import type { AttemptTarget, ChannelHealth } from './channel-health.js';
 import type { ChannelOutcomes } from './channel-outcomes.js';
-import type { Cooldown } from './cooldown.js';
-import { classifyFailure, isOfCredential } from './upstream-failure.js';
+import { classifyFailure, type Cooldown, isOfCredential } from './cooldown.js';
 
-/** What rests and is tried by an attempt. */
-export interface Probed {
+/** Cooldowns that an attempt probes. */
+interface Probed {
   readonly channel: Cooldown | undefined;
   readonly credential: Cooldown | undefined;
 }
 
 /**
- * What one attempt shows of the health of its channel and of its credential: told once that it succeeded, failed or was
- * left, and perhaps before that it has begun to answer.
+ * Reports an attempt to channel health: once whether it succeeded, failed or was abandoned, and before that possibly
+ * that its response has started.
  */
 export class ObservedAttempt {
   private readonly outcomes: ChannelOutcomes;
@@ -26,7 +25,7 @@ export class ObservedAttempt {
     this.outcomes = health.outcomesOf(target.channel);
   }
 
-  /** Content has come: whoever waits for this attempt's word need not wait for its end. */
+  /** Content has arrived, which already ends a cooldown. */
   answered(): void {
     if (this.healed) return;
     this.healed = true;
@@ -44,7 +43,7 @@ export class ObservedAttempt {
     const fault = classifyFailure(error);
     if (isOfCredential(fault)) {
       const { channel, credential } = this.probed;
-      // A channel that refuses is there. What comes of a credential that was tried depends on a check call.
+      // A channel that rejects is reachable. For a probed credential, a check call decides.
       if (channel !== undefined && !this.healed) this.health.heal(this.target.channel, channel, true);
       this.health.credentialFailed(this.target, fault, error, this.healed ? undefined : credential);
     } else if (fault === 'failure') this.failedItself(error);
@@ -52,7 +51,7 @@ export class ObservedAttempt {
     else this.left();
   }
 
-  /** Nothing was asked, or nobody waited for the answer. */
+  /** Not sent, or abandoned. */
   left(): void {
     if (this.healed) return;
     const { channel, credential } = this.probed;
@@ -62,7 +61,7 @@ export class ObservedAttempt {
 
   private failedItself(error: AppError): void {
     const { channel, credential } = this.probed;
-    // Also when it had begun to answer: an answer that breaks off is what the others would get as well.
+    // Also after the response has started: others would get the same truncated response.
     if (channel === undefined) this.health.countFailure(this.target, this.outcomes, error);
     else void this.health.probeFailed(this.target, channel, error, this.healed);
     if (credential !== undefined && !this.healed) this.health.free(credential);

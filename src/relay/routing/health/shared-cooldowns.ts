@@ -1,15 +1,89 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../../../platform/database/index.js';
 import { Clock, reasonOf, within } from '../../../platform/shared/index.js';
-import { HealthLimits } from './health-limits.js';
-import { isOver, type Cooldown, stageOf } from './cooldown.js';
-import { CooldownRepository, type StoredCooldown } from './cooldown.repository.js';
+import { HealthLimits } from './channel-outcomes.js';
+import { type Cooldown, type CooldownReason, isOver, stageOf } from './cooldown.js';
 
-/** A call waits no longer than this to learn whether it is the one that tries. */
+type Named = Pick<Cooldown, 'subject' | 'id'>;
+
+/** A cooldown's row: times relative to now by the database's clock, negative if past. */
+interface StoredCooldown extends Pick<Cooldown, 'subject' | 'id' | 'strikes'> {
+  readonly reason: CooldownReason;
+  readonly restMs: number;
+  /** 0: no probe. */
+  readonly probeMs: number;
+}
+
+const ms = (parameter: string): string => `${parameter} * interval '1 ms'`;
+
+/** Of concurrent cooldowns the longer one stays, unless it has expired. $5: ms. */
+const BEGIN = `
+  INSERT INTO channel_rests AS r (subject, id, reason, strikes, until)
+  VALUES ($1, $2, $3, $4, now() + ${ms('$5::float8')})
+  ON CONFLICT (subject) DO UPDATE
+    SET id = EXCLUDED.id, reason = EXCLUDED.reason, strikes = EXCLUDED.strikes, until = EXCLUDED.until, probe_until = NULL
+  WHERE r.until < EXCLUDED.until OR r.probe_until IS NOT NULL
+  RETURNING id`;
+
+/**
+ * One statement, so that one call of all processes gets it. A missing row is recreated. Of another process's cooldowns
+ * only expired ones can be claimed: our clock may be wrong.
+ */
+const CLAIM = `
+  INSERT INTO channel_rests AS r (subject, id, reason, strikes, until, probe_until)
+  VALUES ($1, $2, $3, $4, now(), now() + ${ms('$5::float8')})
+  ON CONFLICT (subject) DO UPDATE SET id = EXCLUDED.id, probe_until = EXCLUDED.probe_until
+  WHERE (r.probe_until IS NULL OR r.probe_until <= now()) AND (r.id = EXCLUDED.id OR r.until <= now())
+  RETURNING id`;
+
+const ALL = `
+  SELECT subject, id, reason, strikes, extract(epoch FROM until - now())::float8 * 1000 AS "restMs",
+         greatest(0, coalesce(extract(epoch FROM probe_until - now()), 0))::float8 * 1000 AS "probeMs"
+    FROM channel_rests`;
+
+/** Of deleted channels and replaced credentials. */
+const FORGET = `DELETE FROM channel_rests WHERE until < now() - interval '7 days'`;
+
+@Injectable()
+export class CooldownRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  all(): Promise<StoredCooldown[]> {
+    return this.dataSource.query(ALL);
+  }
+
+  /** @returns whether this cooldown takes effect */
+  async begin({ subject, id, reason, strikes }: Cooldown, restMs: number): Promise<boolean> {
+    return (await this.dataSource.query<unknown[]>(BEGIN, [subject, id, reason, strikes, restMs])).length > 0;
+  }
+
+  /** @returns whether this process may probe */
+  async claim({ subject, id, reason, strikes }: Cooldown, probeMs: number): Promise<boolean> {
+    return (await this.dataSource.query<unknown[]>(CLAIM, [subject, id, reason, strikes, probeMs])).length > 0;
+  }
+
+  async end({ subject, id }: Named): Promise<void> {
+    await this.dataSource.query('DELETE FROM channel_rests WHERE subject = $1 AND id = $2', [subject, id]);
+  }
+
+  async free({ subject, id }: Named): Promise<void> {
+    await this.dataSource.query('UPDATE channel_rests SET probe_until = NULL WHERE subject = $1 AND id = $2', [
+      subject,
+      id,
+    ]);
+  }
+
+  async forget(): Promise<void> {
+    await this.dataSource.query(FORGET);
+  }
+}
+
+/** Max wait for claiming a probe. */
 const CLAIM_TIMEOUT_MS = 1000;
 
-/** What processes tell each other of a rest: that it began, that it is over, or that nobody tries any more. */
+/** Messages between processes: a cooldown began, ended, or lost its probe. */
 type CooldownNews =
   | ({ readonly state: 'begun' } & StoredCooldown)
   | ({ readonly state: 'over' | 'free' } & Pick<Cooldown, 'subject' | 'id'>);
@@ -17,21 +91,21 @@ type CooldownNews =
 type CooldownMessage = CooldownNews & { readonly from: string };
 
 /**
- * Everything that rests, as all processes know it: in memory, where it is looked up at every call, and in a table, from
- * where others and later processes have it. What happens here counts here at once, and is written behind; while the
- * database is away a process believes itself. Without a rest anywhere nothing is written, read or waited for.
+ * All cooldowns: in memory, where every call looks, and in a table, which shares them with other and later processes.
+ * Local changes take effect immediately and are written behind; during a database outage a process uses its own.
+ * Without cooldowns, nothing is written, read or awaited.
  */
 @Injectable()
 export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
-  /** Told when something is as good as new, by whatever process. */
+  /** Called when a cooldown ends, in any process. */
   onOver: ((subject: string) => void) | undefined;
   private readonly logger = new Logger('Channels');
-  /** This process hears itself, and late: what it says it knows already. */
+  /** Identifies our own messages, which are ignored. */
   private readonly self = randomUUID();
   private readonly rests = new Map<string, Cooldown>();
-  /** By their subjects, those of this process that the table does not have yet. */
+  /** Cooldowns of this process that are not written yet, by subject. */
   private readonly unwritten = new Map<string, Cooldown>();
-  /** What was written last: one thing after another. */
+  /** The last write; writes are serialized. */
   private writing: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private stopListening = (): void => undefined;
@@ -59,12 +133,12 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     await within(this.written(), CLAIM_TIMEOUT_MS);
   }
 
-  /** Resolves when what happened until now has been written, or could not be. */
+  /** Resolves when all changes so far were written or failed. */
   async written(): Promise<void> {
     await this.writing;
   }
 
-  /** Undefined when it does not rest. */
+  /** Undefined if there is none. */
   find(subject: string): Cooldown | undefined {
     if (this.rests.size === 0) return undefined;
     const rest = this.rests.get(subject);
@@ -73,7 +147,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     return undefined;
   }
 
-  /** Has something rest from now on. What rests already goes on for as long as it would. */
+  /** Begins a cooldown. A running one keeps its end if that is later. */
   begin({
     restMs,
     ...begun
@@ -85,13 +159,13 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     return rest;
   }
 
-  /** Has it rest a little longer, here; there is no need for others to know. */
+  /** Extends it slightly, in this process only. */
   extend({ subject, id, untilMs }: Cooldown, laterMs: number): void {
     const known = this.rests.get(subject);
     if (known?.id === id && laterMs > untilMs) this.rests.set(subject, { ...known, untilMs: laterMs });
   }
 
-  /** It is as good as new. Nothing happens, and false is given, when it rests anew meanwhile: others have heard of that. */
+  /** Ends a cooldown. False, without effect, if another one has begun meanwhile. */
   end({ subject, id }: Cooldown): boolean {
     const known = this.rests.get(subject);
     if (known !== undefined && known.id !== id) return false;
@@ -106,13 +180,12 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Whether the call that asks is the one, of all processes, that tries if a rest is over, when its time is up. Until it
-   * has told, or for `probeMs`, no other one is.
+   * Claims the probe of an expired cooldown for one call of all processes, until it reports or `probeMs` have passed.
    */
   async claim(rest: Cooldown): Promise<boolean> {
     const { probeMs } = this.limits;
     const known = this.rests.get(rest.subject);
-    // It was healed, or rests anew, while its call claimed something else.
+    // It ended or was replaced while its call claimed something else.
     if (known?.id !== rest.id || stageOf(known, this.clock.now()) !== 'due') return false;
     this.rests.set(rest.subject, { ...rest, probeUntilMs: this.clock.now() + probeMs });
     try {
@@ -128,7 +201,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** The call that was to try showed nothing: the next one may. */
+  /** The probing call showed nothing: another one may probe. */
   free({ subject, id }: Cooldown): void {
     this.setFree(subject, id);
     this.write(async () => {
@@ -137,7 +210,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /** Reads what rests; what this process could not write is written again. */
+  /** Reads all cooldowns and rewrites those that could not be written. */
   private async refresh(): Promise<void> {
     try {
       const rows = await this.rows.all();
@@ -159,7 +232,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     if (message.state === 'begun') return this.take(message);
     if (message.state === 'free') return this.setFree(subject, id);
     const known = this.rests.get(subject);
-    // One of another name that is due had its end told by another name.
+    // A due cooldown with another ID has ended under that ID.
     if (known !== undefined && (known.id === id || known.untilMs <= this.clock.now())) this.forget(subject);
   }
 
@@ -167,7 +240,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     const nowMs = this.clock.now();
     const probeUntilMs = probeMs > 0 ? nowMs + probeMs : 0;
     const known = this.rests.get(subject);
-    // Our own clock has begun to count already.
+    // Our own clock has already started counting.
     const rest =
       known?.id === id
         ? { ...known, probeUntilMs }

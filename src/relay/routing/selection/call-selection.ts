@@ -1,48 +1,43 @@
-import type { ProtocolId } from '../../../protocols/contract/index.js';
-import type { Clock } from '../../../platform/shared/index.js';
 import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/index.js';
+import type { AppError, Clock } from '../../../platform/shared/index.js';
+import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
+import { credentialSubjectOf } from '../health/check-calls.js';
+import { classifyFailure, type Cooldown, isOfCredential } from '../health/cooldown.js';
 import { ObservedAttempt } from '../health/observed-attempt.js';
-import type { Cooldown } from '../health/cooldown.js';
-import { credentialSubjectOf } from '../health/subjects.js';
-import type { Random } from '../random.js';
-import { Assignment } from './assignment.js';
-import type { ChannelLoad } from './channel-load.js';
-import { type CallOutlook, prospectsOf } from './outlook.js';
-import { drawnBy, precedence } from './precedence.js';
-import { type NoChannel, Shortage } from './shortage.js';
-import { type AvailableChannel, type ChannelStatus, channelStatus } from './channel-status.js';
-import { type Affinity, ringingTime } from './weighted-draw.js';
+import { type AvailableChannel, type ChannelLoad, type ChannelStatus, channelStatus } from './channel-status.js';
+import { type CallOutlook, drawnBy, type NoChannel, precedence, prospectsOf, Shortage } from './outlook.js';
+import { type Affinity, type Random, ringingTime } from './weighted-draw.js';
 
-/** Who made an earlier answer. */
+/** Where an earlier response came from. */
 export interface ResponseOrigin {
   readonly channelId: string;
-  /** Null: it was not noted, or there is none. */
+  /** Null: unknown, or none. */
   readonly credentialId: string | null;
 }
 
-/** What a channel is looked for. */
+/** What a channel is selected for. */
 export interface SelectionQuery {
   readonly group: string;
   readonly model: string;
-  /** The client's dialect. */
+  /** Protocol of the client. */
   readonly protocol: ProtocolId;
   readonly affinity: Affinity | undefined;
-  /** The account of the call, which skips what it backs off from. */
+  /** Account of the call, for its back-offs. */
   readonly accountId: string;
-  /** Which channels may be asked at all; undefined: all that take the dialect. */
+  /** Restricts the channels; undefined: all that accept the protocol. */
   readonly admits?: ((channel: Channel) => boolean) | undefined;
-  /** Nobody else knows what the call refers to: of this channel, the account that this credential is of. */
+  /** The only channel and upstream account that has the referenced state. */
   readonly keeper?: ResponseOrigin | undefined;
-  /** False: this is no call, and what it hears tells nothing of how calls are answered. */
+  /** False for requests other than calls, whose outcome says little about health. */
   readonly mayProbe?: boolean;
-  /** Asked before its equals: what it has in its cache is what the call begins with. */
+  /** Preferred among equals: its prompt cache has the beginning of the call. */
   readonly preferred?: ResponseOrigin | undefined;
 }
 
-/** What a selection looks into. */
-export interface SelectionContext {
-  /** The channels as they are now, in no order. */
+/** Inputs of a selection. */
+interface SelectionContext {
+  /** The current channels, unordered. */
   readonly channels: () => readonly Channel[];
   readonly health: ChannelHealth;
   readonly load: ChannelLoad;
@@ -53,17 +48,16 @@ export interface SelectionContext {
 interface Candidate {
   readonly channel: Channel;
   readonly credential: ChannelCredential | undefined;
-  /** What rests and whose time is up: it is to be tried. */
+  /** Expired cooldowns to be probed. */
   readonly due: { readonly channel: Cooldown | undefined; readonly credential: Cooldown | undefined };
-  /** By the weights, the first is asked. */
+  /** By weight: the lowest value is first. */
   readonly rings: number;
 }
 
 /**
- * Whom one call asks, one after the other: each is looked for when the one before has failed, because the health of all
- * changes meanwhile. By tier, the client's own dialect first within a tier, since nothing can be lost there, then by
- * chance according to the weights, among those that are well and have room. None is asked twice, but for a channel with
- * another credential when only the credential was at fault.
+ * Selects the channels of one call one after the other, since health changes meanwhile. Order: tier, then the client's
+ * own protocol (no translation), then weighted random among healthy channels with capacity. Each is selected once,
+ * except with another credential after a credential error.
  */
 export class CallSelection {
   private readonly asked = new Set<string>();
@@ -73,19 +67,18 @@ export class CallSelection {
     private readonly surroundings: SelectionContext,
   ) {}
 
-  /** How long the slowest of them may take over an answer, in ms; 0 when there is none. */
+  /** The longest response time limit of all candidates, in ms; 0 without candidates. */
   get longestTotalMs(): number {
     return this.candidates().reduce((longest, { timeouts }) => Math.max(longest, timeouts.totalMs), 0);
   }
 
-  /** No channel may be asked, whatever its health. */
+  /** No channel is eligible, whatever its health. */
   get isEmpty(): boolean {
     return this.candidates().length === 0;
   }
 
   /**
-   * The next one, at once unless it has to be found out whether this call is the one that tries a channel that rested.
-   * Whoever gets it releases it.
+   * The next channel; asynchronous only if a probe must be claimed. The caller releases it.
    * @throws NoChannel
    */
   next(): Assignment | Promise<Assignment> {
@@ -101,7 +94,7 @@ export class CallSelection {
     return due.channel === undefined && due.credential === undefined ? this.assign(first) : this.probe(first);
   }
 
-  /** What `next` would decide between, and that it would throw, without asking anybody. */
+  /** What `next` would choose from, or the error it would throw, without side effects. */
   outlook(): CallOutlook {
     const standings = this.standings();
     const prospects = prospectsOf(standings, this.wanted.protocol);
@@ -143,7 +136,7 @@ export class CallSelection {
     return { channel, credential: chosen?.credential, due, rings: this.rings(channel) };
   }
 
-  /** Only that of the account that knows what the call refers to, as long as it is there. */
+  /** Only the credential of the account that has the referenced state, while it exists. */
   private usableOf({ credentials, id }: Channel): readonly (ChannelCredential | undefined)[] {
     if (credentials.length === 0) return NAMELESS;
     const { keeper } = this.wanted;
@@ -168,7 +161,7 @@ export class CallSelection {
     return ringingTime(1, credential.id, affinity, this.surroundings.random);
   }
 
-  /** Claims what is to be tried. Where another call does, or has taken the last place meanwhile, this one asks somebody else. */
+  /** Claims the probes. If another call has them or took the last slot, another channel is selected. */
   private async probe(candidate: Candidate): Promise<Assignment> {
     const { health, load } = this.surroundings;
     const { channel, due } = candidate;
@@ -204,5 +197,56 @@ export class CallSelection {
   }
 }
 
-/** Of a channel that is called without any. */
+/** For channels without credentials. */
 const NAMELESS = [undefined] as const;
+
+interface Duties {
+  readonly observed: ObservedAttempt;
+  /** After a credential error: another credential of the same channel may work. */
+  readonly onCredentialFault: () => void;
+  readonly onReleased: () => void;
+}
+
+/** Channel and credential of one attempt, until released. Report the outcome before that. */
+export class Assignment {
+  private isTold = false;
+  private isReleased = false;
+
+  constructor(
+    readonly channel: Channel,
+    /** Undefined for channels without credentials. */
+    readonly credential: ChannelCredential | undefined,
+    /** Content is awaited: it ends a cooldown. */
+    readonly isProbe: boolean,
+    private readonly duties: Duties,
+  ) {}
+
+  /** Content has arrived. */
+  answered(): void {
+    this.duties.observed.answered();
+  }
+
+  /** The response is complete. */
+  succeeded(): void {
+    if (this.isTold) return;
+    this.isTold = true;
+    this.duties.observed.succeeded();
+  }
+
+  /** Also after content. Errors that are not the upstream's are ignored. */
+  failed(error: AppError): void {
+    if (this.isTold) return;
+    this.isTold = true;
+    if (isOfCredential(classifyFailure(error))) this.duties.onCredentialFault();
+    this.duties.observed.failed(error);
+  }
+
+  /** Releases the channel. Without a report before, it counts as abandoned. Idempotent. */
+  release(): void {
+    if (this.isReleased) return;
+    this.isReleased = true;
+    if (!this.isTold) this.duties.observed.left();
+    this.isTold = true;
+    this.duties.onReleased();
+  }
+}

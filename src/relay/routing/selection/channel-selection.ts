@@ -1,20 +1,25 @@
 import { Injectable } from '@nestjs/common';
+import {
+  type Channel,
+  ChannelDirectory,
+  type SwitchedOffChannel,
+  takesCalls,
+} from '../../../catalog/channels/index.js';
 import { Clock } from '../../../platform/shared/index.js';
-import { ChannelDirectory, takesCalls } from '../../../catalog/channels/index.js';
+import type { ProtocolId } from '../../../protocols/contract/index.js';
 import { ChannelHealth } from '../health/channel-health.js';
-import { Random } from '../random.js';
 import { CallSelection, type SelectionQuery } from './call-selection.js';
-import { ChannelLoad } from './channel-load.js';
-import { type Excluded, exclusionOf } from './exclusion.js';
+import { ChannelLoad } from './channel-status.js';
 import type { CallOutlook } from './outlook.js';
+import { Random } from './weighted-draw.js';
 
-/** All channels of a model, as they stand to a call of it. */
+/** All channels of a model from the view of a call. */
 export interface ModelOutlook extends CallOutlook {
-  /** Those that serve the model, but not such a call. By name. */
+  /** Channels that serve the model but not such calls, by name. */
   readonly excluded: readonly Excluded[];
 }
 
-/** Chooses whom calls ask. */
+/** Selects channels for calls. */
 @Injectable()
 export class ChannelSelection {
   constructor(
@@ -34,12 +39,12 @@ export class ChannelSelection {
     );
   }
 
-  /** Whether there is such a channel, also one that is disabled. */
+  /** Whether the channel exists, even disabled. */
   has(channelId: string): boolean {
     return [...this.directory.all(), ...this.directory.switchedOff].some(({ id }) => id === channelId);
   }
 
-  /** Whom a call would ask if it were made now, and why not the others. Nobody is asked, and nothing is counted. */
+  /** What would be selected for a call now, and why other channels would not. No side effects. */
   outlook(wanted: SelectionQuery): ModelOutlook {
     const { group, model, protocol } = wanted;
     const outlook = this.for(wanted).outlook();
@@ -51,4 +56,28 @@ export class ChannelSelection {
       .toSorted(({ channel: one }, { channel: other }) => one.name.localeCompare(other.name));
     return { ...outlook, excluded };
   }
+}
+
+/** Why a channel that serves a model is not considered. */
+export type Exclusion =
+  | { readonly why: 'switched-off' }
+  /** `reason` as in `Channel.unavailableReason`. */
+  | { readonly why: 'unavailable'; readonly reason: string }
+  | { readonly why: 'other-groups'; readonly groups: readonly string[] }
+  /** It only accepts its own protocol. */
+  | { readonly why: 'native-only' };
+
+export interface Excluded {
+  readonly channel: SwitchedOffChannel | Channel;
+  readonly exclusion: Exclusion;
+}
+
+/** For channels known to be excluded; the reasons in the order in which an administrator would fix them. */
+function exclusionOf(channel: SwitchedOffChannel | Channel, group: string, protocol: ProtocolId): Exclusion {
+  if (!('unavailableReason' in channel)) return { why: 'switched-off' };
+  const { unavailableReason, groups } = channel;
+  if (unavailableReason !== undefined) return { why: 'unavailable', reason: unavailableReason };
+  if (!groups.includes(group)) return { why: 'other-groups', groups };
+  if (!takesCalls(channel, protocol)) return { why: 'native-only' };
+  throw new TypeError(`The channel ${channel.name} takes such calls.`);
 }

@@ -1,57 +1,58 @@
-import type { Clock } from '../../../platform/shared/index.js';
+import { Injectable } from '@nestjs/common';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
-import type { ChannelHealth } from '../health/channel-health.js';
+import { Config } from '../../../platform/config/index.js';
+import type { Clock } from '../../../platform/shared/index.js';
 import type { BackOff } from '../health/account-backoffs.js';
+import type { ChannelHealth } from '../health/channel-health.js';
+import { credentialSubjectOf } from '../health/check-calls.js';
 import { type Cooldown, stageOf } from '../health/cooldown.js';
-import { credentialSubjectOf } from '../health/subjects.js';
-import type { ChannelLoad } from './channel-load.js';
 
-/** What a channel can be called with. */
-export interface CredentialChoice {
-  /** Undefined for a channel that is called without any. */
+/** A credential of a channel. */
+interface CredentialChoice {
+  /** Undefined for channels without credentials. */
   readonly credential: ChannelCredential | undefined;
-  /** It rested, and its time is up: it is to be tried. */
+  /** An expired cooldown to be probed. */
   readonly rest: Cooldown | undefined;
 }
 
-/** A channel that can be asked now. */
+/** A channel that can be called now. */
 export interface AvailableChannel {
   readonly isAskable: true;
   readonly channel: Channel;
-  /** It rested, and its time is up: it is to be tried. */
+  /** An expired cooldown to be probed. */
   readonly rest: Cooldown | undefined;
-  /** At least one. */
+  /** Not empty. */
   readonly credentials: readonly CredentialChoice[];
 }
 
-/** A channel that cannot be asked now, though it serves what is wanted. */
+/** A channel that serves the model but cannot be called now. */
 export interface UnavailableChannel {
   readonly isAskable: false;
   readonly channel: Channel;
-  /** It answers as many calls as it may. */
+  /** Its concurrency limit is reached. */
   readonly isFull: boolean;
-  /** Of the channel, or of its credentials, for all or for this account; none when they have all been asked. */
+  /** Cooldowns and back-offs of the channel or its credentials; empty if all were tried. */
   readonly rests: readonly Pick<BackOff, 'reason' | 'untilMs'>[];
 }
 
 export type ChannelStatus = AvailableChannel | UnavailableChannel;
 
-/** What the standing of a channel depends on. */
-export interface Conditions {
+/** What a channel's status depends on. */
+interface Conditions {
   readonly health: ChannelHealth;
   readonly load: ChannelLoad;
   readonly clock: Clock;
-  /** The account of the call. */
+  /** Account of the call. */
   readonly accountId: string;
-  /** False: nobody may be tried whose rest is up. */
+  /** False: no probes. */
   readonly mayProbe: boolean;
-  /** Those that may be used for this call; undefined stands for a call without any. */
+  /** Usable credentials; undefined for channels without. */
   readonly credentials: readonly (ChannelCredential | undefined)[];
-  /** Credentials that this call has been refused with, by their subjects. */
+  /** Subjects of credentials that have failed in this call. */
   readonly asked: ReadonlySet<string>;
 }
 
-/** Whether a channel can be asked now and with what, or what keeps it from being asked. */
+/** Whether a channel can be called now and with which credentials, or why not. */
 export function channelStatus(channel: Channel, conditions: Conditions): ChannelStatus {
   const { health, load, credentials, asked, accountId } = conditions;
   if (load.isFull(channel)) return { isAskable: false, channel, isFull: true, rests: [] };
@@ -76,3 +77,29 @@ export function channelStatus(channel: Channel, conditions: Conditions): Channel
 
 const isDue = (rest: Cooldown, { mayProbe, clock }: Conditions): boolean =>
   mayProbe && stageOf(rest, clock.now()) === 'due';
+
+/**
+ * Running calls of this process by channel. A channel's limit applies to one host: each worker gets an equal share,
+ * rounded up. Hosts do not coordinate.
+ */
+@Injectable()
+export class ChannelLoad {
+  private readonly running = new Map<string, number>();
+
+  constructor(private readonly config: Config) {}
+
+  isFull({ id, maxConcurrency }: Channel): boolean {
+    if (maxConcurrency === undefined) return false;
+    return (this.running.get(id) ?? 0) >= Math.ceil(maxConcurrency / this.config.workers);
+  }
+
+  enter({ id }: Channel): void {
+    this.running.set(id, (this.running.get(id) ?? 0) + 1);
+  }
+
+  leave({ id }: Channel): void {
+    const others = (this.running.get(id) ?? 0) - 1;
+    if (others > 0) this.running.set(id, others);
+    else this.running.delete(id);
+  }
+}

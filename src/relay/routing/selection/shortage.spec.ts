@@ -1,5 +1,5 @@
 import type { CooldownReason } from '../health/cooldown.js';
-import { Shortage } from './shortage.js';
+import { Shortage } from './outlook.js';
 
 const NOW = 1_000_000;
 

@@ -1,6 +1,6 @@
 import type { ResponsePart, CallResult } from '../../../../src/protocols/contract/index.js';
-import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/chat-completions.protocol.js';
-import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/chat-completions.upstream.js';
+import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/protocol.js';
+import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/upstream.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
 import { chatClient } from './client.js';
 import { FAMILY } from '../../../support/arbitrary-answers.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { GeminiUpstream } from '../../../../src/protocols/gemini/gemini.upstream.js';
+import { GeminiUpstream } from '../../../../src/protocols/gemini/upstream.js';
 import { describeUpstreamHalf } from '../../index.js';
 import { geminiVendor } from './vendor.js';
 

@@ -1,6 +1,6 @@
 import type { ResponsePart, CallResult, StopReason } from '../../../../src/protocols/contract/index.js';
-import { MessagesProtocol } from '../../../../src/protocols/messages/messages.protocol.js';
-import { MessagesUpstream } from '../../../../src/protocols/messages/messages.upstream.js';
+import { MessagesProtocol } from '../../../../src/protocols/messages/protocol.js';
+import { MessagesUpstream } from '../../../../src/protocols/messages/upstream.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
 import { messagesClient } from './client.js';
 import { expectMessagesStream } from './grammar.js';

@@ -1,5 +1,5 @@
-import { ResponsesProtocol } from '../../../../src/protocols/responses/responses.protocol.js';
-import { ResponsesUpstream } from '../../../../src/protocols/responses/responses.upstream.js';
+import { ResponsesProtocol } from '../../../../src/protocols/responses/protocol.js';
+import { ResponsesUpstream } from '../../../../src/protocols/responses/upstream.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
 import { responsesClient } from './client.js';
 import { expectResponsesStream } from './grammar.js';

@@ -26,6 +26,5 @@ export const openApiDocument = (base: string, paths: Paths) => ({
   },
 });
 
-export type { Operation, Paths } from './operation.js';
+export type { Operation, Paths, Schema } from './operation.js';
 export { pathsFor } from './operations.js';
-export type { Schema } from './schema.js';

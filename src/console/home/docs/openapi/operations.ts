@@ -1,7 +1,158 @@
-import { CALLS, callIn } from './calls.js';
-import { STORED_RESPONSES } from './stored-responses.js';
-import { INVALID_TOKEN, NO_MODEL, NOT_FROM_HERE, ok, optional, type Paths, pathId, wrong } from './operation.js';
-import { reference } from './schema.js';
+import {
+  header,
+  INVALID_TOKEN,
+  json,
+  NO_MODEL,
+  NOT_FROM_HERE,
+  ok,
+  type Operation,
+  type OperationResponse,
+  optional,
+  type Parameter,
+  pathId,
+  type Paths,
+  reference,
+  REQUEST_ID,
+  wrong,
+} from './operation.js';
+
+type Answers = Readonly<Record<string, OperationResponse>>;
+
+/** Errors that every question about a prompt knows, in the shape of its dialect. */
+const refusals = (error: string): Answers => ({
+  400: wrong('The request is invalid or cannot be translated; the message names the field.', error),
+  401: wrong(INVALID_TOKEN, error),
+  403: wrong('permission_denied: the key is not allowed to use this model, or not from this IP address.', error),
+  404: wrong(NO_MODEL, error),
+  413: wrong('The body is too large.', error),
+  415: wrong('Unsupported content encoding.', error),
+});
+
+const UNPAID = 'insufficient quota: wallet, key or budget cannot cover the call.';
+const LIMITED =
+  'rate_limit_exceeded: a limit of calls per minute, tokens per minute or concurrent calls was reached; see retry-after.';
+
+/** Of calls too; `quota`: the status of one that nobody can pay for. */
+const callRefusals = (error: string, quota: string, overloaded: string): Answers => ({
+  ...refusals(error),
+  429: wrong(LIMITED, error),
+  [quota]: wrong(quota === '429' ? `${UNPAID} Or ${LIMITED}` : UNPAID, error),
+  [overloaded]: wrong('No channel is available; see retry-after.', error),
+});
+
+const ENCODING = optional('header', 'Content-Encoding', 'Compression of the body: gzip, deflate, br or zstd.');
+const IDEMPOTENCY = optional(
+  'header',
+  'Idempotency-Key',
+  'A repeated request with the same key shares the response of the running call and is not charged again.',
+);
+const VERSION = optional('header', 'anthropic-version', 'As sent by Anthropic’s clients.');
+
+const CALL_HEADERS = {
+  ...REQUEST_ID,
+  'x-relay-warnings': header('Translation warnings as code:place, separated by commas.'),
+  'x-relay-output-limit': header('Output limit in tokens, lowered to the available credit.'),
+  'x-relay-shared-with': header('ID of the running call whose response is shared.'),
+};
+
+const call = (
+  [operationId, summary, request]: readonly [string, string, string],
+  refused: Answers,
+  parameters: readonly Parameter[] = [],
+): Operation => ({
+  operationId,
+  summary,
+  parameters: [...parameters, IDEMPOTENCY, ENCODING],
+  requestBody: { required: true, content: json(reference(request)) },
+  responses: {
+    200: {
+      description: 'The response: JSON, or server-sent events with stream.',
+      headers: CALL_HEADERS,
+      content: { ...json({ type: 'object' }), 'text/event-stream': { schema: { type: 'string' } } },
+    },
+    ...refused,
+  },
+});
+
+const count = (operationId: string, error: string, answer: string): Operation => ({
+  operationId,
+  summary: 'Count prompt tokens; free of charge',
+  parameters: [ENCODING],
+  requestBody: { required: true, content: json(reference('PromptRequest')) },
+  responses: {
+    200: ok('Counted by the upstream if possible, otherwise here.', reference(answer)),
+    ...refusals(error),
+  },
+});
+
+/** A call in a dialect that nothing more is said of here: what its members mean its vendor says. */
+const callIn = (dialect: string): Operation =>
+  call([`createCallIn${dialect.replaceAll(/\W/g, '')}`, `A call in ${dialect}`, 'AnyRequest'], anyRefusals());
+
+const anyRefusals = (): Answers => callRefusals('AnyError', '402', '503');
+
+const OPENAI = callRefusals('Error', '429', '503');
+
+/** Calls, and what can be asked about one before it is made. */
+const CALLS: Paths = {
+  '/v1/responses': {
+    post: call(['createResponse', 'Create a response (OpenAI Responses)', 'ResponsesRequest'], OPENAI),
+  },
+  '/v1/responses/input_tokens': { post: count('countResponsesInput', 'Error', 'ResponsesInputTokens') },
+  '/v1/chat/completions': {
+    post: call(
+      ['createChatCompletion', 'Create a chat completion (OpenAI Chat Completions)', 'ChatCompletionsRequest'],
+      OPENAI,
+    ),
+  },
+  '/v1/messages': {
+    post: call(
+      ['createMessage', 'Create a message (Anthropic Messages)', 'MessagesRequest'],
+      callRefusals('MessagesError', '402', '529'),
+      [VERSION],
+    ),
+  },
+  '/v1/messages/count_tokens': { post: count('countMessagesInput', 'MessagesError', 'MessagesInputTokens') },
+};
+
+const ID = pathId('ID of a response created with this key: resp_…');
+
+const refused = {
+  401: wrong(INVALID_TOKEN),
+  403: wrong(NOT_FROM_HERE),
+  404: wrong('Not stored for this key: expired, deleted, or never stored.'),
+};
+
+/** Responses that were kept because their requests did not say `store: false`. */
+const STORED_RESPONSES: Paths = {
+  '/v1/responses/{id}': {
+    get: {
+      operationId: 'getResponse',
+      summary: 'Get a stored response',
+      parameters: [ID],
+      responses: { 200: ok('The stored response.', { type: 'object' }), ...refused },
+    },
+    delete: {
+      operationId: 'deleteResponse',
+      summary: 'Forgets it',
+      parameters: [ID],
+      responses: { 200: ok('Deleted.', reference('DeletedResponse')), ...refused },
+    },
+  },
+  '/v1/responses/{id}/input_items': {
+    get: {
+      operationId: 'listResponseInput',
+      summary: 'List the input items of a stored response',
+      parameters: [
+        ID,
+        optional('query', 'limit', 'Page size, max 100. Default: 20.', 'integer'),
+        optional('query', 'order', 'asc or desc. Default: desc, newest first.'),
+        optional('query', 'after', 'Return items after this one.'),
+      ],
+      responses: { 200: ok('A page of items.', reference('InputItems')), ...refused },
+    },
+  },
+};
 
 /** Everything that a program can ask for with a key. */
 const PATHS: Paths = {

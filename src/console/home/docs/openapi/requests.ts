@@ -1,4 +1,4 @@
-import { type Schema, text } from './schema.js';
+import { type Schema, text } from './operation.js';
 
 const PASSED_ON =
   'Other fields are passed through to upstreams of the same protocol and translated for others, as described in Docs.';

@@ -1,4 +1,4 @@
-import { closed, orNull, reference, type Schema, text, usd } from './schema.js';
+import { closed, orNull, reference, type Schema, text, usd } from './operation.js';
 
 const count = (description?: string): Schema => orNull('integer', description);
 

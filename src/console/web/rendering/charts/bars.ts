@@ -1,6 +1,19 @@
-import { type Bar, type Buckets, type Chart, chartTable, type ChartWithTable, type Values } from './chart.js';
-import { at, HEIGHT, roundedMaximum, spread, WIDTH } from './scale.js';
-import type { Amount, Unit } from './unit.js';
+import { percent } from '../../../../platform/format/index.js';
+import {
+  type Amount,
+  at,
+  type Bar,
+  type Buckets,
+  type Chart,
+  chartTable,
+  type ChartWithTable,
+  HEIGHT,
+  roundedMaximum,
+  spread,
+  type Unit,
+  type Values,
+  WIDTH,
+} from './chart.js';
 
 export interface BarsInput {
   /** Unique on its page. */
@@ -109,7 +122,7 @@ interface ColouredSeries extends Omit<Series, 'class'> {
   readonly class: string;
 }
 
-const sum = (values: Values): number => values.reduce<number>((all, value) => all + Number(value ?? 0), 0);
+const sumOf = (values: Values): number => values.reduce<number>((all, value) => all + Number(value ?? 0), 0);
 const highest = (series: readonly Pick<Series, 'values'>[]): number =>
   Math.max(0, ...series.flatMap(({ values }) => values.map((value) => Number(value ?? 0))));
 
@@ -119,7 +132,7 @@ function coloured({ series, order, buckets, restName }: StackedBarsInput): Colou
     return known < 0 ? Infinity : known;
   };
   const sorted = series.toSorted(
-    (one, other) => place(one.name) - place(other.name) || 0 || sum(other.values) - sum(one.values),
+    (one, other) => place(one.name) - place(other.name) || 0 || sumOf(other.values) - sumOf(one.values),
   );
   const shown = sorted.length > MAX_SERIES + 1 ? sorted.slice(0, MAX_SERIES) : sorted;
   const rest = sorted.slice(shown.length);
@@ -156,4 +169,41 @@ function drawBars(buckets: Buckets, series: readonly ColouredSeries[], unit: Uni
     });
     return [{ title: `${label}: ${there.map(({ name, value }) => `${name} ${unit.text(value)}`).join(', ')}`, parts }];
   });
+}
+
+export interface Share {
+  readonly name: string;
+  readonly value: number;
+  /** `f1` to `f5`. */
+  readonly class: string;
+}
+
+const GAP = 3;
+
+/** What parts a whole has, in one bar; undefined when there is nothing to show. */
+export function shareBar(finding: string, shares: readonly Share[]) {
+  const there = shares.filter(({ value }) => value > 0);
+  const total = there.reduce((sum, { value }) => sum + value, 0);
+  if (total === 0) return undefined;
+  const room = WIDTH - GAP * (there.length - 1);
+  let x = 0;
+  const parts = there.map(({ name, value, class: colour }) => {
+    const width = (value / total) * room;
+    const part = { name, share: percent(value, total), class: colour, x: at(x), width: at(width) };
+    x += width + GAP;
+    return part;
+  });
+  return { label: `${finding}: ${parts.map(({ name, share }) => `${share} ${name}`).join(', ')}`, parts };
+}
+
+/** How much of a quota is used, as the partial `quota-meter` draws it. */
+export function quotaMeter(used: bigint, quota: bigint) {
+  const share = quota <= 0n ? 100 : Math.min(100, Number((used * 1000n) / quota) / 10);
+  const colour = share >= 80 ? 'f2' : 'f1';
+  return {
+    width: at(share),
+    // Rounded down: what is not used up never says 100%.
+    percent: Math.floor(share),
+    class: quota <= 0n || used >= quota ? 'fbad' : colour,
+  };
 }

@@ -1,4 +1,4 @@
-import type { Amount, Unit } from './unit.js';
+import { compact, count, exactUsd, price, usd } from '../../../../platform/format/index.js';
 
 /** A span of time; `label` is unique enough for a table: `7 Nov`, `15:00`. */
 export type Buckets = readonly string[];
@@ -46,7 +46,7 @@ export interface ChartWithTable {
   readonly table: ChartTable;
 }
 
-export interface Column {
+interface Column {
   readonly name: string;
   readonly values: Values;
   readonly unit: Unit;
@@ -71,3 +71,72 @@ export function chartTable(
 
 const textOf = (value: Amount | null | undefined, unit: Unit): string =>
   value === null || value === undefined ? '–' : unit.text(value);
+
+/** The height of every plot, in units of its drawing; its width is `WIDTH`. The page stretches both. */
+export const HEIGHT = 100;
+export const WIDTH = 1000;
+
+/** Ends of an axis whose half is a round number too. */
+const ROUND = [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10];
+
+/**
+ * The least round number that nothing exceeds; 1 when there is nothing.
+ * @param whole of what is counted in whole numbers, so that its half is one too
+ */
+export function roundedMaximum(maximum: number, whole = false): number {
+  const end = maximum > 0 ? leastRound(maximum) : 1;
+  return whole ? 2 * Math.ceil(end / 2) : end;
+}
+
+function leastRound(maximum: number): number {
+  const power = 10 ** Math.floor(Math.log10(maximum));
+  const step = ROUND.find((candidate) => candidate * power >= maximum * (1 - 1e-9)) ?? 10;
+  return Number((step * power).toPrecision(6));
+}
+
+/** A number as it stands in a drawing: one hundredth is less than can be seen. */
+export const at = (value: number): string => value.toFixed(2).replace(/\.?0+$/, '');
+
+/** Some of the labels below a plot: the first, the last, and what lies evenly between them. */
+export function spread(labels: readonly string[], most = 4): string[] {
+  const number = Math.min(most, labels.length);
+  if (number < 2) return [...labels];
+  return Array.from(
+    { length: number },
+    (_, index) => labels[Math.round((index * (labels.length - 1)) / (number - 1))] ?? '',
+  );
+}
+
+/** Money comes as nano-dollars (bigint), everything else as numbers. */
+export type Amount = number | bigint;
+
+/** What the values of a chart are. */
+export interface Unit {
+  /** How many of what comes make one of what an axis counts. */
+  readonly size: number;
+  /** Whether there is nothing between one and the next. */
+  readonly whole: boolean;
+  /** In a table and in what is said of a bar. */
+  text(value: Amount): string;
+  /** Beside a line of the grid, of what the axis counts. */
+  axis(value: number): string;
+}
+
+const plain = (value: number): string => Number(value.toPrecision(6)).toString();
+
+export const DOLLARS: Unit = {
+  size: 1e9,
+  whole: false,
+  text: (value) => usd(BigInt(value)),
+  axis: (value) => price(BigInt(Math.round(value * 1e9))).replace(/\.00$/, ''),
+};
+/** Every digit of an amount in the table: where the days of a chart are what a wallet has paid. */
+export const EXACT_DOLLARS: Unit = { ...DOLLARS, text: (value) => exactUsd(BigInt(value)) };
+export const COUNT: Unit = { size: 1, whole: true, text: count, axis: plain };
+export const TOKENS: Unit = { size: 1, whole: true, text: compact, axis: compact };
+export const MILLISECONDS: Unit = {
+  size: 1,
+  whole: true,
+  text: (value) => `${count(value)} ms`,
+  axis: (value) => count(value),
+};

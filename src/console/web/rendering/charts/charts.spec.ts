@@ -12,7 +12,7 @@ import {
   stackedBars,
   waterfall,
 } from './index.js';
-import { roundedMaximum, spread } from './scale.js';
+import { roundedMaximum, spread } from './chart.js';
 
 const usd = (dollars: number) => nanos(BigInt(Math.round(dollars * 1e9)));
 

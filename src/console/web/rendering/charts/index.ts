@@ -5,15 +5,28 @@ export {
   miniBars,
   miniStack,
   type MiniStackInput,
+  quotaMeter,
   type Series,
+  type Share,
+  shareBar,
   stackedBars,
   type StackedBarsInput,
 } from './bars.js';
-export { type Buckets, type Chart, type ChartTable, chartTable, type ChartWithTable, type Values } from './chart.js';
-export { type BalancePoint, balanceForecast, type ForecastInput } from './forecast.js';
-export { latencyLines, type LatencyInput } from './lines.js';
+export {
+  type Buckets,
+  type Chart,
+  type ChartTable,
+  chartTable,
+  type ChartWithTable,
+  COUNT,
+  DOLLARS,
+  EXACT_DOLLARS,
+  MILLISECONDS,
+  TOKENS,
+  type Unit,
+  type Values,
+} from './chart.js';
+export { balanceForecast, type BalancePoint, type ForecastInput, type LatencyInput, latencyLines } from './lines.js';
 export { patchPanel } from './patch-panel.js';
-export { quotaMeter, type Share, shareBar } from './share-bar.js';
 export { healthStrip, type Strip, type StripCell, type StripInput } from './strip.js';
-export { COUNT, DOLLARS, EXACT_DOLLARS, MILLISECONDS, TOKENS, type Unit } from './unit.js';
 export { type Step, waterfall } from './waterfall.js';

@@ -1,6 +1,7 @@
-import { EMPTY, HEADROOM } from './bars.js';
-import type { Chart, Values } from './chart.js';
-import { at, HEIGHT, WIDTH } from './scale.js';
+import { calendarDate, shortDay } from '../../../../platform/format/index.js';
+import type { Nanos } from '../../../../platform/shared/index.js';
+import { EMPTY, GRID, HEADROOM } from './bars.js';
+import { at, type Chart, type ChartWithTable, DOLLARS, HEIGHT, roundedMaximum, type Values, WIDTH } from './chart.js';
 
 export interface LatencyInput {
   /** Unique on its page. */
@@ -36,12 +37,12 @@ export function latencyLines({ id, finding, median, p95 }: LatencyInput): Chart 
 }
 
 /** In units of the drawing, from its top left. */
-export type Point = readonly [x: number, y: number];
+type Point = readonly [x: number, y: number];
 /** Points with nothing missing between them. */
 type Run = readonly Point[];
 
 const xOf = (index: number, number: number): number => (number < 2 ? WIDTH / 2 : (index / (number - 1)) * WIDTH);
-export const heightOf = (value: number, top: number): number => HEIGHT - (Math.max(0, value) / top) * HEIGHT;
+const heightOf = (value: number, top: number): number => HEIGHT - (Math.max(0, value) / top) * HEIGHT;
 
 /** Where a point is missing, a run ends. */
 function runsOf(points: readonly (Point | null)[]): Run[] {
@@ -56,7 +57,7 @@ function runsOf(points: readonly (Point | null)[]): Run[] {
 /** An isolated point is drawn as a dash to be visible. */
 const DASH = 8;
 
-export function linePath(run: Run): string {
+function linePath(run: Run): string {
   const [first] = run;
   if (first === undefined) return '';
   if (run.length === 1) return `M${at(first[0] - DASH / 2)} ${at(first[1])}h${DASH}`;
@@ -64,8 +65,79 @@ export function linePath(run: Run): string {
 }
 
 /** What lies below a line. */
-export function areaPath(run: Run): string {
+function areaPath(run: Run): string {
   const [first, last] = [run[0], run.at(-1)];
   if (first === undefined || last === undefined) return '';
   return `M${at(first[0])} ${HEIGHT}L${run.map(([x, y]) => `${at(x)} ${at(y)}`).join('L')}L${at(last[0])} ${HEIGHT}Z`;
+}
+
+export interface BalancePoint {
+  readonly at: Date;
+  readonly balance: Nanos;
+}
+
+export interface ForecastInput {
+  /** Unique on its page. */
+  readonly id: string;
+  readonly finding: string;
+  /** Oldest first, at least one; the last is now. */
+  readonly past: readonly BalancePoint[];
+  /** When nothing is left at the present pace; undefined: no forecast. */
+  readonly emptyAt: Date | undefined;
+  readonly timeZone: string;
+}
+
+/** A balance over time and where it is heading: as far ahead as it looks back, or until nothing is left. */
+export function balanceForecast({ id, finding, past, emptyAt, timeZone }: ForecastInput): ChartWithTable {
+  const ahead = emptyAt === undefined ? undefined : endOfForecast(past, emptyAt);
+  const all = ahead === undefined ? past : [...past, ahead];
+  const [start, end] = [all[0]?.at.getTime() ?? 0, all.at(-1)?.at.getTime() ?? 0];
+  const top = roundedMaximum(Math.max(...all.map(({ balance }) => Number(balance))) / DOLLARS.size);
+  const pointOf = ({ at: time, balance }: BalancePoint): Point => [
+    end === start ? WIDTH : ((time.getTime() - start) / (end - start)) * WIDTH,
+    heightOf(Number(balance), top * DOLLARS.size),
+  ];
+  const seen = past.map(pointOf);
+  const now = past.at(-1);
+  const lines = [{ class: 'l1', path: linePath(seen) }];
+  if (ahead !== undefined && now !== undefined)
+    lines.push({ class: 'l5', path: linePath([pointOf(now), pointOf(ahead)]) });
+  const day = (point: BalancePoint | undefined): string[] =>
+    point === undefined ? [] : [shortDay(point.at, timeZone)];
+  return {
+    chart: {
+      ...EMPTY,
+      id,
+      finding,
+      grid: GRID,
+      areas: [areaPath(seen)],
+      lines,
+      yLabels: [top, top / 2, 0].map((value) => DOLLARS.axis(value)),
+      xLabels: [...day(past.length > 1 ? past[0] : undefined), 'Today', ...day(ahead)],
+    },
+    table: { caption: 'Balance over time', columns: ['Day', 'Balance'], rows: rowsOf(past, ahead, timeZone) },
+  };
+}
+
+/** Where the line of the forecast ends: half of the chart is what was, half what comes. */
+function endOfForecast(past: readonly BalancePoint[], emptyAt: Date): BalancePoint | undefined {
+  const [first, now] = [past[0], past.at(-1)];
+  if (first === undefined || now === undefined || emptyAt <= now.at) return undefined;
+  const left = emptyAt.getTime() - now.at.getTime();
+  const shown = Math.min(left, Math.max(now.at.getTime() - first.at.getTime(), WEEK_MS));
+  const balance = now.balance - (now.balance * BigInt(Math.round(shown))) / BigInt(Math.round(left));
+  return { at: new Date(now.at.getTime() + shown), balance: balance as Nanos };
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+function rowsOf(past: readonly BalancePoint[], ahead: BalancePoint | undefined, timeZone: string) {
+  const row = (point: BalancePoint, remark: string) => ({
+    head: calendarDate(point.at, timeZone) + remark,
+    cells: [DOLLARS.text(point.balance)],
+  });
+  return [
+    ...past.map((point, index) => row(point, index === past.length - 1 ? ', now' : '')),
+    ...(ahead === undefined ? [] : [row(ahead, ', forecast')]),
+  ];
 }

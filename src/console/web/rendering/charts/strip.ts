@@ -1,6 +1,5 @@
 import { percent, UNKNOWN } from '../../../../platform/format/index.js';
-import type { ChartTable } from './chart.js';
-import { at } from './scale.js';
+import { at, type ChartTable } from './chart.js';
 
 /** One span of time, mostly an hour. */
 export interface StripCell {

@@ -1,5 +1,5 @@
 import { count } from '../../../../platform/format/index.js';
-import { at, WIDTH } from './scale.js';
+import { at, WIDTH } from './chart.js';
 
 interface Span {
   readonly atMs: number;

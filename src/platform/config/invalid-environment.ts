@@ -1,4 +1,0 @@
-/** Invalid environment variables. The message names each of them; it is printed without a stack. */
-export class InvalidEnvironment extends Error {
-  override readonly name = 'InvalidEnvironment';
-}

@@ -1,0 +1,230 @@
+import { expectChatStream } from '../../../test/conformance/dialects/chat-completions/grammar.js';
+import { readData, readEvents } from '../../../test/support/stream-text.js';
+import { aRenderContext, checked } from '../../../test/support/translations.js';
+import { type ResponsePart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
+import { AppError, type JsonObject } from '../../platform/shared/index.js';
+import { ChatCompletionsProtocol } from './protocol.js';
+
+const protocol = new ChatCompletionsProtocol();
+const HELLO = { model: 'alias', messages: [{ role: 'user', content: 'Hello' }] };
+const LEGACY = { functions: [{ name: 'f' }] };
+const ASKED = { stream_options: { include_usage: true } };
+const P = '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"alias",';
+
+const anAnswer = (parts: readonly ResponsePart[], stop: StopReason = 'end'): CallResult => ({
+  parts,
+  stop,
+  sequence: undefined,
+  usage: { ...NO_TOKENS, input: 9, cacheRead: 4, cacheWrite: 1, cacheWrite1h: 1, output: 2, reasoning: 1 },
+});
+const text = (said: string): ResponsePart => ({ kind: 'text', text: said });
+const call = (id: string, written = '{}'): ResponsePart => ({ kind: 'tool-call', id, name: 'f', arguments: written });
+
+function streamed(answer: CallResult, body: object = {}): string {
+  const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true, ...body }));
+  return checked([...eventsOf(answer)])
+    .map((event) => renderer.next(event))
+    .join('');
+}
+
+const whole = (answer: CallResult, body: object = {}): JsonObject =>
+  JSON.parse(protocol.renderResponse(answer, aRenderContext(protocol, { ...HELLO, ...body }))) as JsonObject;
+
+interface Choice {
+  readonly message: JsonObject;
+  readonly finish_reason: string;
+}
+
+const choiceOf = (answer: CallResult, body?: object): Choice =>
+  (whole(answer, body)['choices'] as readonly [Choice])[0];
+
+/** What the deltas of a stream say, in order. */
+const deltas = (stream: string): unknown[] =>
+  readData(stream).flatMap((chunk) =>
+    chunk === '[DONE]' ? [] : (chunk['choices'] as { delta: unknown }[]).map(({ delta }) => delta),
+  );
+
+describe('streams for Chat Completions clients', () => {
+  it('are the transcript of the specification, with usage (cases 7 and 28)', () => {
+    const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true, ...ASKED }));
+    const choice = (delta: string, finish = 'null'): string =>
+      `data: ${P}"choices":[{"index":0,"delta":{${delta}},"logprobs":null,"finish_reason":${finish}}],"usage":null}\n\n`;
+    const said = [
+      renderer.next({ type: 'call-start' }),
+      renderer.next({ type: 'part-start', start: { kind: 'text' } }),
+      renderer.next({ type: 'part-delta', text: 'Hel' }),
+      renderer.next({ type: 'part-delta', text: 'lo' }),
+      renderer.next({ type: 'part-end', part: text('Hello') }),
+      renderer.next({ type: 'call-stop', reason: 'end' }),
+      renderer.next({ type: 'usage-update', usage: { ...NO_TOKENS, input: 9, output: 2 } }),
+    ];
+    expect(said.join('')).toBe(
+      choice('"role":"assistant","content":""') + choice('"content":"Hel"') + choice('"content":"lo"'),
+    );
+    expect(renderer.next({ type: 'call-end' })).toBe(
+      `${choice('', '"stop"')}data: ${P}"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}\n\ndata: [DONE]\n\n`,
+    );
+  });
+
+  it('say nothing of usage to who did not ask', () => {
+    expect(streamed(anAnswer([text('a')]))).not.toContain('usage');
+    expect(streamed(anAnswer([text('a')]), { stream_options: { include_usage: false } })).not.toContain('usage');
+    expectChatStream(readEvents(streamed(anAnswer([text('a')]))), false);
+  });
+
+  it('number their calls from 0 and name each once (case 46)', () => {
+    const stream = streamed(anAnswer([text('a'), call('x', '{"a":1}'), call('y')], 'tool_calls'), ASKED);
+    expectChatStream(readEvents(stream), true);
+    expect(deltas(stream)).toEqual([
+      { role: 'assistant', content: '' },
+      { content: 'a' },
+      { tool_calls: [{ index: 0, id: 'x', type: 'function', function: { name: 'f', arguments: '' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '{"a":1}' } }] },
+      { tool_calls: [{ index: 1, id: 'y', type: 'function', function: { name: 'f', arguments: '' } }] },
+      { tool_calls: [{ index: 1, function: { arguments: '{}' } }] },
+      {},
+    ]);
+  });
+
+  it('have calls of freeform tools in their own form (case 62)', () => {
+    const freeform: ResponsePart = { kind: 'tool-call', id: 'x', name: 'exec', arguments: 'ls', isFreeform: true };
+    expect(deltas(streamed(anAnswer([freeform], 'tool_calls'))).slice(1, 3)).toEqual([
+      { tool_calls: [{ index: 0, id: 'x', type: 'custom', custom: { name: 'exec', input: '' } }] },
+      { tool_calls: [{ index: 0, custom: { input: 'ls' } }] },
+    ]);
+  });
+
+  it('have the legacy form for who asked in it, which has room for one call (case 65)', () => {
+    const stream = streamed(anAnswer([call('x', '{"a":1}'), call('y')], 'tool_calls'), LEGACY);
+    expect(deltas(stream).slice(1)).toEqual([
+      { function_call: { name: 'f', arguments: '' } },
+      { function_call: { arguments: '{"a":1}' } },
+      {},
+    ]);
+    expect(stream).toContain('"finish_reason":"function_call"');
+    expect(streamed(anAnswer([text('a')]), LEGACY)).toContain('"finish_reason":"stop"');
+  });
+
+  it('show thoughts, refusals and citations (case 42)', () => {
+    const stream = streamed(
+      anAnswer(
+        [
+          { kind: 'reasoning', text: 'Hm.', opaque: { kind: 'signature', family: 'f', data: 'secret', text: 'Hm.' } },
+          { kind: 'text', text: 'a', annotations: [{ url: 'https://a.example', title: 'A' }] },
+          { kind: 'refusal', text: 'No.' },
+        ],
+        'refusal',
+      ),
+    );
+    const citation = { start_index: 0, end_index: 0, url: 'https://a.example', title: 'A' };
+    expect(deltas(stream).slice(1, -1)).toEqual([
+      { reasoning_content: 'Hm.' },
+      { content: 'a' },
+      { annotations: [{ type: 'url_citation', url_citation: citation }] },
+      { refusal: 'No.' },
+    ]);
+    expect(stream).not.toContain('secret');
+    expect(stream).toContain('"finish_reason":"stop"');
+  });
+
+  it.each<[StopReason, string]>([
+    ['end', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['pause', 'stop'],
+    ['max_tokens', 'length'],
+    ['context', 'length'],
+    ['content_filter', 'content_filter'],
+    ['tool_calls', 'tool_calls'],
+  ])('that stop for %s finish with "%s" (cases 33, 34, 41 and 43)', (stop, finish) => {
+    expect(streamed(anAnswer([], stop))).toContain(`"finish_reason":"${finish}"`);
+    const context = aRenderContext(protocol, HELLO);
+    const answer = JSON.parse(protocol.renderResponse(anAnswer([], stop), context)) as { choices: [Choice] };
+    expect(answer.choices[0].finish_reason).toBe(finish);
+    expect(context.losses.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
+  });
+
+  it('that fail have one frame more, and neither a reason nor the marker (case 98)', () => {
+    const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true }));
+    renderer.next({ type: 'call-start' });
+    const ending = renderer.fail(new AppError('upstream_truncated', 'The upstream closed the stream.'));
+    expect(readData(ending)).toEqual([
+      {
+        error: {
+          message: 'The upstream closed the stream. (request id: req_1)',
+          type: 'server_error',
+          param: null,
+          code: 'upstream_truncated',
+        },
+      },
+    ]);
+  });
+
+  it('keep every text as it is, in one line (case 54)', () => {
+    const odd = 'a\r\n\u2028 "\\" é 😀 \ud800';
+    const stream = streamed(anAnswer([text(odd)]));
+    expect(deltas(stream)[1]).toEqual({ content: odd });
+    expect(readEvents(stream).every(({ event }) => event === undefined)).toBe(true);
+  });
+});
+
+describe('whole answers for Chat Completions clients', () => {
+  it('have all that clients look for', () => {
+    expect(whole(anAnswer([text('Hel'), text('lo')]))).toEqual({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'alias',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello', refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage: {
+        prompt_tokens: 9,
+        completion_tokens: 2,
+        total_tokens: 11,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 },
+        completion_tokens_details: { reasoning_tokens: 1 },
+      },
+    });
+  });
+
+  it('have a content of null only where something else is said (case 32)', () => {
+    expect(choiceOf(anAnswer([])).message['content']).toBe('');
+    expect(choiceOf(anAnswer([call('x')], 'tool_calls')).message).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    });
+    expect(choiceOf(anAnswer([{ kind: 'refusal', text: 'No.' }], 'refusal')).message).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: 'No.',
+    });
+  });
+
+  it('have thoughts beside the text, and calls in the form that was asked for (case 65)', () => {
+    const { message, finish_reason } = choiceOf(
+      anAnswer([{ kind: 'reasoning', text: 'Hm.' }, call('x', '{"a":1}')], 'tool_calls'),
+      LEGACY,
+    );
+    expect(message).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      reasoning_content: 'Hm.',
+      function_call: { name: 'f', arguments: '{"a":1}' },
+    });
+    expect(finish_reason).toBe('function_call');
+  });
+
+  it('keep arguments as they were written (cases 53 and 54)', () => {
+    const written = '{"n":9007199254740993,"q":"\\ud800", "cut":"';
+    const { message } = choiceOf(anAnswer([call('x', written)], 'max_tokens'));
+    expect(message['tool_calls']).toMatchObject([{ function: { arguments: written } }]);
+  });
+});

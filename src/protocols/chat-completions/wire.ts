@@ -1,0 +1,101 @@
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { type Annotation, objectIn, type StopReason } from '../contract/index.js';
+
+// Reads pieces of responses in all known server variants.
+
+/** A fragment of a tool call; missing members are empty. */
+export interface CallFragment {
+  /** The upstream's index. */
+  readonly index: number | undefined;
+  /** Position in the list, used without an index. */
+  readonly position: number;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  /** A freeform tool. */
+  readonly isCustom: boolean;
+}
+
+/** The choice of a chunk, of which there is at most one. */
+export const choiceOf = (chunk: JsonObject): JsonObject | undefined =>
+  objectsIn(chunk['choices']).find(({ index }) => (index ?? 0) === 0);
+
+/** The delta, or the whole message if unstreamed. */
+export function deltaOf({ delta, message }: JsonObject): JsonObject {
+  const said = delta ?? message;
+  return isJsonObject(said) ? said : {};
+}
+
+/** A string, or the strings of a list of parts. */
+export const textIn = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : objectsIn(value)
+        .map(({ text }) => (typeof text === 'string' ? text : ''))
+        .join('');
+
+/** Reasoning has no official name; servers that use both repeat the same text. */
+export const reasoningIn = (delta: JsonObject): string =>
+  textIn(delta['reasoning_content']) || textIn(delta['reasoning']) || textIn(delta['reasoning_details']);
+
+export const annotationsIn = (delta: JsonObject): readonly Annotation[] =>
+  objectsIn(delta['annotations']).flatMap((annotation) => {
+    const { url, title } = objectIn(annotation, 'url_citation');
+    return typeof url === 'string' ? [{ url, title: typeof title === 'string' ? title : url }] : [];
+  });
+
+const LEGACY_POSITION = -1;
+
+export function callsIn(delta: JsonObject): readonly CallFragment[] {
+  const calls = objectsIn(delta['tool_calls']).map((call, position) => toolCall(call, position));
+  const legacy = delta['function_call'];
+  if (!isJsonObject(legacy)) return calls;
+  return [...calls, fragmentOf(legacy, { index: undefined, position: LEGACY_POSITION, id: '', isCustom: false })];
+}
+
+function toolCall(call: JsonObject, position: number): CallFragment {
+  const index = typeof call['index'] === 'number' ? call['index'] : undefined;
+  const place = { index, position, id: stringIn(call['id']) };
+  const { custom } = call;
+  if (isJsonObject(custom)) return fragmentOf(custom, { ...place, isCustom: true });
+  return fragmentOf(objectIn(call, 'function'), { ...place, isCustom: false });
+}
+
+function fragmentOf(
+  { name, arguments: written, input }: JsonObject,
+  place: Omit<CallFragment, 'name' | 'text'>,
+): CallFragment {
+  const said = place.isCustom ? input : written;
+  // Some servers send arguments as an object.
+  return { ...place, name: stringIn(name), text: isJsonObject(said) ? JSON.stringify(said) : stringIn(said) };
+}
+
+const stringIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+
+/** Finish reasons in this protocol. */
+export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
+  end: 'stop',
+  stop_sequence: 'stop',
+  refusal: 'stop',
+  pause: 'stop',
+  max_tokens: 'length',
+  context: 'length',
+  tool_calls: 'tool_calls',
+  content_filter: 'content_filter',
+};
+
+/** What a response contained. */
+interface Seen {
+  readonly hasCalls: boolean;
+  readonly hasRefused: boolean;
+}
+
+/** The stop reason; many servers report `stop` in any case. */
+export function stopReason(finish: string, { hasCalls, hasRefused }: Seen): StopReason {
+  if (finish === 'length') return 'max_tokens';
+  if (finish === 'content_filter') return 'content_filter';
+  if (hasCalls) return 'tool_calls';
+  return hasRefused ? 'refusal' : 'end';
+}

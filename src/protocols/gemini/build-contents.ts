@@ -1,0 +1,241 @@
+import {
+  type AudioPart,
+  type BuildContext,
+  isObjectText,
+  malformed,
+  type NameRule,
+  notTranslatable,
+  pairResults,
+  type Part,
+  RawJson,
+  reminder,
+  type Source,
+  textOfFile,
+  type ToolCallPart,
+  type ToolNames,
+  type ToolResultPart,
+  type TreeObject,
+  type UpstreamTarget,
+  wrapFreeform,
+} from '../contract/index.js';
+import type { GeminiFlags } from './flags.js';
+import { placeSignatures, startOfLoop } from './signatures.js';
+
+/** Context of building one request. */
+export interface RequestBuild extends BuildContext {
+  readonly target: UpstreamTarget;
+  readonly flags: GeminiFlags;
+  readonly names: ToolNames;
+}
+
+/** Function names begin with a letter or an underscore. */
+export const FUNCTION_NAMES: NameRule = { maxLength: 64, odd: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
+
+interface Content {
+  readonly role: 'user' | 'model';
+  readonly parts: TreeObject[];
+}
+
+/** The conversation. @throws AppError invalid_request for unsupported content */
+export function buildContents(build: RequestBuild): readonly TreeObject[] {
+  const { content, losses, flags, target } = build;
+  const turns = pairResults(content.turns, losses);
+  const writer = new PartWriter(build);
+  const contents: Content[] = [];
+  const checkedFrom = flags.thinkingMode === 'level' ? startOfLoop(turns) : turns.length;
+  for (const [index, { role, parts }] of turns.entries()) {
+    if (role === 'system') join(contents, 'user', writer.said(parts.map(asReminder)));
+    else if (role === 'user') join(contents, 'user', writer.said(parts));
+    else join(contents, 'model', writer.answered(parts, placeSignatures(parts, target.family, index >= checkedFrom)));
+  }
+  const [first] = contents;
+  if (first === undefined) throw malformed('messages', 'must contain user content');
+  if (contents.at(-1)?.role === 'model' && !flags.takesPrefill) {
+    throw notTranslatable(
+      'messages',
+      'this model does not support assistant prefill: the last message must be from the user',
+    );
+  }
+  if (first.role === 'user') return contents.map(asTree);
+  losses.warn('user_message_inserted', 'messages');
+  return [{ role: 'user', parts: [{ text: '.' }] }, ...contents.map(asTree)];
+}
+
+const asTree = ({ role, parts }: Content): TreeObject => ({ role, parts });
+
+/** Adds a content or merges it into the previous one of the same role. */
+function join(contents: Content[], role: Content['role'], parts: readonly TreeObject[]): void {
+  const last = contents.at(-1);
+  if (parts.length === 0) return;
+  if (last?.role !== role) contents.push({ role, parts: [...parts] });
+  // Too many for spread arguments.
+  else for (const part of parts) last.parts.push(part);
+}
+
+/** Instructions are only allowed in front; within a conversation they become user text. */
+const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
+
+type MediaKind = 'image' | 'file';
+
+interface Media {
+  readonly kind: MediaKind;
+  readonly source: Source;
+}
+
+/** Writes parts turn by turn. */
+class PartWriter {
+  /** Called functions by call ID. */
+  private readonly called = new Map<string, string>();
+
+  constructor(private readonly build: RequestBuild) {}
+
+  /** User parts: results first, then what results cannot contain. */
+  said(parts: readonly Part[]): readonly TreeObject[] {
+    const results = parts.filter((part) => part.kind === 'tool-result');
+    return [
+      ...results.map((result) => this.result(result)),
+      ...results.flatMap((result) => this.attachments(result)),
+      ...parts.flatMap((part) => this.userPart(part)),
+    ];
+  }
+
+  /** Model parts. @param signatures of the turn's parts */
+  answered(parts: readonly Part[], signatures: ReadonlyMap<Part, string>): readonly TreeObject[] {
+    return parts.flatMap((part) => this.modelPart(part, signatures.get(part)));
+  }
+
+  private userPart(part: Part): readonly TreeObject[] {
+    switch (part.kind) {
+      case 'text':
+      case 'refusal':
+        return part.text === '' ? [] : [{ text: part.text }];
+      case 'image':
+        return [this.media(part.source, 'image')];
+      case 'file':
+        return [part.source.from === 'text' ? { text: textOfFile(part) } : this.media(part.source, 'file')];
+      case 'audio':
+        return [this.heard(part)];
+      case 'reasoning':
+      case 'tool-call':
+      case 'tool-result':
+        return [];
+      default:
+        return part satisfies never;
+    }
+  }
+
+  private modelPart(part: Part, thoughtSignature: string | undefined): readonly TreeObject[] {
+    switch (part.kind) {
+      case 'text':
+      case 'refusal':
+        return part.text === '' ? [] : [{ text: part.text }];
+      case 'tool-call':
+        return [{ functionCall: this.call(part), thoughtSignature }];
+      case 'reasoning':
+        return thoughtSignature === undefined ? [] : [{ text: '', thoughtSignature }];
+      case 'image':
+      case 'file':
+      case 'audio':
+        // Images in model turns are dropped.
+        this.build.losses.warn('unsupported_content', 'messages');
+        return [];
+      case 'tool-result':
+        return [];
+      default:
+        return part satisfies never;
+    }
+  }
+
+  private call({ id, name, namespace, arguments: text, isFreeform }: ToolCallPart): TreeObject {
+    const wireName = this.build.names.wireName(name, namespace);
+    this.called.set(id, wireName);
+    // Only objects are allowed: other arguments are wrapped.
+    const args = new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
+    return { id, name: wireName, args };
+  }
+
+  private result(result: ToolResultPart): TreeObject {
+    const media = mediaOf(result).filter((shown) => this.isHeld(shown));
+    return {
+      functionResponse: {
+        id: result.id,
+        name: this.called.get(result.id),
+        response: responseOf(result, this.build.flags.emptyResult),
+        ...(media.length > 0 && { parts: media.map(({ source, kind }) => this.media(source, kind)) }),
+      },
+    };
+  }
+
+  private attachments(result: ToolResultPart): readonly TreeObject[] {
+    return mediaOf(result).flatMap((shown) =>
+      this.isHeld(shown)
+        ? []
+        : [
+            { text: `${shown.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
+            this.media(shown.source, shown.kind),
+          ],
+    );
+  }
+
+  /** Results cannot contain URLs. */
+  private isHeld({ source }: Media): boolean {
+    return this.build.flags.takesMediaInResults && source.from === 'data';
+  }
+
+  private media(source: Source, kind: MediaKind): TreeObject {
+    if (source.from === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
+    if (!this.build.flags.takesUrls) {
+      throw notTranslatable('messages', `hold an address (of the ${kind}); send the ${kind} itself`);
+    }
+    return { fileData: { mimeType: typeOfAddress(source.url), fileUri: source.url } };
+  }
+
+  private heard({ format, base64 }: AudioPart): TreeObject {
+    if (!this.build.flags.takesAudio)
+      throw notTranslatable('messages', 'contain audio, which this model does not accept');
+    return { inlineData: { mimeType: `audio/${format}`, data: base64 } };
+  }
+}
+
+/** Non-text parts of a result. */
+const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
+  parts.flatMap((part) =>
+    part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
+  );
+
+/** A reserved name in responses, which would make the request invalid. */
+const REFERENCE = '"$ref"';
+
+/** An object result is sent as is; others under the vendor's documented names. */
+function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): RawJson | TreeObject {
+  const texts = parts.flatMap((part) => {
+    if (part.kind === 'text') return [part.text];
+    return part.kind === 'file' && part.source.from === 'text' ? [textOfFile(part)] : [];
+  });
+  const text = texts.join('\n');
+  if (isError) return { error: text };
+  if (isObjectText(text) && !text.includes(REFERENCE)) return new RawJson(text);
+  return { output: text === '' ? emptyResult : text };
+}
+
+/** Media types by file extension. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+]);
+
+/** The media type of a URL, which other protocols do not state; undefined if unknown. */
+function typeOfAddress(url: string): string | undefined {
+  const [path = ''] = url.split(/[?#]/, 1);
+  return TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
+}

@@ -1,0 +1,267 @@
+import { AppError } from '../../platform/shared/index.js';
+import {
+  allowedTools,
+  type BuildContext,
+  describeFormat,
+  describeFreeform,
+  type Effort,
+  FREEFORM_SCHEMA,
+  jsonHeaders,
+  leaveTierOut,
+  nearestEffort,
+  objectSchema,
+  requestedEffort,
+  runTools,
+  SplicedBody,
+  type Tool,
+  ToolNames,
+  type TreeObject,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  writeJson,
+} from '../contract/index.js';
+import { buildContents, FUNCTION_NAMES, type RequestBuild } from './build-contents.js';
+import { geminiFlags } from './flags.js';
+
+/** Builds a request. @throws AppError as `UpstreamAdapter.buildRequest` */
+export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+  const { content } = context;
+  const flags = geminiFlags(target);
+  const body = buildBody({ ...context, target, flags, names: new ToolNames(content.tools, FUNCTION_NAMES) });
+  return {
+    path: pathOf(target.model, target.stream),
+    query: target.stream ? 'alt=sse' : '',
+    headers: jsonHeaders(target.stream),
+    body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
+    stopsSent: Math.min(content.stop.length, flags.stopMax),
+  };
+}
+
+/**
+ * Path of a model: `/models/gemini-x:generateContent`. Names with a slash are complete: `tunedModels/x`,
+ * `publishers/google/models/x`.
+ */
+export function pathOf(model: string, stream: boolean): string {
+  const name = model.includes('/') ? model : `models/${model}`;
+  const place = name.split('/').map(encodeURIComponent).join('/');
+  return `/${place}:${stream ? 'streamGenerateContent' : 'generateContent'}`;
+}
+
+function buildBody(build: RequestBuild): TreeObject {
+  const format = buildFormat(build);
+  const config = buildConfig(build, format.config);
+  leaveTierOut(build.content.serviceTier, build.losses);
+  return {
+    systemInstruction: buildSystem(build, format.words),
+    contents: buildContents(build),
+    ...buildTools(build),
+    ...(Object.values(config).some((member) => member !== undefined) && { generationConfig: config }),
+  };
+}
+
+function buildSystem({ content: { lead } }: RequestBuild, words: string | undefined): TreeObject | undefined {
+  const texts = [...lead.map(({ text }) => text), ...(words === undefined ? [] : [words])];
+  return texts.length === 0 ? undefined : { parts: texts.map((text) => ({ text })) };
+}
+
+/** The `generationConfig`. @param format its members for the output format */
+function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
+  const { content, flags } = build;
+  const limit = outputLimitOf(build);
+  const stops = content.stop.slice(0, flags.stopMax);
+  return {
+    ...buildSampling(build),
+    maxOutputTokens: limit,
+    stopSequences: stops.length > 0 ? stops : undefined,
+    ...format,
+    thinkingConfig: planThinking(build, limit ?? build.target.maxOutputTokens),
+  };
+}
+
+/** Including reasoning. Nothing if neither the client nor its balance sets a limit. */
+function outputLimitOf({ content: { outputLimit }, target, losses }: RequestBuild): number | undefined {
+  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
+  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
+}
+
+/** Values without effect. */
+const DEFAULT: Readonly<Record<string, number>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+};
+/** Seeds are signed 32-bit integers. */
+const SEED_BITS = 32;
+
+/** Supported sampling parameters; only dropped values with an effect cause warnings. */
+function buildSampling({ content: { sampling }, flags, losses }: RequestBuild): TreeObject {
+  const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
+  const drop = (name: string, value: number | undefined): void => {
+    if (value !== undefined && value !== DEFAULT[name]) losses.warn('unsupported_parameter', name);
+  };
+  if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
+  // Responses of other protocols have no logprobs.
+  if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
+  if (!flags.takesSampling) {
+    drop('temperature', temperature);
+    drop('top_p', topP);
+    drop('top_k', topK);
+  }
+  if (!flags.takesPenalties) {
+    drop('presence_penalty', presencePenalty);
+    drop('frequency_penalty', frequencyPenalty);
+  }
+  return {
+    ...(flags.takesSampling && { temperature, topP, topK }),
+    ...(flags.takesPenalties && { presencePenalty, frequencyPenalty }),
+    // Seeds guarantee nothing, so truncation is fine.
+    seed: seed === undefined ? undefined : Number(BigInt.asIntN(SEED_BITS, BigInt(seed))),
+  };
+}
+
+/** Path for warnings. */
+const EFFORT = 'reasoning_effort';
+
+/** Budgets by effort, as in Google's OpenAI-compatible API. */
+const BUDGETS: ReadonlyMap<Effort, number> = new Map([
+  ['minimal', 1024],
+  ['low', 1024],
+  ['medium', 8192],
+  ['high', 24_576],
+]);
+/** Min budget of all models with budgets. */
+const MIN_BUDGET = 512;
+const MAX_BUDGET = 24_576;
+
+/**
+ * The `thinkingConfig`; undefined: the model's default.
+ * @param limit output limit including reasoning
+ * @throws AppError insufficient_quota when reasoning would use up the affordable limit
+ */
+function planThinking(build: RequestBuild, limit: number): TreeObject | undefined {
+  const { content, flags, losses } = build;
+  const wished = requestedEffort(content.reasoning);
+  if (flags.thinkingMode === 'none') {
+    const isMissed = content.reasoning.thinking === 'on' || (wished !== undefined && wished !== 'none');
+    if (isMissed) losses.warn('thinking_off', EFFORT);
+    return undefined;
+  }
+  if (wished === 'none') return rested(build);
+  const shown = content.reasoning.show === 'text' ? { includeThoughts: true } : {};
+  const amount = wished === undefined ? {} : amountOf(build, wished, limit);
+  if (amount['thinkingBudget'] === 0) return amount;
+  const plan = { ...shown, ...amount };
+  return Object.keys(plan).length > 0 ? plan : undefined;
+}
+
+/** As little reasoning as possible. */
+function rested({ flags, losses }: RequestBuild): TreeObject | undefined {
+  if (flags.canRest) return { thinkingBudget: 0 };
+  losses.warn('thinking_on', EFFORT);
+  if (flags.thinkingMode === 'budget') return { thinkingBudget: MIN_BUDGET };
+  const least = nearestEffort('minimal', flags.efforts);
+  return least === undefined ? undefined : { thinkingLevel: least.toUpperCase() };
+}
+
+function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObject {
+  const { content, flags, losses } = build;
+  const { budget } = content.reasoning;
+  if (flags.thinkingMode === 'budget' && budget !== undefined)
+    return { thinkingBudget: ownBudget(build, budget, limit) };
+  const effort = nearestEffort(wished, flags.efforts);
+  // The lowest supported effort is no substitute.
+  if (effort !== wished && wished !== 'minimal')
+    losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+  if (effort === undefined) return {};
+  if (flags.thinkingMode === 'level') return { thinkingLevel: effort.toUpperCase() };
+  // Without an explicit budget, half of the limit remains for the response.
+  const most = Math.floor(limit / 2);
+  return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MAX_BUDGET, most), limit) };
+}
+
+/** An explicit budget, within the model's range and below the output limit. */
+function ownBudget(build: RequestBuild, budget: number, limit: number): number {
+  const fitting = Math.min(Math.max(budget, MIN_BUDGET), MAX_BUDGET, limit - 1);
+  if (fitting < budget) build.losses.warn('clamped', EFFORT);
+  return affordable(build, fitting, limit);
+}
+
+/** The budget, if affordable. */
+function affordable({ flags, losses, target }: RequestBuild, budget: number, limit: number): number {
+  if (budget >= MIN_BUDGET) return budget;
+  if (target.outputLimit === limit) throw unaffordable(limit);
+  if (!flags.canRest) return MIN_BUDGET;
+  losses.warn('thinking_off', EFFORT);
+  return 0;
+}
+
+function unaffordable(limit: number): AppError {
+  const message = `insufficient quota: the remaining credit covers ${limit} output tokens, too few for reasoning and a response. Lower ${EFFORT} or add credit.`;
+  return new AppError('insufficient_quota', message, { param: EFFORT });
+}
+
+/** How the output format is requested: by members of `generationConfig`, by instruction, or not at all. */
+interface FormatRequest {
+  readonly config?: TreeObject;
+  readonly words?: string | undefined;
+}
+
+const JSON_ANSWER = { responseMimeType: 'application/json' };
+
+function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
+  const { format, tools, hostedTools } = content;
+  if (format.kind === 'text') return {};
+  const isAlone = tools.length + hostedTools.length === 0;
+  if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !isAlone)) {
+    losses.warn('in_words', 'response_format');
+    return { words: describeFormat(format) };
+  }
+  return { config: format.kind === 'json' ? JSON_ANSWER : { ...JSON_ANSWER, responseJsonSchema: format.schema } };
+}
+
+/** Tools and tool choice. Nothing without tools. */
+function buildTools(build: RequestBuild): TreeObject {
+  const { content, flags, losses } = build;
+  // Combined with functions, search results would have to be sent back, which clients cannot do.
+  const searches = flags.searchesWeb && content.tools.length === 0;
+  const hosted = runTools(content, ({ type }) => searches && type === 'web_search', losses);
+  const functions = offeredTools(build).map((tool) => declare(tool, build));
+  // A search alone can only be disabled by omitting it.
+  const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';
+  if (functions.length === 0) return isOffered ? { tools: [{ googleSearch: {} }] } : {};
+  const calling = buildCalling(build);
+  return {
+    tools: [{ functionDeclarations: functions }],
+    ...(calling !== undefined && { toolConfig: { functionCallingConfig: calling } }),
+  };
+}
+
+/** All tools if the choice can be restricted, which requires a forced call. */
+const offeredTools = ({ content }: RequestBuild): readonly Tool[] =>
+  content.toolChoice.mode === 'auto' ? allowedTools(content) : content.tools;
+
+/** `strict` is not supported; arguments mostly match anyway. */
+function declare(tool: Tool, { names, losses }: RequestBuild): TreeObject {
+  const name = names.wireName(tool.name, tool.namespace);
+  if (tool.freeform === undefined) {
+    return { name, description: tool.description, parametersJsonSchema: objectSchema(tool.schema) };
+  }
+  if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
+  return { name, description: describeFreeform(tool), parametersJsonSchema: FREEFORM_SCHEMA };
+}
+
+/** The `functionCallingConfig`; undefined for the default. */
+function buildCalling({ content, names, losses }: RequestBuild): TreeObject | undefined {
+  const { toolChoice, parallelTools } = content;
+  if (toolChoice.mode === 'none') return { mode: 'NONE' };
+  if (parallelTools === false) losses.warn('unsupported_parameter', 'parallel_tool_calls');
+  if (toolChoice.mode === 'auto') return undefined;
+  if (toolChoice.mode === 'one') {
+    return { mode: 'ANY', allowedFunctionNames: [names.wireName(toolChoice.name, toolChoice.namespace)] };
+  }
+  if (toolChoice.allowed === undefined) return { mode: 'ANY' };
+  const allowed = allowedTools(content).map(({ name, namespace }) => names.wireName(name, namespace));
+  return { mode: 'ANY', allowedFunctionNames: allowed };
+}

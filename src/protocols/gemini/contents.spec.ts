@@ -1,0 +1,275 @@
+import { refusalOf } from '../../../test/support/calls.js';
+import { aContent, type Built, built } from '../../../test/support/translations.js';
+import type { Call, Part, ToolResultPart, Turn, UpstreamTarget } from '../contract/index.js';
+import { GeminiUpstream } from './upstream.js';
+
+const upstream = new GeminiUpstream();
+/** Nothing of it stands in a request but its content. */
+const call = {} as Call;
+
+const build = (turns: readonly Turn[], flags: UpstreamTarget['flags'] = {}): Built =>
+  built(upstream, { call, content: aContent({ turns }) }, { stream: false, flags });
+const contentsOf = (turns: readonly Turn[], flags?: UpstreamTarget['flags']): unknown =>
+  build(turns, flags).body['contents'];
+const refused = (turns: readonly Turn[], flags?: UpstreamTarget['flags']): unknown =>
+  refusalOf(() => build(turns, flags)).details;
+
+const text = (said: string): Part => ({ kind: 'text', text: said });
+const user = (...parts: readonly Part[]): Turn => ({ role: 'user', parts });
+const assistant = (...parts: readonly Part[]): Turn => ({ role: 'assistant', parts });
+const toolCall = (id: string, more: object = {}): Part => ({
+  kind: 'tool-call',
+  id,
+  name: 'f',
+  arguments: '{}',
+  ...more,
+});
+const result = (id: string, said: string, more: Partial<ToolResultPart> = {}): ToolResultPart => ({
+  kind: 'tool-result',
+  id,
+  parts: [{ kind: 'text', text: said }],
+  isError: false,
+  ...more,
+});
+const IMAGE = { kind: 'image', source: { from: 'data', mediaType: 'image/png', base64: 'AAAA' } } as const;
+const IMAGE_SENT = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+const PICTURE = { kind: 'image', source: { from: 'url', url: 'https://a.example/Cat.JPG?size=1' } } as const;
+
+const sentCall = (id: string): object => ({ functionCall: { id, name: 'f', args: {} } });
+const sentResult = (id: string, response: object): object => ({ functionResponse: { id, name: 'f', response } });
+
+describe('Gemini requests', () => {
+  describe('of a conversation', () => {
+    it('call the assistant the model, and let the user say what is instructed within', () => {
+      const turns: Turn[] = [user(text('A')), assistant(text('B')), { role: 'system', parts: [text('Be brief.')] }];
+      expect(contentsOf([...turns, user(text('C'))])).toEqual([
+        { role: 'user', parts: [{ text: 'A' }] },
+        { role: 'model', parts: [{ text: 'B' }] },
+        { role: 'user', parts: [{ text: '<system-reminder>\nBe brief.\n</system-reminder>' }, { text: 'C' }] },
+      ]);
+    });
+
+    it('begin with the user', () => {
+      const { body, warnings } = build([assistant(text('B')), user(text('C'))]);
+      expect(body['contents']).toEqual([
+        { role: 'user', parts: [{ text: '.' }] },
+        { role: 'model', parts: [{ text: 'B' }] },
+        { role: 'user', parts: [{ text: 'C' }] },
+      ]);
+      expect(warnings).toBe('user_message_inserted:messages');
+    });
+
+    it('are refused where they end with the assistant and the model begins by itself', () => {
+      const turns = [user(text('A')), assistant(text('B'))];
+      expect(contentsOf(turns)).toHaveLength(2);
+      expect(refused(turns, { prefill: false })).toMatchObject({ param: 'messages' });
+    });
+
+    it('are refused where nobody says anything', () => {
+      expect(refused([])).toMatchObject({ param: 'messages' });
+    });
+
+    it('hold images and files, themselves or by their address', () => {
+      const file = (source: object): Part => ({ kind: 'file', source, name: 'a.txt' }) as Part;
+      const turns = [
+        user(
+          IMAGE,
+          PICTURE,
+          file({ from: 'data', mediaType: 'application/pdf', base64: 'BBBB' }),
+          file({ from: 'text', text: 'Words' }),
+          file({ from: 'url', url: 'https://a.example/download' }),
+        ),
+      ];
+      expect(contentsOf(turns)).toEqual([
+        {
+          role: 'user',
+          parts: [
+            IMAGE_SENT,
+            { fileData: { mimeType: 'image/jpeg', fileUri: 'https://a.example/Cat.JPG?size=1' } },
+            { inlineData: { mimeType: 'application/pdf', data: 'BBBB' } },
+            { text: 'a.txt\nWords' },
+            { fileData: { fileUri: 'https://a.example/download' } },
+          ],
+        },
+      ]);
+      expect(refused([user(PICTURE)], { imageUrl: false })).toMatchObject({ param: 'messages' });
+    });
+
+    it('hold sound where the model hears', () => {
+      const turns = [user({ kind: 'audio', format: 'wav', base64: 'AAAA' })];
+      expect(contentsOf(turns, { audio: true })).toEqual([
+        { role: 'user', parts: [{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }] },
+      ]);
+      expect(refused(turns)).toMatchObject({ param: 'messages' });
+    });
+
+    it('leave out what a model has shown', () => {
+      const turns = [user(text('A')), assistant(text('B'), IMAGE), user(text('C'))];
+      const { body, warnings } = build(turns);
+      expect(body['contents']).toEqual([
+        { role: 'user', parts: [{ text: 'A' }] },
+        { role: 'model', parts: [{ text: 'B' }] },
+        { role: 'user', parts: [{ text: 'C' }] },
+      ]);
+      expect(warnings).toBe('unsupported_content:messages');
+    });
+  });
+
+  describe('with results of tools', () => {
+    const resultsOf = (results: readonly Part[], flags: UpstreamTarget['flags'] = {}): unknown => {
+      const calls = results.flatMap((part) => (part.kind === 'tool-result' ? [toolCall(part.id)] : []));
+      return (contentsOf([user(text('A')), assistant(...calls), user(...results)], flags) as unknown[])[2];
+    };
+
+    it('name the function of each, and stand before what the user says', () => {
+      expect(resultsOf([text('Go on.'), result('a', '{"n":1}'), result('b', 'Snow.')])).toEqual({
+        role: 'user',
+        parts: [sentResult('a', { n: 1 }), sentResult('b', { output: 'Snow.' }), { text: 'Go on.' }],
+      });
+    });
+
+    it('keep an object as the tool wrote it', () => {
+      const turns = [
+        user(text('A')),
+        assistant(toolCall('a')),
+        user(result('a', '{"big":9007199254740993,"one":1.0}')),
+      ];
+      expect(build(turns).text).toContain('"response":{"big":9007199254740993,"one":1.0}');
+    });
+
+    it('give a schema as a text, whose references are no names of parts', () => {
+      const schema = '{"items":{"$ref":"#/$defs/City"}}';
+      expect(resultsOf([result('a', schema)])).toEqual({ role: 'user', parts: [sentResult('a', { output: schema })] });
+    });
+
+    it('say of a failure that it is one', () => {
+      expect(resultsOf([result('a', 'No such city.', { isError: true })])).toEqual({
+        role: 'user',
+        parts: [sentResult('a', { error: 'No such city.' })],
+      });
+    });
+
+    it('name an empty one where the model wants words', () => {
+      expect(resultsOf([result('a', '')])).toEqual({ role: 'user', parts: [sentResult('a', { output: '' })] });
+      expect(resultsOf([result('a', '')], { emptyToolResultText: true })).toEqual({
+        role: 'user',
+        parts: [sentResult('a', { output: '(no output)' })],
+      });
+    });
+
+    it('show images behind all results, or in them where the model takes them there', () => {
+      const shown = result('a', 'A map.', { parts: [{ kind: 'text', text: 'A map.' }, IMAGE] });
+      expect(resultsOf([shown, result('b', 'Snow.')])).toEqual({
+        role: 'user',
+        parts: [
+          sentResult('a', { output: 'A map.' }),
+          sentResult('b', { output: 'Snow.' }),
+          { text: 'Image returned by tool call a:' },
+          IMAGE_SENT,
+        ],
+      });
+      expect(resultsOf([shown], { resultMedia: true })).toEqual({
+        role: 'user',
+        parts: [{ functionResponse: { id: 'a', name: 'f', response: { output: 'A map.' }, parts: [IMAGE_SENT] } }],
+      });
+    });
+
+    it('show what lies at an address behind all results in any case', () => {
+      const shown = result('a', '', { parts: [PICTURE, IMAGE] });
+      expect(resultsOf([shown], { resultMedia: true })).toEqual({
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'a', name: 'f', response: { output: '' }, parts: [IMAGE_SENT] } },
+          { text: 'Image returned by tool call a:' },
+          { fileData: { mimeType: 'image/jpeg', fileUri: PICTURE.source.url } },
+        ],
+      });
+    });
+
+    it('give arguments back as the model wrote them, in an object in any case', () => {
+      const calls = [
+        toolCall('a', { arguments: '{"big":9007199254740993,"one":1.0}' }),
+        toolCall('b', { arguments: '*** Begin', isFreeform: true }),
+        toolCall('c', { arguments: '{"cut":' }),
+      ];
+      const { text: sent } = build([user(text('A')), assistant(...calls)]);
+      expect(sent).toContain('"args":{"big":9007199254740993,"one":1.0}');
+      expect(sent).toContain('"args":{"input":"*** Begin"}');
+      expect(sent).toContain('"args":{"input":"{\\"cut\\":"}');
+    });
+  });
+
+  describe('with signatures', () => {
+    const THINKS = { thinkingMode: 'level' };
+    const signed = (data: string, family = 'f'): Part => ({
+      kind: 'reasoning',
+      text: 'Hm.',
+      opaque: { kind: 'encrypted', family, data, text: '' },
+    });
+    const answeredBy = (parts: readonly Part[], flags: UpstreamTarget['flags'] = THINKS): unknown => {
+      const results = parts.flatMap((part) => (part.kind === 'tool-call' ? [result(part.id, '{}')] : []));
+      const next = results.length > 0 ? user(...results) : user(text('B'));
+      const contents = contentsOf([user(text('A')), assistant(...parts), next], flags) as { parts: unknown }[];
+      return contents[1]?.parts;
+    };
+    const PLACEHOLDER = 'skip_thought_signature_validator';
+
+    it('give that of a call back on the first call behind it, and thoughts not at all', () => {
+      expect(answeredBy([signed('S'), text('I ask.'), toolCall('a'), toolCall('b')])).toEqual([
+        { text: 'I ask.' },
+        { ...sentCall('a'), thoughtSignature: 'S' },
+        sentCall('b'),
+      ]);
+    });
+
+    it('give that of each of several calls back on its own', () => {
+      expect(answeredBy([signed('S'), toolCall('a'), signed('T'), toolCall('b')])).toEqual([
+        { ...sentCall('a'), thoughtSignature: 'S' },
+        { ...sentCall('b'), thoughtSignature: 'T' },
+      ]);
+    });
+
+    it('give that of a text back in a part of its own, where it stood', () => {
+      expect(answeredBy([text('Yes.'), signed('S')])).toEqual([{ text: 'Yes.' }, { text: '', thoughtSignature: 'S' }]);
+      expect(answeredBy([signed('S'), text('So'), signed('T'), toolCall('a')])).toEqual([
+        { text: '', thoughtSignature: 'S' },
+        { text: 'So' },
+        { ...sentCall('a'), thoughtSignature: 'T' },
+      ]);
+    });
+
+    it('do not give others’ thoughts to this vendor', () => {
+      expect(answeredBy([signed('S', 'other'), { kind: 'reasoning', text: 'Hm.' }, text('Yes.')])).toEqual([
+        { text: 'Yes.' },
+      ]);
+    });
+
+    it('have the documented placeholder on the first call of a turn that nobody signed', () => {
+      expect(answeredBy([toolCall('a'), toolCall('b')])).toEqual([
+        { ...sentCall('a'), thoughtSignature: PLACEHOLDER },
+        sentCall('b'),
+      ]);
+      expect(answeredBy([signed('S', 'other'), toolCall('a')])).toEqual([
+        { ...sentCall('a'), thoughtSignature: PLACEHOLDER },
+      ]);
+    });
+
+    it.each([{}, { thinkingMode: 'budget' }])('have none where the model does not ask for them: %j', (flags) => {
+      expect(answeredBy([toolCall('a')], flags)).toEqual([sentCall('a')]);
+    });
+
+    it('have placeholders since the user last said something, where calls are checked', () => {
+      const loop = [
+        assistant(toolCall('b')),
+        user(result('b', '{}')),
+        assistant(toolCall('c')),
+        user(result('c', '{}')),
+      ];
+      const turns = [user(text('A')), assistant(toolCall('a')), user(result('a', '{}')), assistant(text('B'))];
+      const sent = JSON.stringify(contentsOf([...turns, user(text('C')), ...loop], THINKS));
+      expect(
+        [...sent.matchAll(/"id":"(\w)","name":"f","args":\{\}\},"thoughtSignature"/g)].map(([, id]) => id),
+      ).toEqual(['b', 'c']);
+    });
+  });
+});

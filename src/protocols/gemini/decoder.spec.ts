@@ -1,0 +1,294 @@
+import { aTarget, refusalOf } from '../../../test/support/calls.js';
+import { aContent, decoded, resultOf } from '../../../test/support/translations.js';
+import {
+  NO_TOKENS,
+  type ResponsePart,
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  type StopReason,
+} from '../contract/index.js';
+import { GeminiUpstream } from './upstream.js';
+
+const upstream = new GeminiUpstream();
+
+const event = (members: string): string => `data: {${members},"modelVersion":"gemini-x","responseId":"r"}\r\n\r\n`;
+const candidate = (parts: readonly string[], rest = ''): string =>
+  `"candidates":[{"content":{"parts":[${parts.join(',')}],"role":"model"}${rest},"index":0}]`;
+const said = (...parts: readonly string[]): string => event(candidate(parts));
+const ended = (reason: string, ...parts: readonly string[]): string =>
+  event(
+    `${candidate(parts, `,"finishReason":"${reason}"`)},"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"totalTokenCount":11}`,
+  );
+const text = (words: string, signature?: string): string => `{"text":${JSON.stringify(words)}${signed(signature)}}`;
+const reasoningBlock = (words: string): string => `{"text":${JSON.stringify(words)},"thought":true}`;
+const call = (name: string, args: string, { id, signature }: { id?: string; signature?: string } = {}): string =>
+  `{"functionCall":{${id === undefined ? '' : `"id":"${id}",`}"name":"${name}","args":${args}}${signed(signature)}}`;
+const signed = (signature: string | undefined): string =>
+  signature === undefined ? '' : `,"thoughtSignature":"${signature}"`;
+
+const eventsOf = (stream: string, content: Partial<CallContent> = {}): CallEvent[] =>
+  decoded(upstream.decodeStream(aContent(content), aTarget()), stream);
+const answerOf = (stream: string, content?: Partial<CallContent>): CallResult => resultOf(eventsOf(stream, content));
+const partsOf = (stream: string, content?: Partial<CallContent>): readonly ResponsePart[] =>
+  answerOf(stream, content).parts;
+const wholeOf = (members: string, content: Partial<CallContent> = {}): CallResult =>
+  upstream.decodeResponse(`{${members}}`, aContent(content), aTarget());
+
+const reasoning = (words: string, data?: string): ResponsePart => ({
+  kind: 'reasoning',
+  text: words,
+  ...(data !== undefined && { opaque: { kind: 'encrypted', family: 'f', data, text: '' } }),
+});
+const words = (told: string): ResponsePart => ({ kind: 'text', text: told });
+const toolCall = (id: string, name: string, args: string): ResponsePart => ({
+  kind: 'tool-call',
+  id,
+  name,
+  arguments: args,
+});
+
+describe('streams of Gemini upstreams', () => {
+  it('become events as they come', () => {
+    expect(eventsOf(said(text('Hel')) + ended('STOP', text('lo')))).toEqual([
+      { type: 'call-start' },
+      { type: 'part-start', start: { kind: 'text' } },
+      { type: 'part-delta', text: 'Hel' },
+      { type: 'part-delta', text: 'lo' },
+      { type: 'part-end', part: words('Hello') },
+      { type: 'call-stop', reason: 'end' },
+      { type: 'usage-update', usage: { ...NO_TOKENS, input: 9, output: 2, serviceTier: 'standard' } },
+      { type: 'call-end' },
+    ]);
+  });
+
+  it('say what is used with every piece, and nothing of the answer at first', () => {
+    const first = event(`${candidate([text('Hi')])},"usageMetadata":{"promptTokenCount":9,"totalTokenCount":9}`);
+    const updates = eventsOf(first + ended('STOP', text('!'))).filter(({ type }) => type === 'usage-update');
+    expect(updates).toMatchObject([{ usage: { input: 9 }, isProvisional: true }, { usage: { input: 9, output: 2 } }]);
+    expect(updates[1]).not.toHaveProperty('isProvisional');
+  });
+
+  it('have not reported an answer by what its prompt took', () => {
+    const end = (...parts: string[]): string =>
+      event(`${candidate(parts, ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
+    const isProvisional = (stream: string): unknown =>
+      eventsOf(stream).find((told) => told.type === 'usage-update')?.isProvisional;
+    expect(isProvisional(end(text('Hi')))).toBe(true);
+    expect(isProvisional(end())).toBeUndefined();
+  });
+
+  it('hear of the usage behind the end as well', () => {
+    const end = event(`${candidate([text('Hi')], ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
+    const usage = event('"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}');
+    expect(answerOf(end + usage).usage).toMatchObject({ input: 9, output: 3 });
+  });
+
+  it('are over with the end that reports what was used: nothing behind it is heard', () => {
+    const stream = said(text('Hi')) + ended('STOP');
+    expect(eventsOf(stream + stream)).toEqual(eventsOf(stream));
+  });
+
+  it('tell thoughts and texts apart', () => {
+    const stream =
+      said(reasoningBlock('Let me ')) + said(reasoningBlock('see.'), text('It is')) + ended('STOP', text(' so.'));
+    expect(partsOf(stream)).toEqual([reasoning('Let me see.'), words('It is so.')]);
+  });
+
+  it('keep the arguments of calls as the model wrote them', () => {
+    const args = '{"big":9007199254740993,"one":1.0,"10":1,"2":2,"text":"\\u00e9"}';
+    expect(partsOf(ended('STOP', call('f', args, { id: 'a1' })))).toEqual([toolCall('a1', 'f', args)]);
+  });
+
+  it('give calls an id that have none, unlike any other of the conversation', () => {
+    const turns: CallContent['turns'] = [
+      { role: 'user', parts: [{ kind: 'text', text: 'Hello' }] },
+      { role: 'assistant', parts: [{ kind: 'tool-call', id: 'call_2', name: 'f', arguments: '{}' }] },
+    ];
+    const ids = partsOf(ended('STOP', call('f', '{}'), call('g', '{}')), { turns }).map((part) =>
+      part.kind === 'tool-call' ? part.id : '',
+    );
+    expect(new Set(['call_2', '', ...ids]).size).toBe(4);
+  });
+
+  it('say of calls that they were made, which their end does not', () => {
+    expect(answerOf(ended('STOP', call('f', '{}')))).toMatchObject({ stop: 'tool_calls' });
+  });
+
+  it('give an empty object to a function that takes nothing', () => {
+    expect(partsOf(ended('STOP', '{"functionCall":{"name":"f","id":"a"}}'))).toEqual([toolCall('a', 'f', '{}')]);
+  });
+
+  it('take the text of a freeform tool out of its object, and give tools their own names back', () => {
+    const tools: CallContent['tools'] = [
+      { name: 'patch', freeform: {}, schema: undefined, path: 'tools[0]' },
+      { name: 'read', namespace: 'disk', schema: undefined, path: 'tools[1]' },
+    ];
+    const stream = ended(
+      'STOP',
+      call('patch', '{"input":"*** Begin"}', { id: 'a' }),
+      call('disk__read', '{}', { id: 'b' }),
+    );
+    expect(partsOf(stream, { tools })).toEqual([
+      { kind: 'tool-call', id: 'a', name: 'patch', isFreeform: true, arguments: '*** Begin' },
+      { kind: 'tool-call', id: 'b', name: 'read', namespace: 'disk', arguments: '{}' },
+    ]);
+  });
+
+  describe('with signatures', () => {
+    it('put that of a call in front of it, under the thoughts that led to it', () => {
+      const stream =
+        said(reasoningBlock('Ask.')) +
+        ended('STOP', call('f', '{}', { id: 'a', signature: 'S' }), call('g', '{}', { id: 'b' }));
+      expect(partsOf(stream)).toEqual([reasoning('Ask.', 'S'), toolCall('a', 'f', '{}'), toolCall('b', 'g', '{}')]);
+    });
+
+    it('put that of a call behind the text that came first', () => {
+      const stream = said(text('I ask.')) + ended('STOP', call('f', '{}', { id: 'a', signature: 'S' }));
+      expect(partsOf(stream)).toEqual([words('I ask.'), reasoning('', 'S'), toolCall('a', 'f', '{}')]);
+    });
+
+    it('put that of sequential calls in front of each', () => {
+      const stream = ended(
+        'STOP',
+        call('f', '{}', { id: 'a', signature: 'S' }),
+        call('g', '{}', { id: 'b', signature: 'T' }),
+      );
+      expect(partsOf(stream)).toEqual([
+        reasoning('', 'S'),
+        toolCall('a', 'f', '{}'),
+        reasoning('', 'T'),
+        toolCall('b', 'g', '{}'),
+      ]);
+    });
+
+    it('put that of a text in front of it when it begins it', () => {
+      expect(partsOf(said(reasoningBlock('Hm.')) + ended('STOP', text('Yes.', 'S')))).toEqual([
+        reasoning('Hm.', 'S'),
+        words('Yes.'),
+      ]);
+      expect(partsOf(ended('STOP', text('Yes.', 'S')))).toEqual([reasoning('', 'S'), words('Yes.')]);
+    });
+
+    it('put that of a text behind it when the text has begun, and of the empty part at its end', () => {
+      const behind = [words('Yes.'), reasoning('', 'S')];
+      expect(partsOf(said(text('Ye')) + ended('STOP', text('s.', 'S')))).toEqual(behind);
+      expect(partsOf(said(text('Yes.')) + ended('STOP', text('', 'S')))).toEqual(behind);
+    });
+
+    it('leave out what is shown by parts that nobody knows, and keep their signature', () => {
+      const stream =
+        said(text('Look.')) +
+        ended('STOP', '{"inlineData":{"mimeType":"image/png","data":"AA=="},"thoughtSignature":"S"}');
+      expect(partsOf(stream)).toEqual([words('Look.'), reasoning('', 'S')]);
+    });
+  });
+
+  it.each<[string, StopReason]>([
+    ['STOP', 'end'],
+    ['MAX_TOKENS', 'max_tokens'],
+    ['SAFETY', 'content_filter'],
+    ['RECITATION', 'content_filter'],
+    ['BLOCKLIST', 'content_filter'],
+    ['PROHIBITED_CONTENT', 'content_filter'],
+    ['SPII', 'content_filter'],
+    ['IMAGE_SAFETY', 'content_filter'],
+    ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+    ['IMAGE_RECITATION', 'content_filter'],
+    ['IMAGE_OTHER', 'content_filter'],
+    ['LANGUAGE', 'end'],
+    ['OTHER', 'end'],
+    ['SOMETHING_NEW', 'end'],
+  ])('end with %s as %s', (reason, stop) => {
+    expect(answerOf(said(text('Hi')) + ended(reason))).toMatchObject({ stop, parts: [words('Hi')] });
+  });
+
+  it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'])(
+    'fail with %s: another upstream may do better',
+    (reason) => {
+      const error = refusalOf(() => eventsOf(ended(reason)));
+      expect(error).toMatchObject({ kind: 'upstream_error', details: { failover: true } });
+      expect(error.message).toContain(reason);
+    },
+  );
+
+  it('are filtered where the prompt itself is blocked', () => {
+    const stream = event(
+      '"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":9}',
+    );
+    expect(answerOf(stream)).toMatchObject({ parts: [], stop: 'content_filter', usage: { input: 9, output: 0 } });
+  });
+
+  it('are cut off where they close without an end', () => {
+    expect(refusalOf(() => eventsOf(said(text('Hi'))))).toMatchObject({ kind: 'upstream_truncated' });
+    const unsaid = said(text('Hi')) + event(candidate([], ',"finishReason":"FINISH_REASON_UNSPECIFIED"'));
+    expect(refusalOf(() => eventsOf(unsaid))).toMatchObject({ kind: 'upstream_truncated' });
+  });
+
+  it.each([
+    'data: {"error":{"code":503,"message":"Overloaded.","status":"UNAVAILABLE"}}\n\n',
+    'data: [{"error":{"code":503,"message":"Overloaded.","status":"UNAVAILABLE"}}]\n\n',
+  ])('fail in the middle: %s', (failure) => {
+    expect(refusalOf(() => eventsOf(said(text('Hi')) + failure))).toMatchObject({ kind: 'server_is_overloaded' });
+  });
+
+  it('fail where an event cannot be read', () => {
+    expect(refusalOf(() => eventsOf('data: {"candidates":[\n\n'))).toMatchObject({ kind: 'upstream_error' });
+  });
+
+  describe('that searched the web', () => {
+    const GROUNDING =
+      ',"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["a","b"],"groundingChunks":[{"web":{"uri":"https://a.example/1","title":"a.example"}},{"retrievedContext":{}}]}';
+    const CITED = { ...words('So it is.'), annotations: [{ url: 'https://a.example/1', title: 'a.example' }] };
+    const grounded = (...parts: readonly string[]): string =>
+      event(`${candidate(parts, GROUNDING)},"usageMetadata":{"promptTokenCount":9}`);
+
+    it('name where a text comes from, and how often they searched', () => {
+      const { parts, usage } = answerOf(said(text('So it is')) + grounded(text('.')));
+      expect(parts).toEqual([CITED]);
+      expect(usage?.toolUses).toEqual({ web_search: 2 });
+    });
+
+    it('name it once, though every piece does, and a signature ends the text', () => {
+      const first = event(candidate([text('So it is.')], GROUNDING.replace('"finishReason":"STOP",', '')));
+      expect(partsOf(first + grounded(text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
+      expect(partsOf(said(text('So it is.')) + grounded(text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
+      expect(partsOf(grounded(text('So it is.'), text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
+    });
+
+    it('name it of the text that comes, when they found it while they thought', () => {
+      const found = event(candidate([reasoningBlock('Hm.')], GROUNDING.replace('"finishReason":"STOP",', '')));
+      expect(partsOf(found + ended('STOP', text('So it is.')))).toEqual([reasoning('Hm.'), CITED]);
+    });
+  });
+});
+
+describe('whole answers of Gemini upstreams', () => {
+  it('are read like the pieces of a stream', () => {
+    const parts = [reasoningBlock('Hm.'), text('I ask.'), call('f', '{"n":1.0}', { id: 'a', signature: 'S' })];
+    const members = `${candidate(parts, ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2}`;
+    expect(wholeOf(members)).toEqual({
+      parts: [reasoning('Hm.'), words('I ask.'), reasoning('', 'S'), toolCall('a', 'f', '{"n":1.0}')],
+      stop: 'tool_calls',
+      sequence: undefined,
+      usage: { ...NO_TOKENS, input: 9, output: 2, serviceTier: 'standard' },
+    });
+  });
+
+  it('need not say that they are over', () => {
+    expect(wholeOf(candidate([text('Hi')]))).toMatchObject({ parts: [words('Hi')], stop: 'end' });
+  });
+
+  it('are filtered where the prompt is blocked', () => {
+    expect(wholeOf('"promptFeedback":{"blockReason":"SAFETY"}')).toMatchObject({ parts: [], stop: 'content_filter' });
+  });
+
+  it.each([
+    ['{"error":{"code":429,"message":"Slow down.","status":"RESOURCE_EXHAUSTED"}}', 'rate_limit_exceeded'],
+    ['{"choices":[]}', 'upstream_error'],
+    ['{"candidates":[', 'upstream_error'],
+    ['"Hello"', 'upstream_error'],
+  ])('that are none fail: %s', (body, kind) => {
+    expect(refusalOf(() => upstream.decodeResponse(body, aContent(), aTarget())).kind).toBe(kind);
+  });
+});

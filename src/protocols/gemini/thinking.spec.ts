@@ -1,0 +1,124 @@
+import { refusalOf } from '../../../test/support/calls.js';
+import { aContent, type Built, built } from '../../../test/support/translations.js';
+import type { Call, ReasoningRequest, UpstreamTarget } from '../contract/index.js';
+import { GeminiUpstream } from './upstream.js';
+
+const upstream = new GeminiUpstream();
+
+const build = (
+  reasoning: Partial<ReasoningRequest>,
+  flags: UpstreamTarget['flags'],
+  { outputLimit, affordable }: { readonly outputLimit?: number; readonly affordable?: number } = {},
+): Built => {
+  const content = aContent({ reasoning: { show: 'none', ...reasoning }, outputLimit });
+  const target = { stream: false, maxOutputTokens: 65_536, outputLimit: affordable, flags };
+  return built(upstream, { call: {} as Call, content }, target);
+};
+const planOf = (...asked: Parameters<typeof build>): unknown => {
+  const config = build(...asked).body['generationConfig'] as { readonly thinkingConfig?: unknown } | undefined;
+  return config?.thinkingConfig;
+};
+const lossesOf = (...asked: Parameters<typeof build>): string | undefined => build(...asked).warnings;
+
+const LEVEL = { thinkingMode: 'level' };
+const BUDGET = { thinkingMode: 'budget' };
+const ALWAYS = { thinkingMode: 'budget', efforts: ['low', 'medium', 'high'] };
+
+describe('thinking of Gemini models', () => {
+  it('is theirs to choose where nobody says anything', () => {
+    expect([LEVEL, BUDGET, {}].map((flags) => planOf({}, flags))).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('is shown where the client wants to see it', () => {
+    expect(planOf({ show: 'text' }, LEVEL)).toEqual({ includeThoughts: true });
+    expect(planOf({ show: 'sealed', thinking: 'on' }, LEVEL)).toBeUndefined();
+    expect(planOf({ show: 'text' }, {})).toBeUndefined();
+  });
+
+  it('is asked for by a level', () => {
+    expect(planOf({ effort: 'low' }, LEVEL)).toEqual({ thinkingLevel: 'LOW' });
+    expect(planOf({ effort: 'high', show: 'text' }, { reasoning: true })).toEqual({
+      includeThoughts: true,
+      thinkingLevel: 'HIGH',
+    });
+  });
+
+  it.each([
+    ['minimal', 'LOW', undefined],
+    ['max', 'HIGH', 'substituted:reasoning_effort'],
+  ])('gets the level that comes nearest to %s', (effort, thinkingLevel, loss) => {
+    expect(planOf({ effort }, LEVEL)).toEqual({ thinkingLevel });
+    expect(lossesOf({ effort }, LEVEL)).toBe(loss);
+  });
+
+  it('has the levels that a model is said to know', () => {
+    const flags = { ...LEVEL, efforts: ['minimal', 'high'] };
+    expect(planOf({ effort: 'minimal' }, flags)).toEqual({ thinkingLevel: 'MINIMAL' });
+    expect(planOf({ effort: 'medium' }, flags)).toEqual({ thinkingLevel: 'MINIMAL' });
+  });
+
+  it('loses an effort that nobody knows', () => {
+    expect(planOf({ effort: 'cosmic' }, LEVEL)).toBeUndefined();
+    expect(lossesOf({ effort: 'cosmic' }, LEVEL)).toBe('unsupported_parameter:reasoning_effort');
+  });
+
+  it('takes a budget of tokens for the effort that it amounts to', () => {
+    expect(planOf({ thinking: 'on', budget: 4096 }, LEVEL)).toEqual({ thinkingLevel: 'LOW' });
+    expect(planOf({ thinking: 'on', budget: 16_000 }, LEVEL)).toEqual({ thinkingLevel: 'MEDIUM' });
+  });
+
+  it.each<[Partial<ReasoningRequest>]>([[{ effort: 'none' }], [{ thinking: 'off' }]])(
+    'is as little as the model can where it is not wanted: %j',
+    (wish) => {
+      expect(planOf(wish, BUDGET)).toEqual({ thinkingBudget: 0 });
+      expect(lossesOf(wish, BUDGET)).toBeUndefined();
+      expect(planOf(wish, LEVEL)).toEqual({ thinkingLevel: 'LOW' });
+      expect(planOf(wish, { ...LEVEL, efforts: ['minimal', 'low'] })).toEqual({ thinkingLevel: 'MINIMAL' });
+      expect(lossesOf(wish, LEVEL)).toBe('thinking_on:reasoning_effort');
+      expect(planOf(wish, ALWAYS)).toEqual({ thinkingBudget: 512 });
+      expect(lossesOf(wish, ALWAYS)).toBe('thinking_on:reasoning_effort');
+      expect(lossesOf(wish, {})).toBeUndefined();
+    },
+  );
+
+  it('is missed where a model cannot', () => {
+    expect(build({ effort: 'high', show: 'text' }, {})).toMatchObject({
+      body: { contents: expect.anything() as unknown },
+      warnings: 'thinking_off:reasoning_effort',
+    });
+    expect(planOf({ effort: 'high' }, {})).toBeUndefined();
+  });
+
+  it.each([
+    ['low', 1024],
+    ['medium', 8192],
+    ['high', 24_576],
+  ])('has for the effort %s the budget that Google takes for it', (effort, thinkingBudget) => {
+    expect(planOf({ effort }, BUDGET)).toEqual({ thinkingBudget });
+  });
+
+  it('leaves half of the limit to the answer', () => {
+    expect(planOf({ effort: 'high' }, BUDGET, { outputLimit: 4000 })).toEqual({ thinkingBudget: 2000 });
+    expect(planOf({ effort: 'high' }, BUDGET, { affordable: 3000 })).toEqual({ thinkingBudget: 1500 });
+  });
+
+  it('has the budget that the client names, as far as it goes', () => {
+    expect(planOf({ thinking: 'on', budget: 3000 }, BUDGET, { outputLimit: 4000 })).toEqual({ thinkingBudget: 3000 });
+    expect(planOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toEqual({ thinkingBudget: 24_576 });
+    expect(lossesOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toBe('clamped:reasoning_effort');
+    expect(planOf({ thinking: 'on', budget: 3000 }, BUDGET, { outputLimit: 2000 })).toEqual({ thinkingBudget: 1999 });
+  });
+
+  it('is off where a limit of the client leaves no room for it', () => {
+    expect(planOf({ effort: 'low' }, BUDGET, { outputLimit: 100 })).toEqual({ thinkingBudget: 0 });
+    expect(lossesOf({ effort: 'low', show: 'text' }, BUDGET, { outputLimit: 100 })).toBe(
+      'thinking_off:reasoning_effort',
+    );
+    expect(planOf({ effort: 'low' }, ALWAYS, { outputLimit: 100 })).toEqual({ thinkingBudget: 512 });
+  });
+
+  it('is refused where money leaves no room for it', () => {
+    const error = refusalOf(() => build({ effort: 'low' }, BUDGET, { affordable: 100 }));
+    expect(error).toMatchObject({ kind: 'insufficient_quota', details: { param: 'reasoning_effort' } });
+  });
+});

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import {
+  type BuildContext,
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  dataKind,
+  modelListing,
+  parseJsonTree,
+  ResultCollector,
+  smallestRequest,
+  type SseEvent,
+  type StreamDecoder,
+  unreadableEvent,
+  type UpstreamAdapter,
+  type UpstreamHeaders,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from '../contract/index.js';
+import { Upstream } from '../decorators/index.js';
+import { buildGeminiRequest, pathOf } from './build.js';
+import { classifyGeminiError } from './errors.js';
+import { GeminiResponseReader } from './response-reader.js';
+
+/** Google's `generateContent`, as in the Gemini API and Vertex AI. Has no client half: all calls are translated. */
+@Injectable()
+@Upstream()
+export class GeminiUpstream implements UpstreamAdapter {
+  readonly id = 'gemini';
+  readonly provider = 'gcp.gemini';
+  readonly usualAuth = 'x-goog-api-key';
+  readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });
+
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+    return buildGeminiRequest(context, target);
+  }
+
+  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+    return decodeGeminiResponse(body, content, target);
+  }
+
+  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
+    return new GeminiDecoder(content, target);
+  }
+
+  smallestRequest(model: string): UpstreamRequest {
+    const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+    return smallestRequest(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
+  }
+
+  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+    return classifyGeminiError(status, headers, body);
+  }
+}
+
+/** `models/gemini-x` as in calls; undefined for other kinds, such as embeddings. */
+function nameOfListed({ name, supportedGenerationMethods: methods }: JsonObject): string | undefined {
+  const answers = !Array.isArray(methods) || methods.includes('generateContent');
+  return typeof name === 'string' && answers ? name.replace(/^models\//, '') : undefined;
+}
+
+/** Decodes a stream whose events are whole responses and which ends by closing. */
+class GeminiDecoder implements StreamDecoder {
+  readonly #answer: GeminiResponseReader;
+
+  constructor(content: CallContent, target: UpstreamTarget) {
+    this.#answer = new GeminiResponseReader(content, target);
+  }
+
+  next(event: SseEvent): readonly CallEvent[] {
+    const kind = dataKind(event);
+    // Some servers send another protocol's marker.
+    if (kind === 'none' || kind === 'done') return [];
+    const response = parseResponse(event.data);
+    if (response === undefined) throw unreadableEvent();
+    return this.#answer.next(response);
+  }
+
+  end(): readonly CallEvent[] {
+    return this.#answer.end();
+  }
+}
+
+/** An unstreamed response. @throws AppError as `UpstreamAdapter.decodeResponse` */
+function decodeGeminiResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+  const response = parseResponse(body);
+  if (response === undefined) {
+    const message = 'The upstream sent a response that is not a JSON object.';
+    throw new AppError('upstream_error', message, { failover: true });
+  }
+  const collector = new ResultCollector();
+  for (const event of new GeminiResponseReader(content, target).whole(response)) collector.next(event);
+  return collector.result;
+}
+
+/** Arguments are kept as text. */
+const ARGUMENTS: ReadonlySet<string> = new Set(['args']);
+
+/** A response, possibly in a list; undefined if malformed. */
+function parseResponse(text: string): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    // Raw text is not inspected; its grammar was checked.
+    const response: unknown = text.includes('"functionCall"') ? parseJsonTree(text, ARGUMENTS) : parsed;
+    const first: unknown = Array.isArray(response) ? response[0] : response;
+    return isJsonObject(first) ? first : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import { type Effort, nearestEffort, type ReasoningRequest, type TreeObject } from '../contract/index.js';
+import type { RequestBuild } from './build-context.js';
+import { lacksReasoning } from './build-turns.js';
+import { unaffordableThinking } from './errors.js';
+
+/** Reasoning settings. */
+interface ThinkingPlan {
+  readonly thinking?: TreeObject;
+  readonly effort?: Effort | undefined;
+  readonly isOn: boolean;
+}
+
+/** What the client requests; `open`: the model decides. */
+export function requestedThinking({ effort, thinking }: ReasoningRequest): 'on' | 'off' | 'open' {
+  if (thinking === 'off' || effort === 'none') return 'off';
+  return effort !== undefined || thinking === 'on' ? 'on' : 'open';
+}
+
+/** Path for warnings. */
+const EFFORT = 'reasoning_effort';
+const DISABLED = { type: 'disabled' };
+
+/**
+ * @param maxTokens output limit including reasoning
+ * @param isForced a tool call is forced, which excludes reasoning
+ * @throws AppError insufficient_quota when reasoning would use up the affordable limit
+ */
+export function planThinking(build: RequestBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
+  const { content, losses, flags } = build;
+  const { thinkingMode: mode } = flags;
+  const wish = requestedThinking(content.reasoning);
+  if (wish === 'open') return { isOn: mode === 'always' };
+  if (wish === 'off') {
+    if (mode === 'always') losses.warn('thinking_on', EFFORT);
+    const isSaid = mode === 'adaptive' || mode === 'budget';
+    return { ...(isSaid && { thinking: DISABLED }), isOn: mode === 'always' };
+  }
+  if (mode === 'none' || (isForced && mode !== 'always')) {
+    losses.warn('thinking_off', EFFORT);
+    return { ...(mode !== 'none' && { thinking: DISABLED }), isOn: false };
+  }
+  if (mode === 'budget') return planBudget(build, maxTokens);
+  const display = content.reasoning.show === 'text' ? 'summarized' : 'omitted';
+  return { thinking: { type: 'adaptive', display }, effort: effortOf(build), isOn: true };
+}
+
+/** Share of the output limit by effort. */
+const SHARES: ReadonlyMap<string, number> = new Map([
+  ['minimal', 0.02],
+  ['low', 0.1],
+  ['medium', 0.3],
+  ['high', 0.6],
+  ['xhigh', 0.9],
+  ['max', 0.95],
+]);
+const SMALLEST_BUDGET = 1024;
+
+function planBudget({ content, target, losses }: RequestBuild, maxTokens: number): ThinkingPlan {
+  const { effort = '', budget: wanted } = content.reasoning;
+  const share = SHARES.get(effort);
+  const budget = wanted ?? (share === undefined ? undefined : Math.floor(maxTokens * share));
+  if (budget === undefined) {
+    if (effort !== '') losses.warn('unsupported_parameter', EFFORT);
+    return { isOn: false };
+  }
+  const thinks = Math.max(budget, SMALLEST_BUDGET);
+  if (target.outputLimit !== undefined && target.outputLimit <= thinks) {
+    throw unaffordableThinking(target.outputLimit, EFFORT, thinks);
+  }
+  if (maxTokens <= thinks || lacksReasoning(content.turns, target.family)) {
+    losses.warn('thinking_off', EFFORT);
+    return { thinking: DISABLED, isOn: false };
+  }
+  return { thinking: { type: 'enabled', budget_tokens: thinks }, isOn: true };
+}
+
+/** The nearest supported effort. */
+function effortOf({ content, flags, losses }: RequestBuild): Effort | undefined {
+  const { effort } = content.reasoning;
+  if (effort === undefined) return undefined;
+  const nearest = nearestEffort(effort, flags.efforts);
+  // The lowest supported effort is no substitute.
+  if (nearest !== effort && effort !== 'minimal')
+    losses.warn(nearest === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+  return nearest;
+}

@@ -1,0 +1,232 @@
+import {
+  conforming,
+  type FilePart,
+  type ImagePart,
+  isObjectText,
+  malformed,
+  type NameRule,
+  notTranslatable,
+  pairResults,
+  type Part,
+  RawJson,
+  type ReasoningPart,
+  reminder,
+  type ToolCallPart,
+  type ToolResultPart,
+  type TreeObject,
+  type Turn,
+  wrapFreeform,
+} from '../contract/index.js';
+import type { RequestBuild } from './build-context.js';
+import type { MessagesFlags } from './flags.js';
+
+interface Message {
+  readonly role: Turn['role'];
+  readonly content: TreeObject[];
+}
+
+/** The conversation by this protocol's rules. @throws AppError invalid_request for unsupported content */
+export function buildMessages(build: RequestBuild): readonly TreeObject[] {
+  const { content, losses, flags } = build;
+  const writer = new BlockWriter(build);
+  const messages: Message[] = [];
+  for (const turn of pairResults(content.turns, losses)) {
+    if (turn.role === 'system') addInstruction(messages, turn, writer, flags);
+    else join(messages, turn.role, writer.writeAll(inOrder(turn.parts), turn.role));
+  }
+  endPrefill(messages, flags);
+  const [first] = messages;
+  if (first === undefined) throw malformed('messages', 'must contain user content');
+  if (first.role !== 'assistant') return messages.map(asTree);
+  losses.warn('user_message_inserted', 'messages');
+  return [{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages.map(asTree)];
+}
+
+const asTree = ({ role, content }: Message): TreeObject => ({ role, content });
+
+/** In place if the model supports it; otherwise after the user's text, so that the prefix stays cached. */
+function addInstruction(messages: Message[], turn: Turn, writer: BlockWriter, flags: MessagesFlags): void {
+  const before = messages.at(-1)?.role;
+  const isNative = flags.takesSystemTurns && (before === 'user' || before === 'system');
+  const parts = isNative ? turn.parts : turn.parts.map(asReminder);
+  join(messages, isNative ? 'system' : 'user', writer.writeAll(parts, 'system'));
+}
+
+/** Adds a message or merges it into the previous one of the same role. */
+function join(messages: Message[], role: Turn['role'], blocks: readonly TreeObject[]): void {
+  const last = messages.at(-1);
+  if (blocks.length === 0) return;
+  if (last?.role !== role) messages.push({ role, content: [...blocks] });
+  // Too many for spread arguments.
+  else for (const block of blocks) last.content.push(block);
+}
+
+/** Order within a message: reasoning first, tool calls last. */
+const RANKS: Readonly<Partial<Record<Part['kind'], number>>> = { reasoning: 0, 'tool-result': 0, 'tool-call': 2 };
+const rankOf = ({ kind }: Part): number => RANKS[kind] ?? 1;
+
+const inOrder = (parts: readonly Part[]): readonly Part[] =>
+  parts.toSorted((one, other) => rankOf(one) - rankOf(other));
+
+const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
+
+/** Prefilled text must not end with white space, and newer models reject prefill. */
+function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlags): void {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== 'assistant' || typeof block?.['text'] !== 'string') return;
+  if (!takesPrefill)
+    throw notTranslatable(
+      'messages',
+      'this model does not support assistant prefill: the last message must be from the user',
+    );
+  last.content[last.content.length - 1] = { ...block, text: block['text'].trimEnd() };
+}
+
+/** Whether reasoning is missing in the middle of tool calls: models with budgets reject that. */
+export function lacksReasoning(turns: readonly Turn[], family: string): boolean {
+  const [caller, answer] = turns.filter(({ role }) => role !== 'system').slice(-2);
+  const isLoop = answer?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
+  return isLoop && caller?.parts.some((part) => isReplayable(part, family)) !== true;
+}
+
+const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
+
+/** Blank texts are rejected. */
+const hasText = (text: string): boolean => text.trim() !== '';
+
+/** Whether the part is reasoning that this upstream must get back. */
+const isReplayable = (part: Part, family: string): part is ReasoningPart =>
+  part.kind === 'reasoning' &&
+  part.opaque?.family === family &&
+  (part.opaque.kind === 'signature' || part.opaque.kind === 'redacted');
+
+/** Writes parts as blocks. */
+class BlockWriter {
+  private readonly ids = new ToolIds();
+
+  constructor(private readonly build: RequestBuild) {}
+
+  writeAll(parts: readonly Part[], role: Turn['role']): readonly TreeObject[] {
+    return parts.flatMap((part) => this.write(part, role));
+  }
+
+  /** The block of a part; none if empty or unsupported. */
+  private write(part: Part, role: Turn['role']): readonly TreeObject[] {
+    switch (part.kind) {
+      case 'text':
+        return hasText(part.text) ? [{ type: 'text', text: part.text, ...this.build.marks.on(part) }] : [];
+      case 'refusal':
+        return hasText(part.text) ? [{ type: 'text', text: part.text }] : [];
+      case 'image':
+      case 'file':
+        return role === 'assistant' ? this.drop() : [this.shown(part)];
+      case 'audio':
+        throw notTranslatable('messages', 'contain audio, which this model does not accept');
+      case 'reasoning':
+        return isReplayable(part, this.build.target.family) ? [reasoningBlock(part)] : [];
+      case 'tool-call':
+        return [this.call(part)];
+      case 'tool-result':
+        return [this.result(part)];
+      default:
+        return part satisfies never;
+    }
+  }
+
+  /** Images in assistant turns are dropped. */
+  private drop(): readonly TreeObject[] {
+    this.build.losses.warn('unsupported_content', 'messages');
+    return [];
+  }
+
+  private shown(part: ImagePart | FilePart): TreeObject {
+    const mark = this.build.marks.on(part);
+    if (part.kind === 'image') return { type: 'image', source: this.imageSource(part), ...mark };
+    return { type: 'document', source: documentSource(part), title: part.name, ...mark };
+  }
+
+  private imageSource({ source }: ImagePart): TreeObject {
+    if (source.from === 'url') {
+      if (!this.build.flags.takesImageUrls)
+        throw notTranslatable('messages', 'contain an image URL; send the image data');
+      return { type: 'url', url: source.url };
+    }
+    if (!IMAGE_TYPES.includes(source.mediaType)) {
+      throw notTranslatable(
+        'messages',
+        `hold an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`,
+      );
+    }
+    return { type: 'base64', media_type: source.mediaType, data: source.base64 };
+  }
+
+  private call(part: ToolCallPart): TreeObject {
+    return {
+      type: 'tool_use',
+      id: this.ids.ofCall(part.id),
+      name: this.build.names.wireName(part.name, part.namespace),
+      input: inputOf(part),
+      ...this.build.marks.on(part),
+    };
+  }
+
+  private result(part: ToolResultPart): TreeObject {
+    const blocks = this.writeAll(part.parts, 'user');
+    const empty = this.build.flags.emptyResult === '' ? [] : [{ type: 'text', text: this.build.flags.emptyResult }];
+    const content = blocks.length > 0 ? blocks : empty;
+    return {
+      type: 'tool_result',
+      tool_use_id: this.ids.ofResult(part.id),
+      content: content.length > 0 ? content : undefined,
+      is_error: part.isError ? true : undefined,
+      ...this.build.marks.on(part),
+    };
+  }
+}
+
+function reasoningBlock({ opaque }: ReasoningPart): TreeObject {
+  if (opaque?.kind === 'redacted') return { type: 'redacted_thinking', data: opaque.data };
+  return { type: 'thinking', thinking: opaque?.text, signature: opaque?.data };
+}
+
+function documentSource({ source }: FilePart): TreeObject {
+  if (source.from === 'url') return { type: 'url', url: source.url };
+  if (source.from === 'text') return plainText(source.text);
+  const { mediaType, base64 } = source;
+  if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
+  if (mediaType.startsWith('text/')) return plainText(Buffer.from(base64, 'base64').toString());
+  throw notTranslatable('messages', `hold a file of the type ${mediaType}; send PDF or plain text`);
+}
+
+const plainText = (data: string): TreeObject => ({ type: 'text', media_type: 'text/plain', data });
+
+/** Only objects are allowed: other arguments are wrapped. */
+function inputOf({ arguments: text, isFreeform }: ToolCallPart): RawJson {
+  return new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
+}
+
+const RULE: NameRule = { maxLength: Infinity, odd: /[^a-zA-Z0-9_-]/g };
+
+/** Unique wire IDs of tool calls: other protocols may repeat IDs in later turns. */
+class ToolIds {
+  private readonly taken = new Set<string>();
+  /** Uses of each ID, and calls without a result. */
+  private readonly known = new Map<string, { copies: number; readonly open: string[] }>();
+
+  ofCall(id: string): string {
+    const known = this.known.get(id) ?? { copies: 0, open: [] };
+    const wanted = conforming(id, RULE);
+    let free = wanted;
+    while (this.taken.has(free)) free = `${wanted}_${(known.copies += 1) + 1}`;
+    this.taken.add(free);
+    this.known.set(id, known);
+    known.open.push(free);
+    return free;
+  }
+
+  /** Call in order of the calls. */
+  ofResult(id: string): string {
+    return this.known.get(id)?.open.shift() ?? conforming(id, RULE);
+  }
+}

@@ -1,0 +1,186 @@
+import {
+  type BuildContext,
+  type CallContent,
+  describeFormat,
+  isTreeObject,
+  jsonHeaders,
+  type JsonTree,
+  leaveTierOut,
+  type OutputFormat,
+  parseJsonTree,
+  RawJson,
+  type Sampling,
+  SplicedBody,
+  ToolNames,
+  type TranslationWarnings,
+  type TreeObject,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  writeJson,
+} from '../contract/index.js';
+import { CacheMarks, countMarks, markOf, type RequestBuild } from './build-context.js';
+import { planThinking } from './build-thinking.js';
+import { buildToolChoice, buildTools, TOOL_NAMES } from './build-tools.js';
+import { buildMessages } from './build-turns.js';
+import { FORCED_RESPOND, RESPOND, respondsByTool } from './decoder.js';
+import { messagesFlags } from './flags.js';
+
+/** Builds a request from another protocol. @throws AppError as `UpstreamAdapter.buildRequest` */
+export function buildMessagesRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+  const { content } = context;
+  const flags = messagesFlags(target);
+  const names = new ToolNames(content.tools, TOOL_NAMES);
+  const body = buildBody({ ...context, target, flags, names, marks: new CacheMarks(content) });
+  return {
+    path: '/messages',
+    query: '',
+    headers: { ...jsonHeaders(target.stream), 'anthropic-version': flags.version },
+    body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
+    stopsSent: sentStops(content.stop).length,
+  };
+}
+
+function buildBody(build: RequestBuild): TreeObject {
+  const { content, target } = build;
+  const asked = buildFormat(build);
+  const maxTokens = maxTokensOf(build);
+  const plan = planThinking(build, maxTokens, isToolForced(content));
+  const isConfigured = plan.effort !== undefined || asked.format !== undefined;
+  const stops = sentStops(content.stop);
+  return {
+    model: target.model,
+    max_tokens: maxTokens,
+    ...buildPrompt(build, asked, plan.isOn),
+    thinking: plan.thinking,
+    ...(isConfigured && { output_config: { effort: plan.effort, format: asked.format } }),
+    ...buildSampling(build, plan.isOn),
+    ...(stops.length > 0 && { stop_sequences: stops }),
+    ...(content.endUser !== undefined && { metadata: { user_id: content.endUser } }),
+    service_tier: buildTier(build),
+    stream: target.stream,
+  };
+}
+
+/** In prompt order, in which cache breakpoints are counted. */
+function buildPrompt(build: RequestBuild, { tool, words }: FormatRequest, isThinking: boolean): TreeObject {
+  const { content, flags } = build;
+  const tools = tool === undefined ? buildTools(build) : [tool];
+  const system = buildSystem(build, words);
+  return {
+    ...(tools.length > 0 && { tools }),
+    ...(tools.length > 0 && { tool_choice: tool === undefined ? buildToolChoice(build, isThinking) : FORCED_RESPOND }),
+    ...(system.length > 0 && { system }),
+    messages: buildMessages(build),
+    // Clients of other protocols do not set breakpoints.
+    ...(flags.caches && countMarks(content) === 0 && { cache_control: markOf() }),
+  };
+}
+
+const isToolForced = ({ toolChoice: { mode }, tools }: CallContent): boolean =>
+  tools.length > 0 && (mode === 'required' || mode === 'one');
+
+function buildSystem({ content, marks }: RequestBuild, words: string | undefined): readonly TreeObject[] {
+  const lead = content.lead.map((part) => ({ type: 'text', text: part.text, ...marks.on(part) }));
+  const told = lead.filter(({ text }) => text.trim() !== '');
+  return words === undefined ? told : [...told, { type: 'text', text: words }];
+}
+
+/** Blank stop sequences are rejected: from the first one on, they are enforced here. */
+function sentStops(stop: readonly string[]): readonly string[] {
+  const refused = stop.findIndex((text) => text.trim() === '');
+  return refused < 0 ? stop : stop.slice(0, refused);
+}
+
+/** Other vendors' tiers are not available. */
+function buildTier({ content: { serviceTier }, losses }: RequestBuild): string | undefined {
+  if (serviceTier === 'default') return 'standard_only';
+  leaveTierOut(serviceTier, losses);
+  return undefined;
+}
+
+/**
+ * The required output limit, including reasoning. Never raised for reasoning above what the client requested and what
+ * is held.
+ */
+function maxTokensOf({ content: { outputLimit }, target, losses }: RequestBuild): number {
+  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
+  return Math.min(outputLimit ?? Infinity, target.outputLimit ?? Infinity, target.maxOutputTokens);
+}
+
+/** Min `top_p` with reasoning. */
+const MIN_TOP_P_WITH_THINKING = 0.95;
+
+/** Supported sampling parameters; only dropped values with an effect cause warnings. */
+function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boolean): TreeObject {
+  const { temperature, topP, topK } = content.sampling;
+  warnOfOthers(content.sampling, losses);
+  const clamped = Math.min(temperature ?? 1, 1);
+  if (temperature !== undefined && temperature > clamped) losses.warn('clamped', 'temperature');
+  const keepsTemperature = flags.takesSampling && (!isThinking || clamped === 1);
+  const keepsTopP =
+    flags.takesSampling &&
+    (!isThinking || (topP ?? 1) >= MIN_TOP_P_WITH_THINKING) &&
+    !(flags.takesOneSampler && temperature !== undefined);
+  const keepsTopK = flags.takesSampling && !isThinking;
+  if (!keepsTemperature && clamped !== 1) losses.warn('unsupported_parameter', 'temperature');
+  if (!keepsTopP && (topP ?? 1) !== 1) losses.warn('unsupported_parameter', 'top_p');
+  if (!keepsTopK && topK !== undefined) losses.warn('unsupported_parameter', 'top_k');
+  return {
+    temperature: keepsTemperature && temperature !== undefined ? clamped : undefined,
+    top_p: keepsTopP ? topP : undefined,
+    top_k: keepsTopK ? topK : undefined,
+  };
+}
+
+/** Parameters this protocol lacks. Seeds guarantee nothing, so they are dropped silently. */
+function warnOfOthers(sampling: Sampling, losses: TranslationWarnings): void {
+  if ((sampling.presencePenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'presence_penalty');
+  if ((sampling.frequencyPenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'frequency_penalty');
+  if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
+  if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
+}
+
+/** How the output format is requested: by a member, by a forced tool, by instruction, or not at all. */
+interface FormatRequest {
+  readonly format?: TreeObject;
+  readonly tool?: TreeObject;
+  readonly words?: string;
+}
+
+function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
+  const { format } = content;
+  if (format.kind === 'text') return {};
+  if (format.kind === 'json') {
+    losses.warn('in_words', 'response_format');
+    return wordsOf(format);
+  }
+  const schema = format.strict === true ? closed(format.schema) : format.schema;
+  if (flags.takesFormats) return { format: { type: 'json_schema', schema } };
+  if (respondsByTool(content, flags)) {
+    return { tool: { name: RESPOND, description: 'Gives the answer.', input_schema: schema } };
+  }
+  losses.warn('in_words', 'response_format');
+  return wordsOf({ ...format, schema });
+}
+
+function wordsOf(format: OutputFormat): FormatRequest {
+  const words = describeFormat(format);
+  return words === undefined ? {} : { words };
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Adds `additionalProperties: false` everywhere, which `strict` implies in other protocols. */
+function closed(schema: RawJson): RawJson {
+  const tree = parseJsonTree(schema.text, NOTHING);
+  const text = writeJson(close(tree));
+  return text === writeJson(tree) ? schema : new RawJson(text);
+}
+
+function close(schema: JsonTree): JsonTree {
+  if (Array.isArray(schema)) return schema.map((entry: JsonTree) => close(entry));
+  if (!isTreeObject(schema)) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value = null]) => [name, close(value)]));
+  const isOpen = schema['type'] === 'object' && schema['additionalProperties'] === undefined;
+  return isOpen ? { ...inner, additionalProperties: false } : inner;
+}

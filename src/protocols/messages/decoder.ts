@@ -1,0 +1,167 @@
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import {
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  classifyInnerError,
+  dataKind,
+  eventTypeReader,
+  jsonInterests,
+  objectIn,
+  parseData,
+  parseJsonTree,
+  passUnlessError,
+  readResponseFields,
+  ResultCollector,
+  type SseEvent,
+  type StreamDecoder,
+  type TreeObject,
+  unreadableEvent,
+  type UpstreamTarget,
+  withoutRootCombinators,
+} from '../contract/index.js';
+import { requestedThinking } from './build-thinking.js';
+import { messagesFlags, type MessagesFlags } from './flags.js';
+import { MessagesResponseReader } from './response-reader.js';
+
+const ANSWER = jsonInterests('usage', 'error');
+/** Arguments are kept as text. */
+const INPUT: ReadonlySet<string> = new Set(['input']);
+
+const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|error');
+
+/** Decodes a stream. */
+export class MessagesDecoder implements StreamDecoder {
+  readonly #answer: MessagesResponseReader;
+  readonly #told: (event: CallEvent) => CallEvent;
+  #isOver = false;
+
+  constructor(content: CallContent, target: UpstreamTarget) {
+    this.#answer = new MessagesResponseReader(content, target);
+    this.#told = answerOf(content, target);
+  }
+
+  next(event: SseEvent): readonly CallEvent[] {
+    const kind = dataKind(event);
+    // Some servers send another protocol's marker.
+    if (this.#isOver || kind === 'done' || kind === 'none') return [];
+    if (kind === 'other') throw unreadableEvent();
+    const type = typeOf(event);
+    if (type === 'error') throw classifyInnerError(parseData(event));
+    if (type !== undefined) return [...this.#answer.begin(), ...this.#read(type, event)].map(this.#told);
+    passUnlessError(event);
+    return [];
+  }
+
+  end(): readonly CallEvent[] {
+    if (this.#isOver) return [];
+    const message = 'The upstream closed the stream before its answer was complete.';
+    throw new AppError('upstream_truncated', message, { failover: true });
+  }
+
+  #read(type: string, event: SseEvent): CallEvent[] {
+    const data = type === 'content_block_start' ? readWithInput(event) : read(event);
+    const key = String(data['index']);
+    switch (type) {
+      case 'message_start':
+        return this.#answer.report(objectIn(data, 'message'), false);
+      case 'content_block_start':
+        return this.#answer.open(key, objectIn(data, 'content_block'));
+      case 'content_block_delta':
+        return this.#answer.delta(key, objectIn(data, 'delta'));
+      case 'content_block_stop':
+        return this.#answer.close(key);
+      case 'message_delta':
+        this.#answer.stop(objectIn(data, 'delta'));
+        return this.#answer.report(data, true);
+      default:
+        this.#isOver = true;
+        return this.#answer.finish();
+    }
+  }
+}
+
+/** An unstreamed response, decoded as a stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
+export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+  readResponseFields(Buffer.from(body), ANSWER);
+  const message = readTree(body);
+  const blocks = message['content'];
+  if (!Array.isArray(blocks) && typeof message['stop_reason'] !== 'string') {
+    throw new AppError('upstream_error', 'The upstream response has the format of another protocol.', {
+      failover: true,
+    });
+  }
+  const answer = new MessagesResponseReader(content, target);
+  const collector = new ResultCollector();
+  const told = answerOf(content, target);
+  const tell = (events: readonly CallEvent[]): void => events.forEach((event) => collector.next(told(event)));
+  tell(answer.begin());
+  for (const [index, block] of (Array.isArray(blocks) ? (blocks as unknown[]) : []).entries()) {
+    const key = String(index);
+    if (isJsonObject(block)) tell([...answer.open(key, block), ...answer.close(key)]);
+  }
+  answer.stop(message);
+  tell([...answer.report(message, true), ...answer.finish()]);
+  return collector.result;
+}
+
+function readTree(body: string): JsonObject {
+  try {
+    return parseJsonTree(body, INPUT) as JsonObject;
+  } catch (cause) {
+    throw new AppError('upstream_error', 'The upstream response cannot be parsed.', { failover: true }, { cause });
+  }
+}
+
+function read(event: SseEvent): JsonObject {
+  const data = parseData(event);
+  if (data === undefined) throw unreadableEvent();
+  return data;
+}
+
+function readWithInput(event: SseEvent): JsonObject {
+  // Raw text is not inspected.
+  read(event);
+  try {
+    return parseJsonTree(event.data, INPUT) as JsonObject;
+  } catch {
+    throw unreadableEvent();
+  }
+}
+
+// Structured output by tool: if the model does not support schemas for responses, it is forced to call a tool with the
+// schema, and its arguments become the response.
+
+export const RESPOND = 'respond';
+export const FORCED_RESPOND: TreeObject = { type: 'tool', name: RESPOND };
+
+/** Whether structured output uses a tool. Not possible with other tools or reasoning. */
+export function respondsByTool({ format, tools, hostedTools, reasoning }: CallContent, flags: MessagesFlags): boolean {
+  if (flags.takesFormats || format.kind !== 'schema' || tools.length + hostedTools.length > 0) return false;
+  const mode = flags.thinkingMode;
+  if (mode === 'always' || (mode !== 'none' && requestedThinking(reasoning) === 'on')) return false;
+  return format.schema.value['type'] === 'object' && withoutRootCombinators(format.schema) === undefined;
+}
+
+/** Turns the tool call into text. */
+const asText = (event: CallEvent): CallEvent => {
+  switch (event.type) {
+    case 'part-start':
+      return isRespond(event.start) ? { type: 'part-start', start: { kind: 'text' } } : event;
+    case 'part-end':
+      return event.part.kind === 'tool-call' && isRespond(event.part)
+        ? { type: 'part-end', part: { kind: 'text', text: event.part.arguments } }
+        : event;
+    case 'call-stop':
+      return event.reason === 'tool_calls' ? { type: 'call-stop', reason: 'end' } : event;
+    default:
+      return event;
+  }
+};
+
+const isRespond = (call: { readonly kind: string; readonly name?: string }): boolean =>
+  call.kind === 'tool-call' && call.name === RESPOND;
+
+/** Maps events of a response with structured output by tool; otherwise the identity. */
+const answerOf = (content: CallContent, target: UpstreamTarget): ((event: CallEvent) => CallEvent) =>
+  respondsByTool(content, messagesFlags(target)) ? asText : (event) => event;

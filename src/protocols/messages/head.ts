@@ -1,0 +1,72 @@
+import {
+  effortOfBudget,
+  headReader,
+  interestsOf,
+  MemberReader,
+  outsideIn,
+  refuseBackground,
+  serviceTierIn,
+  UNKNOWN_CONTENT,
+  type CallAffinity,
+  type CallHead,
+  type Effort,
+  type HeadReader,
+  type JsonFields,
+  type RequestLine,
+} from '../contract/index.js';
+import { MESSAGES_MEMBERS } from './members.js';
+
+/** Protocol ID in channels and in the usage log. */
+export const MESSAGES = 'messages';
+
+/** Client headers forwarded unchanged. */
+export const FORWARDED_HEADERS = ['anthropic-beta'] as const;
+
+export const THINKING_BUDGET = 'thinking.budget_tokens';
+/** Agents include their session. */
+const USER = 'metadata.user_id';
+export const INTERESTS = interestsOf(MESSAGES_MEMBERS);
+export const MEMBERS = new MemberReader(MESSAGES_MEMBERS);
+
+export const messagesHeadReader = (request: RequestLine): HeadReader =>
+  headReader(INTERESTS, (fields) => headOf(fields, request));
+
+/** @throws AppError invalid_request naming the member */
+function headOf(fields: JsonFields, request: RequestLine): CallHead {
+  const model = fields.requireString('model', { maxLength: 256 });
+  const outputLimit = fields.optionalInteger('max_tokens', { min: 0 });
+  if (outputLimit === undefined) throw fields.missing('max_tokens');
+  fields.requireKind('messages', 'array');
+  refuseBackground(fields);
+  return {
+    model,
+    stream: fields.optionalBoolean('stream') ?? false,
+    outputLimit,
+    answers: 1,
+    effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
+    serviceTier: serviceTierIn(fields),
+    cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,
+    affinity: userIn(fields),
+    outside: fields.has('thread.previous_message_id') ? UNKNOWN_CONTENT : outsideIn(fields),
+    demands: MEMBERS.demandsIn(fields, request),
+    size: fields.size,
+    fields,
+  };
+}
+
+/** The client's reasoning budget in tokens; undefined if none. */
+export function thinkingBudget(fields: JsonFields): number | undefined {
+  if (fields.optionalString('thinking.type', { maxLength: 64 }) !== 'enabled') return undefined;
+  return fields.optionalInteger(THINKING_BUDGET, { min: 0 });
+}
+
+function effortOfThinking(fields: JsonFields): Effort | undefined {
+  if (fields.optionalString('thinking.type', { maxLength: 64 }) === 'disabled') return 'none';
+  const budget = thinkingBudget(fields);
+  return budget === undefined ? undefined : effortOfBudget(budget);
+}
+
+function userIn(fields: JsonFields): CallAffinity | undefined {
+  const user = fields.hint(USER);
+  return user === undefined ? undefined : { user };
+}

@@ -1,0 +1,158 @@
+import {
+  type CacheMark,
+  type FilePart,
+  type ImagePart,
+  notTranslatable,
+  type ParseContext,
+  type Part,
+  type Source,
+  type TextPart,
+  type TreeReader,
+} from '../contract/index.js';
+
+/** Content of both user messages and tool results. */
+type Shown = TextPart | ImagePart | FilePart;
+type BlockReader<P> = (block: TreeReader, context: ParseContext) => readonly P[];
+
+const SHOWN: ReadonlyMap<string, BlockReader<Shown>> = new Map<string, BlockReader<Shown>>([
+  ['text', readText],
+  ['image', (block) => [{ kind: 'image', source: readSource(block.requiredChild('source')), cache: cacheOf(block) }]],
+  ['document', readDocument],
+  ['search_result', readSearchResult],
+]);
+
+/** A found tool, with tool search: other protocols get all tools from the start. */
+const readToolReference: BlockReader<Shown> = (block) => [text(`The tool ${block.word('tool_name')} can be used.`)];
+
+const IN_RESULT: ReadonlyMap<string, BlockReader<Shown>> = new Map([...SHOWN, ['tool_reference', readToolReference]]);
+
+const FROM_USER: ReadonlyMap<string, BlockReader<Part>> = new Map<string, BlockReader<Part>>([
+  ...SHOWN,
+  ['tool_result', readResult],
+]);
+
+const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, BlockReader<Part>>([
+  ['text', readText],
+  ['tool_use', readCall],
+  ['thinking', (block, context) => readThinking(block.string('signature') ?? '', context, block.string('thinking'))],
+  ['redacted_thinking', (block, context) => readThinking(block.string('data') ?? '', context)],
+  // Replaces everything before it.
+  ['compaction', (block) => [text(block.string('content') ?? '')]],
+  ['image', dropWithWarning],
+  ['document', dropWithWarning],
+]);
+
+/** Results of hosted tools: the following text contains the answer. */
+const RUN_BY_VENDOR = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|fallback)$/;
+
+/** The content of a message: a string or blocks. */
+export function readContent(message: TreeReader, context: ParseContext): readonly Part[] {
+  const isUser = message.value('role') === 'user';
+  const whole = message.value('content');
+  if (typeof whole === 'string') return [text(whole)];
+  return message.children('content').flatMap((block) => {
+    if (!isUser && RUN_BY_VENDOR.test(block.word('type'))) return [];
+    return readBlock(isUser ? FROM_USER : FROM_ASSISTANT, block, context);
+  });
+}
+
+/** Instructions: a string or text blocks. */
+export function readTexts(fields: TreeReader, name: string): readonly TextPart[] {
+  const value = fields.value(name);
+  if (typeof value === 'string') return [text(value)];
+  return fields.children(name).map((block) => {
+    if (block.word('type') !== 'text') throw notTranslatable(block.pathOf('type'), 'must be text');
+    return readText(block)[0];
+  });
+}
+
+export function cacheOf(fields: TreeReader): CacheMark | undefined {
+  const mark = fields.child('cache_control');
+  return mark === undefined ? undefined : { ttl: mark.string('ttl') };
+}
+
+const text = (words: string): TextPart => ({ kind: 'text', text: words });
+
+function readBlock<P>(
+  readers: ReadonlyMap<string, BlockReader<P>>,
+  block: TreeReader,
+  context: ParseContext,
+): readonly P[] {
+  const type = block.word('type');
+  const read = readers.get(type);
+  if (read === undefined)
+    throw notTranslatable(block.pathOf('type'), `"${type}" is not supported by the upstream of this model`);
+  return read(block, context);
+}
+
+function readText(block: TreeReader): readonly [TextPart] {
+  return [{ ...text(block.string('text') ?? ''), cache: cacheOf(block) }];
+}
+
+function readSource(source: TreeReader): Source {
+  const type = source.word('type');
+  if (type === 'url') return { from: 'url', url: source.word('url') };
+  if (type === 'base64') return { from: 'data', mediaType: source.word('media_type'), base64: source.word('data') };
+  throw notTranslatable(source.pathOf('type'), `"${type}" is stored with another vendor; send the data`);
+}
+
+function readDocument(block: TreeReader, context: ParseContext): readonly Shown[] {
+  const source = block.requiredChild('source');
+  const name = block.string('title');
+  const about = block.string('context');
+  const before = about === undefined ? [] : [text(about)];
+  const cache = cacheOf(block);
+  switch (source.word('type')) {
+    case 'content':
+      return [...(name === undefined ? [] : [text(name)]), ...before, ...readShown(SHOWN, source, context)];
+    case 'text':
+      return [...before, { kind: 'file', source: { from: 'text', text: source.string('data') ?? '' }, name, cache }];
+    default:
+      return [...before, { kind: 'file', source: readSource(source), name, cache }];
+  }
+}
+
+function readSearchResult(block: TreeReader, context: ParseContext): readonly Shown[] {
+  const head = `${block.string('title') ?? ''}\n${block.string('source') ?? ''}`.trim();
+  return [text(head), ...readShown(SHOWN, block, context)];
+}
+
+function readShown(
+  readers: ReadonlyMap<string, BlockReader<Shown>>,
+  fields: TreeReader,
+  context: ParseContext,
+): readonly Shown[] {
+  const whole = fields.value('content');
+  if (typeof whole === 'string') return [text(whole)];
+  return fields.children('content').flatMap((block) => readBlock(readers, block, context));
+}
+
+function readResult(block: TreeReader, context: ParseContext): readonly Part[] {
+  return [
+    {
+      kind: 'tool-result',
+      id: block.word('tool_use_id'),
+      parts: readShown(IN_RESULT, block, context).filter((part) => part.kind !== 'text' || part.text !== ''),
+      isError: block.boolean('is_error') ?? false,
+      cache: cacheOf(block),
+    },
+  ];
+}
+
+function readCall(block: TreeReader): readonly Part[] {
+  const input = block.raw('input')?.text ?? '{}';
+  const cache = cacheOf(block);
+  return [{ kind: 'tool-call', id: block.word('id'), name: block.word('name'), arguments: input, cache }];
+}
+
+/** Reasoning not sealed by this relay is another vendor's; no upstream accepts it. */
+function readThinking(seal: string, context: ParseContext, words = ''): readonly Part[] {
+  const opaque = context.unseal(seal);
+  return opaque === undefined ? [] : [{ kind: 'reasoning', text: words, opaque }];
+}
+
+/** Not accepted by any upstream. */
+function dropWithWarning(block: TreeReader, { losses }: ParseContext): readonly Part[] {
+  losses.warn('unsupported_content', block.path);
+  return [];
+}

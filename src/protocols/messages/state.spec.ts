@@ -1,0 +1,112 @@
+import { aCall } from '../../../test/support/calls.js';
+import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
+import { MessagesProtocol } from './protocol.js';
+import { MessagesVerbatim } from './verbatim.js';
+
+// Shapes of @anthropic-ai/sdk 1.12.0.
+
+const CODE = { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] };
+const ENDS = '2026-11-23T12:00:00Z';
+const CONTAINER = { id: 'container_1', expires_at: ENDS, skills: null };
+
+const callOf = (more: JsonObject): ReturnType<typeof aCall> =>
+  aCall(new MessagesProtocol(), {
+    model: 'm',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'Hello' }],
+    ...more,
+  });
+const statesIn = (signals: readonly CallSignal[]): readonly CreatedState[] =>
+  signals.flatMap((signal) => (signal.type === 'state' ? signal.created : []));
+const ofWhole = (request: JsonObject, response: JsonObject): readonly CreatedState[] =>
+  statesIn(new MessagesVerbatim().meterResponse(callOf(request), Buffer.from(JSON.stringify(response))));
+const ofStream = (request: JsonObject, events: readonly JsonObject[]): readonly CreatedState[] => {
+  const meter = new MessagesVerbatim().meterStream(callOf(request));
+  const text = events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  return statesIn(new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals));
+};
+const result = (kind: string, fileId: unknown): JsonObject => ({
+  type: `${kind}_tool_result`,
+  tool_use_id: 'srvtoolu_1',
+  content: { type: `${kind}_result`, content: [{ type: `${kind}_output`, file_id: fileId }] },
+});
+
+describe('state that a Messages response names', () => {
+  it('is its container, until when the upstream says, and files that code wrote', () => {
+    const content = [
+      result('code_execution', 'file_1'),
+      result('bash_code_execution', 'file_2'),
+      { type: 'container_upload', file_id: 'file_3' },
+    ];
+    const states = [
+      { kind: 'container', id: 'container_1', endsAt: Date.parse(ENDS) },
+      { kind: 'file', id: 'file_1' },
+      { kind: 'file', id: 'file_2' },
+      { kind: 'file', id: 'file_3' },
+    ];
+    expect(ofWhole(CODE, { id: 'msg_1', container: CONTAINER, content })).toEqual(states);
+    const events = [
+      { type: 'message_start', message: { id: 'msg_1', container: CONTAINER, content: [] } },
+      ...content.map((block, index) => ({ type: 'content_block_start', index, content_block: block })),
+    ];
+    expect(ofStream(CODE, events)).toEqual(states);
+  });
+
+  it('is the container of the last delta as well', () => {
+    const events = [{ type: 'message_delta', delta: { container: CONTAINER, stop_reason: 'end_turn' }, usage: {} }];
+    expect(ofStream(CODE, events)).toMatchObject([{ kind: 'container', id: 'container_1' }]);
+  });
+
+  it('is its own id where the request has a thread', () => {
+    const thread = { thread: { type: 'create' } };
+    expect(ofWhole(thread, { id: 'msg_1', content: [] })).toEqual([{ kind: 'thread', id: 'msg_1' }]);
+    expect(ofStream(thread, [{ type: 'message_start', message: { id: 'msg_1' } }])).toEqual([
+      { kind: 'thread', id: 'msg_1' },
+    ]);
+  });
+
+  it('is not looked for where the request can have none created', () => {
+    const response = { id: 'msg_1', container: CONTAINER, content: [result('code_execution', 'file_1')] };
+    expect(ofWhole({}, response)).toEqual([]);
+    expect(ofStream({}, [{ type: 'message_start', message: response }])).toEqual([]);
+  });
+
+  it.each<readonly [string, JsonObject]>([
+    ['results of other tools', { content: [{ type: 'mcp_tool_result', content: [{ file_id: 'file_1' }] }] }],
+    ['cited documents', { content: [{ type: 'text', text: '', citations: [{ file_id: 'file_1' }] }] }],
+    ['what is no id', { container: { id: 7 }, content: [result('code_execution', null), null, 'x'] }],
+    ['ids of no usual length', { container: { id: 'c'.repeat(513) }, content: [result('code_execution', '')] }],
+    ['errors of tools', { content: [{ ...result('code_execution', 'file_1'), content: { error_code: 'x' } }] }],
+  ])('is not %s', (_, response) => {
+    expect(ofWhole(CODE, { id: 'msg_1', ...response })).toEqual([]);
+  });
+
+  it('has no end when the time cannot be parsed', () => {
+    for (const ends of ['soon', null, 7, '+275760-01-01T00:00:00Z'])
+      expect(ofWhole(CODE, { container: { id: 'container_1', expires_at: ends } })).toEqual([
+        { kind: 'container', id: 'container_1' },
+      ]);
+  });
+
+  it('is not named by arguments of tools, nor by their examples', () => {
+    const input = { file_id: 'a name of the client', deeper: [{ file_id: 'another' }] };
+    const tool = { name: 'open', input_schema: { default: { file_id: 'x' } }, input_examples: [{ file_id: 'y' }] };
+    const turn = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'open', input }] };
+    const said = { role: 'user', content: 'Hello' };
+    expect(callOf({ tools: [tool], messages: [said, turn] }).head.demands).toBeUndefined();
+    const upload = { role: 'user', content: [{ type: 'container_upload', file_id: 'file_1' }] };
+    expect(callOf({ messages: [said, turn, upload] }).head.demands?.scopedIds).toEqual([
+      { kind: 'file', id: 'file_1', path: 'file_id' },
+    ]);
+  });
+
+  it('makes the prompt of a thread one of unknown length', () => {
+    const thread = { type: 'continue', previous_message_id: 'msg_1' };
+    expect(callOf({ thread }).head).toMatchObject({
+      outside: { previousResponseId: undefined },
+      demands: { scopedIds: [{ kind: 'thread', id: 'msg_1', path: 'thread' }] },
+    });
+    expect(callOf({ thread: { type: 'create' } }).head.outside).toBeUndefined();
+  });
+});

@@ -1,0 +1,239 @@
+import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../contract/index.js';
+import { AppError } from '../../platform/shared/index.js';
+import { ResponsesProtocol } from './protocol.js';
+import { ResponsesUpstream } from './upstream.js';
+import { writeUsage } from './usage.js';
+
+const REQUEST = { method: 'POST', path: '/', query: '', headers: {} };
+
+const USAGE = { input_tokens: 900, output_tokens: 40 };
+const upstream = new ResponsesUpstream();
+
+const headOf = (body: object): CallHead =>
+  new ResponsesProtocol()
+    .headReader(REQUEST)
+    .end({ bytes: Buffer.from(JSON.stringify({ model: 'm', input: '', ...body })) });
+const outsideOf = (body: object): CallHead['outside'] => headOf(body).outside;
+
+const aCall = (demands?: object): Call => ({ head: { ...headOf({}), demands } }) as unknown as Call;
+
+function wholeUsage(response: object, call = aCall()): TokenUsage | undefined {
+  const body = Buffer.from(JSON.stringify({ status: 'completed', usage: USAGE, output: [], ...response }));
+  const [signal] = upstream.verbatim.meterResponse(call, body);
+  return signal?.type === 'usage' ? signal.usage : undefined;
+}
+
+function streamedUsage(items: readonly object[], response: object, call = aCall()): TokenUsage | undefined {
+  const events = [
+    ...items.map((item) => ({ type: 'response.output_item.done', item })),
+    { type: 'response.completed', response: { usage: USAGE, output: [], ...response } },
+  ];
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  const meter = upstream.verbatim.meterStream(call);
+  const signals = new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals);
+  return signals.findLast(({ type }) => type === 'usage')?.type === 'usage'
+    ? (signals.findLast(({ type }) => type === 'usage') as { usage: TokenUsage }).usage
+    : undefined;
+}
+
+describe('what a Responses request does not show', () => {
+  it('is nothing when all of the prompt stands in it', () => {
+    expect(
+      outsideOf({ input: [{ role: 'user', content: [{ type: 'input_text', text: 'file_id' }] }] }),
+    ).toBeUndefined();
+    expect(outsideOf({ previous_response_id: null, conversation: null })).toBeUndefined();
+    const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' };
+    expect(outsideOf({ input: [{ role: 'user', content: [file] }] })).toBeUndefined();
+    // A parameter of that name is none: its value is a schema.
+    const parameters = { type: 'object', properties: { file_id: { type: 'string' } } };
+    expect(outsideOf({ tools: [{ type: 'function', name: 'f', parameters }] })).toBeUndefined();
+  });
+
+  it('is the response that it continues, by its id', () => {
+    expect(outsideOf({ previous_response_id: 'resp_7' })).toEqual({ previousResponseId: 'resp_7' });
+  });
+
+  it.each([
+    ['a conversation', { conversation: 'conv_1' }],
+    ['a conversation as an object', { conversation: { id: 'conv_1' } }],
+    ['a prompt template', { prompt: { id: 'pmpt_1' } }],
+    ['an item by reference', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+    ['an item by a reference in escapes', { input: [{ type: 'ESCAPED', id: 'msg_1' }] }],
+    ['a file by id', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }] }],
+    ['a file by address', { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://x' }] }] }],
+  ])('is %s, of unknown size, also behind a response that is known', (_, body) => {
+    const read = (more: object): CallHead['outside'] => {
+      const text = JSON.stringify({ model: 'm', input: '', ...body, ...more });
+      const bytes = Buffer.from(text.replace('ESCAPED', '\\u0069tem_reference'));
+      return new ResponsesProtocol().headReader(REQUEST).end({ bytes }).outside;
+    };
+    expect(read({})).toEqual({ previousResponseId: undefined });
+    expect(read({ previous_response_id: 'resp_7' })).toEqual({ previousResponseId: undefined });
+  });
+
+  it('is found however the body is cut', () => {
+    const bytes = Buffer.from(JSON.stringify({ model: 'm', input: [{ type: 'item_reference', id: 'msg_1' }] }));
+    for (let cut = 1; cut < bytes.length; cut++) {
+      const reader = new ResponsesProtocol().headReader(REQUEST);
+      reader.next(bytes.subarray(0, cut));
+      expect(reader.end({ bytes }).outside).toEqual({ previousResponseId: undefined });
+    }
+  });
+
+  it('counts an image by address as an image, not as content of unknown size', () => {
+    const content = [{ type: 'input_image', image_url: 'https://example.com/a.png' }];
+    const head = headOf({ input: [{ role: 'user', content }] });
+    expect([head.size.images, head.outside]).toEqual([1, undefined]);
+  });
+
+  it('asks for a service tier in its own words', () => {
+    expect(headOf({ service_tier: 'flex' }).serviceTier).toBe('flex');
+    expect(headOf({ service_tier: null }).serviceTier).toBeUndefined();
+    expect(() => headOf({ service_tier: 5 })).toThrow(AppError);
+  });
+});
+
+describe('what a Responses answer is charged by beside text', () => {
+  it('reports images and sounds as parts of the totals', () => {
+    const usage = {
+      input_tokens: 900,
+      input_tokens_details: { cached_tokens: 100, image_tokens: 200, audio_tokens: 50 },
+      output_tokens: 40,
+      output_tokens_details: { reasoning_tokens: 10, audio_tokens: 20 },
+    };
+    expect(wholeUsage({ usage })).toMatchObject({
+      input: 900,
+      cacheRead: 100,
+      imageInput: 200,
+      audioInput: 50,
+      output: 40,
+      reasoning: 10,
+      audioOutput: 20,
+    });
+  });
+
+  it('tells its tier and its id', () => {
+    expect(wholeUsage({ id: 'resp_1', service_tier: 'priority' })).toMatchObject({
+      serviceTier: 'priority',
+      answerId: 'resp_1',
+    });
+    expect(streamedUsage([], { id: 'resp_1', service_tier: 'flex' })).toMatchObject({
+      serviceTier: 'flex',
+      answerId: 'resp_1',
+    });
+  });
+
+  const items = [
+    { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+    { type: 'web_search_call', id: 'ws_2', status: 'completed' },
+    { type: 'file_search_call', id: 'fs_1' },
+    { type: 'code_interpreter_call', id: 'ci_1' },
+    { type: 'image_generation_call', id: 'ig_1' },
+    { type: 'function_call', name: 'web_search_call', arguments: '{"type":"web_search_call"}' },
+    { type: 'custom_tool_call', input: '"type":"web_search_call"' },
+    { type: 'message', content: [{ type: 'output_text', text: '"type":"web_search_call"' }] },
+  ];
+  const uses = { web_search: 2, file_search: 1, code_interpreter: 1, image_generation: 1 };
+
+  it('counts the tools that the upstream ran, and none that the client runs', () => {
+    expect(wholeUsage({ output: items })?.toolUses).toEqual(uses);
+    expect(wholeUsage({ output: items.slice(5) })?.toolUses).toBeUndefined();
+  });
+
+  it('counts them once in a stream, whether or not its end repeats them', () => {
+    expect(streamedUsage(items, { output: items })?.toolUses).toEqual(uses);
+    expect(streamedUsage(items, { output: [] })?.toolUses).toEqual(uses);
+    expect(streamedUsage([], { output: items })?.toolUses).toEqual(uses);
+  });
+
+  it('is not confused by what the client had sent, when the answer repeats it', () => {
+    expect(wholeUsage({ instructions: items, output: [] })?.toolUses).toBeUndefined();
+  });
+});
+
+describe('what a Responses answer reports of hosted tools', () => {
+  const SEARCHES = [{ type: 'web_search_call' }, { type: 'web_search_call' }, { type: 'file_search_call' }];
+  const IMAGES = {
+    input_tokens: 1_000,
+    input_tokens_details: { image_tokens: 700, text_tokens: 300 },
+    output_tokens: 4_200,
+    output_tokens_details: { image_tokens: 4_160, text_tokens: 40 },
+    total_tokens: 5_200,
+  };
+  const both = (response: object): (TokenUsage | undefined)[] => [
+    wholeUsage(response),
+    streamedUsage((response as { output?: object[] }).output ?? [], response),
+  ];
+
+  it('counts searches as they are billed, not as they are listed', () => {
+    const tool_usage = { web_search: { num_requests: 1 } };
+    for (const usage of both({ output: SEARCHES, tool_usage }))
+      expect(usage?.toolUses).toEqual({ web_search: 1, file_search: 1 });
+    for (const usage of both({ output: SEARCHES, tool_usage: { web_search: { num_requests: 0 } } }))
+      expect(usage?.toolUses).toEqual({ file_search: 1 });
+  });
+
+  it.each([undefined, null, {}, { web_search: null }, { web_search: { num_requests: 'many' } }])(
+    'counts searches by their items when the report says %j',
+    (tool_usage) => {
+      for (const usage of both({ output: SEARCHES, tool_usage }))
+        expect(usage?.toolUses).toEqual({ web_search: 2, file_search: 1 });
+    },
+  );
+
+  it('has the tokens of generated images beside the totals', () => {
+    const imageGeneration = { textInput: 300, imageInput: 700, textOutput: 40, imageOutput: 4_160 };
+    for (const usage of both({ tool_usage: { image_gen: IMAGES } }))
+      expect(usage).toMatchObject({ input: 900, output: 40, imageGeneration });
+  });
+
+  it('takes for text what of a prompt, and for images what of an output has no details', () => {
+    const { input_tokens, output_tokens } = IMAGES;
+    const [usage] = both({ tool_usage: { image_gen: { input_tokens, output_tokens } } });
+    expect(usage?.imageGeneration).toEqual({ textInput: 1_000, imageInput: 0, textOutput: 0, imageOutput: 4_200 });
+    const [none] = both({ tool_usage: { image_gen: { input_tokens: 0, output_tokens: 0 } } });
+    expect(none).not.toHaveProperty('imageGeneration');
+  });
+
+  it('tells writes to a cache of 12 hours from shorter ones, and tells clients both', () => {
+    const input_tokens_details = {
+      cached_tokens: 100,
+      cache_write_tokens: 500,
+      cache_write_tokens_details: { ttl_12h_tokens: 300, ttl_30m_tokens: 200 },
+    };
+    const [usage] = both({ usage: { ...USAGE, input_tokens_details } });
+    expect(usage).toMatchObject({ input: 900, cacheRead: 100, cacheWrite: 200, cacheWrite12h: 300 });
+    expect(writeUsage(usage!)).toMatchObject({ input_tokens: 900, input_tokens_details });
+  });
+
+  it('adds passes of another protocol to the totals, for which this one has no place', () => {
+    const passes = [{ model: 'large', usage: { ...NO_TOKENS, input: 500, output: 60, cacheRead: 50 } }];
+    expect(writeUsage({ ...NO_TOKENS, input: 100, output: 10, passes })).toMatchObject({
+      input_tokens: 600,
+      input_tokens_details: { cached_tokens: 50 },
+      output_tokens: 70,
+      total_tokens: 670,
+    });
+  });
+});
+
+describe('the model that served a Responses answer', () => {
+  const model = 'vendor/other';
+
+  it('is read where the request names alternatives', () => {
+    const call = aCall({ models: [{ name: 'other', role: 'alternative' }] });
+    expect([wholeUsage({ model }, call)?.servedBy, streamedUsage([], { model }, call)?.servedBy]).toEqual([
+      model,
+      model,
+    ]);
+    expect(wholeUsage({ model: null }, call)).not.toHaveProperty('servedBy');
+  });
+
+  it('is the one that was asked for where it names none, whatever the upstream calls it', () => {
+    for (const call of [aCall(), aCall({ models: [{ name: 'other', role: 'helper' }] })])
+      expect([wholeUsage({ model }, call)?.servedBy, streamedUsage([], { model }, call)?.servedBy]).toEqual([
+        undefined,
+        undefined,
+      ]);
+  });
+});

@@ -1,0 +1,84 @@
+import {
+  cacheAffinityIn,
+  headReader,
+  interestsOf,
+  MemberReader,
+  outsideIn,
+  PROMPT_CACHE_KEY,
+  refuseBackground,
+  serviceTierIn,
+  type CallAffinity,
+  type CallHead,
+  type HeadReader,
+  type JsonElement,
+  type JsonFields,
+  type OutsideContent,
+  type RequestLine,
+} from '../contract/index.js';
+import { RESPONSES_MEMBERS } from './members.js';
+
+/** Protocol ID in channels and in the usage log. */
+export const RESPONSES = 'responses';
+
+/** Client headers forwarded unchanged. */
+export const FORWARDED_HEADERS = ['openai-beta'] as const;
+
+export const OUTPUT_LIMIT = 'max_output_tokens';
+/** The vendor's minimum. */
+export const MIN_OUTPUT_TOKENS = 16;
+const PREVIOUS_RESPONSE = 'previous_response_id';
+/** Max length of response IDs, longer than any vendor's. */
+export const MAX_ID_LENGTH = 1024;
+/** An ID, or an object with one. */
+const CONVERSATION = 'conversation';
+const CONVERSATION_ID = 'conversation.id';
+const ITEMS = 'input[]';
+const [ITEM_ID, ITEM_TYPE] = [`${ITEMS}.id`, `${ITEMS}.type`];
+const INTERESTS = interestsOf(RESPONSES_MEMBERS, ITEM_ID, ITEM_TYPE);
+const MEMBERS = new MemberReader(RESPONSES_MEMBERS);
+/** Alternatives to an input, stored upstream. */
+const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, CONVERSATION] as const;
+
+export const responsesHeadReader = (request: RequestLine): HeadReader =>
+  headReader(INTERESTS, (fields) => headOf(fields, request));
+
+/** @throws AppError invalid_request naming the member */
+function headOf(fields: JsonFields, request: RequestLine): CallHead {
+  const model = fields.requireString('model', { maxLength: 256 });
+  const stored = STORED_INPUTS.some((name) => fields.has(name));
+  if (!stored || fields.has('input')) fields.requireKind('input', 'string', 'array');
+  fields.optionalBoolean('background');
+  refuseBackground(fields);
+  return {
+    model,
+    stream: fields.optionalBoolean('stream') ?? false,
+    outputLimit: fields.optionalInteger(OUTPUT_LIMIT, { min: 0 }),
+    answers: 1,
+    effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
+    serviceTier: serviceTierIn(fields),
+    store: fields.optionalBoolean('store'),
+    affinity: affinityIn(fields),
+    outside: leansOn(fields),
+    demands: MEMBERS.demandsIn(fields, request),
+    size: fields.size,
+    fields,
+  };
+}
+
+/** If a previous response is the only outside content, its tokens may be known. */
+function leansOn(fields: JsonFields): OutsideContent | undefined {
+  const previousResponseId = fields.optionalString(PREVIOUS_RESPONSE, { maxLength: MAX_ID_LENGTH });
+  if (fields.has(CONVERSATION) || fields.has('prompt')) return { previousResponseId: undefined };
+  if (fields.elements(ITEMS).some(mayBeReference)) return { previousResponseId: undefined };
+  return outsideIn(fields) ?? (previousResponseId === undefined ? undefined : { previousResponseId });
+}
+
+/** References may omit their type. Verified when the request is parsed. */
+const mayBeReference = ({ members }: JsonElement): boolean =>
+  members.get(ITEM_ID)?.kind === 'string' && (members.get(ITEM_TYPE)?.kind ?? 'null') === 'null';
+
+/** A conversation is stored at one upstream, with the prefix of its calls. */
+const affinityIn = (fields: JsonFields): CallAffinity | undefined =>
+  cacheAffinityIn(fields, CONVERSATION) ??
+  cacheAffinityIn(fields, CONVERSATION_ID) ??
+  cacheAffinityIn(fields, PROMPT_CACHE_KEY);

@@ -1,0 +1,236 @@
+import {
+  type AudioPart,
+  type CacheMark,
+  type ConversationBuilder,
+  type FilePart,
+  type ImagePart,
+  notTranslatable,
+  type ParseContext,
+  type Part,
+  type RefusalPart,
+  type Source,
+  sourceOf,
+  type TextPart,
+  type ToolCallPart,
+  type TranslationWarnings,
+  type TreeReader,
+} from '../contract/index.js';
+
+/** Where items are added. */
+interface Reading {
+  readonly conversation: ConversationBuilder;
+  readonly context: ParseContext;
+}
+
+type ItemReader = (item: TreeReader, reading: Reading) => void;
+
+const ignored: ItemReader = () => undefined;
+
+const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
+  ['message', readMessage],
+  ['function_call', (item, reading) => readCall(item, 'arguments', reading)],
+  ['custom_tool_call', (item, reading) => readCall(item, 'input', reading)],
+  ['function_call_output', (item, reading) => readResult(item, false, reading)],
+  ['custom_tool_call_output', (item, reading) => readResult(item, true, reading)],
+  ['reasoning', readReasoning],
+  ['item_reference', refuseReference],
+  ['compaction', refuseCompaction],
+  ['compaction_trigger', refuseCompacting],
+  // Read with the request as a whole.
+  ['additional_tools', ignored],
+  ['configuration_update', ignored],
+]);
+
+/** Items of hosted tools: the following text contains their result. */
+const HOSTED =
+  /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call|(?:computer|local_shell|shell|apply_patch)_call(?:_output)?|tool_search_output|mcp_list_tools|mcp_approval_(?:request|response)|program(?:_output)?)$/;
+
+/** Reads the input, a string or items, into a conversation. */
+export function readInput(request: TreeReader, reading: Reading): void {
+  const input = request.value('input');
+  if (typeof input === 'string') reading.conversation.say('user', [{ kind: 'text', text: input }]);
+  else for (const item of request.children('input')) readerOf(item)(item, reading);
+}
+
+/** Items of a type. */
+export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[] =>
+  typeof request.value('input') === 'string'
+    ? []
+    : request.children('input').filter((item) => item.value('type') === type);
+
+function readerOf(item: TreeReader): ItemReader {
+  const type = item.string('type') ?? (item.has('role') ? 'message' : 'item_reference');
+  const reader = ITEMS.get(type) ?? (HOSTED.test(type) ? ignored : undefined);
+  if (reader === undefined) throw notTranslatable(item.pathOf('type'), `"${type}" is not supported by the upstream`);
+  return reader;
+}
+
+function readMessage(item: TreeReader, { conversation, context }: Reading): void {
+  switch (item.word('role')) {
+    case 'user':
+      return conversation.say('user', readContent(item, 'content'));
+    case 'assistant':
+      return conversation.say('assistant', assistantParts(item, context.losses));
+    case 'system':
+    case 'developer':
+      return instruct(item, conversation, context);
+    default:
+      throw item.malformed('role', 'must be user, assistant, system or developer');
+  }
+}
+
+function instruct(item: TreeReader, conversation: ConversationBuilder, { losses }: ParseContext): void {
+  for (const part of readContent(item, 'content')) {
+    if (part.kind === 'text') conversation.instruct(part.text, part.cache);
+    else losses.warn('unsupported_content', item.pathOf('content'));
+  }
+}
+
+function readCall(item: TreeReader, member: 'arguments' | 'input', { conversation }: Reading): void {
+  const text = textIn(item, member);
+  const namespace = item.string('namespace');
+  const call: ToolCallPart = {
+    kind: 'tool-call',
+    id: item.word('call_id'),
+    name: item.word('name'),
+    ...(namespace !== undefined && { namespace }),
+    ...(member === 'input' ? { arguments: text, isFreeform: true } : { arguments: text.trim() === '' ? '{}' : text }),
+  };
+  conversation.say('assistant', [call]);
+}
+
+function readResult(item: TreeReader, isFreeform: boolean, { conversation }: Reading): void {
+  const result = { kind: 'tool-result', id: item.word('call_id'), parts: resultParts(item), isError: false } as const;
+  conversation.say('user', [{ ...result, ...(isFreeform && { isFreeform }) }]);
+}
+
+/** Only reasoning sealed by this relay has a known origin; other reasoning must not be sent. */
+function readReasoning(item: TreeReader, { conversation, context }: Reading): void {
+  const sealed = item.string('encrypted_content');
+  const opaque = sealed === undefined ? undefined : context.unseal(sealed);
+  if (opaque === undefined) return;
+  const summary = item.children('summary').map((part) => textIn(part, 'text'));
+  conversation.say('assistant', [{ kind: 'reasoning', text: summary.join('\n\n'), opaque }]);
+}
+
+function refuseReference(item: TreeReader): never {
+  throw notTranslatable(item.path, 'refers to an item that is not stored; send the item, with store: false');
+}
+
+function refuseCompaction(item: TreeReader): never {
+  throw notTranslatable(
+    item.path,
+    'is a compaction, which upstreams of other protocols cannot read; start a new conversation',
+  );
+}
+
+/** [obs] Codex compacts by itself for providers other than its built-in one. */
+function refuseCompacting(item: TreeReader): never {
+  const advice = 'configure this service as a separate provider, so that the client compacts itself';
+  throw notTranslatable(
+    item.path,
+    `requests a compaction, which upstreams of other protocols do not support; ${advice}`,
+  );
+}
+
+type ContentPart = TextPart | ImagePart | FilePart | AudioPart | RefusalPart;
+type PartReader = (part: TreeReader) => ContentPart;
+
+const PARTS: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
+  ['input_text', readText],
+  ['output_text', readText],
+  ['refusal', (part) => ({ kind: 'refusal', text: textIn(part, 'refusal') })],
+  ['input_image', readImage],
+  ['input_file', readFile],
+  ['input_audio', readAudio],
+]);
+
+/** A string or a list of parts: message content, tool output. */
+function readContent(item: TreeReader, name: string): readonly ContentPart[] {
+  const content = item.value(name);
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  return item.children(name).map((part) => {
+    const type = part.word('type');
+    const read = PARTS.get(type);
+    if (read === undefined) throw notTranslatable(part.pathOf('type'), `"${type}" is not supported by the upstream`);
+    return read(part);
+  });
+}
+
+/** Parts allowed in assistant messages; others cause warnings. */
+function assistantParts(item: TreeReader, losses: TranslationWarnings): readonly Part[] {
+  return readContent(item, 'content').filter((part) => {
+    const isSaid = part.kind === 'text' || part.kind === 'refusal';
+    if (!isSaid) losses.warn('unsupported_content', item.pathOf('content'));
+    return isSaid;
+  });
+}
+
+/** Parts allowed in tool results. */
+function resultParts(item: TreeReader): readonly (TextPart | ImagePart | FilePart)[] {
+  return readContent(item, 'output').flatMap((part) => {
+    if (part.kind === 'audio') throw notTranslatable(item.pathOf('output'), 'cannot contain audio with this upstream');
+    if (part.kind === 'refusal') return [{ kind: 'text', text: part.text }];
+    return part.kind === 'text' && part.text === '' ? [] : [part];
+  });
+}
+
+/** A required string that may be empty. */
+function textIn(reader: TreeReader, name: string): string {
+  const text = reader.string(name);
+  if (text === undefined) throw reader.malformed(name, 'is required');
+  return text;
+}
+
+function readText(part: TreeReader): TextPart {
+  return { kind: 'text', text: textIn(part, 'text'), ...cacheOf(part) };
+}
+
+function readImage(part: TreeReader): ImagePart {
+  refuseFileId(part);
+  const detail = part.string('detail');
+  // `auto` is the default.
+  const meant = detail === undefined || detail === 'auto' ? {} : { detail };
+  return { kind: 'image', source: sourceIn(part, 'image_url'), ...meant, ...cacheOf(part) };
+}
+
+function readFile(part: TreeReader): FilePart {
+  refuseFileId(part);
+  const name = part.string('filename');
+  const source = part.has('file_data') ? fileData(part) : sourceIn(part, 'file_url');
+  return { kind: 'file', source: asText(source), ...(name !== undefined && { name }), ...cacheOf(part) };
+}
+
+function readAudio(part: TreeReader): AudioPart {
+  const audio = part.requiredChild('input_audio');
+  return { kind: 'audio', format: audio.word('format'), base64: audio.word('data') };
+}
+
+function refuseFileId(part: TreeReader): void {
+  if (!part.has('file_id')) return;
+  throw notTranslatable(part.pathOf('file_id'), 'refers to a file that the upstream does not have; send its content');
+}
+
+function sourceIn(part: TreeReader, name: string): Source {
+  const source = sourceOf(part.word(name));
+  if (source === undefined) throw part.malformed(name, 'must be a URL or a base64 data URL');
+  return source;
+}
+
+/** Clients send a data URL, or bare base64 of a PDF. */
+function fileData(part: TreeReader): Source {
+  const data = part.word('file_data');
+  return data.startsWith('data:')
+    ? sourceIn(part, 'file_data')
+    : { from: 'data', mediaType: 'application/pdf', base64: data };
+}
+
+const asText = (source: Source): FilePart['source'] =>
+  source.from === 'data' && source.mediaType === 'text/plain'
+    ? { from: 'text', text: Buffer.from(source.base64, 'base64').toString() }
+    : source;
+
+function cacheOf(part: TreeReader): { readonly cache?: CacheMark } {
+  const mark = part.child('prompt_cache_breakpoint');
+  return mark === undefined ? {} : { cache: { ttl: mark.string('ttl') } };
+}

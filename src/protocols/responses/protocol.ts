@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import type { LimitStatuses } from '../../platform/limits/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
+import {
+  type Call,
+  type CallContent,
+  type CallResult,
+  commonEdits,
+  countIn,
+  type HeadReader,
+  KEEP_ALIVE_COMMENT,
+  type ListedModel,
+  pageOf,
+  type ParseContext,
+  type PromptQuestion,
+  type ProtocolAdapter,
+  type RenderContext,
+  type RenderedError,
+  renderListedModel,
+  renderModelPage,
+  renderOpenAiError,
+  renderOpenAiLimits,
+  type RequestLine,
+  SplicedBody,
+  type StreamRenderer,
+  type StreamTail,
+  type TextPlaces,
+  type TreeObject,
+  upstreamHeaders,
+} from '../contract/index.js';
+import { Protocol } from '../decorators/index.js';
+import { FORWARDED_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
+import { renderFailure } from './object.js';
+import { renderWhole, ResponsesRenderer } from './renderer.js';
+import { parseRequest, RAW_MEMBERS } from './request.js';
+import { RESPONSES_STORAGE } from './stored.js';
+
+/** Path of calls. */
+export const RESPONSES_PATH = '/v1/responses';
+
+/** The client half of OpenAI's Responses. */
+@Injectable()
+@Protocol()
+export class ResponsesProtocol implements ProtocolAdapter {
+  readonly id = RESPONSES;
+  readonly callPaths = [RESPONSES_PATH] as const;
+  readonly promptQuestion = RESPONSES_QUESTION;
+  readonly forwardedHeaders = FORWARDED_HEADERS;
+  readonly rawMembers = RAW_MEMBERS;
+  readonly textPlaces = RESPONSES_TEXTS;
+  readonly storage = RESPONSES_STORAGE;
+
+  claims(request: RequestLine): boolean {
+    return /^\/v1\/responses(?:\/|$)/.test(request.path);
+  }
+
+  headReader(request: RequestLine): HeadReader {
+    return responsesHeadReader(request);
+  }
+
+  parseRequest(request: TreeObject, context: ParseContext): CallContent {
+    return parseRequest(request, context);
+  }
+
+  renderResponse(result: CallResult, context: RenderContext): string {
+    return renderWhole(result, context);
+  }
+
+  renderStream(context: RenderContext): StreamRenderer {
+    return new ResponsesRenderer(context);
+  }
+
+  renderError(error: AppError, requestId: string): RenderedError {
+    return renderOpenAiError(error, requestId);
+  }
+
+  renderLimits(standings: LimitStatuses): Record<string, string> {
+    return renderOpenAiLimits(standings);
+  }
+
+  renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array {
+    return renderFailure(call, error, tail);
+  }
+
+  /** A comment: an event would need a sequence number. */
+  keepAlive(): Uint8Array {
+    return KEEP_ALIVE_COMMENT;
+  }
+
+  renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
+    return renderModelPage(pageOf(models, request, Infinity));
+  }
+
+  renderModel(model: ListedModel): JsonObject {
+    return renderListedModel(model);
+  }
+}
+
+/** Same body as a call; the response is `{"object":"response.input_tokens","input_tokens":N}`. */
+const RESPONSES_QUESTION: PromptQuestion = {
+  protocol: RESPONSES,
+  path: '/v1/responses/input_tokens',
+  headReader: responsesHeadReader,
+  requestFor: (call, model) => ({
+    path: '/responses/input_tokens',
+    query: '',
+    headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
+    body: new SplicedBody(call.body, commonEdits(call, { model })),
+  }),
+  isAnswer: (body) => countIn(body, 'input_tokens') !== undefined,
+  render: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+};
+
+const TEXTS = ['text', 'refusal', 'name', 'arguments', 'input', 'code'];
+
+/** Where text is in this protocol. */
+const RESPONSES_TEXTS: TextPlaces = {
+  prompt: {
+    conversation: ['instructions', 'input'],
+    definitions: ['tools', 'text'],
+    silent: [
+      'role',
+      'type',
+      'id',
+      'call_id',
+      'status',
+      'image_url',
+      'detail',
+      'file_id',
+      'file_url',
+      'encrypted_content',
+    ],
+    whole: [],
+  },
+  answer: { within: ['output'], texts: TEXTS },
+};

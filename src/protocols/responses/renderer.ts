@@ -1,0 +1,187 @@
+import type { AppError } from '../../platform/shared/index.js';
+import {
+  type CallEvent,
+  type CallResult,
+  eventsOf,
+  itemId,
+  NO_TOKENS,
+  type PartStart,
+  type ReasoningPart,
+  type RenderContext,
+  type ResponsePart,
+  sseText,
+  type StopReason,
+  type StreamRenderer,
+  type TokenUsage,
+} from '../contract/index.js';
+import { CallItem, EventLog, type ItemStatus, MessageItem, type Place, ReasoningItem } from './item-writers.js';
+import { failureText, ResponseObject, type ResponseState } from './object.js';
+
+type Item = MessageItem | CallItem | ReasoningItem;
+
+/** Reasons of incomplete responses; all others complete. */
+const INCOMPLETE: Partial<Record<StopReason, string>> = {
+  max_tokens: 'max_output_tokens',
+  context: 'max_output_tokens',
+  content_filter: 'content_filter',
+};
+
+/** Renders the events of a response. */
+export class ResponsesRenderer implements StreamRenderer {
+  readonly #events = new EventLog();
+  readonly #response: ResponseObject;
+  /** Finished items as JSON. */
+  readonly #output: string[] = [];
+  /** An item ends when the next one starts or the response stops, which decides whether it is complete. */
+  #item: Item | undefined;
+  #part: PartStart['kind'] = 'text';
+  /** Some of the part was sent. */
+  #isTold = false;
+  #stop: StopReason = 'end';
+  #usage: TokenUsage | undefined;
+
+  constructor(private readonly context: RenderContext) {
+    this.#response = new ResponseObject(context.call, context.request);
+  }
+
+  /** The final response object. */
+  get response(): string {
+    const incompleteReason = INCOMPLETE[this.#stop];
+    const status = incompleteReason === undefined ? 'completed' : 'incomplete';
+    return this.#response.text({ status, incompleteReason, output: this.#output, usage: this.#usage ?? NO_TOKENS });
+  }
+
+  next(event: CallEvent): string {
+    this.#read(event);
+    const marker = event.type === 'call-end' ? sseText(undefined, '[DONE]') : '';
+    return this.#events.take() + marker;
+  }
+
+  /** Open items stay open. */
+  fail(error: AppError): string {
+    const state: ResponseState = { status: 'failed', output: this.#output, usage: this.#usage };
+    return failureText(this.context.call, error, this.#events.next, (fault) =>
+      this.#response.text({ ...state, error: fault }),
+    );
+  }
+
+  #read(event: CallEvent): void {
+    switch (event.type) {
+      case 'call-start':
+        return this.#begin();
+      case 'part-start':
+        return this.#beginPart(event.start);
+      case 'part-delta':
+        return this.#delta(event.text);
+      case 'part-annotation':
+        if (this.#isTold) this.#message('text').annotate(event.annotation);
+        return;
+      case 'part-end':
+        return this.#endPart(event.part);
+      case 'usage-update':
+        this.#usage = event.usage;
+        return;
+      case 'call-stop':
+        this.#stop = event.reason;
+        if (event.reason === 'pause') this.context.losses.warn('paused', 'status');
+        return this.#closeItem(INCOMPLETE[event.reason] === undefined ? 'completed' : 'incomplete');
+      case 'call-end':
+        return this.#end();
+      case 'part-seal':
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #begin(): void {
+    const response = this.#response.text({ status: 'in_progress', output: [] });
+    this.#events.add('response.created', `"response":${response}`);
+    this.#events.add('response.in_progress', `"response":${response}`);
+  }
+
+  #end(): void {
+    const { response } = this;
+    const type = INCOMPLETE[this.#stop] === undefined ? 'response.completed' : 'response.incomplete';
+    this.#events.add(type, `"response":${response}`);
+  }
+
+  /** Calls are sent immediately; other empty parts are not sent. */
+  #beginPart(start: PartStart): void {
+    this.#part = start.kind;
+    this.#isTold = false;
+    if (start.kind === 'tool-call')
+      this.#open((place) => new CallItem(this.#events, place, start), start.isFreeform === true ? 'ctc_' : 'fc_');
+  }
+
+  #delta(text: string): void {
+    this.#isTold = true;
+    switch (this.#part) {
+      case 'text':
+      case 'refusal':
+        return this.#message(this.#part).delta(text);
+      case 'reasoning':
+        if (this.context.content.reasoning.show === 'text') this.#reasoning().delta(text);
+        return;
+      case 'tool-call':
+        return this.#item?.delta(text);
+      default:
+        this.#part satisfies never;
+    }
+  }
+
+  #endPart(part: ResponsePart): void {
+    if (part.kind === 'reasoning') this.#endReasoning(part);
+    else if (part.kind === 'tool-call') this.#call?.endPart(part);
+    else if (this.#isTold) this.#message(part.kind).endPart(part);
+  }
+
+  #endReasoning(part: ReasoningPart): void {
+    const { show } = this.context.content.reasoning;
+    const isShown = show === 'text' && part.text !== '';
+    const isSealed = show !== 'none' && part.opaque !== undefined;
+    if (!isShown && !isSealed) return;
+    this.#reasoning().endPart(part, part.opaque === undefined ? undefined : this.context.seal(part.opaque));
+    this.#closeItem('completed');
+  }
+
+  #message(kind: 'text' | 'refusal'): MessageItem {
+    const open = this.#item instanceof MessageItem ? this.#item : undefined;
+    const message = open ?? this.#open((place) => new MessageItem(this.#events, place), 'msg_');
+    message.begin(kind);
+    return message;
+  }
+
+  #reasoning(): ReasoningItem {
+    const open = this.#item instanceof ReasoningItem ? this.#item : undefined;
+    return open ?? this.#open((place) => new ReasoningItem(this.#events, place), 'rs_');
+  }
+
+  get #call(): CallItem | undefined {
+    return this.#item instanceof CallItem ? this.#item : undefined;
+  }
+
+  #open<Opened extends Item>(make: (place: Place) => Opened, prefix: string): Opened {
+    this.#closeItem('completed');
+    const index = this.#output.length;
+    const item = make({ id: itemId(this.context.call, prefix, index), index });
+    this.#item = item;
+    this.#events.add('response.output_item.added', `"output_index":${index},"item":${JSON.stringify(item.empty)}`);
+    return item;
+  }
+
+  #closeItem(status: ItemStatus): void {
+    if (this.#item === undefined) return;
+    const item = JSON.stringify(this.#item.whole(status));
+    this.#events.add('response.output_item.done', `"output_index":${this.#output.length},"item":${item}`);
+    this.#output.push(item);
+    this.#item = undefined;
+  }
+}
+
+/** Unstreamed responses are streams of which only the end is sent. */
+export function renderWhole(result: CallResult, context: RenderContext): string {
+  const renderer = new ResponsesRenderer(context);
+  for (const event of eventsOf(result)) renderer.next(event);
+  return renderer.response;
+}

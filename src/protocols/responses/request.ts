@@ -1,0 +1,209 @@
+import {
+  type CallContent,
+  ConversationBuilder,
+  type HostedTool,
+  malformed,
+  notTranslatable,
+  openAiFormat,
+  openAiSchema,
+  type OutputFormat,
+  type ParseContext,
+  type ReasoningRequest,
+  type Sampling,
+  type Tool,
+  type ToolChoice,
+  type TreeObject,
+  TreeReader,
+} from '../contract/index.js';
+import { OUTPUT_LIMIT } from './head.js';
+import { itemsOf, readInput } from './input.js';
+
+/** Schemas are kept as text. */
+export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema']);
+
+/** Stored at the vendor, or specific to it. */
+const VENDORS = ['previous_response_id', 'conversation', 'prompt', 'access_programs'];
+
+/** Parses a request. @throws AppError invalid_request naming the member */
+export function parseRequest(body: TreeObject, context: ParseContext): CallContent {
+  const request = new TreeReader(body);
+  refuseVendors(request);
+  if (request.string('truncation') === 'auto') context.losses.warn('unsupported_parameter', 'truncation');
+  const conversation = readConversation(request, context);
+  const { tools, hostedTools } = readTools(
+    [request, ...itemsOf(request, 'additional_tools')].flatMap((holder) => holder.children('tools')),
+  );
+  const maxUses = request.integer('max_tool_calls', { min: 1 });
+  return {
+    ...conversation,
+    tools,
+    hostedTools: maxUses === undefined ? hostedTools : hostedTools.map((tool) => ({ ...tool, maxUses })),
+    toolChoice: readToolChoice(request, tools),
+    parallelTools: request.boolean('parallel_tool_calls'),
+    outputLimit: request.integer(OUTPUT_LIMIT, { min: 1 }),
+    stop: [],
+    sampling: readSampling(request),
+    reasoning: readReasoning(request),
+    format: readFormat(newest(request, 'text', 'format')?.child('format')),
+    verbosity: request.child('text')?.string('verbosity'),
+    endUser: request.string('safety_identifier') ?? request.string('user'),
+    cacheKey: request.string('prompt_cache_key'),
+    serviceTier: request.string('service_tier'),
+  };
+}
+
+function refuseVendors(request: TreeReader): void {
+  for (const name of VENDORS) {
+    if (request.has(name)) throw notTranslatable(name, 'not supported by the upstream of this model; remove it');
+  }
+  const policy = request.child('moderation')?.child('policy');
+  for (const side of [policy?.child('input'), policy?.child('output')]) {
+    if (side?.string('mode') === 'block') throw notTranslatable(side.path, 'is not supported by this upstream');
+  }
+}
+
+function readConversation(request: TreeReader, context: ParseContext): Pick<CallContent, 'lead' | 'turns'> {
+  const conversation = new ConversationBuilder();
+  conversation.instruct(request.string('instructions') ?? '');
+  readInput(request, { conversation, context });
+  const { lead, turns } = conversation;
+  if (!turns.some(({ role }) => role === 'user')) throw malformed('input', 'must contain a user message');
+  return { lead, turns };
+}
+
+function readSampling(request: TreeReader): Sampling {
+  return {
+    temperature: request.number('temperature'),
+    topP: request.number('top_p'),
+    presencePenalty: request.number('presence_penalty'),
+    frequencyPenalty: request.number('frequency_penalty'),
+    topLogprobs: includes(request, 'message.output_text.logprobs') ? (request.integer('top_logprobs') ?? 0) : undefined,
+  };
+}
+
+function readReasoning(request: TreeReader): ReasoningRequest {
+  const reasoning = request.child('reasoning');
+  const isReadable = reasoning?.has('summary') === true || reasoning?.has('generate_summary') === true;
+  return {
+    effort: newest(request, 'reasoning', 'effort')?.string('effort'),
+    // Sent back by the client, or stored with the response.
+    show: isReadable ? 'text' : 'sealed',
+  };
+}
+
+const includes = (request: TreeReader, what: string): boolean => request.strings('include').includes(what);
+
+/** The latest settings of a group: input items may update the request. */
+function newest(request: TreeReader, group: string, name: string): TreeReader | undefined {
+  const groups = [request, ...itemsOf(request, 'configuration_update')].map((holder) => holder.child(group));
+  return groups.findLast((settings) => settings?.has(name));
+}
+
+const readFormat = (format: TreeReader | undefined): OutputFormat => openAiFormat(format, readSchema);
+
+function readSchema(format: TreeReader): OutputFormat {
+  const schema = openAiSchema(format);
+  if (schema === undefined) throw format.malformed('schema', 'is required');
+  return schema;
+}
+
+/** Hosted tools and those only the vendor's models know. Web search has many names. */
+const HOSTED =
+  /^(?:web_search\w*|file_search|code_interpreter|image_generation|mcp|shell|local_shell|apply_patch|tool_search|programmatic_tool_calling)$/;
+const WEB_SEARCH = 'web_search';
+
+/** @param definitions from anywhere in the request */
+function readTools(definitions: readonly TreeReader[]): Pick<ToolSet, 'tools' | 'hostedTools'> {
+  const tools: Tool[] = [];
+  const hostedTools: HostedTool[] = [];
+  for (const definition of definitions) {
+    const type = definition.word('type');
+    if (type === 'namespace') for (const tool of readNamespace(definition)) tools.push(tool);
+    else if (HOSTED.test(type)) hostedTools.push({ type: hostedType(type), path: definition.path });
+    else tools.push(readTool(definition));
+  }
+  return { tools, hostedTools };
+}
+
+interface ToolSet {
+  readonly tools: readonly Tool[];
+  readonly hostedTools: readonly HostedTool[];
+}
+
+const hostedType = (type: string): string => (type.startsWith(WEB_SEARCH) ? WEB_SEARCH : type);
+
+function readNamespace(definition: TreeReader): readonly Tool[] {
+  const namespace = definition.word('name');
+  const namespaceDescription = definition.string('description');
+  const named = { namespace, ...(namespaceDescription !== undefined && { namespaceDescription }) };
+  return definition.children('tools').map((tool) => ({ ...readTool(tool), ...named }));
+}
+
+function readTool(definition: TreeReader): Tool {
+  const type = definition.word('type');
+  switch (type) {
+    case 'function': {
+      const strict = definition.boolean('strict');
+      return {
+        ...namedTool(definition),
+        schema: definition.raw('parameters'),
+        ...(strict !== undefined && { strict }),
+      };
+    }
+    case 'custom':
+      return { ...namedTool(definition), schema: undefined, freeform: freeformOf(definition.child('format')) };
+    default:
+      throw notTranslatable(definition.pathOf('type'), `"${type}" is not supported by the upstream`);
+  }
+}
+
+function namedTool(definition: TreeReader): Pick<Tool, 'name' | 'description' | 'path'> {
+  const description = definition.string('description');
+  return { name: definition.word('name'), ...(description !== undefined && { description }), path: definition.path };
+}
+
+function freeformOf(format: TreeReader | undefined): NonNullable<Tool['freeform']> {
+  if (format?.string('type') !== 'grammar') return {};
+  return { grammar: { syntax: format.word('syntax'), definition: format.word('definition') } };
+}
+
+/** @throws AppError when it names an unknown tool, or one that only the vendor runs */
+function readToolChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice {
+  if (typeof request.value('tool_choice') === 'string') return { mode: modeIn(request, 'tool_choice') };
+  const choice = request.child('tool_choice');
+  if (choice === undefined) return { mode: 'auto' };
+  const type = choice.word('type');
+  switch (type) {
+    case 'function':
+    case 'custom':
+      return readNamedTool(choice, tools);
+    case 'allowed_tools':
+      return { mode: modeIn(choice, 'mode'), allowed: allowedNames(choice) };
+    default:
+      throw notTranslatable(choice.path, `cannot force "${type}" with this upstream`);
+  }
+}
+
+function modeIn(reader: TreeReader, name: string): 'auto' | 'none' | 'required' {
+  const mode = reader.word(name);
+  switch (mode) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return mode;
+    default:
+      throw reader.malformed(name, 'must be auto, none or required');
+  }
+}
+
+function readNamedTool(choice: TreeReader, tools: readonly Tool[]): ToolChoice {
+  const name = choice.word('name');
+  const namespace = choice.string('namespace');
+  const known = tools.find((tool) => tool.name === name && (namespace === undefined || tool.namespace === namespace));
+  if (known === undefined) throw choice.malformed('name', 'is not a tool of this request');
+  return { mode: 'one', name, ...(known.namespace !== undefined && { namespace: known.namespace }) };
+}
+
+/** Hosted tools have no name here. */
+const allowedNames = (choice: TreeReader): readonly string[] =>
+  choice.children('tools').flatMap((tool) => tool.string('name') ?? []);

@@ -1,0 +1,93 @@
+import { aCall, refusalOf } from '../../../test/support/calls.js';
+import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
+import { ResponsesProtocol } from './protocol.js';
+import { ResponsesVerbatim } from './verbatim.js';
+
+// Shapes of openai 7.57.0.
+
+const CODE = { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] };
+
+const callOf = (more: JsonObject): ReturnType<typeof aCall> =>
+  aCall(new ResponsesProtocol(), { model: 'm', input: 'Hello', ...more });
+const statesIn = (signals: readonly CallSignal[]): readonly CreatedState[] =>
+  signals.flatMap((signal) => (signal.type === 'state' ? signal.created : []));
+const ofWhole = (request: JsonObject, response: JsonObject): readonly CreatedState[] =>
+  statesIn(new ResponsesVerbatim().meterResponse(callOf(request), Buffer.from(JSON.stringify(response))));
+const ofStream = (request: JsonObject, events: readonly JsonObject[]): readonly CreatedState[] => {
+  const meter = new ResponsesVerbatim().meterStream(callOf(request));
+  const text = events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  return statesIn(new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals));
+};
+const message = (...annotations: readonly JsonObject[]): JsonObject => ({
+  type: 'message',
+  id: 'msg_1',
+  content: [{ type: 'output_text', text: '', annotations }],
+});
+
+const ITEMS: readonly (readonly [JsonObject, readonly CreatedState[]])[] = [
+  [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }, [{ kind: 'container', id: 'cntr_1' }]],
+  [
+    { type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_2' } },
+    [{ kind: 'container', id: 'cntr_2' }],
+  ],
+  [
+    message({ type: 'container_file_citation', container_id: 'cntr_3', file_id: 'cfile_3' }),
+    [
+      { kind: 'container', id: 'cntr_3' },
+      { kind: 'file', id: 'cfile_3' },
+    ],
+  ],
+  [message({ type: 'file_path', file_id: 'file_4', index: 0 }), [{ kind: 'file', id: 'file_4' }]],
+  // Of what was there before.
+  [message({ type: 'file_citation', file_id: 'file_5' }), []],
+  [{ type: 'file_search_call', results: [{ file_id: 'file_6' }] }, []],
+  [{ type: 'shell_call', environment: null }, []],
+  [{ type: 'mcp_call', container_id: 'cntr_7' }, []],
+];
+
+describe('state that a Responses response names', () => {
+  it.each(ITEMS)('is told by %j, whole and streamed', (item, states) => {
+    expect(ofWhole(CODE, { status: 'completed', output: [item] })).toEqual(states);
+    expect(ofStream(CODE, [{ type: 'response.output_item.done', item }])).toEqual(states);
+    expect(ofStream(CODE, [{ type: 'response.completed', response: { output: [item] } }])).toEqual(states);
+  });
+
+  it('is the conversation that it belongs to', () => {
+    const conversation = { id: 'conv_1' };
+    const states = [{ kind: 'conversation', id: 'conv_1' }];
+    expect(ofWhole(CODE, { conversation, output: [] })).toEqual(states);
+    expect(ofStream(CODE, [{ type: 'response.completed', response: { conversation } }])).toEqual(states);
+  });
+
+  it('is not looked for where the request can have none created', () => {
+    const [[item]] = ITEMS as [[JsonObject, unknown]];
+    expect(ofWhole({}, { output: [item], conversation: { id: 'conv_1' } })).toEqual([]);
+    expect(ofStream({}, [{ type: 'response.output_item.done', item }])).toEqual([]);
+  });
+
+  it('is named by items of a conversation too', () => {
+    const input = [ITEMS[0]![0], ITEMS[2]![0]];
+    expect(callOf({ input }).head.demands?.scopedIds).toEqual([
+      { kind: 'container', id: 'cntr_1', path: 'container_id' },
+      { kind: 'container', id: 'cntr_3', path: 'container_id' },
+      { kind: 'file', id: 'cfile_3', path: 'file_id' },
+    ]);
+  });
+
+  it('is named by an item that is the first of the input, and by one within an object called input', () => {
+    const file = { type: 'input_file', file_id: 'file_1' };
+    const states = [{ kind: 'file', id: 'file_1', path: 'file_id' }];
+    expect(callOf({ input: [file] }).head.demands?.scopedIds).toEqual(states);
+    expect(callOf({ input: [{ type: 'x', input: file }] }).head.demands?.scopedIds).toEqual(states);
+  });
+
+  it('must not be named twice by one object', () => {
+    const call = '{"model":"m","input":"","tools":[{"type":"code_interpreter","container":"a","Container":"b"}]}';
+    const reader = new ResponsesProtocol().headReader({ method: 'POST', path: '', query: '', headers: {} });
+    expect(refusalOf(() => reader.end({ bytes: Buffer.from(call) }))).toMatchObject({
+      kind: 'invalid_request',
+      details: { param: 'tools[0].Container' },
+    });
+  });
+});

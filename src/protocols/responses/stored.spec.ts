@@ -1,0 +1,134 @@
+import type { StoredResponseText, TreeObject } from '../contract/index.js';
+import { RESPONSES_STORAGE as storage } from './stored.js';
+
+const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+const said = (id: string, text: string) => ({
+  type: 'message',
+  id,
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [] }],
+});
+const reference = (id: string) => ({ type: 'item_reference', id });
+
+const EARLIER: StoredResponseText = {
+  input: [user('Hello')],
+  response: { id: 'resp_1', object: 'response', output: [said('msg_1', 'Hi'), said('msg_2', 'How are you?')] },
+};
+const NOTHING = { answer: undefined, ofItems: new Map<string, StoredResponseText>() };
+const keptFilters = {
+  answer: EARLIER,
+  ofItems: new Map([
+    ['msg_1', EARLIER],
+    ['msg_2', EARLIER],
+  ]),
+};
+
+describe('what a Responses request names', () => {
+  it('is a response that it continues, and items', () => {
+    const input = [user('a'), reference('msg_1'), { id: 'msg_2' }, { ...said('msg_3', 'b') }];
+    expect(storage.named({ previous_response_id: 'resp_1', input })).toEqual({
+      answerId: 'resp_1',
+      itemIds: ['msg_1', 'msg_2'],
+    });
+  });
+
+  it('is nothing when it says all itself', () => {
+    const nothing = { answerId: undefined, itemIds: [] };
+    expect(storage.named({ previous_response_id: null, input: 'Hello' })).toEqual(nothing);
+    expect(
+      storage.named({ input: [user('Hello'), said('msg_1', 'Hi'), { role: 'user', content: 'x', id: 'msg_9' }] }),
+    ).toEqual(nothing);
+    expect(storage.named({ prompt: { id: 'pmpt_1' } })).toEqual(nothing);
+  });
+});
+
+describe('a Responses request that names what is kept (case 78)', () => {
+  it('continues a response: what was said before it, the answer, then its own input', () => {
+    const request: TreeObject = { model: 'm', previous_response_id: 'resp_1', input: 'Fine.', store: true };
+    expect(storage.expand(request, keptFilters)).toEqual({
+      model: 'm',
+      store: true,
+      input: [user('Hello'), said('msg_1', 'Hi'), said('msg_2', 'How are you?'), user('Fine.')],
+    });
+  });
+
+  it('continues a response without any input of its own', () => {
+    expect(storage.inputOf(storage.expand({ previous_response_id: 'resp_1' }, keptFilters))).toHaveLength(3);
+  });
+
+  it('has items in the place of their references', () => {
+    const input = [user('a'), reference('msg_2'), user('b'), { id: 'msg_1' }];
+    const { ofItems } = keptFilters;
+    expect(storage.expand({ model: 'm', input }, { answer: undefined, ofItems })).toEqual({
+      model: 'm',
+      input: [user('a'), said('msg_2', 'How are you?'), user('b'), said('msg_1', 'Hi')],
+    });
+  });
+
+  it.each([
+    [{ previous_response_id: 'resp_9', input: 'x' }, 'previous_response_id', '"resp_9"'],
+    [{ input: [user('a'), reference('msg_9')] }, 'input[1].id', '"msg_9"'],
+  ])('is refused when it is not kept, by its name and with what to do: %j', (request, param, name) => {
+    expect(() => storage.expand(request, NOTHING)).toThrow(
+      expect.objectContaining({
+        kind: 'invalid_request',
+        message: expect.stringMatching(new RegExp(`${name}.*"store": false`)) as string,
+        details: { param, fault: 'previous_response_not_found' },
+      }),
+    );
+  });
+
+  it('is refused an item that the answer which is kept does not have', () => {
+    const ofItems = new Map([['msg_9', EARLIER]]);
+    expect(() => storage.expand({ input: [reference('msg_9')] }, { answer: undefined, ofItems })).toThrow('"msg_9"');
+  });
+
+  it('is refused one item twice', () => {
+    expect(() => storage.expand({ input: [reference('msg_1'), reference('msg_1')] }, keptFilters)).toThrow(
+      expect.objectContaining({ details: { param: 'input[1].id', fault: 'invalid_value' } }),
+    );
+  });
+});
+
+describe('the answer in the last bytes of a Responses answer', () => {
+  const response = { ...EARLIER.response, status: 'completed' };
+  const event = (data: object | string): string =>
+    typeof data === 'string'
+      ? `data: ${data}\n\n`
+      : `event: ${(data as { type: string }).type}\ndata: ${JSON.stringify(data)}\n\n`;
+  const given = { id: 'resp_1', itemIds: ['msg_1', 'msg_2'], text: JSON.stringify(response) };
+  const givenIn = (bytes: Buffer): unknown => {
+    const answer = storage.answerIn(bytes);
+    return answer && { ...answer, text: answer.text() };
+  };
+
+  it('is the whole of an unstreamed one', () => {
+    expect(givenIn(Buffer.from(JSON.stringify(response)))).toEqual(given);
+  });
+
+  it.each(['response.completed', 'response.incomplete'])('is in %s of a streamed one', (type) => {
+    const done = {
+      type: 'response.output_item.done',
+      response: { id: 'resp_0', output: [] },
+      item: said('msg_2', 'x'),
+    };
+    const bytes = Buffer.from(event(done) + event({ type, sequence_number: 9, response }) + event('[DONE]'));
+    expect(givenIn(bytes)).toEqual(given);
+  });
+
+  it('leaves out items that cannot be named', () => {
+    const output = [{ type: 'message' }, 'odd', said('msg_1', 'Hi')];
+    expect(storage.answerIn(Buffer.from(JSON.stringify({ id: 'resp_1', output })))?.itemIds).toEqual(['msg_1']);
+  });
+
+  it.each([
+    ['the end of one that was long', ' "usage":{}}'],
+    ['cut JSON', '{"id":"resp_1","output":['],
+    ['no response', '{"id":"resp_1"}'],
+    ['another event', event({ type: 'response.created', response })],
+    ['nothing', ''],
+  ])('is not there in %s', (_, text) => {
+    expect(storage.answerIn(Buffer.from(text))).toBeUndefined();
+  });
+});

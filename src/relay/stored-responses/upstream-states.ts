@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock } from '../../platform/shared/index.js';
+import type { CreatedState, ScopedId } from '../../protocols/contract/index.js';
+import { type StateMaker, StoredResponseLimits } from './stored-response.js';
+
+/** A row of created state. */
+interface StateRow extends StateMaker {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** Last use, and expiry after it; the upstream may delete it earlier. */
+interface StateUse {
+  readonly usedAt: Date;
+  readonly keptUntil: Date;
+}
+
+/** Ordered by key, so that concurrent inserts do not deadlock. */
+const RECORD = `
+  INSERT INTO upstream_states (account_id, kind, id, channel_id, credential_id, used_at, expires_at, ends_at)
+  SELECT DISTINCT ON (s.kind, s.id) a.id, s.kind, s.id, $2, $3, $4::timestamptz, LEAST(s.ends_at, $5::timestamptz), s.ends_at
+    FROM accounts a CROSS JOIN unnest($6::text[], $7::text[], $8::timestamptz[]) AS s (kind, id, ends_at)
+   WHERE a.id = $1 AND a.state <> 'deleted'
+   ORDER BY s.kind, s.id, s.ends_at DESC NULLS LAST
+  ON CONFLICT (account_id, kind, id) DO UPDATE
+     SET channel_id = EXCLUDED.channel_id, credential_id = EXCLUDED.credential_id, used_at = EXCLUDED.used_at,
+         expires_at = EXCLUDED.expires_at, ends_at = EXCLUDED.ends_at`;
+
+/** Use is recorded at most once a day: reads usually write nothing and never wait. */
+const FIND = `
+  WITH named AS (SELECT DISTINCT kind, id FROM unnest($2::text[], $3::text[]) AS n (kind, id)),
+  stale AS (
+    SELECT kind, id FROM upstream_states JOIN named USING (kind, id)
+     WHERE account_id = $1 AND expires_at > $4 AND used_at < $4::timestamptz - interval '1 day'
+       FOR UPDATE OF upstream_states SKIP LOCKED),
+  renewed AS (
+    UPDATE upstream_states u SET used_at = $4, expires_at = LEAST(u.ends_at, $5::timestamptz)
+      FROM stale WHERE u.account_id = $1 AND u.kind = stale.kind AND u.id = stale.id)
+  SELECT kind, id, channel_id AS "channelId", credential_id AS "credentialId"
+    FROM upstream_states JOIN named USING (kind, id)
+   WHERE account_id = $1 AND expires_at > $4`;
+
+/** The least recently used state beyond an account's limit. */
+const EVICT = `
+  DELETE FROM upstream_states WHERE account_id = $1 AND (kind, id) IN (
+    SELECT kind, id FROM upstream_states WHERE account_id = $1
+     ORDER BY used_at DESC, kind, id OFFSET $2 FOR UPDATE SKIP LOCKED)`;
+
+@Injectable()
+export class UpstreamStatesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async record(
+    accountId: string,
+    { channelId, credentialId }: StateMaker,
+    states: readonly (Pick<ScopedId, 'kind' | 'id'> & { readonly endsAt: Date | null })[],
+    { usedAt, keptUntil }: StateUse,
+  ): Promise<void> {
+    const [kinds, ids, ends] = [states.map((s) => s.kind), states.map((s) => s.id), states.map((s) => s.endsAt)];
+    await this.dataSource.query(RECORD, [accountId, channelId, credentialId, usedAt, keptUntil, kinds, ids, ends]);
+  }
+
+  find(
+    accountId: string,
+    named: readonly Pick<ScopedId, 'kind' | 'id'>[],
+    { usedAt, keptUntil }: StateUse,
+  ): Promise<readonly StateRow[]> {
+    const [kinds, ids] = [named.map(({ kind }) => kind), named.map(({ id }) => id)];
+    return this.dataSource.query(FIND, [accountId, kinds, ids, usedAt, keptUntil]);
+  }
+
+  async evict(accountId: string, kept: number): Promise<void> {
+    await this.dataSource.query(EVICT, [accountId, kept]);
+  }
+
+  async deleteExpired(now: Date): Promise<void> {
+    await this.dataSource.query('DELETE FROM upstream_states WHERE expires_at <= $1', [now]);
+  }
+}
+
+/** Inserts of this process between evictions. */
+const RECORDS_PER_EVICTION = 64;
+
+/** IDs of upstream state per account: containers, files, conversations, threads. Shared by all keys of the account. */
+@Injectable()
+export class UpstreamStates {
+  private records = 0;
+
+  constructor(
+    private readonly rows: UpstreamStatesRepository,
+    private readonly limits: StoredResponseLimits,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Kept until the upstream deletes it, at most 30 days after its last use. */
+  async record(accountId: string, maker: StateMaker, created: readonly CreatedState[]): Promise<void> {
+    const states = created.map(({ kind, id, endsAt }) => ({
+      kind,
+      id,
+      endsAt: endsAt === undefined ? null : new Date(endsAt),
+    }));
+    await this.rows.record(accountId, maker, states, this.use());
+    if (++this.records % RECORDS_PER_EVICTION === 0) await this.rows.evict(accountId, this.limits.statesOfAccount);
+  }
+
+  /** Makers of the named state, by position; undefined if not made for the account, or expired. */
+  async makersOf(accountId: string, named: readonly ScopedId[]): Promise<readonly (StateMaker | undefined)[]> {
+    const possible = named.filter(({ id }) => id !== '' && !id.includes('\0'));
+    const rows = possible.length === 0 ? [] : await this.rows.find(accountId, possible, this.use());
+    const makers = new Map(rows.map((row) => [nameOf(row), row]));
+    return named.map((one) => makers.get(nameOf(one)));
+  }
+
+  private use(): StateUse {
+    const usedAt = this.clock.date();
+    return { usedAt, keptUntil: new Date(usedAt.getTime() + this.limits.stateMs) };
+  }
+}
+
+const nameOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string => `${kind} ${id}`;
