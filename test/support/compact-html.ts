@@ -14,8 +14,11 @@ export function compactHtml(html: string): string {
 
 const compact = (html: string): string =>
   html
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ (?=\/?>)/g, '')
+    .replaceAll(/<[^>]*>|\s+/g, (match) => (match.startsWith('<') ? compactTag(match) : ' '))
     .replaceAll('> <', '><')
     .replaceAll(AROUND_BLOCKS, '$1')
     .replaceAll(/(<(?:a|button)\b[^>]*>) | (?=<\/(?:a|button)>)/g, '$1');
+
+/** Values keep their whitespace: they are what a browser submits. */
+const compactTag = (tag: string): string =>
+  tag.replaceAll(/("[^"]*")|\s+/g, (_, value?: string) => value ?? ' ').replace(/ (?=\/?>$)/, '');
