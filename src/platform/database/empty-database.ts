@@ -5,9 +5,6 @@ import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { dataSourceOptions } from './data-source.js';
 import { DatabaseUnusable } from './database.errors.js';
 
-/** The names of all migrations that this program has, in the order they are applied. */
-export const MIGRATION_NAMES: readonly string[] = migrations.map(({ name }) => name);
-
 /**
  * Fills a database that has nothing in it: with the schema that these migrations make, and then with whatever `fill`
  * writes on the same session. It is one transaction: all of it is there afterwards, or nothing. A service that starts

@@ -1,4 +1,4 @@
-// Owns everything between the program and PostgreSQL: the embedded server, the TypeORM data source and its migrations,
+// Owns everything between the program and PostgreSQL: the embedded server, the TypeORM data source, migrations and SQL files,
 // the connection pools, group commit, notifications between processes, and closing all of it last.
 // Does not own any table: entities, repositories and SQL belong to the modules that need them.
 export { ADVISORY_LOCKS } from './advisory-locks.js';
@@ -7,13 +7,13 @@ export { compositeArray } from './composite.js';
 export { DatabaseHealth } from './database-health.js';
 export { DatabaseServer } from './database-server.js';
 export { DatabaseModule } from './database.module.js';
-export { fillEmptyDatabase, MIGRATION_NAMES } from './empty-database.js';
+export { fillEmptyDatabase } from './empty-database.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
 export { isDatabaseOutage, isOutage } from './outage.js';
 export { ReconnectingCopy } from './reconnecting-copy.js';
 export type { KeptSession, SessionClient } from './kept-session.js';
 export { longSession } from './long-session.js';
-export { migrate } from './migrate.js';
+export { migrate, MIGRATION_NAMES } from './migrate.js';
 export { nanosColumn } from './nanos.column.js';
 export { Notifications, UNHEARD_CACHE_MS } from './notifications.js';
 export { DatabasePools } from './pools.js';
