@@ -45,7 +45,7 @@ interface ExtensionLine extends FundsLine {
   granted: string;
 }
 
-/** The statements that write wallets, keys, budgets and calls at once; their text is in the migrations. */
+/** The statements that write wallets, keys, budgets and calls at once; their text is in platform/database/sql. */
 @Injectable()
 export class BillingRepository {
   constructor(
