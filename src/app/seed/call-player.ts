@@ -21,7 +21,7 @@ import {
   type Ticket,
 } from '../../relay/billing/index.js';
 import type { CallScript } from './call-script.js';
-import type { Offer } from './seed.catalog.js';
+import type { SeedOffer } from './seed.catalog.js';
 
 /** The places of members in a body that nobody sent. */
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
@@ -165,7 +165,7 @@ class PlayedAttempt extends AttemptLog {
   constructor(
     call: Call,
     ordinal: number,
-    { model, channel: { name, protocol, costs }, upstreamModel }: Offer,
+    { model, channel: { name, protocol, costs }, upstreamModel }: SeedOffer,
     private readonly times: AttemptTimes,
   ) {
     const target = { channel: name, protocol, upstreamModel, credential: 1, cost: costs.get(model.name) };

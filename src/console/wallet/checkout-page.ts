@@ -13,7 +13,7 @@ import {
 } from '../../wallet/index.js';
 import { Form, type FormBody, OnceForms, type Page, Redirect } from '../web/index.js';
 import { WalletPages } from './wallet.pages.js';
-import { amountIn, paymentErrors, PaymentForm, RedeemForm } from './wallet.view.js';
+import { amountIn, paymentErrors, TopUpForm, RedeemForm } from './wallet.view.js';
 
 const UNAVAILABLE = 503;
 const TOO_MANY = 429;
@@ -47,8 +47,8 @@ export class CheckoutPage {
     }
   }
 
-  private read(body: FormBody): Form<PaymentForm> {
-    const payment = Form.read(PaymentForm, body);
+  private read(body: FormBody): Form<TopUpForm> {
+    const payment = Form.read(TopUpForm, body);
     const offer = offerIn(this.settings.current().payment);
     for (const [field, message] of offer ? paymentErrors(payment.values, offer) : []) payment.refuse(field, message);
     return payment;

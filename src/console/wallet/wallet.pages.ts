@@ -6,7 +6,7 @@ import { Clock, dayOf, type Nanos, nanos } from '../../platform/shared/index.js'
 import { TimeLimitedReads } from '../../usage/index.js';
 import { allowanceOf, offerIn, type TopUpPosition, WalletService, WalletStatement } from '../../wallet/index.js';
 import { Cursors, type Form, type Notice, Page, type Shell, ShellContent } from '../web/index.js';
-import { type PaymentForm, type RedeemForm, walletPage } from './wallet.view.js';
+import { type TopUpForm, type RedeemForm, walletPage } from './wallet.view.js';
 
 const PAGE_ROWS = 50;
 
@@ -60,7 +60,7 @@ export interface WalletEntry {
 /** The form that was refused, if one was. */
 interface ReturnedForms {
   readonly code?: Form<RedeemForm>;
-  readonly payment?: Form<PaymentForm>;
+  readonly payment?: Form<TopUpForm>;
   /** Why no payment was begun though nothing is wrong with the form. */
   readonly notBegun?: string;
   /** When it is not 422. */

@@ -38,7 +38,7 @@ interface WalletInput {
   readonly offer: PaymentOffer | undefined;
   /** The form that was refused, if one was. */
   readonly code: Form<RedeemForm> | undefined;
-  readonly payment: Form<PaymentForm> | undefined;
+  readonly payment: Form<TopUpForm> | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -104,7 +104,7 @@ function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput
 interface AddFundsInput {
   readonly offer: PaymentOffer | undefined;
   readonly code: Form<RedeemForm> | undefined;
-  readonly payment: Form<PaymentForm> | undefined;
+  readonly payment: Form<TopUpForm> | undefined;
 }
 
 /** The ways to add funds, each with the form that is filled in there. */
@@ -115,11 +115,11 @@ function addFunds({ offer, code, payment }: AddFundsInput) {
     ...(returned && { form: returned }),
     ids: payment && offer && { amount: 'amount-0' },
     code: code ?? Form.empty<RedeemForm>(),
-    pay: offer && payView(offer, payment ?? Form.empty<PaymentForm>()),
+    pay: offer && payView(offer, payment ?? Form.empty<TopUpForm>()),
   };
 }
 
-function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<PaymentForm>) {
+function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<TopUpForm>) {
   const { amount, other } = form.values;
   const options = amounts.map((one) => ({ value: formatUsd(one), label: usd(one).replace(/\.00$/, '') }));
   // In the middle is what most people take.
@@ -150,7 +150,7 @@ const CHOOSE = 'Choose or enter an amount.';
 const NOT_OFFERED = 'Choose or enter an amount.';
 
 /** How much to pay: one of the amounts that are offered, unless another one is typed. */
-export class PaymentForm {
+export class TopUpForm {
   @IsString({ message: CHOOSE })
   readonly amount: string = '';
 
@@ -159,7 +159,7 @@ export class PaymentForm {
 }
 
 /** What is to be paid; nothing, where that is no amount. */
-export const amountIn = ({ amount, other }: PaymentForm): Nanos => typedAmount(isEmpty(other) ? amount : other) ?? ZERO;
+export const amountIn = ({ amount, other }: TopUpForm): Nanos => typedAmount(isEmpty(other) ? amount : other) ?? ZERO;
 
 /**
  * By field, what to enter there instead. A choice counts for nothing beside another amount that can be paid; beside one
@@ -168,7 +168,7 @@ export const amountIn = ({ amount, other }: PaymentForm): Nanos => typedAmount(i
 export function paymentErrors(
   { amount = '', other = '' }: FormBody,
   offer: PaymentOffer,
-): readonly (readonly [field: keyof PaymentForm, message: string])[] {
+): readonly (readonly [field: keyof TopUpForm, message: string])[] {
   if (isEmpty(other)) return isEmpty(amount) ? [['amount', CHOOSE]] : choiceErrors(amount, offer);
   const typed = amountOf(other);
   if (typed !== undefined && isPayable(typed, offer)) return [];

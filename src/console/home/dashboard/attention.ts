@@ -6,7 +6,7 @@ import { type AllowanceOutlook, lastingBalance } from '../../../wallet/index.js'
 import { noticeText } from '../../keys/index.js';
 
 /** What may have to be attended to. */
-export interface Conditions {
+export interface AttentionConditions {
   readonly now: Date;
   readonly timeZone: string;
   readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos };
@@ -39,14 +39,14 @@ const MAX = 6;
 const LONGEST_REASON = 90;
 
 /** The worst in front, at most six. */
-export function attention(conditions: Conditions): readonly Attention[] {
+export function attention(conditions: AttentionConditions): readonly Attention[] {
   const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
   const all = [...moneyOf(conditions), ...noticesOf(conditions), ...ofKeys, ...troublesOf(conditions)];
   const isBad = ({ tone }: Attention): boolean => tone === 'bad';
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX);
 }
 
-function moneyOf({ wallet, pace, allowance, now }: Conditions): Attention[] {
+function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): Attention[] {
   const item = (tone: Attention['tone'], text: string): Attention[] => [
     { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
   ];
@@ -59,7 +59,7 @@ function moneyOf({ wallet, pace, allowance, now }: Conditions): Attention[] {
   return item('warn', `Your balance lasts ${daysLeftText(lasting, pace) ?? ''} at this pace`);
 }
 
-const noticesOf = ({ notices, timeZone }: Conditions): Attention[] =>
+const noticesOf = ({ notices, timeZone }: AttentionConditions): Attention[] =>
   notices.map((notice) => {
     const { text, calls, known } = noticeText(notice, timeZone);
     const { id, keyId, keyName } = notice;
@@ -103,7 +103,7 @@ function fullestLimit({ quota, used, held, budgets }: OwnKey): { name: string; p
     .toSorted((one, other) => other.percent - one.percent)[0];
 }
 
-const troublesOf = ({ usage, timeZone }: Conditions): Attention[] =>
+const troublesOf = ({ usage, timeZone }: AttentionConditions): Attention[] =>
   (usage?.troubles ?? []).map(({ model, calls, since, result, reason, message }) => ({
     tone: 'bad',
     icon: 'warning',

@@ -9,10 +9,10 @@ import {
 import { expiryNote, lastingBalance } from '../../../wallet/index.js';
 import type { UsageOverview } from '../../usage/index.js';
 import { clientSnippets, DOLLARS, type Reachable, stackedBars } from '../../web/index.js';
-import { attention, type Conditions, daysLeftText } from './attention.js';
+import { attention, type AttentionConditions, daysLeftText } from './attention.js';
 
 /** Everything that the first page of an account is made of. */
-export interface DashboardInput extends Conditions {
+export interface DashboardInput extends AttentionConditions {
   /** The group of the account, and its multiplier in words. */
   readonly group: { readonly name: string; readonly multiplier: string } | undefined;
   /** Undefined: it could not be read in time. */
@@ -150,7 +150,7 @@ function fundsText({ payable, isOperator }: Pick<DashboardInput, 'payable' | 'is
 const UNKNOWN = '–';
 
 /** The four figures on top of the dashboard, each with one line that compares it. */
-function figures(conditions: Conditions & { readonly usage: UsageOverview | undefined }) {
+function figures(conditions: AttentionConditions & { readonly usage: UsageOverview | undefined }) {
   const { wallet, usage } = conditions;
   const costs = usage && dayCosts(usage);
   return [
@@ -164,7 +164,7 @@ function figures(conditions: Conditions & { readonly usage: UsageOverview | unde
 const known = <T>(value: T | undefined, show: (value: T) => string): string =>
   value === undefined ? UNKNOWN : show(value);
 
-function balanceNote({ wallet: { balance, held }, pace, allowance, now }: Conditions): string {
+function balanceNote({ wallet: { balance, held }, pace, allowance, now }: AttentionConditions): string {
   const left = daysLeftText(lastingBalance(balance, pace, allowance, now), pace);
   const onHold = held > 0n ? `${usd(held)} on hold` : '';
   return [left === undefined ? onHold : `${left} at this pace`, expiryNote(allowance)].filter(Boolean).join(', ');

@@ -1,5 +1,5 @@
 import type { AppError } from '../../../platform/shared/index.js';
-import type { AttemptTarget, ChannelHealth } from './channel-health.js';
+import type { CalledTarget, ChannelHealth } from './channel-health.js';
 import type { ChannelOutcomes } from './channel-outcomes.js';
 import { classifyFailure, type Cooldown, isOfCredential } from './cooldown.js';
 
@@ -19,7 +19,7 @@ export class ObservedAttempt {
 
   constructor(
     private readonly health: ChannelHealth,
-    private readonly target: AttemptTarget,
+    private readonly target: CalledTarget,
     private readonly probed: Probed,
   ) {
     this.outcomes = health.outcomesOf(target.channel);
