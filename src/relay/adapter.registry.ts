@@ -51,8 +51,8 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** Default auth by upstream protocol. */
-  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['usualAuth']> {
-    return new Map([...this.upstreams].map(([id, { usualAuth }]) => [id, usualAuth]));
+  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
+    return new Map([...this.upstreams].map(([id, { defaultAuth: usualAuth }]) => [id, usualAuth]));
   }
 
   /** @throws RangeError when no such adapter is registered */

@@ -10,7 +10,7 @@ import { RelayService } from './relay.service.js';
 import { requestLineOf } from './request-facts.js';
 
 /** Creates the controllers for a protocol's POST endpoints. */
-export function apiControllers({ id, callPaths, promptQuestion }: ProtocolAdapter): readonly Type[] {
+export function apiControllers({ id, callPaths, tokenCounting: promptQuestion }: ProtocolAdapter): readonly Type[] {
   const calls = callController(id, callPaths);
   return promptQuestion === undefined ? [calls] : [calls, promptCountController(promptQuestion)];
 }

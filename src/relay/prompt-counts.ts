@@ -87,7 +87,7 @@ export class UpstreamPromptCounts {
     if (answer === undefined) return undefined;
     const { status, headers } = answer;
     const body = jsonOf(answer);
-    if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
+    if (status >= 200 && status < 300) return isJsonObject(body) && question.hasCount(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
     // 404: the upstream does not have this endpoint.
     if (error instanceof UpstreamRefusal && status !== 404) throw error;
@@ -132,7 +132,7 @@ export class PromptCounts {
 
   private async count({ protocol, head, body }: Call): Promise<number> {
     const places = this.adapters.protocol(protocol).textPlaces;
-    const counted = await this.counter.count({ prompt: body.bytes, answer: [], places });
+    const counted = await this.counter.count({ prompt: body.bytes, response: [], places });
     return counted === undefined
       ? likelyPromptTokens(head.size, NO_WINDOW)
       : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);

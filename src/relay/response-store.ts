@@ -79,8 +79,8 @@ export class ResponseStore {
     if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.ofAnswers();
     if (asked.storage === undefined || call.head.outside === undefined) return undefined;
     const find = (named: NamedResponses): Promise<PreviousResponses> | undefined => {
-      if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
-      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.answerId);
+      if (named.responseId === undefined && named.itemIds.length === 0) return undefined;
+      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.responseId);
       return this.find(named, call, caller, asked, request);
     };
     const named = names();
@@ -113,7 +113,7 @@ export class ResponseStore {
   }
 
   private async find(
-    { answerId, itemIds }: NamedResponses,
+    { responseId: answerId, itemIds }: NamedResponses,
     call: Call,
     caller: Caller,
     asked: ProtocolAdapter,
@@ -128,7 +128,7 @@ export class ResponseStore {
 
   private async write({ call, caller, protocol, maker, input }: Keepable, last: Uint8Array): Promise<void> {
     const { storage } = protocol;
-    const given = storage?.answerIn(last);
+    const given = storage?.responseIn(last);
     if (storage === undefined || given === undefined) return;
     const text = input?.();
     if (input !== undefined && text === undefined) return;

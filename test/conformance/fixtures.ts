@@ -72,9 +72,9 @@ export function resultMeant({ usage, ...result }: JsonObject): CallResult {
 
 /** An answer as it is written down: without what a transcript may leave out of its meaning. */
 export function withoutNames({ usage, ...result }: CallResult, meant: CallResult): CallResult {
-  const { answerId, serviceTier, ...counts } = usage ?? NO_TOKENS;
+  const { responseId, serviceTier, ...counts } = usage ?? NO_TOKENS;
   const named = {
-    ...(meant.usage?.answerId !== undefined && { answerId }),
+    ...(meant.usage?.responseId !== undefined && { responseId }),
     ...(meant.usage?.serviceTier !== undefined && { serviceTier }),
   };
   return { ...result, usage: usage && ({ ...counts, ...named } as TokenUsage) };

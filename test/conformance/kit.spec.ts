@@ -114,7 +114,7 @@ function credulous(decoder: StreamDecoder): StreamDecoder {
 
 /** Says of what it sends all the same that it is lost. */
 function doubting(context: BuildContext): BuildContext {
-  if (context.content.lead.length > 0) context.losses.warn('unsupported_content', 'messages');
+  if (context.content.lead.length > 0) context.warnings.warn('unsupported_content', 'messages');
   return context;
 }
 
@@ -167,7 +167,7 @@ describe('an upstream half that is wrong in one respect', () => {
     [
       'says of nothing that it is lost',
       ['one call at a time', 'JSON of a schema', 'output limit', 'settings', 'reasoning shown'],
-      building((context) => ({ ...context, losses: new TranslationWarnings(false) })),
+      building((context) => ({ ...context, warnings: new TranslationWarnings(false) })),
     ],
     ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],
     ['takes every end for a good one', ['early end'], decoding(credulous)],
@@ -265,7 +265,7 @@ class Tableless extends TelegraphProtocol {
 class Wordless extends TelegraphProtocol {
   override readonly textPlaces = {
     prompt: { conversation: [], definitions: [], silent: [], whole: [] },
-    answer: { within: [], texts: [] },
+    response: { within: [], texts: [] },
   };
 }
 

@@ -24,14 +24,14 @@ import type { ChatFlags } from './flags.js';
 interface MessageContext {
   readonly flags: ChatFlags;
   readonly names: ToolNames;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
   /** Whose reasoning the upstream accepts. */
   readonly family: string;
 }
 
 /** Messages of a conversation with paired results. */
 export function buildMessages({ lead, turns }: CallContent, context: MessageContext): readonly TreeObject[] {
-  if (turns.at(-1)?.role === 'assistant') context.losses.warn('prefill', 'messages');
+  if (turns.at(-1)?.role === 'assistant') context.warnings.warn('prefill', 'messages');
   const writer = new MessageWriter(context);
   writer.lead(lead);
   for (const turn of turns) writer.turn(turn);
@@ -117,7 +117,7 @@ class MessageWriter {
     const texts = parts.filter((part) => part.kind === 'text');
     const refusal = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : [])).join('\n');
     if (parts.some(({ kind }) => kind === 'image' || kind === 'file' || kind === 'audio')) {
-      this.context.losses.warn('unsupported_content', 'messages');
+      this.context.warnings.warn('unsupported_content', 'messages');
     }
     if (calls.length === 0 && texts.length === 0 && refusal === '') return;
     this.flush();

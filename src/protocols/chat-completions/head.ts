@@ -42,7 +42,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit: readOutputLimit(fields),
-    answers: fields.optionalInteger('n', { min: 1, max: MAX_ANSWERS }) ?? 1,
+    choices: fields.optionalInteger('n', { min: 1, max: MAX_ANSWERS }) ?? 1,
     effort: fields.optionalString('reasoning_effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
     affinity: cacheAffinityIn(fields, PROMPT_CACHE_KEY),

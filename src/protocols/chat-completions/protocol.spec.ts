@@ -13,14 +13,14 @@ describe('the head of a Chat Completions call', () => {
       model: 'm',
       stream: false,
       outputLimit: undefined,
-      answers: 1,
+      choices: 1,
       effort: undefined,
     });
   });
 
   it('reads what the client sets', () => {
     const body = { ...least, stream: true, n: 3, max_completion_tokens: 50, reasoning_effort: 'high' };
-    expect(head(body)).toMatchObject({ stream: true, answers: 3, outputLimit: 50, effort: 'high' });
+    expect(head(body)).toMatchObject({ stream: true, choices: 3, outputLimit: 50, effort: 'high' });
     expect(head({ ...least, max_tokens: 70, stream: null })).toMatchObject({ stream: false, outputLimit: 70 });
   });
 

@@ -96,5 +96,5 @@ const CHAT_TEXTS: TextPlaces = {
     silent: ['role', 'type', 'id', 'tool_call_id', 'image_url', 'detail', 'file_id', 'format', 'cache_control'],
     whole: [],
   },
-  answer: { within: ['choices'], texts: TEXTS },
+  response: { within: ['choices'], texts: TEXTS },
 };

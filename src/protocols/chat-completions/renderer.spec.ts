@@ -140,7 +140,7 @@ describe('streams for Chat Completions clients', () => {
     const context = aRenderContext(protocol, HELLO);
     const answer = JSON.parse(protocol.renderResponse(anAnswer([], stop), context)) as { choices: [Choice] };
     expect(answer.choices[0].finish_reason).toBe(finish);
-    expect(context.losses.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
+    expect(context.warnings.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
   });
 
   it('that fail have one frame more, and neither a reason nor the marker (case 98)', () => {

@@ -210,8 +210,8 @@ const annotationOf = ({ url, title }: Annotation): JsonObject => ({
   url_citation: { start_index: 0, end_index: 0, url, title },
 });
 
-function finishReason(stop: StopReason, { request, losses }: RenderContext): string {
-  if (stop === 'pause') losses.warn('paused', 'finish_reason');
+function finishReason(stop: StopReason, { request, warnings }: RenderContext): string {
+  if (stop === 'pause') warnings.warn('paused', 'finish_reason');
   return stop === 'tool_calls' && isLegacy(request) ? 'function_call' : FINISH_REASONS[stop];
 }
 

@@ -59,10 +59,10 @@ describe('Chat Completions requests as content', () => {
         { type: 'text', text: 'b' },
       ],
     };
-    const losses = new TranslationWarnings(false);
-    const { turns } = contentOf(protocol, { model: 'm', messages: [HELLO, shown] }, losses);
+    const warnings = new TranslationWarnings(false);
+    const { turns } = contentOf(protocol, { model: 'm', messages: [HELLO, shown] }, warnings);
     expect(turns[1]).toEqual({ role: 'assistant', parts: [text('b')] });
-    expect(losses.header).toBe('unsupported_content:messages[1].content');
+    expect(warnings.header).toBe('unsupported_content:messages[1].content');
   });
 
   it('take null for what is not there, and pass over what they do not know (case 72)', () => {

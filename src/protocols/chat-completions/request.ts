@@ -30,10 +30,10 @@ export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema',
 const MAX_LOGPROBS = 20;
 
 /** Parses a request. @throws AppError invalid_request naming the member */
-export function parseChatRequest(request: TreeObject, { losses }: ParseContext): CallContent {
+export function parseChatRequest(request: TreeObject, { warnings }: ParseContext): CallContent {
   const reader = new TreeReader(request);
   refuseUntranslatable(reader);
-  const { lead, turns } = readConversation(reader.children('messages'), losses);
+  const { lead, turns } = readConversation(reader.children('messages'), warnings);
   if (!turns.some(({ role }) => role === 'user')) throw malformed('messages', 'must contain user content');
   return {
     lead,
@@ -99,8 +99,8 @@ const readFormat = (reader: TreeReader): OutputFormat =>
   );
 
 /** Parses the conversation. @throws AppError invalid_request naming the member */
-function readConversation(messages: readonly TreeReader[], losses: TranslationWarnings): ConversationBuilder {
-  const reader = new MessageReader(losses);
+function readConversation(messages: readonly TreeReader[], warnings: TranslationWarnings): ConversationBuilder {
+  const reader = new MessageReader(warnings);
   for (const message of messages) reader.read(message);
   return reader.conversation;
 }
@@ -114,19 +114,19 @@ class MessageReader {
   private readonly legacyIds = new Map<string, string>();
   private legacyCalls = 0;
 
-  constructor(private readonly losses: TranslationWarnings) {}
+  constructor(private readonly warnings: TranslationWarnings) {}
 
   read(message: TreeReader): void {
     switch (message.word('role')) {
       case 'system':
       case 'developer':
-        for (const { text } of readContent(message, 'text')) this.conversation.instruct(text);
+        for (const { text } of readContent(message, 'text')) this.conversation.addInstruction(text);
         return;
       case 'user':
-        this.conversation.say('user', readContent(message, 'image', 'audio', 'file'));
+        this.conversation.addTurn('user', readContent(message, 'image', 'audio', 'file'));
         return;
       case 'assistant':
-        this.conversation.say('assistant', this.assistantParts(message));
+        this.conversation.addTurn('assistant', this.assistantParts(message));
         return;
       case 'tool':
         this.result(message, message.word('tool_call_id'));
@@ -156,7 +156,7 @@ class MessageReader {
   private assistantContent(message: TreeReader): readonly Part[] {
     return readContent(message, 'refusal', 'image', 'audio', 'file').filter((part) => {
       const isSaid = part.kind === 'text' || part.kind === 'refusal';
-      if (!isSaid) this.losses.warn('unsupported_content', message.pathOf('content'));
+      if (!isSaid) this.warnings.warn('unsupported_content', message.pathOf('content'));
       return isSaid;
     });
   }
@@ -188,7 +188,7 @@ class MessageReader {
     // Not in the specification, but clients send images here.
     const parts = readContent(message, 'image', 'file').filter((part) => part.kind !== 'text' || part.text !== '');
     const isFreeform = this.freeform.has(id) || undefined;
-    this.conversation.say('user', [{ kind: 'tool-result', id, parts, isError: false, isFreeform }]);
+    this.conversation.addTurn('user', [{ kind: 'tool-result', id, parts, isError: false, isFreeform }]);
   }
 }
 

@@ -26,7 +26,7 @@ import { ChatCompletionsVerbatim } from './verbatim.js';
 export class ChatCompletionsUpstream implements UpstreamAdapter {
   readonly id = CHAT_COMPLETIONS;
   readonly provider = 'openai';
-  readonly usualAuth = 'bearer';
+  readonly defaultAuth = 'bearer';
   readonly verbatim = new ChatCompletionsVerbatim();
   readonly modelListing = modelListing({ list: 'data', nameOf: idOf });
 
@@ -42,7 +42,7 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
     return new ChatDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
+  probeRequest(model: string): UpstreamRequest {
     return smallestRequest(PATH, { model, messages: [{ role: 'user', content: 'Hi' }] });
   }
 

@@ -117,7 +117,7 @@ export class ChatCompletionsMeter implements StreamMeter {
 
   constructor({ head }: Call) {
     this.#head = head;
-    this.#answers = head.answers;
+    this.#answers = head.choices;
     this.#mayCite = head.fields.has(WEB_SEARCH);
     this.#usageWanted = head.fields.isTrue(INCLUDE_USAGE);
   }

@@ -25,7 +25,7 @@ export interface TracedUpstream {
 /** What a trace contains: numbers and configured names, never user input. */
 export interface EndedCall {
   readonly requestId: string;
-  readonly dialect: ProtocolId;
+  readonly protocol: ProtocolId;
   /** Undefined before admission, when it is user input. */
   readonly model: string | undefined;
   readonly group: string;
@@ -59,7 +59,7 @@ export interface EndedUsage {
 export interface EndedAttempt {
   readonly ordinal: number;
   readonly channel: string;
-  readonly dialect: ProtocolId;
+  readonly protocol: ProtocolId;
   /** The upstream's name. */
   readonly model: string;
   readonly httpStatus: number | undefined;

@@ -34,7 +34,7 @@ export interface CallHead {
   /** The client's limit of output tokens per choice; undefined: none. */
   readonly outputLimit: number | undefined;
   /** Number of choices (`n`); 1 in protocols without it. */
-  readonly answers: number;
+  readonly choices: number;
   readonly effort: Effort | undefined;
   /** Requested service tier as written; absent: the upstream chooses. */
   readonly serviceTier?: string | undefined;
@@ -104,7 +104,7 @@ export interface TokenUsage {
   /** Model runs not included in the totals: compaction, advisors, other models. */
   readonly passes?: readonly UsagePass[];
   /** By which a later call can refer to this response. */
-  readonly answerId?: string;
+  readonly responseId?: string;
   /** Set if a total was not reported as a count. */
   readonly irregular?: IrregularTotals;
 }

@@ -43,7 +43,7 @@ export const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined }
 
 /** Outside content in protocols that only refer to it within messages. */
 export const outsideIn = (fields: JsonFields): OutsideContent | undefined =>
-  fields.leansOutside ? UNKNOWN_CONTENT : undefined;
+  fields.hasOutsideContent ? UNKNOWN_CONTENT : undefined;
 
 /** Of both OpenAI protocols: calls with the same key should share a prompt cache. */
 export const PROMPT_CACHE_KEY = 'prompt_cache_key';

@@ -107,7 +107,7 @@ export type {
   ScopedId,
   ScopedKind,
 } from './request-demands.js';
-export { commonEdits, jsonHeaders, smallestRequest, upstreamHeaders } from './rewrite.js';
+export { commonEdits, jsonHeaders, jsonProbe as smallestRequest, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';
 export { idOf, type ModelListing, modelListing } from './model-listing.js';
 export { SseSplitter } from './sse-splitter.js';

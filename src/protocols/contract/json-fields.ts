@@ -79,8 +79,8 @@ export class JsonFields {
   }
 
   /** Whether files, items or documents outside the body are referenced. */
-  get leansOutside(): boolean {
-    return this.scan.leansOutside;
+  get hasOutsideContent(): boolean {
+    return this.scan.hasOutsideContent;
   }
 
   /** All interpreted members of the document, by path. */

@@ -32,7 +32,7 @@ export interface JsonScan {
   readonly others: readonly string[];
   /** Size of the request; computed on demand, since responses do not need it. */
   size(body: Buffer): BodySize;
-  readonly leansOutside: boolean;
+  readonly hasOutsideContent: boolean;
   /** IDs of upstream state anywhere in the body. */
   readonly stateIds: readonly StateIdPlace[];
   /** Objects with sealed reasoning. */
@@ -125,7 +125,7 @@ export class JsonScanner {
       elements,
       others,
       size: (whole) => this.sizeOf(whole),
-      leansOutside: content.leansOutside,
+      hasOutsideContent: content.hasOutsideContent,
       stateIds: content.stateIds,
       sealed: this.seals.found,
     };

@@ -51,7 +51,7 @@ export const TYPE_MARKS = new MarkedText({ item_reference: OUTSIDE, document: DO
 export const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
 
 /** Whether all marks of a body together mean content outside it. */
-export const leansOutside = (marks: number): boolean =>
+export const hasOutsideContent = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
 /** Members with a tool's own data: `input` if it is an object, the others always. */

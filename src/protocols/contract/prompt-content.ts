@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import {
   isImageType,
   isToolData,
-  leansOutside,
+  hasOutsideContent,
   NAME_MARKS,
   NO_MARKS,
   type StateMember,
@@ -33,8 +33,8 @@ export class PromptContent {
   private toolDataDepth: number | undefined;
 
   /** Whether files, items or documents outside the body are referenced. */
-  get leansOutside(): boolean {
-    return leansOutside(this.marks);
+  get hasOutsideContent(): boolean {
+    return hasOutsideContent(this.marks);
   }
 
   /** An object or array begins as the value of the member named at `[start, end)`. */

@@ -38,7 +38,7 @@ export interface ProtocolAdapter {
   /** Canonical paths of calls: `/v1/messages`. */
   readonly callPaths: readonly string[];
   /** Token counting; absent if the protocol has none. */
-  readonly promptQuestion?: PromptQuestion;
+  readonly tokenCounting?: PromptQuestion;
   /** Client headers that are sent upstream and affect the response. */
   readonly forwardedHeaders: readonly string[];
   /** Whether this protocol renders errors for the request. */
@@ -79,7 +79,7 @@ export interface ProtocolAdapter {
 /** References of a request to stored content. */
 export interface NamedResponses {
   /** The continued response. */
-  readonly answerId: string | undefined;
+  readonly responseId: string | undefined;
   /** Items of any responses. */
   readonly itemIds: readonly string[];
 }
@@ -92,7 +92,7 @@ export interface StoredResponseText {
 
 /** Stored responses that a request refers to; missing ones are absent. */
 export interface ResolvedResponses {
-  readonly answer: StoredResponseText | undefined;
+  readonly response: StoredResponseText | undefined;
   /** By item ID, the response that contains it. */
   readonly ofItems: ReadonlyMap<string, StoredResponseText>;
 }
@@ -119,7 +119,7 @@ export interface ResponseStorage {
   /** The complete input of an expanded request. */
   inputOf(request: TreeObject): readonly JsonTree[];
   /** The response in its final bytes, streamed or not; undefined if incomplete. */
-  answerIn(last: Uint8Array): RenderedResponse | undefined;
+  responseIn(last: Uint8Array): RenderedResponse | undefined;
 }
 
 // Where model text is in a protocol's messages; data, because a separate thread uses it.
@@ -146,7 +146,7 @@ export interface ResponsePlaces {
 
 export interface TextPlaces {
   readonly prompt: PromptPlaces;
-  readonly answer: ResponsePlaces;
+  readonly response: ResponsePlaces;
 }
 
 /** Token counting of a protocol: no call, nothing is generated. Pure. */
@@ -159,6 +159,6 @@ export interface PromptQuestion {
   /** The client's bytes with the upstream's model name. */
   requestFor(call: Call, upstreamModel: string): UpstreamRequest;
   /** Whether an upstream's response contains the count. */
-  isAnswer(body: JsonObject): boolean;
+  hasCount(body: JsonObject): boolean;
   render(tokens: number): JsonObject;
 }

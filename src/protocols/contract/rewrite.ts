@@ -45,7 +45,7 @@ export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly 
 }
 
 /** The minimal request for a probe: JSON to a path below the base URL. */
-export const smallestRequest = (
+export const jsonProbe = (
   path: string,
   body: JsonObject,
   headers: Readonly<Record<string, string>> = {},

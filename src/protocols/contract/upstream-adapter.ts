@@ -81,7 +81,7 @@ export interface UpstreamAdapter {
   /** OpenTelemetry provider name of the protocol: `openai`. Any vendor may serve it. */
   readonly provider: string;
   /** Default auth: `bearer` or a lower-case header name; channels may override it. */
-  readonly usualAuth: string;
+  readonly defaultAuth: string;
   /** Absent if no client speaks this protocol or it is not implemented: calls are then translated. */
   readonly verbatim?: VerbatimLane;
   /**
@@ -97,7 +97,7 @@ export interface UpstreamAdapter {
   decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
   /** The minimal call, for probing channels. */
-  smallestRequest(model: string): UpstreamRequest;
+  probeRequest(model: string): UpstreamRequest;
   /** Lists an upstream's models; absent if the protocol cannot. */
   readonly modelListing?: ModelListing;
   /**

@@ -12,7 +12,7 @@ export interface UpstreamRequest {
   /** Default: `POST`; others have no body. */
   readonly method?: 'GET' | 'DELETE';
   /** Number of stop sequences sent, from the first, for built requests; the others are enforced in the response. */
-  readonly stopsSent?: number;
+  readonly stopSequencesSent?: number;
 }
 
 /**

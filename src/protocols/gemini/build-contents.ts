@@ -38,8 +38,8 @@ interface Content {
 
 /** The conversation. @throws AppError invalid_request for unsupported content */
 export function buildContents(build: RequestBuild): readonly TreeObject[] {
-  const { content, losses, flags, target } = build;
-  const turns = pairResults(content.turns, losses);
+  const { content, warnings, flags, target } = build;
+  const turns = pairResults(content.turns, warnings);
   const writer = new PartWriter(build);
   const contents: Content[] = [];
   const checkedFrom = flags.thinkingMode === 'level' ? startOfLoop(turns) : turns.length;
@@ -57,7 +57,7 @@ export function buildContents(build: RequestBuild): readonly TreeObject[] {
     );
   }
   if (first.role === 'user') return contents.map(asTree);
-  losses.warn('user_message_inserted', 'messages');
+  warnings.warn('user_message_inserted', 'messages');
   return [{ role: 'user', parts: [{ text: '.' }] }, ...contents.map(asTree)];
 }
 
@@ -137,7 +137,7 @@ class PartWriter {
       case 'file':
       case 'audio':
         // Images in model turns are dropped.
-        this.build.losses.warn('unsupported_content', 'messages');
+        this.build.warnings.warn('unsupported_content', 'messages');
         return [];
       case 'tool-result':
         return [];

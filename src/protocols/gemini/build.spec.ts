@@ -19,14 +19,14 @@ const call = {} as Call;
 const build = (
   content: Partial<CallContent>,
   target: Partial<UpstreamTarget> = {},
-  losses = new TranslationWarnings(false),
-): Built => built(upstream, { call, content: aContent(content) }, { stream: false, ...target }, losses);
+  warnings = new TranslationWarnings(false),
+): Built => built(upstream, { call, content: aContent(content) }, { stream: false, ...target }, warnings);
 const withFlags = (content: Partial<CallContent>, flags: UpstreamTarget['flags']): Built => build(content, { flags });
 const refused = (content: Partial<CallContent>, flags: UpstreamTarget['flags'] = {}): unknown =>
   refusalOf(() => withFlags(content, flags)).details;
 const placeOf = (target: Partial<UpstreamTarget>): string => {
   const { path, query } = upstream.buildRequest(
-    { call, content: aContent(), losses: new TranslationWarnings(false) },
+    { call, content: aContent(), warnings: new TranslationWarnings(false) },
     aTarget(target),
   );
   return `${path}?${query}`;
@@ -255,7 +255,7 @@ describe('Gemini requests from content', () => {
   });
 
   it('are as small as can be for an operator who asks whether the channel answers', () => {
-    const { path, body } = upstream.smallestRequest('gemini-x');
+    const { path, body } = upstream.probeRequest('gemini-x');
     expect(path).toBe('/models/gemini-x:generateContent');
     expect(JSON.parse(Buffer.concat(body.pieces()).toString())).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],

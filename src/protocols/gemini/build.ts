@@ -33,7 +33,7 @@ export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget
     query: target.stream ? 'alt=sse' : '',
     headers: jsonHeaders(target.stream),
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
-    stopsSent: Math.min(content.stop.length, flags.stopMax),
+    stopSequencesSent: Math.min(content.stop.length, flags.stopMax),
   };
 }
 
@@ -50,7 +50,7 @@ export function pathOf(model: string, stream: boolean): string {
 function buildBody(build: RequestBuild): TreeObject {
   const format = buildFormat(build);
   const config = buildConfig(build, format.config);
-  leaveTierOut(build.content.serviceTier, build.losses);
+  leaveTierOut(build.content.serviceTier, build.warnings);
   return {
     systemInstruction: buildSystem(build, format.words),
     contents: buildContents(build),
@@ -79,8 +79,8 @@ function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
 }
 
 /** Including reasoning. Nothing if neither the client nor its balance sets a limit. */
-function outputLimitOf({ content: { outputLimit }, target, losses }: RequestBuild): number | undefined {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
+function outputLimitOf({ content: { outputLimit }, target, warnings }: RequestBuild): number | undefined {
+  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
   const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
 }
@@ -96,14 +96,14 @@ const DEFAULT: Readonly<Record<string, number>> = {
 const SEED_BITS = 32;
 
 /** Supported sampling parameters; only dropped values with an effect cause warnings. */
-function buildSampling({ content: { sampling }, flags, losses }: RequestBuild): TreeObject {
+function buildSampling({ content: { sampling }, flags, warnings }: RequestBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const drop = (name: string, value: number | undefined): void => {
-    if (value !== undefined && value !== DEFAULT[name]) losses.warn('unsupported_parameter', name);
+    if (value !== undefined && value !== DEFAULT[name]) warnings.warn('unsupported_parameter', name);
   };
-  if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
+  if (sampling.logitBias !== undefined) warnings.warn('unsupported_parameter', 'logit_bias');
   // Responses of other protocols have no logprobs.
-  if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
+  if (sampling.topLogprobs !== undefined) warnings.warn('unsupported_parameter', 'logprobs');
   if (!flags.takesSampling) {
     drop('temperature', temperature);
     drop('top_p', topP);
@@ -141,11 +141,11 @@ const MAX_BUDGET = 24_576;
  * @throws AppError insufficient_quota when reasoning would use up the affordable limit
  */
 function planThinking(build: RequestBuild, limit: number): TreeObject | undefined {
-  const { content, flags, losses } = build;
+  const { content, flags, warnings } = build;
   const wished = requestedEffort(content.reasoning);
   if (flags.thinkingMode === 'none') {
     const isMissed = content.reasoning.thinking === 'on' || (wished !== undefined && wished !== 'none');
-    if (isMissed) losses.warn('thinking_off', EFFORT);
+    if (isMissed) warnings.warn('thinking_off', EFFORT);
     return undefined;
   }
   if (wished === 'none') return rested(build);
@@ -157,23 +157,23 @@ function planThinking(build: RequestBuild, limit: number): TreeObject | undefine
 }
 
 /** As little reasoning as possible. */
-function rested({ flags, losses }: RequestBuild): TreeObject | undefined {
+function rested({ flags, warnings }: RequestBuild): TreeObject | undefined {
   if (flags.canRest) return { thinkingBudget: 0 };
-  losses.warn('thinking_on', EFFORT);
+  warnings.warn('thinking_on', EFFORT);
   if (flags.thinkingMode === 'budget') return { thinkingBudget: MIN_BUDGET };
   const least = nearestEffort('minimal', flags.efforts);
   return least === undefined ? undefined : { thinkingLevel: least.toUpperCase() };
 }
 
 function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObject {
-  const { content, flags, losses } = build;
+  const { content, flags, warnings } = build;
   const { budget } = content.reasoning;
   if (flags.thinkingMode === 'budget' && budget !== undefined)
     return { thinkingBudget: ownBudget(build, budget, limit) };
   const effort = nearestEffort(wished, flags.efforts);
   // The lowest supported effort is no substitute.
   if (effort !== wished && wished !== 'minimal')
-    losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+    warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
   if (effort === undefined) return {};
   if (flags.thinkingMode === 'level') return { thinkingLevel: effort.toUpperCase() };
   // Without an explicit budget, half of the limit remains for the response.
@@ -184,16 +184,16 @@ function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObjec
 /** An explicit budget, within the model's range and below the output limit. */
 function ownBudget(build: RequestBuild, budget: number, limit: number): number {
   const fitting = Math.min(Math.max(budget, MIN_BUDGET), MAX_BUDGET, limit - 1);
-  if (fitting < budget) build.losses.warn('clamped', EFFORT);
+  if (fitting < budget) build.warnings.warn('clamped', EFFORT);
   return affordable(build, fitting, limit);
 }
 
 /** The budget, if affordable. */
-function affordable({ flags, losses, target }: RequestBuild, budget: number, limit: number): number {
+function affordable({ flags, warnings, target }: RequestBuild, budget: number, limit: number): number {
   if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
   if (!flags.canRest) return MIN_BUDGET;
-  losses.warn('thinking_off', EFFORT);
+  warnings.warn('thinking_off', EFFORT);
   return 0;
 }
 
@@ -210,12 +210,12 @@ interface FormatRequest {
 
 const JSON_ANSWER = { responseMimeType: 'application/json' };
 
-function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
   const { format, tools, hostedTools } = content;
   if (format.kind === 'text') return {};
   const isAlone = tools.length + hostedTools.length === 0;
   if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !isAlone)) {
-    losses.warn('in_words', 'response_format');
+    warnings.warn('in_words', 'response_format');
     return { words: describeFormat(format) };
   }
   return { config: format.kind === 'json' ? JSON_ANSWER : { ...JSON_ANSWER, responseJsonSchema: format.schema } };
@@ -223,10 +223,10 @@ function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
 
 /** Tools and tool choice. Nothing without tools. */
 function buildTools(build: RequestBuild): TreeObject {
-  const { content, flags, losses } = build;
+  const { content, flags, warnings } = build;
   // Combined with functions, search results would have to be sent back, which clients cannot do.
   const searches = flags.searchesWeb && content.tools.length === 0;
-  const hosted = runTools(content, ({ type }) => searches && type === 'web_search', losses);
+  const hosted = runTools(content, ({ type }) => searches && type === 'web_search', warnings);
   const functions = offeredTools(build).map((tool) => declare(tool, build));
   // A search alone can only be disabled by omitting it.
   const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';
@@ -243,20 +243,20 @@ const offeredTools = ({ content }: RequestBuild): readonly Tool[] =>
   content.toolChoice.mode === 'auto' ? allowedTools(content) : content.tools;
 
 /** `strict` is not supported; arguments mostly match anyway. */
-function declare(tool: Tool, { names, losses }: RequestBuild): TreeObject {
+function declare(tool: Tool, { names, warnings }: RequestBuild): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   if (tool.freeform === undefined) {
     return { name, description: tool.description, parametersJsonSchema: objectSchema(tool.schema) };
   }
-  if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
+  if (tool.freeform.grammar !== undefined) warnings.warn('in_words', tool.path);
   return { name, description: describeFreeform(tool), parametersJsonSchema: FREEFORM_SCHEMA };
 }
 
 /** The `functionCallingConfig`; undefined for the default. */
-function buildCalling({ content, names, losses }: RequestBuild): TreeObject | undefined {
+function buildCalling({ content, names, warnings }: RequestBuild): TreeObject | undefined {
   const { toolChoice, parallelTools } = content;
   if (toolChoice.mode === 'none') return { mode: 'NONE' };
-  if (parallelTools === false) losses.warn('unsupported_parameter', 'parallel_tool_calls');
+  if (parallelTools === false) warnings.warn('unsupported_parameter', 'parallel_tool_calls');
   if (toolChoice.mode === 'auto') return undefined;
   if (toolChoice.mode === 'one') {
     return { mode: 'ANY', allowedFunctionNames: [names.wireName(toolChoice.name, toolChoice.namespace)] };

@@ -18,7 +18,7 @@ const planOf = (...asked: Parameters<typeof build>): unknown => {
   const config = build(...asked).body['generationConfig'] as { readonly thinkingConfig?: unknown } | undefined;
   return config?.thinkingConfig;
 };
-const lossesOf = (...asked: Parameters<typeof build>): string | undefined => build(...asked).warnings;
+const warningsOf = (...asked: Parameters<typeof build>): string | undefined => build(...asked).warnings;
 
 const LEVEL = { thinkingMode: 'level' };
 const BUDGET = { thinkingMode: 'budget' };
@@ -46,9 +46,9 @@ describe('thinking of Gemini models', () => {
   it.each([
     ['minimal', 'LOW', undefined],
     ['max', 'HIGH', 'substituted:reasoning_effort'],
-  ])('gets the level that comes nearest to %s', (effort, thinkingLevel, loss) => {
+  ])('gets the level that comes nearest to %s', (effort, thinkingLevel, warning) => {
     expect(planOf({ effort }, LEVEL)).toEqual({ thinkingLevel });
-    expect(lossesOf({ effort }, LEVEL)).toBe(loss);
+    expect(warningsOf({ effort }, LEVEL)).toBe(warning);
   });
 
   it('has the levels that a model is said to know', () => {
@@ -59,7 +59,7 @@ describe('thinking of Gemini models', () => {
 
   it('loses an effort that nobody knows', () => {
     expect(planOf({ effort: 'cosmic' }, LEVEL)).toBeUndefined();
-    expect(lossesOf({ effort: 'cosmic' }, LEVEL)).toBe('unsupported_parameter:reasoning_effort');
+    expect(warningsOf({ effort: 'cosmic' }, LEVEL)).toBe('unsupported_parameter:reasoning_effort');
   });
 
   it('takes a budget of tokens for the effort that it amounts to', () => {
@@ -71,13 +71,13 @@ describe('thinking of Gemini models', () => {
     'is as little as the model can where it is not wanted: %j',
     (wish) => {
       expect(planOf(wish, BUDGET)).toEqual({ thinkingBudget: 0 });
-      expect(lossesOf(wish, BUDGET)).toBeUndefined();
+      expect(warningsOf(wish, BUDGET)).toBeUndefined();
       expect(planOf(wish, LEVEL)).toEqual({ thinkingLevel: 'LOW' });
       expect(planOf(wish, { ...LEVEL, efforts: ['minimal', 'low'] })).toEqual({ thinkingLevel: 'MINIMAL' });
-      expect(lossesOf(wish, LEVEL)).toBe('thinking_on:reasoning_effort');
+      expect(warningsOf(wish, LEVEL)).toBe('thinking_on:reasoning_effort');
       expect(planOf(wish, ALWAYS)).toEqual({ thinkingBudget: 512 });
-      expect(lossesOf(wish, ALWAYS)).toBe('thinking_on:reasoning_effort');
-      expect(lossesOf(wish, {})).toBeUndefined();
+      expect(warningsOf(wish, ALWAYS)).toBe('thinking_on:reasoning_effort');
+      expect(warningsOf(wish, {})).toBeUndefined();
     },
   );
 
@@ -105,13 +105,13 @@ describe('thinking of Gemini models', () => {
   it('has the budget that the client names, as far as it goes', () => {
     expect(planOf({ thinking: 'on', budget: 3000 }, BUDGET, { outputLimit: 4000 })).toEqual({ thinkingBudget: 3000 });
     expect(planOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toEqual({ thinkingBudget: 24_576 });
-    expect(lossesOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toBe('clamped:reasoning_effort');
+    expect(warningsOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toBe('clamped:reasoning_effort');
     expect(planOf({ thinking: 'on', budget: 3000 }, BUDGET, { outputLimit: 2000 })).toEqual({ thinkingBudget: 1999 });
   });
 
   it('is off where a limit of the client leaves no room for it', () => {
     expect(planOf({ effort: 'low' }, BUDGET, { outputLimit: 100 })).toEqual({ thinkingBudget: 0 });
-    expect(lossesOf({ effort: 'low', show: 'text' }, BUDGET, { outputLimit: 100 })).toBe(
+    expect(warningsOf({ effort: 'low', show: 'text' }, BUDGET, { outputLimit: 100 })).toBe(
       'thinking_off:reasoning_effort',
     );
     expect(planOf({ effort: 'low' }, ALWAYS, { outputLimit: 100 })).toEqual({ thinkingBudget: 512 });

@@ -29,7 +29,7 @@ import { GeminiResponseReader } from './response-reader.js';
 export class GeminiUpstream implements UpstreamAdapter {
   readonly id = 'gemini';
   readonly provider = 'gcp.gemini';
-  readonly usualAuth = 'x-goog-api-key';
+  readonly defaultAuth = 'x-goog-api-key';
   readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });
 
   buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
@@ -44,7 +44,7 @@ export class GeminiUpstream implements UpstreamAdapter {
     return new GeminiDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
+  probeRequest(model: string): UpstreamRequest {
     const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
     return smallestRequest(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
   }

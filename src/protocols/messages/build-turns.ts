@@ -27,10 +27,10 @@ interface Message {
 
 /** The conversation by this protocol's rules. @throws AppError invalid_request for unsupported content */
 export function buildMessages(build: RequestBuild): readonly TreeObject[] {
-  const { content, losses, flags } = build;
+  const { content, warnings, flags } = build;
   const writer = new BlockWriter(build);
   const messages: Message[] = [];
-  for (const turn of pairResults(content.turns, losses)) {
+  for (const turn of pairResults(content.turns, warnings)) {
     if (turn.role === 'system') addInstruction(messages, turn, writer, flags);
     else join(messages, turn.role, writer.writeAll(inOrder(turn.parts), turn.role));
   }
@@ -38,7 +38,7 @@ export function buildMessages(build: RequestBuild): readonly TreeObject[] {
   const [first] = messages;
   if (first === undefined) throw malformed('messages', 'must contain user content');
   if (first.role !== 'assistant') return messages.map(asTree);
-  losses.warn('user_message_inserted', 'messages');
+  warnings.warn('user_message_inserted', 'messages');
   return [{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages.map(asTree)];
 }
 
@@ -136,7 +136,7 @@ class BlockWriter {
 
   /** Images in assistant turns are dropped. */
   private drop(): readonly TreeObject[] {
-    this.build.losses.warn('unsupported_content', 'messages');
+    this.build.warnings.warn('unsupported_content', 'messages');
     return [];
   }
 

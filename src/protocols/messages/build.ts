@@ -36,7 +36,7 @@ export function buildMessagesRequest(context: BuildContext, target: UpstreamTarg
     query: '',
     headers: { ...jsonHeaders(target.stream), 'anthropic-version': flags.version },
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
-    stopsSent: sentStops(content.stop).length,
+    stopSequencesSent: sentStops(content.stop).length,
   };
 }
 
@@ -92,9 +92,9 @@ function sentStops(stop: readonly string[]): readonly string[] {
 }
 
 /** Other vendors' tiers are not available. */
-function buildTier({ content: { serviceTier }, losses }: RequestBuild): string | undefined {
+function buildTier({ content: { serviceTier }, warnings }: RequestBuild): string | undefined {
   if (serviceTier === 'default') return 'standard_only';
-  leaveTierOut(serviceTier, losses);
+  leaveTierOut(serviceTier, warnings);
   return undefined;
 }
 
@@ -102,8 +102,8 @@ function buildTier({ content: { serviceTier }, losses }: RequestBuild): string |
  * The required output limit, including reasoning. Never raised for reasoning above what the client requested and what
  * is held.
  */
-function maxTokensOf({ content: { outputLimit }, target, losses }: RequestBuild): number {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
+function maxTokensOf({ content: { outputLimit }, target, warnings }: RequestBuild): number {
+  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
   return Math.min(outputLimit ?? Infinity, target.outputLimit ?? Infinity, target.maxOutputTokens);
 }
 
@@ -111,20 +111,20 @@ function maxTokensOf({ content: { outputLimit }, target, losses }: RequestBuild)
 const MIN_TOP_P_WITH_THINKING = 0.95;
 
 /** Supported sampling parameters; only dropped values with an effect cause warnings. */
-function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boolean): TreeObject {
+function buildSampling({ content, flags, warnings }: RequestBuild, isThinking: boolean): TreeObject {
   const { temperature, topP, topK } = content.sampling;
-  warnOfOthers(content.sampling, losses);
+  warnOfOthers(content.sampling, warnings);
   const clamped = Math.min(temperature ?? 1, 1);
-  if (temperature !== undefined && temperature > clamped) losses.warn('clamped', 'temperature');
+  if (temperature !== undefined && temperature > clamped) warnings.warn('clamped', 'temperature');
   const keepsTemperature = flags.takesSampling && (!isThinking || clamped === 1);
   const keepsTopP =
     flags.takesSampling &&
     (!isThinking || (topP ?? 1) >= MIN_TOP_P_WITH_THINKING) &&
     !(flags.takesOneSampler && temperature !== undefined);
   const keepsTopK = flags.takesSampling && !isThinking;
-  if (!keepsTemperature && clamped !== 1) losses.warn('unsupported_parameter', 'temperature');
-  if (!keepsTopP && (topP ?? 1) !== 1) losses.warn('unsupported_parameter', 'top_p');
-  if (!keepsTopK && topK !== undefined) losses.warn('unsupported_parameter', 'top_k');
+  if (!keepsTemperature && clamped !== 1) warnings.warn('unsupported_parameter', 'temperature');
+  if (!keepsTopP && (topP ?? 1) !== 1) warnings.warn('unsupported_parameter', 'top_p');
+  if (!keepsTopK && topK !== undefined) warnings.warn('unsupported_parameter', 'top_k');
   return {
     temperature: keepsTemperature && temperature !== undefined ? clamped : undefined,
     top_p: keepsTopP ? topP : undefined,
@@ -133,11 +133,11 @@ function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boo
 }
 
 /** Parameters this protocol lacks. Seeds guarantee nothing, so they are dropped silently. */
-function warnOfOthers(sampling: Sampling, losses: TranslationWarnings): void {
-  if ((sampling.presencePenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'presence_penalty');
-  if ((sampling.frequencyPenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'frequency_penalty');
-  if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
-  if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
+function warnOfOthers(sampling: Sampling, warnings: TranslationWarnings): void {
+  if ((sampling.presencePenalty ?? 0) !== 0) warnings.warn('unsupported_parameter', 'presence_penalty');
+  if ((sampling.frequencyPenalty ?? 0) !== 0) warnings.warn('unsupported_parameter', 'frequency_penalty');
+  if (sampling.logitBias !== undefined) warnings.warn('unsupported_parameter', 'logit_bias');
+  if (sampling.topLogprobs !== undefined) warnings.warn('unsupported_parameter', 'logprobs');
 }
 
 /** How the output format is requested: by a member, by a forced tool, by instruction, or not at all. */
@@ -147,11 +147,11 @@ interface FormatRequest {
   readonly words?: string;
 }
 
-function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
   const { format } = content;
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
-    losses.warn('in_words', 'response_format');
+    warnings.warn('in_words', 'response_format');
     return wordsOf(format);
   }
   const schema = format.strict === true ? closed(format.schema) : format.schema;
@@ -159,7 +159,7 @@ function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
   if (respondsByTool(content, flags)) {
     return { tool: { name: RESPOND, description: 'Gives the answer.', input_schema: schema } };
   }
-  losses.warn('in_words', 'response_format');
+  warnings.warn('in_words', 'response_format');
   return wordsOf({ ...format, schema });
 }
 

@@ -42,7 +42,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit,
-    answers: 1,
+    choices: 1,
     effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
     serviceTier: serviceTierIn(fields),
     cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,

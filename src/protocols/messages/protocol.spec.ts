@@ -13,7 +13,7 @@ describe('the head of a Messages call', () => {
       model: 'm',
       stream: true,
       outputLimit: 100,
-      answers: 1,
+      choices: 1,
       effort: undefined,
     });
     expect(head({ ...least, max_tokens: 0 }).outputLimit).toBe(0);

@@ -46,7 +46,7 @@ const MESSAGES_PATH = '/v1/messages';
 export class MessagesProtocol implements ProtocolAdapter {
   readonly id = MESSAGES;
   readonly callPaths = [MESSAGES_PATH] as const;
-  readonly promptQuestion = MESSAGES_QUESTION;
+  readonly tokenCounting = MESSAGES_QUESTION;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = MESSAGES_TEXTS;
   readonly startsWithPromptTokens = true;
@@ -110,14 +110,14 @@ const MESSAGES_QUESTION: PromptQuestion = {
       fields.requireKind('messages', 'array');
       const { size } = fields;
       const demands = MEMBERS.demandsIn(fields, request);
-      return { model, stream: false, outputLimit: undefined, answers: 1, effort: undefined, demands, size, fields };
+      return { model, stream: false, outputLimit: undefined, choices: 1, effort: undefined, demands, size, fields };
     }),
   requestFor: (call, model) => ({
     path: '/messages/count_tokens',
     ...requestContext(call),
     body: new SplicedBody(call.body, commonEdits(call, { model })),
   }),
-  isAnswer: (body) => countIn(body, 'input_tokens') !== undefined,
+  hasCount: (body) => countIn(body, 'input_tokens') !== undefined,
   render: (tokens) => ({ input_tokens: tokens }),
 };
 
@@ -149,5 +149,5 @@ const MESSAGES_TEXTS: TextPlaces = {
     silent: ['role', 'type', 'id', 'tool_use_id', 'media_type', 'url', 'file_id', 'signature', 'cache_control'],
     whole: ['input'],
   },
-  answer: { within: ['content'], texts: TEXTS },
+  response: { within: ['content'], texts: TEXTS },
 };

@@ -322,7 +322,7 @@ describe('whole answers to Messages clients', () => {
       const context = aRenderContext(protocol, HELLO);
       const answer = protocol.renderResponse({ parts: [call(json)], stop: 'tool_calls', usage: undefined }, context);
       expect(JSON.parse(answer)).toMatchObject({ content: [{ input: {} }] });
-      expect(context.losses.header).toBe('invalid_arguments:content');
+      expect(context.warnings.header).toBe('invalid_arguments:content');
     },
   );
 
@@ -331,6 +331,6 @@ describe('whole answers to Messages clients', () => {
     const json = '{"n": 9007199254740993,"s":"\\u2028"}';
     const answer: CallResult = { parts: [call(json)], stop: 'tool_calls', usage: undefined };
     expect(protocol.renderResponse(answer, context)).toContain(`"input":${json}`);
-    expect(context.losses.header).toBeUndefined();
+    expect(context.warnings.header).toBeUndefined();
   });
 });

@@ -198,9 +198,9 @@ function reasoningOf({ text, opaque }: ReasoningPart, context: RenderContext): r
 }
 
 /** Arguments must be an object; invalid ones become an empty one. */
-function inputOf(text: string, { losses }: RenderContext): RawJson {
+function inputOf(text: string, { warnings }: RenderContext): RawJson {
   if (isObjectText(text)) return new RawJson(text);
-  losses.warn('invalid_arguments', 'content');
+  warnings.warn('invalid_arguments', 'content');
   return new RawJson('{}');
 }
 

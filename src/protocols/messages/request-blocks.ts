@@ -152,7 +152,7 @@ function readThinking(seal: string, context: ParseContext, words = ''): readonly
 }
 
 /** Not accepted by any upstream. */
-function dropWithWarning(block: TreeReader, { losses }: ParseContext): readonly Part[] {
-  losses.warn('unsupported_content', block.path);
+function dropWithWarning(block: TreeReader, { warnings }: ParseContext): readonly Part[] {
+  warnings.warn('unsupported_content', block.path);
   return [];
 }

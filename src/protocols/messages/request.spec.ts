@@ -10,7 +10,7 @@ const readIn = (version: string, members: object): CallContent => {
   const call = aCall(protocol, body, { headers: { 'anthropic-version': version } });
   return protocol.parseRequest(treeOf(protocol, body), {
     call,
-    losses: new TranslationWarnings(false),
+    warnings: new TranslationWarnings(false),
     unseal: () => undefined,
   });
 };

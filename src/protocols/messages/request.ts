@@ -59,7 +59,7 @@ function readConversation(fields: TreeReader, context: ParseContext): Conversati
   for (const message of fields.children('messages')) {
     const role = message.word('role');
     if (role === 'system') instruct(conversation, readTexts(message, 'content'));
-    else if (role === 'user' || role === 'assistant') conversation.say(role, readContent(message, context));
+    else if (role === 'user' || role === 'assistant') conversation.addTurn(role, readContent(message, context));
     else throw malformed(message.pathOf('role'), 'must be user, assistant or system');
   }
   if (!conversation.turns.some(({ role }) => role === 'user')) {
@@ -69,7 +69,7 @@ function readConversation(fields: TreeReader, context: ParseContext): Conversati
 }
 
 function instruct(conversation: ConversationBuilder, texts: readonly TextPart[]): void {
-  for (const { text, cache } of texts) conversation.instruct(text, cache);
+  for (const { text, cache } of texts) conversation.addInstruction(text, cache);
 }
 
 /** @throws AppError for what only the vendor supports */
@@ -92,9 +92,9 @@ function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
     throw notTranslatable(name, `is not permitted with an ${VERSION_HEADERS[0]} of ${WITHOUT_SAMPLING} or later`);
 }
 
-function warnOfSpeed(fields: TreeReader, { losses }: ParseContext): void {
+function warnOfSpeed(fields: TreeReader, { warnings }: ParseContext): void {
   const speed = fields.string('speed');
-  if (speed !== undefined && speed !== 'standard') losses.warn('unsupported_parameter', 'speed');
+  if (speed !== undefined && speed !== 'standard') warnings.warn('unsupported_parameter', 'speed');
 }
 
 const readSampling = (fields: TreeReader): Sampling => ({

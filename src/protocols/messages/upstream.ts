@@ -27,7 +27,7 @@ import { MessagesVerbatim } from './verbatim.js';
 export class MessagesUpstream implements UpstreamAdapter {
   readonly id = MESSAGES;
   readonly provider = 'anthropic';
-  readonly usualAuth = 'x-api-key';
+  readonly defaultAuth = 'x-api-key';
   readonly verbatim = new MessagesVerbatim();
   readonly modelListing = modelListing({
     query: 'limit=1000',
@@ -48,7 +48,7 @@ export class MessagesUpstream implements UpstreamAdapter {
     return new MessagesDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
+  probeRequest(model: string): UpstreamRequest {
     const body = { model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] };
     return smallestRequest('/messages', body, { 'anthropic-version': DEFAULT_VERSION });
   }

@@ -19,8 +19,8 @@ const call = aCall(new ResponsesProtocol(), { model: 'alias', input: 'Hi' });
 const build = (
   content: Partial<CallContent>,
   target: Partial<UpstreamTarget> = {},
-  losses?: TranslationWarnings,
-): Built => built(upstream, { call, content: aContent(content) }, target, losses);
+  warnings?: TranslationWarnings,
+): Built => built(upstream, { call, content: aContent(content) }, target, warnings);
 const inputOf = (turns: readonly Turn[], target: Partial<UpstreamTarget> = {}): unknown =>
   build({ turns }, target).body['input'];
 const ENCRYPTED = ['reasoning.encrypted_content'];

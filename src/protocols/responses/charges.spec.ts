@@ -115,11 +115,11 @@ describe('what a Responses answer is charged by beside text', () => {
   it('tells its tier and its id', () => {
     expect(wholeUsage({ id: 'resp_1', service_tier: 'priority' })).toMatchObject({
       serviceTier: 'priority',
-      answerId: 'resp_1',
+      responseId: 'resp_1',
     });
     expect(streamedUsage([], { id: 'resp_1', service_tier: 'flex' })).toMatchObject({
       serviceTier: 'flex',
-      answerId: 'resp_1',
+      responseId: 'resp_1',
     });
   });
 

@@ -51,7 +51,7 @@ describe('the stream of a Responses upstream', () => {
           output: 7,
           reasoning: 3,
           serviceTier: 'flex',
-          answerId: 'resp_1',
+          responseId: 'resp_1',
         },
       },
       { type: 'call-end' },
@@ -216,7 +216,7 @@ describe('a whole answer of a Responses upstream', () => {
         { kind: 'tool-call', id: 'a', arguments: '{}' },
       ],
       stop: 'tool_calls',
-      usage: { input: 9, output: 7, answerId: 'resp_1' },
+      usage: { input: 9, output: 7, responseId: 'resp_1' },
     });
   });
 

@@ -53,7 +53,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit: fields.optionalInteger(OUTPUT_LIMIT, { min: 0 }),
-    answers: 1,
+    choices: 1,
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
     store: fields.optionalBoolean('store'),

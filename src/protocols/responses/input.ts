@@ -48,7 +48,7 @@ const HOSTED =
 /** Reads the input, a string or items, into a conversation. */
 export function readInput(request: TreeReader, reading: Reading): void {
   const input = request.value('input');
-  if (typeof input === 'string') reading.conversation.say('user', [{ kind: 'text', text: input }]);
+  if (typeof input === 'string') reading.conversation.addTurn('user', [{ kind: 'text', text: input }]);
   else for (const item of request.children('input')) readerOf(item)(item, reading);
 }
 
@@ -68,9 +68,9 @@ function readerOf(item: TreeReader): ItemReader {
 function readMessage(item: TreeReader, { conversation, context }: Reading): void {
   switch (item.word('role')) {
     case 'user':
-      return conversation.say('user', readContent(item, 'content'));
+      return conversation.addTurn('user', readContent(item, 'content'));
     case 'assistant':
-      return conversation.say('assistant', assistantParts(item, context.losses));
+      return conversation.addTurn('assistant', assistantParts(item, context.warnings));
     case 'system':
     case 'developer':
       return instruct(item, conversation, context);
@@ -79,10 +79,10 @@ function readMessage(item: TreeReader, { conversation, context }: Reading): void
   }
 }
 
-function instruct(item: TreeReader, conversation: ConversationBuilder, { losses }: ParseContext): void {
+function instruct(item: TreeReader, conversation: ConversationBuilder, { warnings }: ParseContext): void {
   for (const part of readContent(item, 'content')) {
-    if (part.kind === 'text') conversation.instruct(part.text, part.cache);
-    else losses.warn('unsupported_content', item.pathOf('content'));
+    if (part.kind === 'text') conversation.addInstruction(part.text, part.cache);
+    else warnings.warn('unsupported_content', item.pathOf('content'));
   }
 }
 
@@ -96,12 +96,12 @@ function readCall(item: TreeReader, member: 'arguments' | 'input', { conversatio
     ...(namespace !== undefined && { namespace }),
     ...(member === 'input' ? { arguments: text, isFreeform: true } : { arguments: text.trim() === '' ? '{}' : text }),
   };
-  conversation.say('assistant', [call]);
+  conversation.addTurn('assistant', [call]);
 }
 
 function readResult(item: TreeReader, isFreeform: boolean, { conversation }: Reading): void {
   const result = { kind: 'tool-result', id: item.word('call_id'), parts: resultParts(item), isError: false } as const;
-  conversation.say('user', [{ ...result, ...(isFreeform && { isFreeform }) }]);
+  conversation.addTurn('user', [{ ...result, ...(isFreeform && { isFreeform }) }]);
 }
 
 /** Only reasoning sealed by this relay has a known origin; other reasoning must not be sent. */
@@ -110,7 +110,7 @@ function readReasoning(item: TreeReader, { conversation, context }: Reading): vo
   const opaque = sealed === undefined ? undefined : context.unseal(sealed);
   if (opaque === undefined) return;
   const summary = item.children('summary').map((part) => textIn(part, 'text'));
-  conversation.say('assistant', [{ kind: 'reasoning', text: summary.join('\n\n'), opaque }]);
+  conversation.addTurn('assistant', [{ kind: 'reasoning', text: summary.join('\n\n'), opaque }]);
 }
 
 function refuseReference(item: TreeReader): never {
@@ -158,10 +158,10 @@ function readContent(item: TreeReader, name: string): readonly ContentPart[] {
 }
 
 /** Parts allowed in assistant messages; others cause warnings. */
-function assistantParts(item: TreeReader, losses: TranslationWarnings): readonly Part[] {
+function assistantParts(item: TreeReader, warnings: TranslationWarnings): readonly Part[] {
   return readContent(item, 'content').filter((part) => {
     const isSaid = part.kind === 'text' || part.kind === 'refusal';
-    if (!isSaid) losses.warn('unsupported_content', item.pathOf('content'));
+    if (!isSaid) warnings.warn('unsupported_content', item.pathOf('content'));
     return isSaid;
   });
 }

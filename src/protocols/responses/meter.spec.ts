@@ -44,7 +44,15 @@ describe('metering Responses streams', () => {
       { type: 'output', text: 'lo', units: expect.any(Number) as number },
       {
         type: 'usage',
-        usage: { input: 9, cacheRead: 4, cacheWrite: 0, cacheWrite1h: 0, output: 2, reasoning: 0, answerId: 'resp_1' },
+        usage: {
+          input: 9,
+          cacheRead: 4,
+          cacheWrite: 0,
+          cacheWrite1h: 0,
+          output: 2,
+          reasoning: 0,
+          responseId: 'resp_1',
+        },
       },
     ]);
     expect(meter.complete).toBe(true);

@@ -13,7 +13,7 @@ describe('the head of a Responses call', () => {
       model: 'm',
       stream: false,
       outputLimit: undefined,
-      answers: 1,
+      choices: 1,
       effort: undefined,
     });
     const body = {

@@ -44,7 +44,7 @@ export const RESPONSES_PATH = '/v1/responses';
 export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
   readonly callPaths = [RESPONSES_PATH] as const;
-  readonly promptQuestion = RESPONSES_QUESTION;
+  readonly tokenCounting = RESPONSES_QUESTION;
   readonly forwardedHeaders = FORWARDED_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
@@ -107,7 +107,7 @@ const RESPONSES_QUESTION: PromptQuestion = {
     headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
     body: new SplicedBody(call.body, commonEdits(call, { model })),
   }),
-  isAnswer: (body) => countIn(body, 'input_tokens') !== undefined,
+  hasCount: (body) => countIn(body, 'input_tokens') !== undefined,
   render: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
 };
 
@@ -132,5 +132,5 @@ const RESPONSES_TEXTS: TextPlaces = {
     ],
     whole: [],
   },
-  answer: { within: ['output'], texts: TEXTS },
+  response: { within: ['output'], texts: TEXTS },
 };

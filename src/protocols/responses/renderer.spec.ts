@@ -229,7 +229,7 @@ describe('a streamed response', () => {
     expect(events.at(-1)).toMatchObject({ type: `response.${status}`, response: { status, incomplete_details } });
     const context = aRenderContext(protocol, least);
     protocol.renderResponse({ parts: [], stop, usage: USAGE }, context);
-    expect(context.losses.header).toBe(stop === 'pause' ? 'paused:status' : undefined);
+    expect(context.warnings.header).toBe(stop === 'pause' ? 'paused:status' : undefined);
   });
 
   it('renders all that is terminal with the end of the call, usage that came after the stop included', () => {
@@ -384,7 +384,7 @@ describe('a response object', () => {
       call,
       request,
       content,
-      losses: new TranslationWarnings(false),
+      warnings: new TranslationWarnings(false),
       promptTokens: () => 1,
       seal: () => '',
     };

@@ -83,7 +83,7 @@ export class ResponsesRenderer implements StreamRenderer {
         return;
       case 'call-stop':
         this.#stop = event.reason;
-        if (event.reason === 'pause') this.context.losses.warn('paused', 'status');
+        if (event.reason === 'pause') this.context.warnings.warn('paused', 'status');
         return this.#closeItem(INCOMPLETE[event.reason] === undefined ? 'completed' : 'incomplete');
       case 'call-end':
         return this.#end();

@@ -4,8 +4,8 @@ import { TranslationWarnings, type CallContent, type OpaqueReasoning } from '../
 import { ResponsesProtocol } from './protocol.js';
 
 const protocol = new ResponsesProtocol();
-const read = (body: object, losses?: TranslationWarnings): CallContent =>
-  contentOf(protocol, { model: 'm', input: 'Hi', ...body }, losses);
+const read = (body: object, warnings?: TranslationWarnings): CallContent =>
+  contentOf(protocol, { model: 'm', input: 'Hi', ...body }, warnings);
 const readInput = (...input: readonly unknown[]): CallContent => read({ input });
 const refused = (body: object): unknown => refusalOf(() => read(body)).details;
 const user = { role: 'user', content: 'Hi' };
@@ -117,14 +117,14 @@ describe('the conversation of a Responses request', () => {
   });
 
   it('loses what an assistant cannot say, and names it (case 77)', () => {
-    const losses = new TranslationWarnings(false);
+    const warnings = new TranslationWarnings(false);
     const content = [
       { type: 'output_text', text: 'See' },
       { type: 'input_image', image_url: 'https://example.com/a' },
     ];
-    const { turns } = read({ input: [user, { role: 'assistant', content }] }, losses);
+    const { turns } = read({ input: [user, { role: 'assistant', content }] }, warnings);
     expect(turns[1]?.parts).toEqual([{ kind: 'text', text: 'See' }]);
-    expect(losses.header).toBe('unsupported_content:input[1].content');
+    expect(warnings.header).toBe('unsupported_content:input[1].content');
   });
 
   it('leaves out what the tools of the vendor left there', () => {
@@ -301,9 +301,9 @@ describe('the settings of a Responses request', () => {
   });
 
   it('that change what is said are a loss', () => {
-    const losses = new TranslationWarnings(false);
-    read({ truncation: 'auto' }, losses);
-    expect(losses.header).toBe('unsupported_parameter:truncation');
+    const warnings = new TranslationWarnings(false);
+    read({ truncation: 'auto' }, warnings);
+    expect(warnings.header).toBe('unsupported_parameter:truncation');
   });
 
   it.each([

@@ -28,7 +28,7 @@ const VENDORS = ['previous_response_id', 'conversation', 'prompt', 'access_progr
 export function parseRequest(body: TreeObject, context: ParseContext): CallContent {
   const request = new TreeReader(body);
   refuseVendors(request);
-  if (request.string('truncation') === 'auto') context.losses.warn('unsupported_parameter', 'truncation');
+  if (request.string('truncation') === 'auto') context.warnings.warn('unsupported_parameter', 'truncation');
   const conversation = readConversation(request, context);
   const { tools, hostedTools } = readTools(
     [request, ...itemsOf(request, 'additional_tools')].flatMap((holder) => holder.children('tools')),
@@ -64,7 +64,7 @@ function refuseVendors(request: TreeReader): void {
 
 function readConversation(request: TreeReader, context: ParseContext): Pick<CallContent, 'lead' | 'turns'> {
   const conversation = new ConversationBuilder();
-  conversation.instruct(request.string('instructions') ?? '');
+  conversation.addInstruction(request.string('instructions') ?? '');
   readInput(request, { conversation, context });
   const { lead, turns } = conversation;
   if (!turns.some(({ role }) => role === 'user')) throw malformed('input', 'must contain a user message');

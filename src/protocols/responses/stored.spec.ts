@@ -15,9 +15,9 @@ const EARLIER: StoredResponseText = {
   input: [user('Hello')],
   response: { id: 'resp_1', object: 'response', output: [said('msg_1', 'Hi'), said('msg_2', 'How are you?')] },
 };
-const NOTHING = { answer: undefined, ofItems: new Map<string, StoredResponseText>() };
+const NOTHING = { response: undefined, ofItems: new Map<string, StoredResponseText>() };
 const keptFilters = {
-  answer: EARLIER,
+  response: EARLIER,
   ofItems: new Map([
     ['msg_1', EARLIER],
     ['msg_2', EARLIER],
@@ -28,13 +28,13 @@ describe('what a Responses request names', () => {
   it('is a response that it continues, and items', () => {
     const input = [user('a'), reference('msg_1'), { id: 'msg_2' }, { ...said('msg_3', 'b') }];
     expect(storage.named({ previous_response_id: 'resp_1', input })).toEqual({
-      answerId: 'resp_1',
+      responseId: 'resp_1',
       itemIds: ['msg_1', 'msg_2'],
     });
   });
 
   it('is nothing when it says all itself', () => {
-    const nothing = { answerId: undefined, itemIds: [] };
+    const nothing = { responseId: undefined, itemIds: [] };
     expect(storage.named({ previous_response_id: null, input: 'Hello' })).toEqual(nothing);
     expect(
       storage.named({ input: [user('Hello'), said('msg_1', 'Hi'), { role: 'user', content: 'x', id: 'msg_9' }] }),
@@ -60,7 +60,7 @@ describe('a Responses request that names what is kept (case 78)', () => {
   it('has items in the place of their references', () => {
     const input = [user('a'), reference('msg_2'), user('b'), { id: 'msg_1' }];
     const { ofItems } = keptFilters;
-    expect(storage.expand({ model: 'm', input }, { answer: undefined, ofItems })).toEqual({
+    expect(storage.expand({ model: 'm', input }, { response: undefined, ofItems })).toEqual({
       model: 'm',
       input: [user('a'), said('msg_2', 'How are you?'), user('b'), said('msg_1', 'Hi')],
     });
@@ -81,7 +81,7 @@ describe('a Responses request that names what is kept (case 78)', () => {
 
   it('is refused an item that the answer which is kept does not have', () => {
     const ofItems = new Map([['msg_9', EARLIER]]);
-    expect(() => storage.expand({ input: [reference('msg_9')] }, { answer: undefined, ofItems })).toThrow('"msg_9"');
+    expect(() => storage.expand({ input: [reference('msg_9')] }, { response: undefined, ofItems })).toThrow('"msg_9"');
   });
 
   it('is refused one item twice', () => {
@@ -99,7 +99,7 @@ describe('the answer in the last bytes of a Responses answer', () => {
       : `event: ${(data as { type: string }).type}\ndata: ${JSON.stringify(data)}\n\n`;
   const given = { id: 'resp_1', itemIds: ['msg_1', 'msg_2'], text: JSON.stringify(response) };
   const givenIn = (bytes: Buffer): unknown => {
-    const answer = storage.answerIn(bytes);
+    const answer = storage.responseIn(bytes);
     return answer && { ...answer, text: answer.text() };
   };
 
@@ -119,7 +119,7 @@ describe('the answer in the last bytes of a Responses answer', () => {
 
   it('leaves out items that cannot be named', () => {
     const output = [{ type: 'message' }, 'odd', said('msg_1', 'Hi')];
-    expect(storage.answerIn(Buffer.from(JSON.stringify({ id: 'resp_1', output })))?.itemIds).toEqual(['msg_1']);
+    expect(storage.responseIn(Buffer.from(JSON.stringify({ id: 'resp_1', output })))?.itemIds).toEqual(['msg_1']);
   });
 
   it.each([
@@ -129,6 +129,6 @@ describe('the answer in the last bytes of a Responses answer', () => {
     ['another event', event({ type: 'response.created', response })],
     ['nothing', ''],
   ])('is not there in %s', (_, text) => {
-    expect(storage.answerIn(Buffer.from(text))).toBeUndefined();
+    expect(storage.responseIn(Buffer.from(text))).toBeUndefined();
   });
 });

@@ -18,12 +18,12 @@ const ANSWERS: ReadonlySet<unknown> = new Set(['response.completed', 'response.i
 const OPENING_BRACE = 0x7b;
 
 /** How clients refer to stored content: a previous response, or single items. */
-export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, named, expand, inputOf, answerIn: responseIn };
+export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, named, expand, inputOf, responseIn };
 
 function named(request: TreeObject): NamedResponses {
   const previous = request[PREVIOUS_RESPONSE];
   return {
-    answerId: typeof previous === 'string' ? previous : undefined,
+    responseId: typeof previous === 'string' ? previous : undefined,
     itemIds: inputOf(request).flatMap((item) => referenceIn(item) ?? []),
   };
 }
@@ -32,7 +32,7 @@ function named(request: TreeObject): NamedResponses {
  * The earlier input and output, then the request's own input, with items in place of references.
  * @throws AppError invalid_request naming a missing response or item, or an item referred to twice
  */
-function expand(request: TreeObject, { answer, ofItems }: ResolvedResponses): TreeObject {
+function expand(request: TreeObject, { response: answer, ofItems }: ResolvedResponses): TreeObject {
   const { [PREVIOUS_RESPONSE]: previous, ...others } = request;
   if (typeof previous === 'string' && answer === undefined)
     throw notKept(`The response "${previous}"`, PREVIOUS_RESPONSE);

@@ -64,7 +64,15 @@ describe('whole answers of Responses upstreams', () => {
     expect(signals(json)).toEqual([
       {
         type: 'usage',
-        usage: { input: 9, cacheRead: 4, cacheWrite: 2, cacheWrite1h: 0, output: 5, reasoning: 3, answerId: 'resp_1' },
+        usage: {
+          input: 9,
+          cacheRead: 4,
+          cacheWrite: 2,
+          cacheWrite1h: 0,
+          output: 5,
+          reasoning: 3,
+          responseId: 'resp_1',
+        },
       },
     ]);
   });

@@ -26,7 +26,7 @@ import { ResponsesVerbatim } from './verbatim.js';
 export class ResponsesUpstream implements UpstreamAdapter {
   readonly id = RESPONSES;
   readonly provider = 'openai';
-  readonly usualAuth = 'bearer';
+  readonly defaultAuth = 'bearer';
   readonly verbatim = new ResponsesVerbatim();
   readonly modelListing = modelListing({ list: 'data', nameOf: idOf });
 
@@ -42,7 +42,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
     return new ResponsesDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
+  probeRequest(model: string): UpstreamRequest {
     return smallestRequest('/responses', { model, input: 'Hi', max_output_tokens: MIN_OUTPUT_TOKENS, store: false });
   }
 

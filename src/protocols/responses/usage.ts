@@ -99,7 +99,7 @@ function usageWith(
   return {
     ...usage,
     ...tierIn(member('service_tier')),
-    ...(typeof id === 'string' && id.length <= MAX_ID_LENGTH && { answerId: id }),
+    ...(typeof id === 'string' && id.length <= MAX_ID_LENGTH && { responseId: id }),
     ...toolsOf(member('tool_usage'), toolUses),
   };
 }

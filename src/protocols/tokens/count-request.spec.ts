@@ -3,7 +3,7 @@ import { replyCount } from './count-tokens.js';
 
 const places: TextPlaces = {
   prompt: { conversation: ['messages'], definitions: [], silent: ['role'], whole: [] },
-  answer: { within: ['choices'], texts: ['content', 'name'] },
+  response: { within: ['choices'], texts: ['content', 'name'] },
 };
 const bytes = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 const prompt = bytes({ messages: [{ role: 'user', content: 'hello' }] });
@@ -11,26 +11,28 @@ const prompt = bytes({ messages: [{ role: 'user', content: 'hello' }] });
 describe('answerCount', () => {
   it('counts a whole answer where the model wrote, and nothing beside it', () => {
     const answer = bytes({ name: 'hello', choices: [{ message: { content: 'hello hello', name: 'hello' } }] });
-    expect(replyCount({ prompt, answer, places })).toEqual({ prompt: 8, output: 3 });
+    expect(replyCount({ prompt, response: answer, places })).toEqual({ prompt: 8, output: 3 });
   });
 
   it('counts an answer that stands in several members at its top, of which one may be the text itself', () => {
     const answer = bytes({ content: 'hello', calls: [{ name: 'hello' }], note: 'hello' });
-    const several = { ...places, answer: { within: ['content', 'calls'], texts: ['content', 'name'] } };
-    expect(replyCount({ prompt, answer, places: several })).toMatchObject({ output: 2 });
+    const several = { ...places, response: { within: ['content', 'calls'], texts: ['content', 'name'] } };
+    expect(replyCount({ prompt, response: answer, places: several })).toMatchObject({ output: 2 });
   });
 
   it('counts texts that were kept of a stream each by itself', () => {
-    expect(replyCount({ prompt, answer: ['hello', 'hello'], places })).toEqual({ prompt: 8, output: 2 });
+    expect(replyCount({ prompt, response: ['hello', 'hello'], places })).toEqual({ prompt: 8, output: 2 });
   });
 
   it('reads what lies within a larger piece of memory', () => {
     const memory = Buffer.concat([Buffer.from('xxx'), prompt, Buffer.from('yyy')]);
     const part = memory.subarray(3, 3 + prompt.length);
-    expect(replyCount({ prompt: part, answer: [], places })).toEqual({ prompt: 8, output: 0 });
+    expect(replyCount({ prompt: part, response: [], places })).toEqual({ prompt: 8, output: 0 });
   });
 
   it('says of what it cannot read nothing but the kind of fault', () => {
-    expect(replyCount({ prompt: Buffer.from('{"a": secret}'), answer: [], places })).toEqual({ fault: 'SyntaxError' });
+    expect(replyCount({ prompt: Buffer.from('{"a": secret}'), response: [], places })).toEqual({
+      fault: 'SyntaxError',
+    });
   });
 });

@@ -4,11 +4,11 @@ import { type PromptPlaces, type ResponsePlaces, textPieces } from '../contract/
 import type { CountReply, CountRequest } from './token-thread.js';
 
 /** Processes a request in the thread. Never throws. */
-export function replyCount({ prompt, answer, places }: CountRequest): CountReply {
+export function replyCount({ prompt, response: answer, places }: CountRequest): CountReply {
   try {
     return {
       prompt: promptCount(prompt, places),
-      output: tokensInAll(answerTexts(answer, places.answer)),
+      output: tokensInAll(answerTexts(answer, places.response)),
     };
   } catch (error) {
     // The message could quote the input.
@@ -25,7 +25,7 @@ function promptCount(prompt: CountRequest['prompt'], places: CountRequest['place
 
 const tokensInAll = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + tokensIn(text), 0);
 
-function answerTexts(answer: CountRequest['answer'], { within, texts }: ResponsePlaces): readonly string[] {
+function answerTexts(answer: CountRequest['response'], { within, texts }: ResponsePlaces): readonly string[] {
   if (!(answer instanceof Uint8Array)) return answer;
   const whole = parsed(answer);
   const written = Object.fromEntries(within.map((name) => [name, whole[name]]));

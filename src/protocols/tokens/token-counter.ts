@@ -28,7 +28,7 @@ export class TokenCounter implements OnModuleDestroy {
   /** Undefined if it cannot be counted in time; callers then use an estimate. */
   count(request: CountRequest): Promise<CountedTokens | undefined> {
     const bytes = bytesOf(request);
-    const { maxBytes, maxWaitingBytes, patienceMs } = this.thread;
+    const { maxBytes, maxWaitingBytes, timeoutMs: patienceMs } = this.thread;
     if (this.isClosed || bytes > maxBytes || this.waitingBytes + bytes > maxWaitingBytes) {
       this.logger.debug(`Not counted: ${bytes} bytes, behind ${this.waitingBytes}.`);
       return Promise.resolve(undefined);
@@ -118,7 +118,7 @@ export class TokenCounter implements OnModuleDestroy {
   }
 }
 
-const bytesOf = ({ prompt, answer }: CountRequest): number =>
+const bytesOf = ({ prompt, response: answer }: CountRequest): number =>
   (prompt instanceof Uint8Array ? prompt.length : textBytes(prompt?.texts ?? [])) +
   (answer instanceof Uint8Array ? answer.length : textBytes(answer));
 
@@ -133,5 +133,5 @@ function copyOf(request: CountRequest): [CountRequest, ArrayBuffer[]] {
     memory.push(copy.buffer);
     return copy;
   };
-  return [{ ...request, prompt: copied(request.prompt), answer: copied(request.answer) }, memory];
+  return [{ ...request, prompt: copied(request.prompt), response: copied(request.response) }, memory];
 }

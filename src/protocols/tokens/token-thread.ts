@@ -6,7 +6,7 @@ import type { PromptSample, TextPlaces } from '../contract/index.js';
 export class TokenThread {
   readonly program: URL = new URL('./token-worker.js', import.meta.url);
   /** Timeout in ms; for the first request including the start of the thread. */
-  readonly patienceMs: number = 10_000;
+  readonly timeoutMs: number = 10_000;
   /** Max bytes per request: more text than any context window. */
   readonly maxBytes: number = 32 * 1024 * 1024;
   /** Max bytes queued. */
@@ -20,7 +20,7 @@ export interface CountRequest {
   /** The body or a sample; absent if only the response is counted. */
   readonly prompt?: Uint8Array | PromptSample | undefined;
   /** A complete response, or the kept texts of a streamed one. */
-  readonly answer: Uint8Array | readonly string[];
+  readonly response: Uint8Array | readonly string[];
   readonly places: TextPlaces;
 }
 

@@ -173,7 +173,7 @@ function aCall(dice: Dice): Call {
     scopedIds: [],
     unknownMembers: [],
   };
-  const head = { model: 'm', stream: true, outputLimit: 100, answers: 1, effort, serviceTier, size, demands };
+  const head = { model: 'm', stream: true, outputLimit: 100, choices: 1, effort, serviceTier, size, demands };
   return { id: 'req_1', createdAt: 0, protocol: 'responses', ip: '', head } as unknown as Call;
 }
 

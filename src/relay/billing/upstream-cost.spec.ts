@@ -32,7 +32,7 @@ const prices = (overrides: Partial<PricingDefinition>): UpstreamCost => ({
 });
 const share = (millionths: bigint): UpstreamCost => ({ version: 'cst_1', share: millionths });
 
-const HEAD = { model: 'm', stream: false, answers: 1 } as CallHead;
+const HEAD = { model: 'm', stream: false, choices: 1 } as CallHead;
 const part = (cost: UpstreamCost, usage: Partial<TokenUsage>): CostedPart => ({
   cost,
   pricing: LIST,

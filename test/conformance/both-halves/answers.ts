@@ -109,7 +109,7 @@ const BROKEN = new AppError('upstream_error', 'The upstream broke.');
 
 /** Ids, of answers and of reasoning, and tiers are not the answer's own: dialects make them. */
 function withoutIds({ usage, ...result }: CallResult): unknown {
-  const { answerId: _, serviceTier: __, ...counts } = usage!;
+  const { responseId: _, serviceTier: __, ...counts } = usage!;
   const parts = result.parts.map((part) => (part.kind === 'reasoning' ? { ...part, id: undefined } : part));
   return { ...result, parts, usage: counts };
 }

@@ -31,7 +31,7 @@ export const target = ({ flags }: DialectUnderTest, stream = true): UpstreamTarg
 
 /** Parses a request as the engine does. @param open what the relay knows as closed by itself */
 export function parse({ protocol }: DialectUnderTest, body: string, open = unseal): CallContent {
-  const parseContext = { call: callOf(protocol, body), losses: new TranslationWarnings(false), unseal: open };
+  const parseContext = { call: callOf(protocol, body), warnings: new TranslationWarnings(false), unseal: open };
   return protocol.parseRequest(treeOf(body, protocol.rawMembers), parseContext);
 }
 
@@ -39,7 +39,7 @@ export function parse({ protocol }: DialectUnderTest, body: string, open = unsea
 export function build(dialect: DialectUnderTest, content: CallContent): string {
   const { call } = context(dialect, false);
   const { body } = dialect.upstream.buildRequest(
-    { call, content, losses: new TranslationWarnings(false) },
+    { call, content, warnings: new TranslationWarnings(false) },
     target(dialect, false),
   );
   return Buffer.concat(body.pieces()).toString();
@@ -52,7 +52,7 @@ export function context(dialect: DialectUnderTest, stream: boolean): RenderConte
     call: callOf(dialect.protocol, body),
     request,
     content: parse(dialect, body),
-    losses: new TranslationWarnings(false),
+    warnings: new TranslationWarnings(false),
     promptTokens: () => 9,
     seal,
   };

@@ -34,7 +34,7 @@ const read = (half: ClientHalf): Check[] => [
         model: 'm',
         stream,
         outputLimit: 500,
-        answers: 1,
+        choices: 1,
       });
     },
   })),

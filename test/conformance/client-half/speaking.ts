@@ -44,9 +44,9 @@ export function contextOf(half: ClientHalf, body: string): RenderContext {
   const { protocol, client } = half;
   const call = aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT, path: client.path });
   const request = treeOf(half, body);
-  const losses = new TranslationWarnings(false);
-  const content = protocol.parseRequest(request, { call, losses, unseal });
-  return { call, request, content, losses, promptTokens: () => 9, seal };
+  const warnings = new TranslationWarnings(false);
+  const content = protocol.parseRequest(request, { call, warnings, unseal });
+  return { call, request, content, warnings, promptTokens: () => 9, seal };
 }
 
 function treeOf({ protocol }: ClientHalf, body: string): TreeObject {

@@ -99,7 +99,7 @@ function countOf(half: ClientHalf, asked: Asked, options: AnswerOptions = {}): C
   const [prompt, answer] = [request, WAYS.whole.write(half, answerSaying(options), request)].map((text) =>
     Buffer.from(text),
   );
-  const counted = replyCount({ prompt: prompt!, answer: answer!, places: half.protocol.textPlaces });
+  const counted = replyCount({ prompt: prompt!, response: answer!, places: half.protocol.textPlaces });
   if ('fault' in counted) throw new Error(`The words cannot be counted: ${counted.fault}.`);
   return counted;
 }

@@ -24,7 +24,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit: fields.optionalInteger('limit', { min: 1 }),
-    answers: 1,
+    choices: 1,
     effort: undefined,
     outside: outsideIn(fields),
     demands: MEMBERS.demandsIn(fields, request),

@@ -41,7 +41,7 @@ export const TELEGRAPH_PATH = '/v1/telegrams';
  */
 const TEXTS: TextPlaces = {
   prompt: { conversation: ['lines'], definitions: ['tools'], silent: ['from', 'call', 'result'], whole: [] },
-  answer: { within: ['lines'], texts: ['text', 'tool', 'arguments'] },
+  response: { within: ['lines'], texts: ['text', 'tool', 'arguments'] },
 };
 
 /** The client half. Pure, like the upstream half. */

@@ -30,7 +30,7 @@ export class TelegraphUpstream implements UpstreamAdapter {
   /** The vendor, as OpenTelemetry names providers. */
   readonly provider = 'telegraph';
   /** `bearer`, or the lowercase name of the header for the credential. The relay adds the credential itself. */
-  readonly usualAuth = 'bearer';
+  readonly defaultAuth = 'bearer';
   /** Lists the upstream's models for the administrator. `nameOf` returns undefined for models that cannot be called. */
   readonly modelListing = modelListing({
     list: 'wires',
@@ -50,7 +50,7 @@ export class TelegraphUpstream implements UpstreamAdapter {
   }
 
   /** For `catalog apply --check`: one user message, not streamed, output limit 1. */
-  smallestRequest(model: string): UpstreamRequest {
+  probeRequest(model: string): UpstreamRequest {
     return smallestRequest(PATH, { model, lines: [{ from: 'user', text: 'Hi' }], limit: 1 });
   }
 

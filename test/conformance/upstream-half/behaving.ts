@@ -60,7 +60,7 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
 const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
   name: 'the smallest request is a call for its model, to be answered whole, and the vendor accepts it',
   run() {
-    const sent = sentAs(upstream.smallestRequest('vendor-model'));
+    const sent = sentAs(upstream.probeRequest('vendor-model'));
     expect([vendor.isCall(sent), vendor.wantsStream(sent), vendor.modelOf(sent)]).toEqual([
       true,
       false,
@@ -75,7 +75,7 @@ const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
 const smallestLimit = ({ upstream, vendor }: UpstreamHalf): Check => ({
   name: 'the smallest request asks for a few tokens at most',
   run() {
-    const { outputLimit } = askedOf(vendor, sentAs(upstream.smallestRequest('vendor-model')).json);
+    const { outputLimit } = askedOf(vendor, sentAs(upstream.probeRequest('vendor-model')).json);
     expect(outputLimit).toBeLessThanOrEqual(MOST_PROBED_TOKENS);
   },
 });

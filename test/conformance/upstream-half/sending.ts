@@ -35,9 +35,9 @@ export const targetOf = ({ vendor }: UpstreamHalf, more: Partial<UpstreamTarget>
 /** Builds the request for a content. */
 export function send(half: UpstreamHalf, content: CallContent, more: Partial<UpstreamTarget> = {}): Sent {
   const target = targetOf(half, more);
-  const losses = new TranslationWarnings(false);
-  const request = half.upstream.buildRequest({ call: callFor(target.stream), content, losses }, target);
-  return { ...sentAs(request), warnings: losses.header };
+  const warnings = new TranslationWarnings(false);
+  const request = half.upstream.buildRequest({ call: callFor(target.stream), content, warnings }, target);
+  return { ...sentAs(request), warnings: warnings.header };
 }
 
 /** A request as its upstream gets it. */
@@ -49,7 +49,7 @@ export function sentAs(request: UpstreamRequest): Omit<Sent, 'warnings'> {
     headers: request.headers,
     body,
     json: JSON.parse(body.toString()) as JsonObject,
-    stopsSent: request.stopsSent,
+    stopsSent: request.stopSequencesSent,
   };
 }
 
@@ -70,7 +70,7 @@ export function expectArrival(half: UpstreamHalf, asked: Asked): void {
 function callFor(stream: boolean): Call {
   const bytes = Buffer.from('{}');
   const fields = readJsonFields(bytes, jsonInterests());
-  const head = { model: 'm', stream, outputLimit: undefined, answers: 1, effort: undefined, size: fields.size, fields };
+  const head = { model: 'm', stream, outputLimit: undefined, choices: 1, effort: undefined, size: fields.size, fields };
   const request = aRequestLine({ method: 'POST', path: '/v1/kit' });
   return { id: `req_${'0'.repeat(32)}`, createdAt: 0, protocol: 'kit', request, ip: '::1', head, body: { bytes } };
 }

@@ -9,7 +9,7 @@ import type { TranslationWarnings } from './warnings.js';
 /** Context for parsing a request. */
 export interface ParseContext {
   readonly call: Call;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
   /** Opens what `RenderContext.seal` sealed; undefined for other texts. */
   unseal(text: string): OpaqueReasoning | undefined;
 }
@@ -21,7 +21,7 @@ export interface RenderContext {
   readonly request: TreeObject;
   readonly content: CallContent;
   /** Warnings about the response are sent as long as the head was not. */
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
   /** Prompt tokens as known now, at least 1: counted or estimated. */
   promptTokens(): number;
   /** Seals reasoning for clients to carry: `rly1.…`, base64url and dots. */
@@ -32,7 +32,7 @@ export interface RenderContext {
 export interface BuildContext {
   readonly call: Call;
   readonly content: CallContent;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
 }
 
 /**

@@ -20,10 +20,10 @@ const paired = (...turns: Turn[]): readonly Turn[] => pairResults(turns, new Tra
 describe('a conversation that is put together', () => {
   it('has instructions in front, and in their place within it', () => {
     const builder = new ConversationBuilder();
-    builder.instruct('a');
-    builder.instruct('');
-    builder.say('user', [text('b')]);
-    builder.instruct('c', { ttl: '1h' });
+    builder.addInstruction('a');
+    builder.addInstruction('');
+    builder.addTurn('user', [text('b')]);
+    builder.addInstruction('c', { ttl: '1h' });
     expect(builder.lead).toEqual([text('a')]);
     expect(builder.turns).toEqual([user(text('b')), system({ kind: 'text', text: 'c', cache: { ttl: '1h' } })]);
   });
@@ -31,17 +31,17 @@ describe('a conversation that is put together', () => {
   it('takes more parts of one side than a call can have arguments (case 72)', () => {
     const builder = new ConversationBuilder();
     const many = Array.from({ length: 300_000 }, () => text('a'));
-    builder.say('user', [text('b')]);
-    builder.say('user', many);
+    builder.addTurn('user', [text('b')]);
+    builder.addTurn('user', many);
     expect(builder.turns[0]?.parts).toHaveLength(many.length + 1);
   });
 
   it('has no neighbours of one side, and nothing empty (cases 72, 73)', () => {
     const builder = new ConversationBuilder();
-    builder.say('user', [text('a'), text('')]);
-    builder.say('assistant', [text('')]);
-    builder.say('assistant', []);
-    builder.say('user', [text('b')]);
+    builder.addTurn('user', [text('a'), text('')]);
+    builder.addTurn('assistant', [text('')]);
+    builder.addTurn('assistant', []);
+    builder.addTurn('user', [text('b')]);
     expect(builder.turns).toEqual([user(text('a'), text('b'))]);
   });
 });
@@ -91,19 +91,19 @@ describe('results of tools', () => {
   });
 
   it('are made up where they are missing, but not at the end (case 69)', () => {
-    const losses = new TranslationWarnings(false);
-    const turns = pairResults([assistant(call('a')), user(text('b')), assistant(call('c'))], losses);
+    const warnings = new TranslationWarnings(false);
+    const turns = pairResults([assistant(call('a')), user(text('b')), assistant(call('c'))], warnings);
     const missing = { ...result('a', '[no result]'), isError: true };
     expect(turns).toEqual([assistant(call('a')), user(missing, text('b')), assistant(call('c'))]);
-    expect(losses.header).toBe('tool_result_missing:messages');
+    expect(warnings.header).toBe('tool_result_missing:messages');
   });
 
   it('without a call become text (case 69)', () => {
-    const losses = new TranslationWarnings(false);
-    expect(pairResults([user(result('a', 'r'))], losses)).toEqual([
+    const warnings = new TranslationWarnings(false);
+    expect(pairResults([user(result('a', 'r'))], warnings)).toEqual([
       user(text('Result of the tool call a:'), text('r')),
     ]);
-    expect(losses.header).toBe('tool_result_without_call:messages');
+    expect(warnings.header).toBe('tool_result_without_call:messages');
   });
 
   it('are refused to be made up for a strict key (case 119)', () => {

@@ -27,7 +27,7 @@ export class ConversationBuilder {
   }
 
   /** An instruction: before the conversation part of the lead, within it a turn. Empty texts are dropped. */
-  instruct(text: string, cache?: CacheMark): void {
+  addInstruction(text: string, cache?: CacheMark): void {
     if (text === '') return;
     const part: TextPart = { kind: 'text', text, ...(cache !== undefined && { cache }) };
     if (this.built.length === 0) this.lead.push(part);
@@ -35,7 +35,7 @@ export class ConversationBuilder {
   }
 
   /** Parts of a turn; merged into the previous turn of the same role. Empty texts are dropped. */
-  say(role: 'user' | 'assistant', parts: readonly Part[]): void {
+  addTurn(role: 'user' | 'assistant', parts: readonly Part[]): void {
     const said = parts.filter((part) => part.kind !== 'text' || part.text !== '');
     if (said.length > 0) join(this.built, { role, parts: said });
   }
@@ -54,20 +54,20 @@ function join(built: BuiltTurn[], { role, parts }: Turn): void {
  * and every result has a call.
  * @throws AppError when the key is strict and something had to be invented or converted to text
  */
-export function pairResults(turns: readonly Turn[], losses: TranslationWarnings): readonly Turn[] {
+export function pairResults(turns: readonly Turn[], warnings: TranslationWarnings): readonly Turn[] {
   const { resultOf, orphans } = match(turns);
   const built: BuiltTurn[] = [];
   turns.forEach((turn, index) => {
     const parts = turn.parts.flatMap((part): Part[] => {
       if (part.kind !== 'tool-result') return [part];
-      return orphans.has(part) ? [...textsOf(part, losses)] : [];
+      return orphans.has(part) ? [...textsOf(part, warnings)] : [];
     });
     if (parts.length > 0) join(built, { ...turn, parts });
     if (turn.role !== 'assistant') return;
     const isLast = index === turns.length - 1;
     const results = callsOf(turn).flatMap((call) => {
       const result = resultOf.get(call);
-      return result !== undefined ? [result] : isLast ? [] : [noResult(call, losses)];
+      return result !== undefined ? [result] : isLast ? [] : [noResult(call, warnings)];
     });
     if (results.length > 0) join(built, { role: 'user', parts: results });
   });
@@ -95,13 +95,13 @@ function match(turns: readonly Turn[]): {
 
 const callsOf = ({ parts }: Turn): readonly ToolCallPart[] => parts.filter((part) => part.kind === 'tool-call');
 
-function noResult({ id, isFreeform }: ToolCallPart, losses: TranslationWarnings): ToolResultPart {
-  losses.warn('tool_result_missing', 'messages');
+function noResult({ id, isFreeform }: ToolCallPart, warnings: TranslationWarnings): ToolResultPart {
+  warnings.warn('tool_result_missing', 'messages');
   return { kind: 'tool-result', id, parts: [{ kind: 'text', text: '[no result]' }], isError: true, isFreeform };
 }
 
-function textsOf({ id, parts }: ToolResultPart, losses: TranslationWarnings): readonly Part[] {
-  losses.warn('tool_result_without_call', 'messages');
+function textsOf({ id, parts }: ToolResultPart, warnings: TranslationWarnings): readonly Part[] {
+  warnings.warn('tool_result_without_call', 'messages');
   return [{ kind: 'text', text: `Result of the tool call ${id}:` }, ...parts];
 }
 

@@ -35,17 +35,17 @@ export {
   type NameRule,
   newResponseId,
   plainUser,
-  runTools,
+  supportedHostedTools as runTools,
   ToolNames,
 } from './tool-names.js';
 export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
 export {
-  leaveTierOut,
+  dropServiceTier as leaveTierOut,
   WARNING_MEANINGS,
   type WarningCode,
   TranslationWarnings,
   malformed,
-  notTranslatable,
+  unsupported as notTranslatable,
 } from './warnings.js';
 export { PartSequencer } from './part-sequencer.js';
 export { TreeReader } from './tree-reader.js';

@@ -3,7 +3,7 @@ import { refusalOf } from '../../../../test/support/calls.js';
 import { aContent } from '../../../../test/support/translations.js';
 import type { HostedTool, Tool } from './content.js';
 import { TranslationWarnings } from './warnings.js';
-import { allowedTools, runTools } from './tool-names.js';
+import { allowedTools, supportedHostedTools } from './tool-names.js';
 
 const tool = (name: string): Tool => ({ name, schema: undefined, path: 'tools[0]' });
 const hosted = (type: string, path: string): HostedTool => ({ type, path });
@@ -30,12 +30,12 @@ describe('the tools of a client', () => {
 
   it('are left out where only their vendor runs them, and refused where none is left', () => {
     const both = [hosted('mcp', 'tools[0]'), hosted('web_search', 'tools[1]')];
-    const losses = new TranslationWarnings(false);
-    expect(runTools(aContent({ hostedTools: both }), isSearch, losses)).toEqual([both[1]]);
-    expect(losses.header).toBe('unsupported_tool:tools[0]');
+    const warnings = new TranslationWarnings(false);
+    expect(supportedHostedTools(aContent({ hostedTools: both }), isSearch, warnings)).toEqual([both[1]]);
+    expect(warnings.header).toBe('unsupported_tool:tools[0]');
     const none = [hosted('mcp', 'tools[0]'), hosted('shell', 'tools[1]')];
-    expect(runTools(aContent({ hostedTools: none, tools: [tool('a')] }), isSearch, losses)).toEqual([]);
-    const refusal = refusalOf(() => runTools(aContent({ hostedTools: none }), isSearch, losses));
+    expect(supportedHostedTools(aContent({ hostedTools: none, tools: [tool('a')] }), isSearch, warnings)).toEqual([]);
+    const refusal = refusalOf(() => supportedHostedTools(aContent({ hostedTools: none }), isSearch, warnings));
     expect(refusal.details).toEqual({ param: 'tools[0]', fault: 'unsupported_parameter' });
   });
 });

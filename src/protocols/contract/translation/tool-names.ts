@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '../call.js';
 import type { CallContent, HostedTool, Tool } from './content.js';
-import { notTranslatable, type TranslationWarnings } from './warnings.js';
+import { unsupported, type TranslationWarnings } from './warnings.js';
 
 /** The client's tool behind a wire name. */
 export type KnownTool = Pick<Tool, 'name' | 'namespace' | 'freeform'>;
@@ -94,16 +94,16 @@ export function allowedTools({ tools, toolChoice }: Pick<CallContent, 'tools' | 
  * Hosted tools that this upstream runs too; others are left out.
  * @throws AppError invalid_request when no tool is left, or the key is strict
  */
-export function runTools(
+export function supportedHostedTools(
   { tools, hostedTools }: Pick<CallContent, 'tools' | 'hostedTools'>,
   runs: (tool: HostedTool) => boolean,
-  losses: TranslationWarnings,
+  warnings: TranslationWarnings,
 ): readonly HostedTool[] {
   const run = hostedTools.filter(runs);
   for (const tool of hostedTools) {
     if (runs(tool)) continue;
-    if (tools.length + run.length === 0) throw notTranslatable(tool.path, 'is a tool that this upstream does not run');
-    losses.warn('unsupported_tool', tool.path);
+    if (tools.length + run.length === 0) throw unsupported(tool.path, 'is a tool that this upstream does not run');
+    warnings.warn('unsupported_tool', tool.path);
   }
   return run;
 }

@@ -69,9 +69,9 @@ export class TranslationWarnings {
 
   /** Restores a list. @param names from `names` */
   static of(names: readonly string[], strict: boolean): TranslationWarnings {
-    const losses = new TranslationWarnings(strict);
-    for (const name of names) losses.named.add(name);
-    return losses;
+    const warnings = new TranslationWarnings(strict);
+    for (const name of names) warnings.named.add(name);
+    return warnings;
   }
 
   /** All warnings. */
@@ -90,7 +90,7 @@ export class TranslationWarnings {
   }
 
   /** A copy for the response, which is paid for and never rejected. */
-  forAnswer(): TranslationWarnings {
+  forResponse(): TranslationWarnings {
     return this.continued(false);
   }
 
@@ -112,7 +112,7 @@ export class TranslationWarnings {
 const nameOf = (code: WarningCode, path: string): string => `${code}:${path}`.replaceAll(NOT_ASCII, '_');
 
 /** For what no other protocol supports. @param path as in `TranslationWarnings.warn` */
-export const notTranslatable = (path: string, what: string): AppError =>
+export const unsupported = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'unsupported_parameter' });
 
 /** For a malformed member. */
@@ -124,12 +124,12 @@ export const malformed = (path: string, what: string): AppError =>
  * at more than requested.
  * @throws AppError invalid_request for any other than `priority`
  */
-export function leaveTierOut(serviceTier: string | undefined, losses: TranslationWarnings): void {
+export function dropServiceTier(serviceTier: string | undefined, warnings: TranslationWarnings): void {
   if (serviceTier === undefined || DEFAULT_SERVICE_TIERS.includes(serviceTier)) return;
   if (serviceTier !== DEARER_TIER)
-    throw notTranslatable(
+    throw unsupported(
       'service_tier',
       `is ${JSON.stringify(serviceTier)}, which the upstream of this model does not have`,
     );
-  losses.warn('unsupported_parameter', 'service_tier');
+  warnings.warn('unsupported_parameter', 'service_tier');
 }
