@@ -114,7 +114,8 @@ export function doJob(job: TranslationJob, tools: TranslationTools): Translation
     if (protocol === undefined || (job.does === 'build' && upstream === undefined)) return { isUnknown: true };
     const bytes = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.byteLength);
     const tree = readTree(bytes, protocol);
-    if (job.does === 'names') return { named: protocol.storage?.named(tree) ?? { responseId: undefined, itemIds: [] } };
+    if (job.does === 'names')
+      return { named: protocol.storage?.referencesIn(tree) ?? { responseId: undefined, itemIds: [] } };
     const expanded = job.found === undefined ? tree : new PreviousResponses(protocol, () => tree, job.found).expanded();
     if (job.does === 'expand' || upstream === undefined) return { done: true };
     const head = protocol.headReader(job.call.request).end({ bytes });

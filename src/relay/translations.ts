@@ -99,7 +99,7 @@ export class Translations {
   /** The earlier responses that a request refers to. */
   named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedResponses | Promise<NamedResponses> {
     const { storage } = this.adapters.protocol(call.protocol);
-    const inline = (): NamedResponses => storage?.named(request()) ?? { responseId: undefined, itemIds: [] };
+    const inline = (): NamedResponses => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { does: 'names' });
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));

@@ -264,7 +264,7 @@ class Tableless extends TelegraphProtocol {
 
 class Wordless extends TelegraphProtocol {
   override readonly textPlaces = {
-    prompt: { conversation: [], definitions: [], silent: [], whole: [] },
+    prompt: { conversation: [], definitions: [], ignored: [], whole: [] },
     response: { within: [], texts: [] },
   };
 }

@@ -3,7 +3,7 @@ import { TokenCounter, type TokenThread } from '../../src/protocols/tokens/index
 import { builtTokenThread } from '../support/token-thread.js';
 
 const PLACES: TextPlaces = {
-  prompt: { conversation: ['messages'], definitions: [], silent: ['role'], whole: [] },
+  prompt: { conversation: ['messages'], definitions: [], ignored: ['role'], whole: [] },
   response: { within: ['choices'], texts: ['content'] },
 };
 const requestOf = (body: unknown): Parameters<TokenCounter['count']>[0] => ({

@@ -41,7 +41,7 @@ export function buildMessages({ lead, turns }: CallContent, context: MessageCont
 class MessageWriter {
   private readonly messages: TreeObject[] = [];
   /** Pending user content: consecutive user messages are merged. */
-  private said: TreeObject[] = [];
+  private userContent: TreeObject[] = [];
   private readonly instructor: 'developer' | 'system';
 
   constructor(private readonly context: MessageContext) {
@@ -57,7 +57,7 @@ class MessageWriter {
   turn({ role, parts }: Turn): void {
     switch (role) {
       case 'system':
-        this.instruct(parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n'));
+        this.addInstruction(parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n'));
         return;
       case 'user':
         this.user(parts);
@@ -75,9 +75,9 @@ class MessageWriter {
     return this.messages;
   }
 
-  private instruct(text: string): void {
+  private addInstruction(text: string): void {
     if (!this.context.flags.midSystem) {
-      this.said.push({ type: 'text', text: reminder(text) });
+      this.userContent.push({ type: 'text', text: reminder(text) });
       return;
     }
     this.flush();
@@ -89,8 +89,8 @@ class MessageWriter {
     const results = parts.filter((part) => part.kind === 'tool-result');
     for (const result of results) this.messages.push(this.toolMessage(result));
     // Too many for spread arguments.
-    for (const result of results) for (const part of this.attachments(result)) this.said.push(part);
-    for (const part of parts) if (isSaid(part)) this.said.push(buildPart(part, this.context.flags));
+    for (const result of results) for (const part of this.attachments(result)) this.userContent.push(part);
+    for (const part of parts) if (isContent(part)) this.userContent.push(buildPart(part, this.context.flags));
   }
 
   private toolMessage(result: ToolResultPart): TreeObject {
@@ -125,12 +125,12 @@ class MessageWriter {
       role: 'assistant',
       content: texts.length === 0 ? null : contentOf(texts.map(({ text }) => ({ type: 'text', text }))),
       ...(refusal !== '' && { refusal }),
-      ...(calls.length > 0 && { ...this.thoughts(parts), tool_calls: calls }),
+      ...(calls.length > 0 && { ...this.replayedReasoning(parts), tool_calls: calls }),
     });
   }
 
   /** Some servers reject calls without their reasoning. */
-  private thoughts(parts: readonly Part[]): TreeObject {
+  private replayedReasoning(parts: readonly Part[]): TreeObject {
     const { flags, family } = this.context;
     if (flags.replayedReasoning === undefined) return {};
     const texts = parts.flatMap((part) => {
@@ -140,9 +140,9 @@ class MessageWriter {
     return texts.length === 0 ? {} : { [flags.replayedReasoning]: texts.join('') };
   }
 
-  private call({ id: given, name, namespace, arguments: text, isFreeform = false }: ToolCallPart): TreeObject {
+  private call({ id: originalId, name, namespace, arguments: text, isFreeform = false }: ToolCallPart): TreeObject {
     const { flags, names } = this.context;
-    const id = flags.toolId(given);
+    const id = flags.toolId(originalId);
     const wireName = names.wireName(name, namespace);
     if (isFreeform && flags.customTools) return { id, type: 'custom', custom: { name: wireName, input: text } };
     const written = isFreeform ? wrapFreeform(text) : text;
@@ -150,12 +150,12 @@ class MessageWriter {
   }
 
   private flush(): void {
-    if (this.said.length > 0) this.messages.push({ role: 'user', content: contentOf(this.said) });
-    this.said = [];
+    if (this.userContent.length > 0) this.messages.push({ role: 'user', content: contentOf(this.userContent) });
+    this.userContent = [];
   }
 }
 
-const isSaid = (part: Part): part is TextPart | ImagePart | FilePart | AudioPart =>
+const isContent = (part: Part): part is TextPart | ImagePart | FilePart | AudioPart =>
   part.kind === 'text' || part.kind === 'image' || part.kind === 'file' || part.kind === 'audio';
 
 /** A single text is written as a string: the older form, which every server knows. */

@@ -82,10 +82,10 @@ function withDescribedFormat(
   { structuredOutput }: ChatFlags,
   warnings: TranslationWarnings,
 ): CallContent {
-  const words = structuredOutput ? undefined : describeFormat(content.format);
-  if (words === undefined) return content;
+  const instruction = structuredOutput ? undefined : describeFormat(content.format);
+  if (instruction === undefined) return content;
   warnings.warn('in_words', 'response_format');
-  return { ...content, lead: [...content.lead, { kind: 'text', text: words }] };
+  return { ...content, lead: [...content.lead, { kind: 'text', text: instruction }] };
 }
 
 interface LimitContext {
@@ -131,16 +131,16 @@ function buildSampling(sampling: Sampling, flags: ChatFlags, warnings: Translati
 
 /** The nearest supported effort. */
 function buildEffort(
-  wish: ReasoningRequest,
+  reasoning: ReasoningRequest,
   { efforts }: ChatFlags,
   warnings: TranslationWarnings,
 ): Effort | undefined {
-  const wished = requestedEffort(wish);
-  if (wished === undefined) return undefined;
-  const effort = nearestEffort(wished, efforts);
+  const requested = requestedEffort(reasoning);
+  if (requested === undefined) return undefined;
+  const effort = nearestEffort(requested, efforts);
   // A model without reasoning need not be told not to.
-  const isMissed = effort !== wished && !(wished === 'none' && efforts.length === 0);
-  if (isMissed) warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
+  const isUnsupported = effort !== requested && !(requested === 'none' && efforts.length === 0);
+  if (isUnsupported) warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   return effort;
 }
 

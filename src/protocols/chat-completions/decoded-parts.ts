@@ -115,7 +115,7 @@ class DecodedCalls {
   pause(current?: CallLane): CallEvent[] {
     const events: CallEvent[] = [];
     for (const lane of this.lanes.values()) if (lane !== current && !lane.hasBegun) events.push(...this.begin(lane));
-    for (let lane = this.front(); lane !== undefined && lane !== current && isWhole(lane); lane = this.front()) {
+    for (let lane = this.front(); lane !== undefined && lane !== current && isComplete(lane); lane = this.front()) {
       events.push(...this.finish(lane));
     }
     return events;
@@ -130,7 +130,7 @@ class DecodedCalls {
   private laneOf(fragment: CallFragment): CallLane {
     const { index, position, id, isCustom } = fragment;
     const known = index === undefined ? (this.byId.get(id) ?? this.slots.get(position)) : this.slots.get(index);
-    const isKnown = known !== undefined && !isAnother(known, fragment);
+    const isKnown = known !== undefined && !startsNewCall(known, fragment);
     const lane = isKnown ? known : this.newLane(isCustom);
     this.slots.set(index ?? position, lane);
     return lane;
@@ -156,8 +156,8 @@ class DecodedCalls {
   }
 
   private finish({ key, isWrapped, text }: CallLane): CallEvent[] {
-    const told = isWrapped ? this.sequencer.append(key, unwrapFreeform(text)) : [];
-    return [...told, ...this.sequencer.finish(key)];
+    const remaining = isWrapped ? this.sequencer.append(key, unwrapFreeform(text)) : [];
+    return [...remaining, ...this.sequencer.finish(key)];
   }
 
   private front(): CallLane | undefined {
@@ -169,15 +169,15 @@ class DecodedCalls {
  * Whether a fragment starts a new call under a used index: with another ID, or without IDs another name, or arguments
  * after complete ones. Indexes are reused, and some servers create a new ID for each fragment.
  */
-function isAnother(lane: CallLane, fragment: CallFragment): boolean {
+function startsNewCall(lane: CallLane, fragment: CallFragment): boolean {
   const { id, name, isCustom } = lane;
   if (name === '' || fragment.name === '') return false;
   if (id !== '' && fragment.id !== '') return fragment.id !== id;
-  return fragment.name !== name || (!isCustom && /^\s*\{/.test(fragment.text) && isWhole(lane));
+  return fragment.name !== name || (!isCustom && /^\s*\{/.test(fragment.text) && isComplete(lane));
 }
 
 /** Text that is not JSON is complete when something else comes. */
-function isWhole({ isCustom, text }: CallLane): boolean {
+function isComplete({ isCustom, text }: CallLane): boolean {
   if (isCustom) return true;
   if (!text.trimEnd().endsWith('}')) return false;
   try {

@@ -13,7 +13,7 @@ import {
 } from '../contract/index.js';
 import { DecodedParts } from './decoded-parts.js';
 import { chatFlags } from './flags.js';
-import { chatUsageBeside } from './usage.js';
+import { chatUsage } from './usage.js';
 import { annotationsIn, callsIn, choiceOf, deltaOf, reasoningIn, stopReason, textIn } from './wire.js';
 
 /** Decodes responses of this protocol's many servers, tolerating what they omit, repeat or misname. */
@@ -65,9 +65,9 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   /** An unstreamed response is a single complete chunk. */
-  whole(answer: JsonObject): readonly CallEvent[] {
-    const events = this.chunk(answer);
-    if (choiceOf(answer) === undefined) throw unusable('an empty response');
+  whole(response: JsonObject): readonly CallEvent[] {
+    const events = this.chunk(response);
+    if (choiceOf(response) === undefined) throw invalidResponse('an empty response');
     return this.stage === 'open' ? [...events, ...this.finish('stop')] : events;
   }
 
@@ -123,7 +123,7 @@ export class ChatDecoder implements StreamDecoder {
   private usage(chunk: JsonObject): CallEvent | undefined {
     const reported = isJsonObject(chunk['usage']) ? chunk['usage'] : undefined;
     const searched = this.maySearch && this.hasCited;
-    const usage = chatUsageBeside(reported, { serviceTier: chunk['service_tier'], searched });
+    const usage = chatUsage(reported, { serviceTier: chunk['service_tier'], searched });
     return usage && { type: 'usage-update', usage };
   }
 }
@@ -132,22 +132,22 @@ export class ChatDecoder implements StreamDecoder {
 export function decodeChatResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const decoder = new ChatDecoder(content, target);
   const collector = new ResultCollector();
-  for (const event of decoder.whole(parseAnswer(body))) collector.next(event);
+  for (const event of decoder.whole(parseResponse(body))) collector.next(event);
   return collector.result;
 }
 
-function parseAnswer(body: string): JsonObject {
-  let answer: unknown;
+function parseResponse(body: string): JsonObject {
+  let response: unknown;
   try {
-    answer = JSON.parse(body);
+    response = JSON.parse(body);
   } catch (cause) {
-    throw unusable('a response that is not a JSON object', { cause });
+    throw invalidResponse('a response that is not a JSON object', { cause });
   }
-  if (!isJsonObject(answer)) throw unusable('a response that is not a JSON object');
-  return answer;
+  if (!isJsonObject(response)) throw invalidResponse('a response that is not a JSON object');
+  return response;
 }
 
-const unusable = (what: string, options?: ErrorOptions): AppError =>
+const invalidResponse = (what: string, options?: ErrorOptions): AppError =>
   new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true }, options);
 
 const OPENING = '<think>';
@@ -181,27 +181,27 @@ class ThinkTags {
   }
 
   private before(): readonly Piece[] {
-    const begun = this.held.trimStart();
-    if (OPENING.startsWith(begun)) return [];
-    if (!begun.startsWith(OPENING)) return this.answer(this.held);
+    const text = this.held.trimStart();
+    if (OPENING.startsWith(text)) return [];
+    if (!text.startsWith(OPENING)) return this.content(this.held);
     this.stage = 'thinking';
-    this.held = begun.slice(OPENING.length);
+    this.held = text.slice(OPENING.length);
     return this.thinking();
   }
 
   private thinking(): readonly Piece[] {
     const end = this.held.indexOf(CLOSING);
     if (end !== -1) {
-      const thought: Piece = { kind: 'reasoning', text: this.held.slice(0, end) };
-      return [thought, ...this.answer(this.held.slice(end + CLOSING.length))];
+      const reasoning: Piece = { kind: 'reasoning', text: this.held.slice(0, end) };
+      return [reasoning, ...this.content(this.held.slice(end + CLOSING.length))];
     }
-    const kept = this.held.length - partialTag(this.held);
-    const thought: Piece = { kind: 'reasoning', text: this.held.slice(0, kept) };
-    this.held = this.held.slice(kept);
-    return [thought];
+    const safeEnd = this.held.length - partialTag(this.held);
+    const reasoning: Piece = { kind: 'reasoning', text: this.held.slice(0, safeEnd) };
+    this.held = this.held.slice(safeEnd);
+    return [reasoning];
   }
 
-  private answer(text: string): readonly Piece[] {
+  private content(text: string): readonly Piece[] {
     this.stage = 'answering';
     this.held = '';
     return [{ kind: 'text', text }];

@@ -76,14 +76,14 @@ function replayedReasoning(flags: Flags): ChatFlags['replayedReasoning'] {
 
 /** Servers without efforts may reject requests with one. */
 function efforts(flags: Flags): readonly Effort[] {
-  const said = flags['efforts'];
-  if (Array.isArray(said)) return said.filter((effort) => typeof effort === 'string');
+  const configured = flags['efforts'];
+  if (Array.isArray(configured)) return configured.filter((effort) => typeof effort === 'string');
   return flags['reasoning'] === true ? DEFAULT_EFFORTS : [];
 }
 
 /** For tools and schemas. */
-export const TOOL_NAME: NameRule = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
-const TOOL_ID: NameRule = { maxLength: 64, odd: /[^\x21-\x7e]/g };
+export const TOOL_NAME: NameRule = { maxLength: 64, invalid: /[^A-Za-z0-9_-]/g };
+const TOOL_ID: NameRule = { maxLength: 64, invalid: /[^\x21-\x7e]/g };
 const NINE_ALPHANUMERICS = /^[A-Za-z0-9]{9}$/;
 
 const nineAlphanumerics = (id: string): string =>

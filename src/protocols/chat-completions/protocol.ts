@@ -93,7 +93,7 @@ const CHAT_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['messages'],
     definitions: ['tools', 'functions', 'response_format'],
-    silent: ['role', 'type', 'id', 'tool_call_id', 'image_url', 'detail', 'file_id', 'format', 'cache_control'],
+    ignored: ['role', 'type', 'id', 'tool_call_id', 'image_url', 'detail', 'file_id', 'format', 'cache_control'],
     whole: [],
   },
   response: { within: ['choices'], texts: TEXTS },

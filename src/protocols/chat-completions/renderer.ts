@@ -158,10 +158,10 @@ function messageOf(parts: readonly ResponsePart[], { request, content }: RenderC
   const calls = parts.filter((part) => part.kind === 'tool-call');
   const refusal = textOf(parts, 'refusal');
   const reasoning = content.reasoning.show === 'text' ? textOf(parts, 'reasoning') : '';
-  const isSilent = texts.length === 0 && (calls.length > 0 || refusal !== '');
+  const hasNoContent = texts.length === 0 && (calls.length > 0 || refusal !== '');
   return {
     role: 'assistant',
-    content: isSilent ? null : textOf(texts, 'text'),
+    content: hasNoContent ? null : textOf(texts, 'text'),
     refusal: refusal === '' ? null : refusal,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...annotationsOf(texts),

@@ -32,7 +32,7 @@ const MAX_LOGPROBS = 20;
 /** Parses a request. @throws AppError invalid_request naming the member */
 export function parseChatRequest(request: TreeObject, { warnings }: ParseContext): CallContent {
   const reader = new TreeReader(request);
-  refuseUntranslatable(reader);
+  rejectUnsupported(reader);
   const { lead, turns } = readConversation(reader.children('messages'), warnings);
   if (!turns.some(({ role }) => role === 'user')) throw malformed('messages', 'must contain user content');
   return {
@@ -52,7 +52,7 @@ export function parseChatRequest(request: TreeObject, { warnings }: ParseContext
   };
 }
 
-function refuseUntranslatable(reader: TreeReader): void {
+function rejectUnsupported(reader: TreeReader): void {
   if ((reader.integer('n') ?? 1) > 1) throw notTranslatable('n', 'must be 1: this upstream returns a single choice');
   if (reader.strings('modalities').includes('audio') || reader.has('audio')) {
     throw notTranslatable(
@@ -155,9 +155,9 @@ class MessageReader {
   /** Images in assistant messages are dropped. */
   private assistantContent(message: TreeReader): readonly Part[] {
     return readContent(message, 'refusal', 'image', 'audio', 'file').filter((part) => {
-      const isSaid = part.kind === 'text' || part.kind === 'refusal';
-      if (!isSaid) this.warnings.warn('unsupported_content', message.pathOf('content'));
-      return isSaid;
+      const isSupported = part.kind === 'text' || part.kind === 'refusal';
+      if (!isSupported) this.warnings.warn('unsupported_content', message.pathOf('content'));
+      return isSupported;
     });
   }
 

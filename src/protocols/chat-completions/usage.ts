@@ -16,7 +16,7 @@ import {
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 
 /** Reported usage; undefined if there is none. The prompt includes cached tokens. */
-function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
+function tokenUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   const input = countIn(usage, 'prompt_tokens');
   const output = countIn(usage, 'completion_tokens');
   if (!hasAny(usage, 'prompt_tokens', 'completion_tokens')) return undefined;
@@ -62,11 +62,11 @@ export function renderUsage(reported: TokenUsage): JsonObject {
 type ServedBy = Pick<TokenUsage, 'servedBy'>;
 
 /** Usage with other charged items. */
-export function chatUsageBeside(
+export function chatUsage(
   usage: JsonObject | undefined,
   { serviceTier, searched, ...served }: { readonly serviceTier: unknown; readonly searched: boolean } & ServedBy,
 ): TokenUsage | undefined {
-  const tokens = chatUsage(usage);
+  const tokens = tokenUsage(usage);
   return tokens && { ...tokens, ...served, ...tierIn(serviceTier), ...(searched && { toolUses: ONE_SEARCH }) };
 }
 

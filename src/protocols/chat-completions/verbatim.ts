@@ -33,9 +33,9 @@ import {
 import { PATH } from './build.js';
 import { limitName } from './flags.js';
 import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
-import { chatUsageBeside, cites } from './usage.js';
+import { chatUsage, cites } from './usage.js';
 
-const ANSWER = jsonInterests('usage', 'service_tier', 'model', 'error');
+const RESPONSE = jsonInterests('usage', 'service_tier', 'model', 'error');
 
 /** Chat Completions for its own clients. */
 export class ChatCompletionsVerbatim implements VerbatimLane {
@@ -54,9 +54,9 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const fields = readResponseFields(body, ANSWER);
+    const fields = readResponseFields(body, RESPONSE);
     const searched = head.fields.has(WEB_SEARCH) && cites(latin1(body));
-    const usage = chatUsageBeside(fields.object('usage'), {
+    const usage = chatUsage(fields.object('usage'), {
       serviceTier: fields.value('service_tier'),
       searched,
       ...servedByIn(head, fields.value('model')),
@@ -80,11 +80,11 @@ function usageEdits({ head: { stream, fields } }: Call, target: UpstreamTarget):
 /** Lowers the client's limits, or sets one under the upstream's name. */
 function limitEdits({ head: { fields } }: Call, { outputLimit, flags }: UpstreamTarget): readonly JsonEdit[] {
   if (outputLimit === undefined) return [];
-  const given = OUTPUT_LIMITS.filter((name) => fields.has(name));
-  if (given.length === 0) {
+  const present = OUTPUT_LIMITS.filter((name) => fields.has(name));
+  if (present.length === 0) {
     return [fields.assign(limitName(flags), String(outputLimit))];
   }
-  return given
+  return present
     .filter((name) => Number(fields.value(name)) > outputLimit)
     .map((name) => fields.assign(name, String(outputLimit)));
 }
@@ -104,7 +104,7 @@ const DONE = Buffer.from('data: [DONE]\n\n');
 
 /** Meters chunks and hides usage that only the relay requested. */
 export class ChatCompletionsMeter implements StreamMeter {
-  readonly #answers: number;
+  readonly #choices: number;
   readonly #usageWanted: boolean;
   /** Indexes of finished choices. */
   readonly #finished = new Set<unknown>();
@@ -117,14 +117,14 @@ export class ChatCompletionsMeter implements StreamMeter {
 
   constructor({ head }: Call) {
     this.#head = head;
-    this.#answers = head.choices;
+    this.#choices = head.choices;
     this.#mayCite = head.fields.has(WEB_SEARCH);
     this.#usageWanted = head.fields.isTrue(INCLUDE_USAGE);
   }
 
   /** All choices have a finish reason, even without `[DONE]`. */
   get complete(): boolean {
-    return this.#over || this.#finished.size >= this.#answers;
+    return this.#over || this.#finished.size >= this.#choices;
   }
 
   get closed(): boolean {
@@ -172,7 +172,7 @@ export class ChatCompletionsMeter implements StreamMeter {
     for (const choice of choices) this.#finish(choice);
     const reported = isJsonObject(chunk['usage']) ? chunk['usage'] : undefined;
     const served = servedByIn(this.#head, chunk['model']);
-    const usage = chatUsageBeside(reported, { serviceTier: chunk['service_tier'], searched: this.#cited, ...served });
+    const usage = chatUsage(reported, { serviceTier: chunk['service_tier'], searched: this.#cited, ...served });
     if (usage !== undefined) signals.push({ type: 'usage', usage });
     if (this.#usageWanted || !chunk['usage']) return { signals, last: false };
     return { signals, last: false, replacement: choices.length === 0 ? NO_BYTES : withoutUsage(event) };
@@ -185,7 +185,7 @@ export class ChatCompletionsMeter implements StreamMeter {
       this.#begun = true;
       signals.push({ type: 'content' });
     }
-    if (written !== '') signals.push(outputOf(written, this.#answers === 1 ? undefined : laneOf(text)));
+    if (written !== '') signals.push(outputOf(written, this.#choices === 1 ? undefined : laneOf(text)));
     return signals;
   }
 

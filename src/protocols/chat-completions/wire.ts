@@ -22,8 +22,8 @@ export const choiceOf = (chunk: JsonObject): JsonObject | undefined =>
 
 /** The delta, or the whole message if unstreamed. */
 export function deltaOf({ delta, message }: JsonObject): JsonObject {
-  const said = delta ?? message;
-  return isJsonObject(said) ? said : {};
+  const value = delta ?? message;
+  return isJsonObject(value) ? value : {};
 }
 
 /** A string, or the strings of a list of parts. */
@@ -65,9 +65,9 @@ function fragmentOf(
   { name, arguments: written, input }: JsonObject,
   place: Omit<CallFragment, 'name' | 'text'>,
 ): CallFragment {
-  const said = place.isCustom ? input : written;
+  const value = place.isCustom ? input : written;
   // Some servers send arguments as an object.
-  return { ...place, name: stringIn(name), text: isJsonObject(said) ? JSON.stringify(said) : stringIn(said) };
+  return { ...place, name: stringIn(name), text: isJsonObject(value) ? JSON.stringify(value) : stringIn(value) };
 }
 
 const stringIn = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -13,7 +13,7 @@ export interface DeclaredMedia extends MediaTokens {
 type Place = 'root' | 'messages' | 'message' | 'parts' | 'part' | 'source' | 'url' | 'audio' | 'file';
 
 /** Nested objects and arrays by member name; for arrays, the kind of their elements. */
-const WAYS: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
+const NESTED: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
   root: { messages: 'messages', input: 'messages' },
   message: { content: 'parts', output: 'parts' },
   part: { content: 'parts', source: 'source', image_url: 'url', input_audio: 'audio', file: 'file' },
@@ -130,8 +130,8 @@ function placeIn(body: Buffer, parent: Place | undefined, name: Name): Place | u
   // Some clients send a single part instead of a list.
   const element = ELEMENTS[parent];
   if (element !== undefined) return element;
-  const ways = WAYS[parent];
-  return ways && memberOf(ways, textOf(body, name));
+  const nested = NESTED[parent];
+  return nested && memberOf(nested, textOf(body, name));
 }
 
 function textOf(body: Buffer, { nameStart, nameEnd, nameEscaped }: Name): string {

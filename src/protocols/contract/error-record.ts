@@ -92,7 +92,7 @@ export function errorRecord(what: string, status: number, { type, code, param, m
   return `${what}: ${facts.join(', ')}.`;
 }
 
-const topicOf = (said: string): string | undefined => TOPICS.find(([pattern]) => pattern.test(said))?.[1];
+const topicOf = (text: string): string | undefined => TOPICS.find(([pattern]) => pattern.test(text))?.[1];
 
 function knownPath(param: string): string {
   const steps = param.split(/[.[\]]+/).filter((step) => step !== '');

@@ -3,9 +3,9 @@
 export { classifyInnerError, classifyUpstream, readResponseFields } from './classify-upstream.js';
 export type {
   ListedModel,
-  NamedResponses,
+  ResponseReferences as NamedResponses,
   PromptPlaces,
-  PromptQuestion,
+  TokenCountEndpoint as PromptQuestion,
   ProtocolAdapter,
   RenderedError,
   RenderedResponse,
@@ -92,7 +92,7 @@ export {
   PASSED,
   passUnlessError,
   stateSignals,
-  truncated,
+  truncatedStream as truncated,
   unreadableEvent,
   usageSignals,
 } from './meter-readings.js';

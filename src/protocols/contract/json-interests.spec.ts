@@ -1,4 +1,4 @@
-import { doubledMember } from './json-interests.js';
+import { duplicateMember } from './json-interests.js';
 
 describe('doubled members', () => {
   it.each([
@@ -7,7 +7,7 @@ describe('doubled members', () => {
     [String.raw`{"id":"x","\u0069d":"y"}`, 'id'],
     ['{"b":{"c":[{"d":1,"d" : 2}]}}', 'd'],
   ])('are found in %s', (json, name) => {
-    expect(doubledMember(json)).toBe(name);
+    expect(duplicateMember(json)).toBe(name);
   });
 
   it.each([
@@ -17,6 +17,6 @@ describe('doubled members', () => {
     '"a"',
     '[]',
   ])('are not seen in %s', (json) => {
-    expect(doubledMember(json)).toBeUndefined();
+    expect(duplicateMember(json)).toBeUndefined();
   });
 });

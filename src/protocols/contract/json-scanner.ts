@@ -8,7 +8,7 @@ import {
   isLiteral,
   isWhiteSpace,
   literalEnd,
-  notJson,
+  invalidJson,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
@@ -117,7 +117,7 @@ export class JsonScanner {
     if (!this.utf8.end(body)) this.failUtf8();
     this.advance(body);
     if (this.state === START) this.failAtStart(body);
-    if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'expected a value');
+    if (this.state !== END) throw invalidJson(body.length, EXPECTED[this.state] ?? 'expected a value');
     const { content } = this.strings;
     const { fields, elements, others } = this.members;
     return {
@@ -296,6 +296,6 @@ export class JsonScanner {
   }
 
   private fail(reason: string, at: number = this.at): never {
-    throw notJson(at, reason);
+    throw invalidJson(at, reason);
   }
 }

@@ -44,23 +44,23 @@ export class SplicedBody {
 
 function inOrder(body: Uint8Array, edits: readonly JsonEdit[]): readonly JsonEdit[] {
   const sorted = edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
-  let kept = 0;
+  let copiedTo = 0;
   for (const { start, end } of sorted) {
-    if (start < kept || end < start || end > body.length) {
+    if (start < copiedTo || end < start || end > body.length) {
       throw new RangeError(`The edit of bytes ${start} to ${end} overlaps another or leaves the body.`);
     }
-    kept = end;
+    copiedTo = end;
   }
   return sorted;
 }
 
 function pieces(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array[] {
   const found: Uint8Array[] = [];
-  let kept = 0;
+  let copiedTo = 0;
   for (const { start, end, text } of edits) {
-    found.push(body.subarray(kept, start), Buffer.from(text));
-    kept = end;
+    found.push(body.subarray(copiedTo, start), Buffer.from(text));
+    copiedTo = end;
   }
-  found.push(body.subarray(kept));
+  found.push(body.subarray(copiedTo));
   return found;
 }

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { BACKSLASH, notJson, QUOTE, SPACE } from './json-text.js';
+import { BACKSLASH, invalidJson, QUOTE, SPACE } from './json-text.js';
 import { MediaFinder } from './declared-media.js';
 import { isTypeKey } from './outside-content.js';
 import { PromptContent } from './prompt-content.js';
@@ -102,7 +102,7 @@ export class JsonStrings {
   }
 }
 
-const controlCharacter = (at: number): Error => notJson(at, 'control characters in strings must be escaped');
+const controlCharacter = (at: number): Error => invalidJson(at, 'control characters in strings must be escaped');
 
 /** Empty if an escape is invalid: interpreted members are rejected for it. */
 function decodedName(quoted: string): string {

@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 
 /** The error for invalid JSON at a byte position. */
-export const notJson = (at: number, reason: string): AppError =>
+export const invalidJson = (at: number, reason: string): AppError =>
   new AppError('invalid_request', `The request body is not valid JSON at byte ${at}: ${reason}.`);
 
 /** Whether these bytes are at the position. */
-export function standsAt(body: Buffer, at: number, word: Uint8Array): boolean {
+export function matchesAt(body: Buffer, at: number, word: Uint8Array): boolean {
   for (let index = 0; index < word.length; index++) {
     if (body[at + index] !== word[index]) return false;
   }
@@ -23,7 +23,7 @@ export function stringText(body: Buffer, start: number, end: number, escaped: bo
   try {
     return String(JSON.parse(body.toString('utf8', start, end)));
   } catch {
-    throw notJson(start, 'unknown escape sequence in a string');
+    throw invalidJson(start, 'unknown escape sequence in a string');
   }
 }
 
@@ -77,6 +77,6 @@ export function isLiteral(body: Buffer, start: number, end: number): boolean {
   const first = body[start] ?? 0;
   if (end - start === 1 && first >= DIGIT_0 && first <= DIGIT_9) return true;
   const word = WORDS[first];
-  if (word !== undefined && word.length === end - start && standsAt(body, start, word)) return true;
+  if (word !== undefined && word.length === end - start && matchesAt(body, start, word)) return true;
   return NUMBER.test(body.toString('latin1', start, end));
 }

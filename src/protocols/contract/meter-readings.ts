@@ -32,7 +32,7 @@ export const unreadableEvent = (): AppError =>
   new AppError('upstream_error', 'The upstream sent an event that is not a JSON object.', { failover: true });
 
 /** For a stream that ends before its response is complete. */
-export const truncated = (): AppError =>
+export const truncatedStream = (): AppError =>
   new AppError('upstream_truncated', 'The upstream closed the stream before the response was complete.', {
     failover: true,
   });

@@ -6,7 +6,7 @@ import type { UpstreamRequest } from './upstream-request.js';
 export interface ModelListing {
   readonly request: UpstreamRequest;
   /** Upstream model names as used in calls. Empty if the response has none. */
-  read(answer: unknown): readonly string[];
+  read(body: unknown): readonly string[];
 }
 
 interface ListingForm {
@@ -28,8 +28,8 @@ export const modelListing = ({ query = '', headers = {}, list, nameOf }: Listing
     headers: { accept: 'application/json', ...headers },
     body: new SplicedBody({ bytes: Buffer.alloc(0) }),
   },
-  read: (answer) => {
-    const models: unknown = isJsonObject(answer) ? answer[list] : undefined;
+  read: (body) => {
+    const models: unknown = isJsonObject(body) ? body[list] : undefined;
     return (Array.isArray(models) ? models : []).flatMap((model: unknown) =>
       isJsonObject(model) ? (nameOf(model) ?? []) : [],
     );

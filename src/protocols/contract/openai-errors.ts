@@ -84,12 +84,12 @@ export const renderOpenAiLimits = ({ requests, tokens }: LimitStatuses): Record<
   ...headersOf('tokens', tokens),
 });
 
-function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
-  if (standing === undefined) return {};
+function headersOf(what: string, status: LimitStatus | undefined): Record<string, string> {
+  if (status === undefined) return {};
   return {
-    [`x-ratelimit-limit-${what}`]: String(standing.limit),
-    [`x-ratelimit-remaining-${what}`]: String(standing.remaining),
-    [`x-ratelimit-reset-${what}`]: durationText(standing.resetMs),
+    [`x-ratelimit-limit-${what}`]: String(status.limit),
+    [`x-ratelimit-remaining-${what}`]: String(status.remaining),
+    [`x-ratelimit-reset-${what}`]: durationText(status.resetMs),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { BACKSLASH, QUOTE, SMALL_I, standsAt, stringText } from './json-text.js';
+import { BACKSLASH, QUOTE, SMALL_I, matchesAt, stringText } from './json-text.js';
 
 // Detects prompts with content outside the body: items and files stored upstream, and documents it fetches. Checked for
 // every object of every body, mostly by length only. False positives cost a larger hold, never a higher price.
@@ -39,7 +39,7 @@ class MarkedText {
     if (escaped && length > this.longest) return NO_MARKS;
     if (!escaped) {
       const word = this.byLength[length];
-      if (word === undefined || !standsAt(body, start, word)) return NO_MARKS;
+      if (word === undefined || !matchesAt(body, start, word)) return NO_MARKS;
     }
     return this.marks.get(stringText(body, start, end, escaped)) ?? NO_MARKS;
   }
@@ -61,7 +61,7 @@ const TOOL_DATA = [Buffer.from('"input"'), Buffer.from('"input_schema"'), Buffer
 export function isToolData(body: Buffer, start: number, end: number, isObject: boolean): boolean {
   const [input] = TOOL_DATA;
   const name = TOOL_DATA.find(({ length }) => length === end - start);
-  return name !== undefined && (isObject || name !== input) && standsAt(body, start, name);
+  return name !== undefined && (isObject || name !== input) && matchesAt(body, start, name);
 }
 
 /** The member that names state, by its mark. */
@@ -89,7 +89,7 @@ const MAX_IMAGE_TYPE_BYTES = QUOTES_BYTES + WITH_ESCAPES * 'input_image'.length;
  */
 export function isTypeKey(body: Buffer, start: number, end: number, escaped: boolean): boolean {
   if (escaped) return end - start <= MAX_TYPE_KEY_BYTES && stringText(body, start, end, true) === 'type';
-  return end - start === TYPE.length && standsAt(body, start, TYPE);
+  return end - start === TYPE.length && matchesAt(body, start, TYPE);
 }
 
 /**

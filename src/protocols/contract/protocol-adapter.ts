@@ -38,7 +38,7 @@ export interface ProtocolAdapter {
   /** Canonical paths of calls: `/v1/messages`. */
   readonly callPaths: readonly string[];
   /** Token counting; absent if the protocol has none. */
-  readonly tokenCounting?: PromptQuestion;
+  readonly tokenCounting?: TokenCountEndpoint;
   /** Client headers that are sent upstream and affect the response. */
   readonly forwardedHeaders: readonly string[];
   /** Whether this protocol renders errors for the request. */
@@ -66,7 +66,7 @@ export interface ProtocolAdapter {
   readonly storage?: ResponseStorage;
   renderError(error: AppError, requestId: string): RenderedError;
   /** Headers with remaining limits; empty without limits. */
-  renderLimits(standings: LimitStatuses): Readonly<Record<string, string>>;
+  renderLimits(statuses: LimitStatuses): Readonly<Record<string, string>>;
   /** The final bytes of a stream that failed after it began; never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;
   /** Keep-alive bytes; `begun`: an event of the response was written. */
@@ -77,7 +77,7 @@ export interface ProtocolAdapter {
 }
 
 /** References of a request to stored content. */
-export interface NamedResponses {
+export interface ResponseReferences {
   /** The continued response. */
   readonly responseId: string | undefined;
   /** Items of any responses. */
@@ -110,12 +110,12 @@ export interface RenderedResponse {
 export interface ResponseStorage {
   /** ID of a response rendered here. */
   idOf(call: Call): string;
-  named(request: TreeObject): NamedResponses;
+  referencesIn(request: TreeObject): ResponseReferences;
   /**
    * The request with references replaced.
    * @throws AppError invalid_request naming what is missing
    */
-  expand(request: TreeObject, kept: ResolvedResponses): TreeObject;
+  expand(request: TreeObject, stored: ResolvedResponses): TreeObject;
   /** The complete input of an expanded request. */
   inputOf(request: TreeObject): readonly JsonTree[];
   /** The response in its final bytes, streamed or not; undefined if incomplete. */
@@ -131,7 +131,7 @@ export interface PromptPlaces {
   /** Root members with tools and output formats, whose names count too. */
   readonly definitions: readonly string[];
   /** Message members without text: IDs, kinds, URLs, encrypted content. */
-  readonly silent: readonly string[];
+  readonly ignored: readonly string[];
   /** Message members read completely, including names: tool arguments. */
   readonly whole: readonly string[];
 }
@@ -150,7 +150,7 @@ export interface TextPlaces {
 }
 
 /** Token counting of a protocol: no call, nothing is generated. Pure. */
-export interface PromptQuestion {
+export interface TokenCountEndpoint {
   readonly protocol: ProtocolId;
   /** Path: `/v1/messages/count_tokens`. */
   readonly path: string;

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { JsonEdit } from './json-splice.js';
-import { standsAt } from './json-text.js';
+import { matchesAt } from './json-text.js';
 
 /** Prefix of sealed reasoning as a JSON value. */
 const SEALED = Buffer.from('"rly1.');
@@ -34,8 +34,8 @@ export class SealFinder {
 
   /** A string at `start` is the value of a member at this depth. */
   member(body: Buffer, { nameStart, nameEnd }: Name, start: number, depth: number): void {
-    if (body[start + 1] !== SMALL_R || this.depth !== 0 || !standsAt(body, start, SEALED)) return;
-    const isCarrier = CARRIERS.some((name) => name.length === nameEnd - nameStart && standsAt(body, nameStart, name));
+    if (body[start + 1] !== SMALL_R || this.depth !== 0 || !matchesAt(body, start, SEALED)) return;
+    const isCarrier = CARRIERS.some((name) => name.length === nameEnd - nameStart && matchesAt(body, nameStart, name));
     if (isCarrier) this.depth = depth;
   }
 

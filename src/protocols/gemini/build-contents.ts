@@ -29,7 +29,7 @@ export interface RequestBuild extends BuildContext {
 }
 
 /** Function names begin with a letter or an underscore. */
-export const FUNCTION_NAMES: NameRule = { maxLength: 64, odd: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
+export const FUNCTION_NAMES: NameRule = { maxLength: 64, invalid: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
 
 interface Content {
   readonly role: 'user' | 'model';
@@ -44,9 +44,9 @@ export function buildContents(build: RequestBuild): readonly TreeObject[] {
   const contents: Content[] = [];
   const checkedFrom = flags.thinkingMode === 'level' ? startOfLoop(turns) : turns.length;
   for (const [index, { role, parts }] of turns.entries()) {
-    if (role === 'system') join(contents, 'user', writer.said(parts.map(asReminder)));
-    else if (role === 'user') join(contents, 'user', writer.said(parts));
-    else join(contents, 'model', writer.answered(parts, placeSignatures(parts, target.family, index >= checkedFrom)));
+    if (role === 'system') join(contents, 'user', writer.userParts(parts.map(asReminder)));
+    else if (role === 'user') join(contents, 'user', writer.userParts(parts));
+    else join(contents, 'model', writer.modelParts(parts, placeSignatures(parts, target.family, index >= checkedFrom)));
   }
   const [first] = contents;
   if (first === undefined) throw malformed('messages', 'must contain user content');
@@ -90,7 +90,7 @@ class PartWriter {
   constructor(private readonly build: RequestBuild) {}
 
   /** User parts: results first, then what results cannot contain. */
-  said(parts: readonly Part[]): readonly TreeObject[] {
+  userParts(parts: readonly Part[]): readonly TreeObject[] {
     const results = parts.filter((part) => part.kind === 'tool-result');
     return [
       ...results.map((result) => this.result(result)),
@@ -100,7 +100,7 @@ class PartWriter {
   }
 
   /** Model parts. @param signatures of the turn's parts */
-  answered(parts: readonly Part[], signatures: ReadonlyMap<Part, string>): readonly TreeObject[] {
+  modelParts(parts: readonly Part[], signatures: ReadonlyMap<Part, string>): readonly TreeObject[] {
     return parts.flatMap((part) => this.modelPart(part, signatures.get(part)));
   }
 
@@ -114,7 +114,7 @@ class PartWriter {
       case 'file':
         return [part.source.from === 'text' ? { text: textOfFile(part) } : this.media(part.source, 'file')];
       case 'audio':
-        return [this.heard(part)];
+        return [this.audio(part)];
       case 'reasoning':
       case 'tool-call':
       case 'tool-result':
@@ -155,7 +155,7 @@ class PartWriter {
   }
 
   private result(result: ToolResultPart): TreeObject {
-    const media = mediaOf(result).filter((shown) => this.isHeld(shown));
+    const media = mediaOf(result).filter((item) => this.isInline(item));
     return {
       functionResponse: {
         id: result.id,
@@ -167,18 +167,18 @@ class PartWriter {
   }
 
   private attachments(result: ToolResultPart): readonly TreeObject[] {
-    return mediaOf(result).flatMap((shown) =>
-      this.isHeld(shown)
+    return mediaOf(result).flatMap((item) =>
+      this.isInline(item)
         ? []
         : [
-            { text: `${shown.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
-            this.media(shown.source, shown.kind),
+            { text: `${item.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
+            this.media(item.source, item.kind),
           ],
     );
   }
 
   /** Results cannot contain URLs. */
-  private isHeld({ source }: Media): boolean {
+  private isInline({ source }: Media): boolean {
     return this.build.flags.takesMediaInResults && source.from === 'data';
   }
 
@@ -187,10 +187,10 @@ class PartWriter {
     if (!this.build.flags.takesUrls) {
       throw notTranslatable('messages', `hold an address (of the ${kind}); send the ${kind} itself`);
     }
-    return { fileData: { mimeType: typeOfAddress(source.url), fileUri: source.url } };
+    return { fileData: { mimeType: mediaTypeOf(source.url), fileUri: source.url } };
   }
 
-  private heard({ format, base64 }: AudioPart): TreeObject {
+  private audio({ format, base64 }: AudioPart): TreeObject {
     if (!this.build.flags.takesAudio)
       throw notTranslatable('messages', 'contain audio, which this model does not accept');
     return { inlineData: { mimeType: `audio/${format}`, data: base64 } };
@@ -219,7 +219,7 @@ function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): Ra
 }
 
 /** Media types by file extension. */
-const TYPES: ReadonlyMap<string, string> = new Map([
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
   ['jpeg', 'image/jpeg'],
@@ -235,7 +235,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The media type of a URL, which other protocols do not state; undefined if unknown. */
-function typeOfAddress(url: string): string | undefined {
+function mediaTypeOf(url: string): string | undefined {
   const [path = ''] = url.split(/[?#]/, 1);
-  return TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
+  return MEDIA_TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
 }

@@ -52,15 +52,15 @@ function buildBody(build: RequestBuild): TreeObject {
   const config = buildConfig(build, format.config);
   leaveTierOut(build.content.serviceTier, build.warnings);
   return {
-    systemInstruction: buildSystem(build, format.words),
+    systemInstruction: buildSystem(build, format.instruction),
     contents: buildContents(build),
     ...buildTools(build),
     ...(Object.values(config).some((member) => member !== undefined) && { generationConfig: config }),
   };
 }
 
-function buildSystem({ content: { lead } }: RequestBuild, words: string | undefined): TreeObject | undefined {
-  const texts = [...lead.map(({ text }) => text), ...(words === undefined ? [] : [words])];
+function buildSystem({ content: { lead } }: RequestBuild, instruction: string | undefined): TreeObject | undefined {
+  const texts = [...lead.map(({ text }) => text), ...(instruction === undefined ? [] : [instruction])];
   return texts.length === 0 ? undefined : { parts: texts.map((text) => ({ text })) };
 }
 
@@ -142,43 +142,43 @@ const MAX_BUDGET = 24_576;
  */
 function planThinking(build: RequestBuild, limit: number): TreeObject | undefined {
   const { content, flags, warnings } = build;
-  const wished = requestedEffort(content.reasoning);
+  const requested = requestedEffort(content.reasoning);
   if (flags.thinkingMode === 'none') {
-    const isMissed = content.reasoning.thinking === 'on' || (wished !== undefined && wished !== 'none');
-    if (isMissed) warnings.warn('thinking_off', EFFORT);
+    const isUnsupported = content.reasoning.thinking === 'on' || (requested !== undefined && requested !== 'none');
+    if (isUnsupported) warnings.warn('thinking_off', EFFORT);
     return undefined;
   }
-  if (wished === 'none') return rested(build);
+  if (requested === 'none') return minimalThinking(build);
   const shown = content.reasoning.show === 'text' ? { includeThoughts: true } : {};
-  const amount = wished === undefined ? {} : amountOf(build, wished, limit);
+  const amount = requested === undefined ? {} : amountOf(build, requested, limit);
   if (amount['thinkingBudget'] === 0) return amount;
   const plan = { ...shown, ...amount };
   return Object.keys(plan).length > 0 ? plan : undefined;
 }
 
 /** As little reasoning as possible. */
-function rested({ flags, warnings }: RequestBuild): TreeObject | undefined {
-  if (flags.canRest) return { thinkingBudget: 0 };
+function minimalThinking({ flags, warnings }: RequestBuild): TreeObject | undefined {
+  if (flags.canDisableThinking) return { thinkingBudget: 0 };
   warnings.warn('thinking_on', EFFORT);
   if (flags.thinkingMode === 'budget') return { thinkingBudget: MIN_BUDGET };
-  const least = nearestEffort('minimal', flags.efforts);
-  return least === undefined ? undefined : { thinkingLevel: least.toUpperCase() };
+  const lowest = nearestEffort('minimal', flags.efforts);
+  return lowest === undefined ? undefined : { thinkingLevel: lowest.toUpperCase() };
 }
 
-function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObject {
+function amountOf(build: RequestBuild, requested: Effort, limit: number): TreeObject {
   const { content, flags, warnings } = build;
   const { budget } = content.reasoning;
   if (flags.thinkingMode === 'budget' && budget !== undefined)
     return { thinkingBudget: ownBudget(build, budget, limit) };
-  const effort = nearestEffort(wished, flags.efforts);
+  const effort = nearestEffort(requested, flags.efforts);
   // The lowest supported effort is no substitute.
-  if (effort !== wished && wished !== 'minimal')
+  if (effort !== requested && requested !== 'minimal')
     warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
   if (effort === undefined) return {};
   if (flags.thinkingMode === 'level') return { thinkingLevel: effort.toUpperCase() };
   // Without an explicit budget, half of the limit remains for the response.
-  const most = Math.floor(limit / 2);
-  return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MAX_BUDGET, most), limit) };
+  const maxBudget = Math.floor(limit / 2);
+  return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MAX_BUDGET, maxBudget), limit) };
 }
 
 /** An explicit budget, within the model's range and below the output limit. */
@@ -192,7 +192,7 @@ function ownBudget(build: RequestBuild, budget: number, limit: number): number {
 function affordable({ flags, warnings, target }: RequestBuild, budget: number, limit: number): number {
   if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
-  if (!flags.canRest) return MIN_BUDGET;
+  if (!flags.canDisableThinking) return MIN_BUDGET;
   warnings.warn('thinking_off', EFFORT);
   return 0;
 }
@@ -205,20 +205,20 @@ function unaffordable(limit: number): AppError {
 /** How the output format is requested: by members of `generationConfig`, by instruction, or not at all. */
 interface FormatRequest {
   readonly config?: TreeObject;
-  readonly words?: string | undefined;
+  readonly instruction?: string | undefined;
 }
 
-const JSON_ANSWER = { responseMimeType: 'application/json' };
+const JSON_OUTPUT = { responseMimeType: 'application/json' };
 
 function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
   const { format, tools, hostedTools } = content;
   if (format.kind === 'text') return {};
-  const isAlone = tools.length + hostedTools.length === 0;
-  if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !isAlone)) {
+  const hasNoTools = tools.length + hostedTools.length === 0;
+  if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !hasNoTools)) {
     warnings.warn('in_words', 'response_format');
-    return { words: describeFormat(format) };
+    return { instruction: describeFormat(format) };
   }
-  return { config: format.kind === 'json' ? JSON_ANSWER : { ...JSON_ANSWER, responseJsonSchema: format.schema } };
+  return { config: format.kind === 'json' ? JSON_OUTPUT : { ...JSON_OUTPUT, responseJsonSchema: format.schema } };
 }
 
 /** Tools and tool choice. Nothing without tools. */

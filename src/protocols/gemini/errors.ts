@@ -23,9 +23,9 @@ export function classifyGeminiError(status: number, headers: UpstreamHeaders, bo
   const error = errorIn(body);
   if (error === undefined) return classifyUpstream(status, headers, body);
   const delay = retryDelayOf(error);
-  const told =
+  const withDelay =
     delay !== undefined && headers['retry-after'] === undefined ? { ...headers, 'retry-after': delay } : headers;
-  return classifyUpstream(status, told, { error: standardMessage(status, error) });
+  return classifyUpstream(status, withDelay, { error: standardMessage(status, error) });
 }
 
 /** The same within a 200 response. */

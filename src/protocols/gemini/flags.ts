@@ -9,7 +9,7 @@ export interface GeminiFlags {
   /** Ascending; budgets are expressed as efforts too. */
   readonly efforts: readonly Effort[];
   /** Reasoning can be disabled. */
-  readonly canRest: boolean;
+  readonly canDisableThinking: boolean;
   readonly takesSampling: boolean;
   readonly takesPenalties: boolean;
   readonly stopMax: number;
@@ -38,7 +38,7 @@ export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
   return {
     thinkingMode,
     efforts: efforts.filter((effort) => effort !== 'none'),
-    canRest: thinkingMode === 'budget' && efforts.includes('none'),
+    canDisableThinking: thinkingMode === 'budget' && efforts.includes('none'),
     takesSampling: flags['samplingFixed'] !== true,
     takesPenalties: flags['samplingFixed'] !== true && flags['penalties'] === true,
     stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : MAX_STOPS,

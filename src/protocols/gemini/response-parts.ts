@@ -46,10 +46,10 @@ export class ResponseParts {
     const signature = typeof thoughtSignature === 'string' ? thoughtSignature : '';
     if (isJsonObject(functionCall)) return [...this.#sign(signature), ...this.#call(functionCall)];
     const kind = thought === true ? 'reasoning' : 'text';
-    const said = typeof text === 'string' ? text : '';
-    const isBegun = kind === 'reasoning' || said === '' || this.#passage?.kind === 'text';
-    if (isBegun) return [...this.#say(kind, said), ...this.#sign(signature)];
-    return [...this.#sign(signature), ...this.#say(kind, said)];
+    const content = typeof text === 'string' ? text : '';
+    const isBegun = kind === 'reasoning' || content === '' || this.#passage?.kind === 'text';
+    if (isBegun) return [...this.#append(kind, content), ...this.#sign(signature)];
+    return [...this.#sign(signature), ...this.#append(kind, content)];
   }
 
   /** Sources of the current text. False if there is none: then they belong to the next one. */
@@ -63,7 +63,7 @@ export class ResponseParts {
     return this.#endPassage();
   }
 
-  #say(kind: PassageKind, text: string): CallEvent[] {
+  #append(kind: PassageKind, text: string): CallEvent[] {
     if (text === '') return [];
     const begun = this.#passage?.kind === kind ? [] : this.#begin(kind);
     return [...begun, ...this.#sequencer.append(this.#passage?.key ?? '', text)];

@@ -56,16 +56,16 @@ export class GeminiUpstream implements UpstreamAdapter {
 
 /** `models/gemini-x` as in calls; undefined for other kinds, such as embeddings. */
 function nameOfListed({ name, supportedGenerationMethods: methods }: JsonObject): string | undefined {
-  const answers = !Array.isArray(methods) || methods.includes('generateContent');
-  return typeof name === 'string' && answers ? name.replace(/^models\//, '') : undefined;
+  const generates = !Array.isArray(methods) || methods.includes('generateContent');
+  return typeof name === 'string' && generates ? name.replace(/^models\//, '') : undefined;
 }
 
 /** Decodes a stream whose events are whole responses and which ends by closing. */
 class GeminiDecoder implements StreamDecoder {
-  readonly #answer: GeminiResponseReader;
+  readonly #response: GeminiResponseReader;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.#answer = new GeminiResponseReader(content, target);
+    this.#response = new GeminiResponseReader(content, target);
   }
 
   next(event: SseEvent): readonly CallEvent[] {
@@ -74,11 +74,11 @@ class GeminiDecoder implements StreamDecoder {
     if (kind === 'none' || kind === 'done') return [];
     const response = parseResponse(event.data);
     if (response === undefined) throw unreadableEvent();
-    return this.#answer.next(response);
+    return this.#response.next(response);
   }
 
   end(): readonly CallEvent[] {
-    return this.#answer.end();
+    return this.#response.end();
   }
 }
 

@@ -1,5 +1,5 @@
 import { NO_TOKENS } from '../contract/index.js';
-import { speaksOfOutput, usageIn } from './response-reader.js';
+import { reportsOutput, usageIn } from './response-reader.js';
 
 const STANDARD = { ...NO_TOKENS, serviceTier: 'standard' };
 
@@ -52,9 +52,9 @@ describe('the usage of Gemini answers', () => {
   });
 
   it('speaks of the answer once it has a count of it', () => {
-    expect(speaksOfOutput({ promptTokenCount: 9, totalTokenCount: 9 })).toBe(false);
-    expect(speaksOfOutput({ promptTokenCount: 9, thoughtsTokenCount: 4 })).toBe(true);
-    expect(speaksOfOutput({ promptTokenCount: 9, totalTokenCount: 20 })).toBe(true);
-    expect(speaksOfOutput({ candidatesTokenCount: 1 })).toBe(true);
+    expect(reportsOutput({ promptTokenCount: 9, totalTokenCount: 9 })).toBe(false);
+    expect(reportsOutput({ promptTokenCount: 9, thoughtsTokenCount: 4 })).toBe(true);
+    expect(reportsOutput({ promptTokenCount: 9, totalTokenCount: 20 })).toBe(true);
+    expect(reportsOutput({ candidatesTokenCount: 1 })).toBe(true);
   });
 });

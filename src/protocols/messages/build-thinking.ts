@@ -28,12 +28,12 @@ const DISABLED = { type: 'disabled' };
 export function planThinking(build: RequestBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
   const { content, warnings, flags } = build;
   const { thinkingMode: mode } = flags;
-  const wish = requestedThinking(content.reasoning);
-  if (wish === 'open') return { isOn: mode === 'always' };
-  if (wish === 'off') {
+  const requested = requestedThinking(content.reasoning);
+  if (requested === 'open') return { isOn: mode === 'always' };
+  if (requested === 'off') {
     if (mode === 'always') warnings.warn('thinking_on', EFFORT);
-    const isSaid = mode === 'adaptive' || mode === 'budget';
-    return { ...(isSaid && { thinking: DISABLED }), isOn: mode === 'always' };
+    const hasSwitch = mode === 'adaptive' || mode === 'budget';
+    return { ...(hasSwitch && { thinking: DISABLED }), isOn: mode === 'always' };
   }
   if (mode === 'none' || (isForced && mode !== 'always')) {
     warnings.warn('thinking_off', EFFORT);
@@ -53,7 +53,7 @@ const SHARES: ReadonlyMap<string, number> = new Map([
   ['xhigh', 0.9],
   ['max', 0.95],
 ]);
-const SMALLEST_BUDGET = 1024;
+const MIN_BUDGET = 1024;
 
 function planBudget({ content, target, warnings }: RequestBuild, maxTokens: number): ThinkingPlan {
   const { effort = '', budget: wanted } = content.reasoning;
@@ -63,15 +63,15 @@ function planBudget({ content, target, warnings }: RequestBuild, maxTokens: numb
     if (effort !== '') warnings.warn('unsupported_parameter', EFFORT);
     return { isOn: false };
   }
-  const thinks = Math.max(budget, SMALLEST_BUDGET);
-  if (target.outputLimit !== undefined && target.outputLimit <= thinks) {
-    throw unaffordableThinking(target.outputLimit, EFFORT, thinks);
+  const effective = Math.max(budget, MIN_BUDGET);
+  if (target.outputLimit !== undefined && target.outputLimit <= effective) {
+    throw unaffordableThinking(target.outputLimit, EFFORT, effective);
   }
-  if (maxTokens <= thinks || lacksReasoning(content.turns, target.family)) {
+  if (maxTokens <= effective || lacksReasoning(content.turns, target.family)) {
     warnings.warn('thinking_off', EFFORT);
     return { thinking: DISABLED, isOn: false };
   }
-  return { thinking: { type: 'enabled', budget_tokens: thinks }, isOn: true };
+  return { thinking: { type: 'enabled', budget_tokens: effective }, isOn: true };
 }
 
 /** The nearest supported effort. */

@@ -13,7 +13,7 @@ import {
 } from '../contract/index.js';
 import type { RequestBuild } from './build-context.js';
 
-export const TOOL_NAMES: NameRule = { maxLength: 128, odd: /[^a-zA-Z0-9_-]/g };
+export const TOOL_NAMES: NameRule = { maxLength: 128, invalid: /[^a-zA-Z0-9_-]/g };
 
 /** The allowed tools, in order. */
 export function buildTools(build: RequestBuild): readonly TreeObject[] {

@@ -85,8 +85,8 @@ function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlag
 
 /** Whether reasoning is missing in the middle of tool calls: models with budgets reject that. */
 export function lacksReasoning(turns: readonly Turn[], family: string): boolean {
-  const [caller, answer] = turns.filter(({ role }) => role !== 'system').slice(-2);
-  const isLoop = answer?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
+  const [caller, reply] = turns.filter(({ role }) => role !== 'system').slice(-2);
+  const isLoop = reply?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
   return isLoop && caller?.parts.some((part) => isReplayable(part, family)) !== true;
 }
 
@@ -206,7 +206,7 @@ function inputOf({ arguments: text, isFreeform }: ToolCallPart): RawJson {
   return new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
 }
 
-const RULE: NameRule = { maxLength: Infinity, odd: /[^a-zA-Z0-9_-]/g };
+const RULE: NameRule = { maxLength: Infinity, invalid: /[^a-zA-Z0-9_-]/g };
 
 /** Unique wire IDs of tool calls: other protocols may repeat IDs in later turns. */
 class ToolIds {

@@ -42,17 +42,17 @@ export function buildMessagesRequest(context: BuildContext, target: UpstreamTarg
 
 function buildBody(build: RequestBuild): TreeObject {
   const { content, target } = build;
-  const asked = buildFormat(build);
+  const formatRequest = buildFormat(build);
   const maxTokens = maxTokensOf(build);
   const plan = planThinking(build, maxTokens, isToolForced(content));
-  const isConfigured = plan.effort !== undefined || asked.format !== undefined;
+  const isConfigured = plan.effort !== undefined || formatRequest.format !== undefined;
   const stops = sentStops(content.stop);
   return {
     model: target.model,
     max_tokens: maxTokens,
-    ...buildPrompt(build, asked, plan.isOn),
+    ...buildPrompt(build, formatRequest, plan.isOn),
     thinking: plan.thinking,
-    ...(isConfigured && { output_config: { effort: plan.effort, format: asked.format } }),
+    ...(isConfigured && { output_config: { effort: plan.effort, format: formatRequest.format } }),
     ...buildSampling(build, plan.isOn),
     ...(stops.length > 0 && { stop_sequences: stops }),
     ...(content.endUser !== undefined && { metadata: { user_id: content.endUser } }),
@@ -62,10 +62,10 @@ function buildBody(build: RequestBuild): TreeObject {
 }
 
 /** In prompt order, in which cache breakpoints are counted. */
-function buildPrompt(build: RequestBuild, { tool, words }: FormatRequest, isThinking: boolean): TreeObject {
+function buildPrompt(build: RequestBuild, { tool, instruction }: FormatRequest, isThinking: boolean): TreeObject {
   const { content, flags } = build;
   const tools = tool === undefined ? buildTools(build) : [tool];
-  const system = buildSystem(build, words);
+  const system = buildSystem(build, instruction);
   return {
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && { tool_choice: tool === undefined ? buildToolChoice(build, isThinking) : FORCED_RESPOND }),
@@ -79,16 +79,16 @@ function buildPrompt(build: RequestBuild, { tool, words }: FormatRequest, isThin
 const isToolForced = ({ toolChoice: { mode }, tools }: CallContent): boolean =>
   tools.length > 0 && (mode === 'required' || mode === 'one');
 
-function buildSystem({ content, marks }: RequestBuild, words: string | undefined): readonly TreeObject[] {
+function buildSystem({ content, marks }: RequestBuild, instruction: string | undefined): readonly TreeObject[] {
   const lead = content.lead.map((part) => ({ type: 'text', text: part.text, ...marks.on(part) }));
-  const told = lead.filter(({ text }) => text.trim() !== '');
-  return words === undefined ? told : [...told, { type: 'text', text: words }];
+  const texts = lead.filter(({ text }) => text.trim() !== '');
+  return instruction === undefined ? texts : [...texts, { type: 'text', text: instruction }];
 }
 
 /** Blank stop sequences are rejected: from the first one on, they are enforced here. */
 function sentStops(stop: readonly string[]): readonly string[] {
-  const refused = stop.findIndex((text) => text.trim() === '');
-  return refused < 0 ? stop : stop.slice(0, refused);
+  const blank = stop.findIndex((text) => text.trim() === '');
+  return blank < 0 ? stop : stop.slice(0, blank);
 }
 
 /** Other vendors' tiers are not available. */
@@ -144,7 +144,7 @@ function warnOfOthers(sampling: Sampling, warnings: TranslationWarnings): void {
 interface FormatRequest {
   readonly format?: TreeObject;
   readonly tool?: TreeObject;
-  readonly words?: string;
+  readonly instruction?: string;
 }
 
 function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
@@ -152,7 +152,7 @@ function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest 
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
     warnings.warn('in_words', 'response_format');
-    return wordsOf(format);
+    return instructionOf(format);
   }
   const schema = format.strict === true ? closed(format.schema) : format.schema;
   if (flags.takesFormats) return { format: { type: 'json_schema', schema } };
@@ -160,12 +160,12 @@ function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest 
     return { tool: { name: RESPOND, description: 'Gives the answer.', input_schema: schema } };
   }
   warnings.warn('in_words', 'response_format');
-  return wordsOf({ ...format, schema });
+  return instructionOf({ ...format, schema });
 }
 
-function wordsOf(format: OutputFormat): FormatRequest {
-  const words = describeFormat(format);
-  return words === undefined ? {} : { words };
+function instructionOf(format: OutputFormat): FormatRequest {
+  const instruction = describeFormat(format);
+  return instruction === undefined ? {} : { instruction };
 }
 
 const NOTHING: ReadonlySet<string> = new Set();

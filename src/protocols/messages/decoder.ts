@@ -24,7 +24,7 @@ import { requestedThinking } from './build-thinking.js';
 import { messagesFlags, type MessagesFlags } from './flags.js';
 import { MessagesResponseReader } from './response-reader.js';
 
-const ANSWER = jsonInterests('usage', 'error');
+const RESPONSE = jsonInterests('usage', 'error');
 /** Arguments are kept as text. */
 const INPUT: ReadonlySet<string> = new Set(['input']);
 
@@ -32,13 +32,13 @@ const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:st
 
 /** Decodes a stream. */
 export class MessagesDecoder implements StreamDecoder {
-  readonly #answer: MessagesResponseReader;
-  readonly #told: (event: CallEvent) => CallEvent;
+  readonly #response: MessagesResponseReader;
+  readonly #map: (event: CallEvent) => CallEvent;
   #isOver = false;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.#answer = new MessagesResponseReader(content, target);
-    this.#told = answerOf(content, target);
+    this.#response = new MessagesResponseReader(content, target);
+    this.#map = eventMapper(content, target);
   }
 
   next(event: SseEvent): readonly CallEvent[] {
@@ -48,7 +48,7 @@ export class MessagesDecoder implements StreamDecoder {
     if (kind === 'other') throw unreadableEvent();
     const type = typeOf(event);
     if (type === 'error') throw classifyInnerError(parseData(event));
-    if (type !== undefined) return [...this.#answer.begin(), ...this.#read(type, event)].map(this.#told);
+    if (type !== undefined) return [...this.#response.begin(), ...this.#read(type, event)].map(this.#map);
     passUnlessError(event);
     return [];
   }
@@ -64,26 +64,26 @@ export class MessagesDecoder implements StreamDecoder {
     const key = String(data['index']);
     switch (type) {
       case 'message_start':
-        return this.#answer.report(objectIn(data, 'message'), false);
+        return this.#response.report(objectIn(data, 'message'), false);
       case 'content_block_start':
-        return this.#answer.open(key, objectIn(data, 'content_block'));
+        return this.#response.open(key, objectIn(data, 'content_block'));
       case 'content_block_delta':
-        return this.#answer.delta(key, objectIn(data, 'delta'));
+        return this.#response.delta(key, objectIn(data, 'delta'));
       case 'content_block_stop':
-        return this.#answer.close(key);
+        return this.#response.close(key);
       case 'message_delta':
-        this.#answer.stop(objectIn(data, 'delta'));
-        return this.#answer.report(data, true);
+        this.#response.stop(objectIn(data, 'delta'));
+        return this.#response.report(data, true);
       default:
         this.#isOver = true;
-        return this.#answer.finish();
+        return this.#response.finish();
     }
   }
 }
 
 /** An unstreamed response, decoded as a stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
 export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-  readResponseFields(Buffer.from(body), ANSWER);
+  readResponseFields(Buffer.from(body), RESPONSE);
   const message = readTree(body);
   const blocks = message['content'];
   if (!Array.isArray(blocks) && typeof message['stop_reason'] !== 'string') {
@@ -91,17 +91,17 @@ export function decodeMessagesResponse(body: string, content: CallContent, targe
       failover: true,
     });
   }
-  const answer = new MessagesResponseReader(content, target);
+  const reader = new MessagesResponseReader(content, target);
   const collector = new ResultCollector();
-  const told = answerOf(content, target);
-  const tell = (events: readonly CallEvent[]): void => events.forEach((event) => collector.next(told(event)));
-  tell(answer.begin());
+  const mapped = eventMapper(content, target);
+  const collect = (events: readonly CallEvent[]): void => events.forEach((event) => collector.next(mapped(event)));
+  collect(reader.begin());
   for (const [index, block] of (Array.isArray(blocks) ? (blocks as unknown[]) : []).entries()) {
     const key = String(index);
-    if (isJsonObject(block)) tell([...answer.open(key, block), ...answer.close(key)]);
+    if (isJsonObject(block)) collect([...reader.open(key, block), ...reader.close(key)]);
   }
-  answer.stop(message);
-  tell([...answer.report(message, true), ...answer.finish()]);
+  reader.stop(message);
+  collect([...reader.report(message, true), ...reader.finish()]);
   return collector.result;
 }
 
@@ -163,5 +163,5 @@ const isRespond = (call: { readonly kind: string; readonly name?: string }): boo
   call.kind === 'tool-call' && call.name === RESPOND;
 
 /** Maps events of a response with structured output by tool; otherwise the identity. */
-const answerOf = (content: CallContent, target: UpstreamTarget): ((event: CallEvent) => CallEvent) =>
+const eventMapper = (content: CallContent, target: UpstreamTarget): ((event: CallEvent) => CallEvent) =>
   respondsByTool(content, messagesFlags(target)) ? asText : (event) => event;

@@ -64,7 +64,7 @@ function errorBody(error: AppError, requestId: string): JsonObject {
     type: 'error',
     error: {
       type: ROWS[error.kind].type,
-      message: messageWithId(wordsOf(error), requestId),
+      message: messageWithId(messageOf(error), requestId),
       ...detailsOf(error),
     },
     request_id: requestId,
@@ -77,7 +77,7 @@ function detailsOf(error: AppError): { readonly details?: JsonObject } {
 }
 
 /** The protocol has no member for the parameter; messages begin with it: `max_tokens: …`. */
-function wordsOf(error: AppError): string {
+function messageOf(error: AppError): string {
   const { param } = error.details;
   if (error.kind === 'invalid_request' && param !== undefined && !error.message.includes(param))
     return `${param}: ${error.message}`;

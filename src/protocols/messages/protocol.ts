@@ -35,7 +35,7 @@ import { requestContext } from './request-context.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
-const MODELS_ON_A_PAGE = 20;
+const DEFAULT_PAGE_MODELS = 20;
 
 /** Path of calls. */
 const MESSAGES_PATH = '/v1/messages';
@@ -46,7 +46,7 @@ const MESSAGES_PATH = '/v1/messages';
 export class MessagesProtocol implements ProtocolAdapter {
   readonly id = MESSAGES;
   readonly callPaths = [MESSAGES_PATH] as const;
-  readonly tokenCounting = MESSAGES_QUESTION;
+  readonly tokenCounting = MESSAGES_TOKEN_COUNT;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = MESSAGES_TEXTS;
   readonly startsWithPromptTokens = true;
@@ -92,7 +92,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   }
 
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
-    return renderModelPage(pageOf(models, request, MODELS_ON_A_PAGE));
+    return renderModelPage(pageOf(models, request, DEFAULT_PAGE_MODELS));
   }
 
   renderModel(model: ListedModel): JsonObject {
@@ -101,7 +101,7 @@ export class MessagesProtocol implements ProtocolAdapter {
 }
 
 /** Same body as a call, without `max_tokens`; the response is `{"input_tokens":N}`. */
-const MESSAGES_QUESTION: PromptQuestion = {
+const MESSAGES_TOKEN_COUNT: PromptQuestion = {
   protocol: MESSAGES,
   path: '/v1/messages/count_tokens',
   headReader: (request) =>
@@ -127,13 +127,13 @@ export const renderMessagesLimits = ({ requests, tokens }: LimitStatuses): Recor
   ...headersOf('tokens', tokens),
 });
 
-function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
-  if (standing === undefined) return {};
+function headersOf(what: string, status: LimitStatus | undefined): Record<string, string> {
+  if (status === undefined) return {};
   return {
-    [`anthropic-ratelimit-${what}-limit`]: String(standing.limit),
-    [`anthropic-ratelimit-${what}-remaining`]: String(standing.remaining),
+    [`anthropic-ratelimit-${what}-limit`]: String(status.limit),
+    [`anthropic-ratelimit-${what}-remaining`]: String(status.remaining),
     // Whole seconds, rounded up.
-    [`anthropic-ratelimit-${what}-reset`]: new Date(Math.ceil(standing.resetsAt / 1000) * 1000)
+    [`anthropic-ratelimit-${what}-reset`]: new Date(Math.ceil(status.resetsAt / 1000) * 1000)
       .toISOString()
       .replace('.000Z', 'Z'),
   };
@@ -146,7 +146,7 @@ const MESSAGES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['system', 'messages'],
     definitions: ['tools'],
-    silent: ['role', 'type', 'id', 'tool_use_id', 'media_type', 'url', 'file_id', 'signature', 'cache_control'],
+    ignored: ['role', 'type', 'id', 'tool_use_id', 'media_type', 'url', 'file_id', 'signature', 'cache_control'],
     whole: ['input'],
   },
   response: { within: ['content'], texts: TEXTS },

@@ -106,12 +106,12 @@ export class MessagesRenderer implements StreamRenderer {
 
   #delta(text: string): string {
     if (this.#kind === 'tool-call') return this.#arguments(text);
-    if (this.#kind !== 'reasoning') return this.#open(TEXT) + this.#told(text);
-    return this.context.content.reasoning.show === 'text' ? this.#open(THINKING) + this.#told(text) : '';
+    if (this.#kind !== 'reasoning') return this.#open(TEXT) + this.#textDelta(text);
+    return this.context.content.reasoning.show === 'text' ? this.#open(THINKING) + this.#textDelta(text) : '';
   }
 
   #arguments(text: string): string {
-    if (this.#held === undefined) return this.#told(text);
+    if (this.#held === undefined) return this.#textDelta(text);
     this.#held += text;
     if (NO_ARGUMENTS.startsWith(this.#held)) return '';
     return this.#release();
@@ -120,7 +120,7 @@ export class MessagesRenderer implements StreamRenderer {
   #release(): string {
     const held = this.#held ?? '';
     this.#held = undefined;
-    return held === '' ? '' : this.#told(held);
+    return held === '' ? '' : this.#textDelta(held);
   }
 
   #seal(opaque: OpaqueReasoning): string {
@@ -159,7 +159,7 @@ export class MessagesRenderer implements StreamRenderer {
     return eventText({ type: 'content_block_start', index, content_block: block });
   }
 
-  #told(text: string): string {
+  #textDelta(text: string): string {
     return sseText('content_block_delta', `${this.#before ?? ''}${JSON.stringify(text)}}}`);
   }
 }

@@ -71,7 +71,7 @@ export function cacheOf(fields: TreeReader): CacheMark | undefined {
   return mark === undefined ? undefined : { ttl: mark.string('ttl') };
 }
 
-const text = (words: string): TextPart => ({ kind: 'text', text: words });
+const text = (content: string): TextPart => ({ kind: 'text', text: content });
 
 function readBlock<P>(
   readers: ReadonlyMap<string, BlockReader<P>>,
@@ -146,9 +146,9 @@ function readCall(block: TreeReader): readonly Part[] {
 }
 
 /** Reasoning not sealed by this relay is another vendor's; no upstream accepts it. */
-function readThinking(seal: string, context: ParseContext, words = ''): readonly Part[] {
+function readThinking(seal: string, context: ParseContext, content = ''): readonly Part[] {
   const opaque = context.unseal(seal);
-  return opaque === undefined ? [] : [{ kind: 'reasoning', text: words, opaque }];
+  return opaque === undefined ? [] : [{ kind: 'reasoning', text: content, opaque }];
 }
 
 /** Not accepted by any upstream. */

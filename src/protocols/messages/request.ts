@@ -25,13 +25,13 @@ export const RAW_MEMBERS: ReadonlySet<string> = new Set(['input_schema', 'input'
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
 /** Prefix of Claude Code's billing note before the instructions, which differs per call or session. */
-const VENDORS_NOTE = 'x-anthropic-billing-header:';
+const BILLING_NOTE = 'x-anthropic-billing-header:';
 
 /** Parses a request. @throws AppError invalid_request naming the member */
 export function parseMessagesRequest(request: TreeObject, context: ParseContext): CallContent {
   const fields = new TreeReader(request);
-  refuseWhatIsTheVendors(fields);
-  refuseSampling(fields, context);
+  rejectVendorMembers(fields);
+  rejectSampling(fields, context);
   warnOfSpeed(fields, context);
   const { lead, turns } = readConversation(fields, context);
   return {
@@ -54,8 +54,8 @@ export function parseMessagesRequest(request: TreeObject, context: ParseContext)
 function readConversation(fields: TreeReader, context: ParseContext): ConversationBuilder {
   const conversation = new ConversationBuilder();
   // The billing note is not for models, and would prevent caching.
-  const isMeant = ({ text }: TextPart): boolean => !text.startsWith(VENDORS_NOTE);
-  instruct(conversation, readTexts(fields, 'system').filter(isMeant));
+  const isInstruction = ({ text }: TextPart): boolean => !text.startsWith(BILLING_NOTE);
+  instruct(conversation, readTexts(fields, 'system').filter(isInstruction));
   for (const message of fields.children('messages')) {
     const role = message.word('role');
     if (role === 'system') instruct(conversation, readTexts(message, 'content'));
@@ -73,7 +73,7 @@ function instruct(conversation: ConversationBuilder, texts: readonly TextPart[])
 }
 
 /** @throws AppError for what only the vendor supports */
-function refuseWhatIsTheVendors(fields: TreeReader): void {
+function rejectVendorMembers(fields: TreeReader): void {
   if (fields.has('thread')) throw new UnsupportedThread();
   if (fields.value('max_tokens') === 0) throw notTranslatable('max_tokens', 'must be 1 or more for this model');
   if (fields.has('inference_geo')) throw notTranslatable('inference_geo', 'is not supported by this model');
@@ -85,7 +85,7 @@ function refuseWhatIsTheVendors(fields: TreeReader): void {
 }
 
 /** @throws AppError naming the member, for versions without it */
-function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
+function rejectSampling(fields: TreeReader, { call }: ParseContext): void {
   if (knowsSampling(versionHeaderOf(call.request))) return;
   const name = SAMPLING.find((member) => fields.has(member));
   if (name !== undefined)

@@ -70,8 +70,8 @@ export class MessagesResponseReader {
 
   #begin(key: string, block: JsonObject): CallEvent[] {
     const { type, citations } = block;
-    const kept: Block = { whole: '', wrapped: undefined, signature: '', redacted: undefined };
-    this.#blocks.set(key, kept);
+    const state: Block = { whole: '', wrapped: undefined, signature: '', redacted: undefined };
+    this.#blocks.set(key, state);
     switch (type) {
       case 'text': {
         const events = [...this.#parts.start(key, { kind: 'text' }), ...this.#parts.append(key, textIn(block, 'text'))];
@@ -79,16 +79,16 @@ export class MessagesResponseReader {
         return events;
       }
       case 'thinking':
-        kept.signature = textIn(block, 'signature');
+        state.signature = textIn(block, 'signature');
         return [
           ...this.#parts.start(key, { kind: 'reasoning' }),
           ...this.#parts.append(key, textIn(block, 'thinking')),
         ];
       case 'redacted_thinking':
-        kept.redacted = textIn(block, 'data');
+        state.redacted = textIn(block, 'data');
         return this.#parts.start(key, { kind: 'reasoning' });
       case 'tool_use':
-        return this.#openCall(key, block, kept);
+        return this.#openCall(key, block, state);
       default:
         return [];
     }
@@ -160,14 +160,14 @@ export class MessagesResponseReader {
     return [...open, ...(isRefusal ? this.#refuse(explanation) : []), this.#stopEvent(isRefusal), { type: 'call-end' }];
   }
 
-  #openCall(key: string, block: JsonObject, kept: Block): CallEvent[] {
+  #openCall(key: string, block: JsonObject, state: Block): CallEvent[] {
     const wireName = textIn(block, 'name');
     // Could not be answered.
     if (wireName === '') return [];
     const { name, namespace, freeform } = this.#names.toolOf(wireName);
     const { input } = block;
-    kept.whole = inputText(input);
-    if (freeform !== undefined) kept.wrapped = '';
+    state.whole = inputText(input);
+    if (freeform !== undefined) state.wrapped = '';
     return this.#parts.start(key, {
       kind: 'tool-call',
       id: textIn(block, 'id'),
@@ -193,14 +193,15 @@ export class MessagesResponseReader {
   }
 
   #stopEvent(isRefusal: boolean): CallEvent {
-    const said = STOPS.get(this.#end['stop_reason']) ?? 'end';
+    const reason = STOPS.get(this.#end['stop_reason']) ?? 'end';
     const sequence = textIn(this.#end, 'stop_sequence');
     if (isRefusal) return { type: 'call-stop', reason: 'refusal' };
-    if (said === 'stop_sequence') return { type: 'call-stop', reason: said, sequence };
+    if (reason === 'stop_sequence') return { type: 'call-stop', reason, sequence };
     // Clients continue if and only if there are tool calls.
     const called = this.#parts.callCount > 0;
-    if (said === 'end' || said === 'tool_calls') return { type: 'call-stop', reason: called ? 'tool_calls' : 'end' };
-    return { type: 'call-stop', reason: said };
+    if (reason === 'end' || reason === 'tool_calls')
+      return { type: 'call-stop', reason: called ? 'tool_calls' : 'end' };
+    return { type: 'call-stop', reason };
   }
 }
 

@@ -114,9 +114,9 @@ function iterationsIn({ iterations }: JsonObject): readonly JsonObject[] | undef
 }
 
 /** Iterations of the response itself, included in the totals. */
-const OF_ANSWER: ReadonlySet<unknown> = new Set(['message', 'fallback_message']);
+const TURNS: ReadonlySet<unknown> = new Set(['message', 'fallback_message']);
 /** Iterations never included in the totals. */
-const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
+const ADDITIONAL: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 /**
  * Adds iterations to the usage. Totals cover the response; compaction and advisors are additional; turns of a declined
@@ -124,11 +124,11 @@ const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
  * and those of other models become passes.
  */
 function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): TokenUsage {
-  const turns = iterations.filter(({ type }) => OF_ANSWER.has(type));
+  const turns = iterations.filter(({ type }) => TURNS.has(type));
   const summed = sumOf(turns);
   const isWhole = tokensOf(summed) >= tokensOf(totals);
   // Unknown kinds are included in the totals if and only if the turns alone do not add up to them.
-  const beside = iterations.filter(({ type }) => BESIDE.has(type) || (isWhole && !OF_ANSWER.has(type)));
+  const beside = iterations.filter(({ type }) => ADDITIONAL.has(type) || (isWhole && !TURNS.has(type)));
   const servedBy = servingModel(turns);
   const isOthers = (turn: JsonObject): boolean => servedBy !== undefined && modelIn(turn['model']) !== servedBy;
   const own = isWhole ? sumOf(turns.filter((turn) => !isOthers(turn))) : totals;

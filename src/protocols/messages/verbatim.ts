@@ -37,7 +37,7 @@ import { THINKING_BUDGET, thinkingBudget } from './head.js';
 import { requestContext } from './request-context.js';
 import { MessagesUsage } from './usage.js';
 
-const ANSWER = jsonInterests('usage', 'error');
+const RESPONSE = jsonInterests('usage', 'error');
 
 /** Messages for its own clients. */
 export class MessagesVerbatim implements VerbatimLane {
@@ -54,7 +54,7 @@ export class MessagesVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const usage = new MessagesUsage().merge(readResponseFields(body, ANSWER).object('usage'));
+    const usage = new MessagesUsage().merge(readResponseFields(body, RESPONSE).object('usage'));
     const created = createdIn(head, body, (message) => stateOfMessage(head, message));
     return [...usageSignals(usage, body, TEXTS), ...created];
   }

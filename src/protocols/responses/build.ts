@@ -54,14 +54,14 @@ export function buildRequest(context: BuildContext, target: UpstreamTarget): Ups
 
 /** Parameters this protocol lacks. Stop sequences are enforced in the response. */
 function addWarnings({ sampling }: CallContent, warnings: TranslationWarnings): void {
-  const lost = {
+  const unsupportedValues = {
     top_k: sampling.topK,
     logit_bias: sampling.logitBias,
     logprobs: sampling.topLogprobs,
     presence_penalty: sampling.presencePenalty === 0 ? undefined : sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty === 0 ? undefined : sampling.frequencyPenalty,
   };
-  for (const [path, value] of Object.entries(lost))
+  for (const [path, value] of Object.entries(unsupportedValues))
     if (value !== undefined) warnings.warn('unsupported_parameter', path);
 }
 
@@ -95,13 +95,13 @@ function buildSampling({ content: { sampling }, warnings }: BuildContext, flags:
 }
 
 function buildReasoning({ content: { reasoning }, warnings }: BuildContext, flags: ResponsesFlags): TreeObject {
-  const wished = requestedEffort(reasoning);
+  const requested = requestedEffort(reasoning);
   if (!flags.reasons) {
-    if (wished !== undefined && wished !== 'none') warnings.warn('unsupported_parameter', 'reasoning_effort');
+    if (requested !== undefined && requested !== 'none') warnings.warn('unsupported_parameter', 'reasoning_effort');
     return {};
   }
-  const effort = wished === undefined ? undefined : nearestEffort(wished, flags.efforts);
-  if (effort !== wished)
+  const effort = requested === undefined ? undefined : nearestEffort(requested, flags.efforts);
+  if (effort !== requested)
     warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   const summary = reasoning.show === 'text' && flags.summarizes && effort !== 'none' ? 'auto' : undefined;
   return {

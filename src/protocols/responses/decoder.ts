@@ -43,8 +43,8 @@ export class ResponsesDecoder implements StreamDecoder {
     const data = kind === 'object' ? parseData(event) : undefined;
     if (data === undefined) throw unreadableEvent();
     const type = typeof data['type'] === 'string' ? data['type'] : (event.name ?? '');
-    const told = this.read(type, data);
-    return this.hasBegun || isKeepAlive(type) ? told : [...this.begin(), ...told];
+    const events = this.read(type, data);
+    return this.hasBegun || isKeepAlive(type) ? events : [...this.begin(), ...events];
   }
 
   end(): readonly CallEvent[] {
@@ -110,7 +110,7 @@ export function decodeResponse(body: string, content: CallContent, target: Upstr
   const response = parse(body);
   if (response['error']) throw failed(response);
   if (!Array.isArray(response['output']) && typeof response['status'] !== 'string') {
-    throw unusable('a response in the format of another protocol');
+    throw invalidResponse('a response in the format of another protocol');
   }
   const collector = new ResultCollector();
   for (const event of new ResponsesDecoder(content, target).response(response)) collector.next(event);
@@ -124,10 +124,10 @@ function parse(body: string): JsonObject {
   } catch {
     // Reported below.
   }
-  throw unusable('a response that is not a JSON object');
+  throw invalidResponse('a response that is not a JSON object');
 }
 
-const unusable = (what: string): AppError =>
+const invalidResponse = (what: string): AppError =>
   new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true });
 
 const failed = (response: JsonObject): AppError => classifyInnerError({ error: response['error'] ?? {} });

@@ -58,7 +58,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     serviceTier: serviceTierIn(fields),
     store: fields.optionalBoolean('store'),
     affinity: affinityIn(fields),
-    outside: leansOn(fields),
+    outside: outsideContentIn(fields),
     demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
@@ -66,7 +66,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
 }
 
 /** If a previous response is the only outside content, its tokens may be known. */
-function leansOn(fields: JsonFields): OutsideContent | undefined {
+function outsideContentIn(fields: JsonFields): OutsideContent | undefined {
   const previousResponseId = fields.optionalString(PREVIOUS_RESPONSE, { maxLength: MAX_ID_LENGTH });
   if (fields.has(CONVERSATION) || fields.has('prompt')) return { previousResponseId: undefined };
   if (fields.elements(ITEMS).some(mayBeReference)) return { previousResponseId: undefined };

@@ -33,9 +33,9 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
   ['function_call_output', (item, reading) => readResult(item, false, reading)],
   ['custom_tool_call_output', (item, reading) => readResult(item, true, reading)],
   ['reasoning', readReasoning],
-  ['item_reference', refuseReference],
-  ['compaction', refuseCompaction],
-  ['compaction_trigger', refuseCompacting],
+  ['item_reference', rejectReference],
+  ['compaction', rejectCompaction],
+  ['compaction_trigger', rejectCompactionTrigger],
   // Read with the request as a whole.
   ['additional_tools', ignored],
   ['configuration_update', ignored],
@@ -113,11 +113,11 @@ function readReasoning(item: TreeReader, { conversation, context }: Reading): vo
   conversation.addTurn('assistant', [{ kind: 'reasoning', text: summary.join('\n\n'), opaque }]);
 }
 
-function refuseReference(item: TreeReader): never {
+function rejectReference(item: TreeReader): never {
   throw notTranslatable(item.path, 'refers to an item that is not stored; send the item, with store: false');
 }
 
-function refuseCompaction(item: TreeReader): never {
+function rejectCompaction(item: TreeReader): never {
   throw notTranslatable(
     item.path,
     'is a compaction, which upstreams of other protocols cannot read; start a new conversation',
@@ -125,7 +125,7 @@ function refuseCompaction(item: TreeReader): never {
 }
 
 /** [obs] Codex compacts by itself for providers other than its built-in one. */
-function refuseCompacting(item: TreeReader): never {
+function rejectCompactionTrigger(item: TreeReader): never {
   const advice = 'configure this service as a separate provider, so that the client compacts itself';
   throw notTranslatable(
     item.path,
@@ -160,9 +160,9 @@ function readContent(item: TreeReader, name: string): readonly ContentPart[] {
 /** Parts allowed in assistant messages; others cause warnings. */
 function assistantParts(item: TreeReader, warnings: TranslationWarnings): readonly Part[] {
   return readContent(item, 'content').filter((part) => {
-    const isSaid = part.kind === 'text' || part.kind === 'refusal';
-    if (!isSaid) warnings.warn('unsupported_content', item.pathOf('content'));
-    return isSaid;
+    const isSupported = part.kind === 'text' || part.kind === 'refusal';
+    if (!isSupported) warnings.warn('unsupported_content', item.pathOf('content'));
+    return isSupported;
   });
 }
 
@@ -187,7 +187,7 @@ function readText(part: TreeReader): TextPart {
 }
 
 function readImage(part: TreeReader): ImagePart {
-  refuseFileId(part);
+  rejectFileId(part);
   const detail = part.string('detail');
   // `auto` is the default.
   const meant = detail === undefined || detail === 'auto' ? {} : { detail };
@@ -195,7 +195,7 @@ function readImage(part: TreeReader): ImagePart {
 }
 
 function readFile(part: TreeReader): FilePart {
-  refuseFileId(part);
+  rejectFileId(part);
   const name = part.string('filename');
   const source = part.has('file_data') ? fileData(part) : sourceIn(part, 'file_url');
   return { kind: 'file', source: asText(source), ...(name !== undefined && { name }), ...cacheOf(part) };
@@ -206,7 +206,7 @@ function readAudio(part: TreeReader): AudioPart {
   return { kind: 'audio', format: audio.word('format'), base64: audio.word('data') };
 }
 
-function refuseFileId(part: TreeReader): void {
+function rejectFileId(part: TreeReader): void {
   if (!part.has('file_id')) return;
   throw notTranslatable(part.pathOf('file_id'), 'refers to a file that the upstream does not have; send its content');
 }

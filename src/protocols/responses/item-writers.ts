@@ -137,7 +137,7 @@ const FREEFORM = { type: 'custom_tool_call', member: 'input', events: 'response.
 type CallStart = Extract<PartStart, { kind: 'tool-call' }>;
 
 export class CallItem implements ItemWriter {
-  readonly #words: typeof FUNCTION | typeof FREEFORM;
+  readonly #names: typeof FUNCTION | typeof FREEFORM;
   readonly #place: string;
   #input = '';
 
@@ -146,7 +146,7 @@ export class CallItem implements ItemWriter {
     readonly place: Place,
     private readonly start: CallStart,
   ) {
-    this.#words = start.isFreeform === true ? FREEFORM : FUNCTION;
+    this.#names = start.isFreeform === true ? FREEFORM : FUNCTION;
     this.#place = placeMembers(place);
   }
 
@@ -155,13 +155,13 @@ export class CallItem implements ItemWriter {
   }
 
   delta(text: string): void {
-    this.events.add(`${this.#words.events}.delta`, `${this.#place},"delta":${JSON.stringify(text)}`);
+    this.events.add(`${this.#names.events}.delta`, `${this.#place},"delta":${JSON.stringify(text)}`);
   }
 
   endPart(part: ToolCallPart): void {
     this.#input = part.arguments;
-    const input = `"${this.#words.member}":${JSON.stringify(this.#input)}`;
-    this.events.add(`${this.#words.events}.done`, `${this.#place},"name":${JSON.stringify(part.name)},${input}`);
+    const input = `"${this.#names.member}":${JSON.stringify(this.#input)}`;
+    this.events.add(`${this.#names.events}.done`, `${this.#place},"name":${JSON.stringify(part.name)},${input}`);
   }
 
   whole(status: ItemStatus): JsonObject {
@@ -170,7 +170,7 @@ export class CallItem implements ItemWriter {
 
   #item(status: string): JsonObject {
     const { id, name, namespace } = this.start;
-    const { type, member } = this.#words;
+    const { type, member } = this.#names;
     const named = { type, id: this.place.id, call_id: id, ...(namespace !== undefined && { namespace }), name };
     return { ...named, [member]: this.#input, status };
   }

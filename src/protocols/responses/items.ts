@@ -21,7 +21,7 @@ import {
 import type { ResponsesFlags } from './flags.js';
 
 /** For tool names and call IDs. */
-export const NAME_RULE: NameRule = { maxLength: 64, odd: /[^a-zA-Z0-9_-]/g };
+export const NAME_RULE: NameRule = { maxLength: 64, invalid: /[^a-zA-Z0-9_-]/g };
 
 export interface ItemContext {
   /** Whose reasoning the upstream accepts. */

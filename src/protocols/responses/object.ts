@@ -158,10 +158,10 @@ export function failureText(
   const code = CODES[error.kind];
   const nested = { ...openAiErrorBody(error, call.id), code };
   const { message, param } = nested;
-  const told = { type: 'error', sequence_number: sequence, code, message, param, error: nested };
+  const data = { type: 'error', sequence_number: sequence, code, message, param, error: nested };
   const response = responseOf({ code, message });
   return [
-    sseText('error', JSON.stringify(told)),
+    sseText('error', JSON.stringify(data)),
     sseText('response.failed', `{"type":"response.failed","sequence_number":${sequence + 1},"response":${response}}`),
     sseText(undefined, '[DONE]'),
   ].join('');
@@ -174,7 +174,7 @@ export function renderFailure(call: Call, error: AppError, tail: StreamTail): Ui
   const number = last?.['sequence_number'];
   const next = typeof number === 'number' && Number.isSafeInteger(number) ? number + 1 : 0;
   const failed = { ...responseIn(first, call), status: 'failed', output: [] };
-  return Buffer.from(failureText(call, error, next, (fault) => JSON.stringify({ ...failed, error: fault })));
+  return Buffer.from(failureText(call, error, next, (failure) => JSON.stringify({ ...failed, error: failure })));
 }
 
 /** The response as the upstream began it, else one that has every member that clients demand. */

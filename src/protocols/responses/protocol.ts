@@ -44,7 +44,7 @@ export const RESPONSES_PATH = '/v1/responses';
 export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
   readonly callPaths = [RESPONSES_PATH] as const;
-  readonly tokenCounting = RESPONSES_QUESTION;
+  readonly tokenCounting = RESPONSES_TOKEN_COUNT;
   readonly forwardedHeaders = FORWARDED_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
@@ -97,7 +97,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
 }
 
 /** Same body as a call; the response is `{"object":"response.input_tokens","input_tokens":N}`. */
-const RESPONSES_QUESTION: PromptQuestion = {
+const RESPONSES_TOKEN_COUNT: PromptQuestion = {
   protocol: RESPONSES,
   path: '/v1/responses/input_tokens',
   headReader: responsesHeadReader,
@@ -118,7 +118,7 @@ const RESPONSES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['instructions', 'input'],
     definitions: ['tools', 'text'],
-    silent: [
+    ignored: [
       'role',
       'type',
       'id',

@@ -36,7 +36,7 @@ export class ResponsesRenderer implements StreamRenderer {
   #item: Item | undefined;
   #part: PartStart['kind'] = 'text';
   /** Some of the part was sent. */
-  #isTold = false;
+  #isStarted = false;
   #stop: StopReason = 'end';
   #usage: TokenUsage | undefined;
 
@@ -60,8 +60,8 @@ export class ResponsesRenderer implements StreamRenderer {
   /** Open items stay open. */
   fail(error: AppError): string {
     const state: ResponseState = { status: 'failed', output: this.#output, usage: this.#usage };
-    return failureText(this.context.call, error, this.#events.next, (fault) =>
-      this.#response.text({ ...state, error: fault }),
+    return failureText(this.context.call, error, this.#events.next, (failure) =>
+      this.#response.text({ ...state, error: failure }),
     );
   }
 
@@ -74,7 +74,7 @@ export class ResponsesRenderer implements StreamRenderer {
       case 'part-delta':
         return this.#delta(event.text);
       case 'part-annotation':
-        if (this.#isTold) this.#message('text').annotate(event.annotation);
+        if (this.#isStarted) this.#message('text').annotate(event.annotation);
         return;
       case 'part-end':
         return this.#endPart(event.part);
@@ -109,13 +109,13 @@ export class ResponsesRenderer implements StreamRenderer {
   /** Calls are sent immediately; other empty parts are not sent. */
   #beginPart(start: PartStart): void {
     this.#part = start.kind;
-    this.#isTold = false;
+    this.#isStarted = false;
     if (start.kind === 'tool-call')
       this.#open((place) => new CallItem(this.#events, place, start), start.isFreeform === true ? 'ctc_' : 'fc_');
   }
 
   #delta(text: string): void {
-    this.#isTold = true;
+    this.#isStarted = true;
     switch (this.#part) {
       case 'text':
       case 'refusal':
@@ -133,7 +133,7 @@ export class ResponsesRenderer implements StreamRenderer {
   #endPart(part: ResponsePart): void {
     if (part.kind === 'reasoning') this.#endReasoning(part);
     else if (part.kind === 'tool-call') this.#call?.endPart(part);
-    else if (this.#isTold) this.#message(part.kind).endPart(part);
+    else if (this.#isStarted) this.#message(part.kind).endPart(part);
   }
 
   #endReasoning(part: ReasoningPart): void {

@@ -27,7 +27,7 @@ const VENDORS = ['previous_response_id', 'conversation', 'prompt', 'access_progr
 /** Parses a request. @throws AppError invalid_request naming the member */
 export function parseRequest(body: TreeObject, context: ParseContext): CallContent {
   const request = new TreeReader(body);
-  refuseVendors(request);
+  rejectVendorMembers(request);
   if (request.string('truncation') === 'auto') context.warnings.warn('unsupported_parameter', 'truncation');
   const conversation = readConversation(request, context);
   const { tools, hostedTools } = readTools(
@@ -52,7 +52,7 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
   };
 }
 
-function refuseVendors(request: TreeReader): void {
+function rejectVendorMembers(request: TreeReader): void {
   for (const name of VENDORS) {
     if (request.has(name)) throw notTranslatable(name, 'not supported by the upstream of this model; remove it');
   }

@@ -75,9 +75,9 @@ export class ResponseItems {
       case 'tool-call':
         return this.parts.append(key, text);
       case 'reasoning':
-        return text === '' ? [] : this.reason(key, type, event, text);
+        return text === '' ? [] : this.appendReasoning(key, type, event, text);
       default:
-        return text === '' ? [] : this.say(contentKey(key, event['content_index']), kind, text);
+        return text === '' ? [] : this.appendText(contentKey(key, event['content_index']), kind, text);
     }
   }
 
@@ -108,11 +108,11 @@ export class ResponseItems {
     return this.parts.finishAll();
   }
 
-  private say(key: string, kind: 'text' | 'refusal', text: string): CallEvent[] {
+  private appendText(key: string, kind: 'text' | 'refusal', text: string): CallEvent[] {
     return [...this.start(key, { kind }), ...this.parts.append(key, text)];
   }
 
-  private reason(key: string, type: string, event: JsonObject, text: string): CallEvent[] {
+  private appendReasoning(key: string, type: string, event: JsonObject, text: string): CallEvent[] {
     const section = `${type} ${String(event['summary_index'] ?? event['content_index'])}`;
     const before = this.sections.get(key) ?? section;
     this.sections.set(key, section);

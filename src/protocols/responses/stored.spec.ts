@@ -27,7 +27,7 @@ const keptFilters = {
 describe('what a Responses request names', () => {
   it('is a response that it continues, and items', () => {
     const input = [user('a'), reference('msg_1'), { id: 'msg_2' }, { ...said('msg_3', 'b') }];
-    expect(storage.named({ previous_response_id: 'resp_1', input })).toEqual({
+    expect(storage.referencesIn({ previous_response_id: 'resp_1', input })).toEqual({
       responseId: 'resp_1',
       itemIds: ['msg_1', 'msg_2'],
     });
@@ -35,11 +35,13 @@ describe('what a Responses request names', () => {
 
   it('is nothing when it says all itself', () => {
     const nothing = { responseId: undefined, itemIds: [] };
-    expect(storage.named({ previous_response_id: null, input: 'Hello' })).toEqual(nothing);
+    expect(storage.referencesIn({ previous_response_id: null, input: 'Hello' })).toEqual(nothing);
     expect(
-      storage.named({ input: [user('Hello'), said('msg_1', 'Hi'), { role: 'user', content: 'x', id: 'msg_9' }] }),
+      storage.referencesIn({
+        input: [user('Hello'), said('msg_1', 'Hi'), { role: 'user', content: 'x', id: 'msg_9' }],
+      }),
     ).toEqual(nothing);
-    expect(storage.named({ prompt: { id: 'pmpt_1' } })).toEqual(nothing);
+    expect(storage.referencesIn({ prompt: { id: 'pmpt_1' } })).toEqual(nothing);
   });
 });
 

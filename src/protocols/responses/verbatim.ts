@@ -37,7 +37,7 @@ import {
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
-const ANSWER = jsonInterests(...usageMembers(''), 'status', 'error');
+const RESPONSE_MEMBERS = jsonInterests(...usageMembers(''), 'status', 'error');
 /** Members with output. */
 const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 
@@ -61,7 +61,7 @@ export class ResponsesVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const fields = readResponseFields(body, ANSWER);
+    const fields = readResponseFields(body, RESPONSE_MEMBERS);
     if (fields.value('status') === 'failed') throw classifyInnerError({});
     const usage = usageOf(head, fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return [...usageSignals(usage, body, TEXTS), ...createdIn(head, body, stateOfResponse)];

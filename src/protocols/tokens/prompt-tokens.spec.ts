@@ -4,7 +4,7 @@ import { pieceTokens, promptTokens, tokensIn } from './count-tokens.js';
 const PLACES: PromptPlaces = {
   conversation: ['system', 'messages'],
   definitions: ['tools'],
-  silent: ['role', 'type', 'id', 'image_url'],
+  ignored: ['role', 'type', 'id', 'image_url'],
   whole: ['input'],
 };
 
@@ -74,7 +74,7 @@ describe('promptTokens', () => {
 });
 
 describe('tokens in a piece of a request', () => {
-  const places = { ...PLACES, silent: [...PLACES.silent, 'tool_call_id'] };
+  const places = { ...PLACES, silent: [...PLACES.ignored, 'tool_call_id'] };
   const prose = ' the quick brown fox'.repeat(15);
   const source = 'function f(a: number) {\n  return "x" + a;\n}\n'.repeat(8);
   const schema = { type: 'object', properties: { path: { type: 'string', description: prose } }, required: ['path'] };

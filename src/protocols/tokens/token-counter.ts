@@ -83,8 +83,8 @@ export class TokenCounter implements OnModuleDestroy {
   private onReply(worker: Worker, reply: CountReply): void {
     // A reply of an abandoned thread.
     if (worker !== this.worker) return;
-    if ('fault' in reply) this.logger.debug(`Not counted: ${reply.fault}.`);
-    this.end('fault' in reply ? undefined : reply);
+    if ('error' in reply) this.logger.debug(`Not counted: ${reply.error}.`);
+    this.end('error' in reply ? undefined : reply);
   }
 
   private lose(worker: Worker | undefined, why: string): void {
@@ -118,9 +118,9 @@ export class TokenCounter implements OnModuleDestroy {
   }
 }
 
-const bytesOf = ({ prompt, response: answer }: CountRequest): number =>
+const bytesOf = ({ prompt, response }: CountRequest): number =>
   (prompt instanceof Uint8Array ? prompt.length : textBytes(prompt?.texts ?? [])) +
-  (answer instanceof Uint8Array ? answer.length : textBytes(answer));
+  (response instanceof Uint8Array ? response.length : textBytes(response));
 
 const textBytes = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 

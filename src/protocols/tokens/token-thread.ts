@@ -31,4 +31,4 @@ export interface CountedTokens {
 }
 
 /** Counts, or the name of an error; never user text. */
-export type CountReply = CountedTokens | { readonly fault: string };
+export type CountReply = CountedTokens | { readonly error: string };

@@ -6,7 +6,7 @@ export type ClientAbility =
   | SharedAbility
   | 'head'
   | 'refusals of the model'
-  | 'odd requests'
+  | 'invalid requests'
   | 'errors'
   | 'errors in streams'
   | 'limits in headers'
@@ -19,7 +19,7 @@ type Indispensable =
   | 'head'
   | 'text'
   | 'streaming piece by piece'
-  | 'odd requests'
+  | 'invalid requests'
   | 'errors'
   | 'errors in streams'
   | 'refusals of the model'

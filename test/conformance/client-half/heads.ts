@@ -13,7 +13,7 @@ type Heads = Extract<ClientAbility, 'head' | 'odd requests'>;
 
 export const heads = (half: ClientHalf): Abilities<Heads> => ({
   head: { checks: [addressed(half), ...read(half), ...refused(half), members(half)] },
-  'odd requests': { checks: [odd(half)] },
+  'invalid requests': { checks: [odd(half)] },
 });
 
 const addressed = (half: ClientHalf): Check => ({

@@ -1,6 +1,6 @@
 /** The words of a call are found where the dialect says that they stand, so that they can be counted when nobody does. */
 
-import { replyCount } from '../../../src/protocols/tokens/count-tokens.js';
+import { countRequest } from '../../../src/protocols/tokens/count-tokens.js';
 import type { CountedTokens } from '../../../src/protocols/tokens/index.js';
 import type { Asked, AskedTool } from '../../support/asked.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
@@ -99,7 +99,7 @@ function countOf(half: ClientHalf, asked: Asked, options: AnswerOptions = {}): C
   const [prompt, answer] = [request, WAYS.whole.write(half, answerSaying(options), request)].map((text) =>
     Buffer.from(text),
   );
-  const counted = replyCount({ prompt: prompt!, response: answer!, places: half.protocol.textPlaces });
-  if ('fault' in counted) throw new Error(`The words cannot be counted: ${counted.fault}.`);
+  const counted = countRequest({ prompt: prompt!, response: answer!, places: half.protocol.textPlaces });
+  if ('error' in counted) throw new Error(`The words cannot be counted: ${counted.error}.`);
   return counted;
 }

@@ -25,7 +25,7 @@ import { warnOfUnsaid } from './warnings.js';
 /** Relative to the channel's `base_url`. The path may contain the model; `query` is separate. */
 export const PATH = '/telegrams';
 
-const TOOL_NAME = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
+const TOOL_NAME = { maxLength: 64, invalid: /[^A-Za-z0-9_-]/g };
 
 /** Maps tool names to names that the vendor accepts, and back when a response is decoded. */
 export const toolNames = ({ tools }: Pick<CallContent, 'tools'>): ToolNames => new ToolNames(tools, TOOL_NAME);

@@ -40,7 +40,7 @@ export const TELEGRAPH_PATH = '/v1/telegrams';
  * top-level members, and `texts` are the members in them that the model wrote.
  */
 const TEXTS: TextPlaces = {
-  prompt: { conversation: ['lines'], definitions: ['tools'], silent: ['from', 'call', 'result'], whole: [] },
+  prompt: { conversation: ['lines'], definitions: ['tools'], ignored: ['from', 'call', 'result'], whole: [] },
   response: { within: ['lines'], texts: ['text', 'tool', 'arguments'] },
 };
 

@@ -36,8 +36,8 @@ export class ConversationBuilder {
 
   /** Parts of a turn; merged into the previous turn of the same role. Empty texts are dropped. */
   addTurn(role: 'user' | 'assistant', parts: readonly Part[]): void {
-    const said = parts.filter((part) => part.kind !== 'text' || part.text !== '');
-    if (said.length > 0) join(this.built, { role, parts: said });
+    const content = parts.filter((part) => part.kind !== 'text' || part.text !== '');
+    if (content.length > 0) join(this.built, { role, parts: content });
   }
 }
 
@@ -172,10 +172,10 @@ export function requestedEffort({ effort, budget, thinking }: ReasoningRequest):
 /** The nearest supported effort, preferring lower ones; undefined if not comparable. */
 export function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undefined {
   if (known.includes(effort)) return effort;
-  const wished = rank(effort);
-  if (wished === -1) return undefined;
+  const requested = rank(effort);
+  if (requested === -1) return undefined;
   const ranked = known.filter((other) => rank(other) !== -1).toSorted((one, other) => rank(one) - rank(other));
-  return ranked.findLast((other) => rank(other) < wished) ?? ranked[0];
+  return ranked.findLast((other) => rank(other) < requested) ?? ranked[0];
 }
 
 const rank = (effort: Effort): number => (EFFORTS as readonly Effort[]).indexOf(effort);

@@ -134,7 +134,7 @@ export class EventGrammar {
     return this.part;
   }
 
-  private require(holds: boolean, event: CallEvent, fault: string): void {
-    if (!holds) throw new Error(`${JSON.stringify(event)} ${fault}.`);
+  private require(holds: boolean, event: CallEvent, problem: string): void {
+    if (!holds) throw new Error(`${JSON.stringify(event)} ${problem}.`);
   }
 }

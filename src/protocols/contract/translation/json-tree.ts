@@ -54,7 +54,7 @@ const SPACE = /[ \t\n\r]*/y;
 /** Scalars other than strings. */
 const LITERAL = /[-+.0-9A-Za-z]+/y;
 /** An invalid escape: grammar checks skip strings. */
-const ODD_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/;
+const INVALID_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/;
 /** Max nesting, including raw objects, since the walkers are recursive. */
 const MAX_DEPTH = 500;
 
@@ -139,7 +139,7 @@ class TreeParser {
       }
     } while (this.depth > outside);
     const text = this.text.slice(start, this.at);
-    if (ODD_ESCAPE.test(text)) throw new SyntaxError(`Invalid escape in a string of the object at ${start}.`);
+    if (INVALID_ESCAPE.test(text)) throw new SyntaxError(`Invalid escape in a string of the object at ${start}.`);
     return new RawJson(text);
   }
 

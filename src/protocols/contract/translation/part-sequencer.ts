@@ -8,7 +8,7 @@ interface Lane {
   /** All text so far. */
   text: string;
   /** Pending text, kept separately, since slicing the whole would copy it each time. */
-  untold: string;
+  pending: string;
   readonly annotations: Annotation[];
   opaque: OpaqueReasoning | undefined;
   isFinished: boolean;
@@ -33,7 +33,7 @@ export class PartSequencer {
   private readonly copies = new Map<string, number>();
   /** IDs of calls in the conversation, computed on demand. */
   private earlierIds: ReadonlySet<string> | undefined;
-  private isFrontTold = false;
+  private isFrontStarted = false;
   private calls = 0;
 
   /** @param content content of the call */
@@ -60,22 +60,22 @@ export class PartSequencer {
       key,
       start: named,
       text: '',
-      untold: '',
+      pending: '',
       annotations: [],
       opaque: undefined,
       isFinished: false,
     };
     this.known.set(key, lane);
     this.lanes.push(lane);
-    return this.tell();
+    return this.emit();
   }
 
   append(key: string, text: string): CallEvent[] {
     const lane = this.openLane(key);
     if (lane === undefined || text === '') return [];
     lane.text += text;
-    lane.untold += text;
-    return lane === this.lanes[0] ? this.tell() : [];
+    lane.pending += text;
+    return lane === this.lanes[0] ? this.emit() : [];
   }
 
   /** The complete text, as some protocols repeat it; what is missing is emitted. */
@@ -98,12 +98,12 @@ export class PartSequencer {
     const lane = this.openLane(key);
     if (lane === undefined) return [];
     lane.isFinished = true;
-    return this.tell();
+    return this.emit();
   }
 
   finishAll(): CallEvent[] {
     for (const lane of this.lanes) lane.isFinished = true;
-    return this.tell();
+    return this.emit();
   }
 
   private openLane(key: string): Lane | undefined {
@@ -111,18 +111,18 @@ export class PartSequencer {
     return lane === undefined || lane.isFinished ? undefined : lane;
   }
 
-  private tell(): CallEvent[] {
+  private emit(): CallEvent[] {
     const events: CallEvent[] = [];
     for (let lane = this.lanes[0]; lane !== undefined; lane = this.lanes[0]) {
-      if (!this.isFrontTold) events.push({ type: 'part-start', start: lane.start });
-      this.isFrontTold = true;
-      tellText(lane, events);
+      if (!this.isFrontStarted) events.push({ type: 'part-start', start: lane.start });
+      this.isFrontStarted = true;
+      emitText(lane, events);
       if (!lane.isFinished) break;
       for (const annotation of lane.annotations) events.push({ type: 'part-annotation', annotation });
       if (lane.opaque !== undefined) events.push({ type: 'part-seal', opaque: lane.opaque });
       events.push({ type: 'part-end', part: partOf(lane) });
       this.lanes.shift();
-      this.isFrontTold = false;
+      this.isFrontStarted = false;
     }
     return events;
   }
@@ -154,14 +154,14 @@ export class PartSequencer {
 const callIdsIn = ({ turns }: Pick<CallContent, 'turns'>): ReadonlySet<string> =>
   new Set(turns.flatMap(({ parts }) => parts).flatMap((part) => (part.kind === 'tool-call' ? [part.id] : [])));
 
-function tellText(lane: Lane, events: CallEvent[]): void {
-  if (takesJson(lane.start) && lane.untold.length === lane.text.length) {
-    if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = lane.untold = '{}';
+function emitText(lane: Lane, events: CallEvent[]): void {
+  if (takesJson(lane.start) && lane.pending.length === lane.text.length) {
+    if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = lane.pending = '{}';
     // It may still turn out to be empty.
     else if (!lane.isFinished && !OBJECT_BEGUN.test(lane.text)) return;
   }
-  if (lane.untold !== '') events.push({ type: 'part-delta', text: lane.untold });
-  lane.untold = '';
+  if (lane.pending !== '') events.push({ type: 'part-delta', text: lane.pending });
+  lane.pending = '';
 }
 
 const takesJson = (start: PartStart): boolean => start.kind === 'tool-call' && start.isFreeform !== true;

@@ -1,7 +1,7 @@
 import type { Tool } from './content.js';
 import { conforming, ToolNames } from './tool-names.js';
 
-const RULE = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
+const RULE = { maxLength: 64, invalid: /[^A-Za-z0-9_-]/g };
 const tool = (name: string, namespace?: string): Tool => ({
   name,
   schema: undefined,

@@ -37,10 +37,10 @@ export class ToolNames {
   /** A digest distinguishes conflicting names. */
   private add(tool: Tool): void {
     const { name, namespace } = tool;
-    const usual = conforming(joined(name, namespace), this.rule);
-    const wireName = this.tools.has(usual)
+    const defaultName = conforming(joined(name, namespace), this.rule);
+    const wireName = this.tools.has(defaultName)
       ? conforming(`${joined(name, namespace)}\0${namespace ?? ''}`, this.rule)
-      : usual;
+      : defaultName;
     this.tools.set(wireName, tool);
     this.wireNames.set(keyOf(name, namespace), wireName);
   }
@@ -62,7 +62,7 @@ export const itemId = (call: Call, prefix: string, index: number): string =>
 export interface NameRule {
   readonly maxLength: number;
   /** Matches invalid characters; global. */
-  readonly odd: RegExp;
+  readonly invalid: RegExp;
 }
 
 const PLAIN_USER = /^[\w.:@-]{1,64}$/;
@@ -74,8 +74,8 @@ export const plainUser = (user: string): string =>
 const DIGEST_LENGTH = 8;
 
 /** The name if valid; otherwise a valid, deterministic one: invalid characters replaced, truncated, with a digest. */
-export function conforming(name: string, { maxLength, odd }: NameRule): string {
-  const clean = name.replaceAll(odd, '_');
+export function conforming(name: string, { maxLength, invalid }: NameRule): string {
+  const clean = name.replaceAll(invalid, '_');
   if (clean === name && name.length <= maxLength && name !== '') return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_LENGTH);
   return `${clean.slice(0, maxLength - DIGEST_LENGTH - 1)}_${digest}`;

@@ -19,11 +19,11 @@ export function objectSchema(schema: RawJson | undefined): RawJson {
   const isObject = typeof type === 'string' && typeof properties === 'object' && properties !== null;
   if (isObject && !DOCUMENT_MEMBERS.some((name) => name in schema.value)) return schema;
   const root = rootOf(schema);
-  const kept = Object.entries(root).filter(([name]) => !DOCUMENT_MEMBERS.includes(name));
+  const members = Object.entries(root).filter(([name]) => !DOCUMENT_MEMBERS.includes(name));
   // A missing type is inserted first; an existing one keeps its place.
   const typed = typeof type === 'string' ? {} : { type: 'object' };
   const named = properties === undefined || properties === null ? { properties: {} } : {};
-  return new RawJson(writeJson({ ...typed, ...Object.fromEntries(kept), ...typed, ...named }));
+  return new RawJson(writeJson({ ...typed, ...Object.fromEntries(members), ...typed, ...named }));
 }
 
 interface MergedSchema {
@@ -52,7 +52,7 @@ export const describedWith = (description: string | undefined, note: string | un
 
 class SchemaMerger {
   /** Variants of each property across branches, by text. */
-  private readonly ways = new Map<string, Map<string, JsonTree>>();
+  private readonly variants = new Map<string, Map<string, JsonTree>>();
   /** Followed references; they may be cyclic. */
   private readonly followed = new Set<string>();
   /** Referenced definitions by position. */
@@ -77,13 +77,13 @@ class SchemaMerger {
   /** Root properties are final, since branches only narrow them; others accept any branch. */
   properties(): TreeObject {
     const own = rootOf(this.root['properties']);
-    const collected = [...this.ways].map(([name, ways]) => [name, anyOf([...ways.values()])] as const);
+    const collected = [...this.variants].map(([name, variants]) => [name, anyOf([...variants.values()])] as const);
     return { ...Object.fromEntries(collected), ...own };
   }
 
   private add(name: string, value: JsonTree): void {
-    const ways = this.ways.get(name) ?? new Map<string, JsonTree>();
-    this.ways.set(name, ways.set(writeJson(value), value));
+    const variants = this.variants.get(name) ?? new Map<string, JsonTree>();
+    this.variants.set(name, variants.set(writeJson(value), value));
   }
 
   /** Resolves a branch that is a reference `#/$defs/Name`. */
@@ -104,13 +104,14 @@ class SchemaMerger {
   }
 }
 
-const anyOf = (ways: readonly JsonTree[]): JsonTree => (ways.length === 1 ? (ways[0] ?? null) : { anyOf: ways });
+const anyOf = (variants: readonly JsonTree[]): JsonTree =>
+  variants.length === 1 ? (variants[0] ?? null) : { anyOf: variants };
 
 function alternativesOf(root: TreeObject): string | undefined {
   const names = ['anyOf', 'oneOf'].filter((name) => root[name] !== undefined);
   if (names.length === 0) return undefined;
-  const ways = names.flatMap((name) => listIn(root[name])).map((branch) => writeJson(branch));
-  return `The arguments must also match ${names.includes('oneOf') ? 'exactly' : 'at least'} one of: ${ways.join(' ')}`;
+  const variants = names.flatMap((name) => listIn(root[name])).map((branch) => writeJson(branch));
+  return `The arguments must also match ${names.includes('oneOf') ? 'exactly' : 'at least'} one of: ${variants.join(' ')}`;
 }
 
 const rootOf = (schema: JsonTree | undefined): TreeObject => {

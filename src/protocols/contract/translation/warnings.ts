@@ -41,14 +41,14 @@ export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
 };
 
 /** A tier that every vendor charges more for. */
-const DEARER_TIER = 'priority';
+const HIGHER_TIER = 'priority';
 /** Some proxies truncate longer header values. */
 const MAX_HEADER_LENGTH = 1024;
 const NOT_ASCII = /[^\x21-\x2b\x2d-\x7e]/g;
 
 /** Parts of a request and its response that a translation dropped or changed, by code and path. */
 export class TranslationWarnings {
-  private readonly named = new Set<string>();
+  private readonly entries = new Set<string>();
 
   /** @param strict the key rejects calls instead of losing content */
   constructor(private readonly strict: boolean) {}
@@ -64,24 +64,24 @@ export class TranslationWarnings {
       const message = `This key is strict, and ${path} cannot be translated without changes (${code}).`;
       throw new AppError('invalid_request', message, { param: path, fault: 'unsupported_parameter' });
     }
-    this.named.add(nameOf(code, path));
+    this.entries.add(nameOf(code, path));
   }
 
   /** Restores a list. @param names from `names` */
   static of(names: readonly string[], strict: boolean): TranslationWarnings {
     const warnings = new TranslationWarnings(strict);
-    for (const name of names) warnings.named.add(name);
+    for (const name of names) warnings.entries.add(name);
     return warnings;
   }
 
   /** All warnings. */
   get names(): readonly string[] {
-    return [...this.named];
+    return [...this.entries];
   }
 
   /** Whether that was noted. */
   has(code: WarningCode, path: string): boolean {
-    return this.named.has(nameOf(code, path));
+    return this.entries.has(nameOf(code, path));
   }
 
   /** A copy for one attempt. */
@@ -97,7 +97,7 @@ export class TranslationWarnings {
   /** For `x-relay-warnings`; undefined if empty. Truncated to fit. */
   get header(): string | undefined {
     let text = '';
-    for (const name of this.named) {
+    for (const name of this.entries) {
       if (text.length + name.length + 1 > MAX_HEADER_LENGTH) break;
       text += text === '' ? name : `,${name}`;
     }
@@ -126,7 +126,7 @@ export const malformed = (path: string, what: string): AppError =>
  */
 export function dropServiceTier(serviceTier: string | undefined, warnings: TranslationWarnings): void {
   if (serviceTier === undefined || DEFAULT_SERVICE_TIERS.includes(serviceTier)) return;
-  if (serviceTier !== DEARER_TIER)
+  if (serviceTier !== HIGHER_TIER)
     throw unsupported(
       'service_tier',
       `is ${JSON.stringify(serviceTier)}, which the upstream of this model does not have`,
