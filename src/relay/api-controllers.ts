@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req, Res, type Type } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../platform/shared/index.js';
-import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/index.js';
+import type { TokenCountEndpoint, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolChoices } from './protocol-choices.js';
@@ -34,7 +34,7 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
   return CallController;
 }
 
-function promptCountController(question: PromptQuestion): Type {
+function promptCountController(question: TokenCountEndpoint): Type {
   @Controller()
   @PromptRoute()
   class PromptCountController {

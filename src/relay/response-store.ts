@@ -3,7 +3,7 @@ import { concatMap, from, map, type MonoTypeOperatorFunction, type Observable, o
 import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
-import type { Call, Frame, NamedResponses, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
+import type { Call, Frame, ResponseReferences, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
 import { PreviousResponses } from './previous-responses.js';
 import { StorageDisabled } from './relay.errors.js';
 import type { ResponseOrigin } from './routing/index.js';
@@ -61,7 +61,7 @@ export class ResponseStore {
     caller: Caller,
     asked: ProtocolAdapter,
     request: () => TreeObject,
-    names: () => NamedResponses | Promise<NamedResponses>,
+    names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<NamedReferences> | undefined {
     const recollecting = this.recollect(call, caller, asked, request, names);
     const finding = this.states.namedBy(call, caller);
@@ -74,11 +74,11 @@ export class ResponseStore {
     caller: Caller,
     asked: ProtocolAdapter,
     request: () => TreeObject,
-    names: () => NamedResponses | Promise<NamedResponses>,
+    names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<PreviousResponses | undefined> | undefined {
     if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.ofAnswers();
     if (asked.storage === undefined || call.head.outside === undefined) return undefined;
-    const find = (named: NamedResponses): Promise<PreviousResponses> | undefined => {
+    const find = (named: ResponseReferences): Promise<PreviousResponses> | undefined => {
       if (named.responseId === undefined && named.itemIds.length === 0) return undefined;
       if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.responseId);
       return this.find(named, call, caller, asked, request);
@@ -113,7 +113,7 @@ export class ResponseStore {
   }
 
   private async find(
-    { responseId: answerId, itemIds }: NamedResponses,
+    { responseId: answerId, itemIds }: ResponseReferences,
     call: Call,
     caller: Caller,
     asked: ProtocolAdapter,

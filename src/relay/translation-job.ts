@@ -5,7 +5,7 @@ import {
   isTreeObject,
   type JsonTree,
   TranslationWarnings,
-  type NamedResponses,
+  type ResponseReferences,
   type OpaqueReasoning,
   type ProtocolAdapter,
   parseJsonTree,
@@ -58,7 +58,7 @@ export interface BuiltRequest {
 }
 
 export type TranslationReply =
-  | { readonly named: NamedResponses }
+  | { readonly named: ResponseReferences }
   | { readonly built: BuiltRequest }
   | { readonly done: true }
   | { readonly error: CopiedError }

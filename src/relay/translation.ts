@@ -5,7 +5,7 @@ import {
   type CallResult,
   eventsOf,
   NO_TOKENS,
-  notTranslatable,
+  unsupported,
   type ProtocolAdapter,
   type RenderContext,
   ResultCollector,
@@ -122,7 +122,7 @@ export class Translation {
 /** Each part of a response is searched for all of them. @throws AppError invalid_request */
 function requireModest(stops: readonly string[]): void {
   if (stops.length > MAX_STOPS || stops.some(({ length }) => length > MAX_STOP_LENGTH))
-    throw notTranslatable(
+    throw unsupported(
       'stop',
       `only ${MAX_STOPS} sequences of up to ${MAX_STOP_LENGTH} characters are supported for this upstream`,
     );

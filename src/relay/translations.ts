@@ -5,7 +5,7 @@ import {
   type Call,
   type CallContent,
   TranslationWarnings,
-  type NamedResponses,
+  type ResponseReferences,
   type ProtocolAdapter,
   SplicedBody,
   type TreeObject,
@@ -97,9 +97,13 @@ export class Translations {
   }
 
   /** The earlier responses that a request refers to. */
-  named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedResponses | Promise<NamedResponses> {
+  named(
+    call: Call,
+    { accountId }: Caller,
+    request: () => TreeObject,
+  ): ResponseReferences | Promise<ResponseReferences> {
     const { storage } = this.adapters.protocol(call.protocol);
-    const inline = (): NamedResponses => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
+    const inline = (): ResponseReferences => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { does: 'names' });
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));

@@ -4,7 +4,7 @@ import {
   type FilePart,
   type ImagePart,
   type JsonTree,
-  notTranslatable,
+  unsupported,
   type Part,
   reminder,
   textOfFile,
@@ -176,7 +176,7 @@ function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: Cha
     case 'file':
       return buildFile(part);
     case 'audio':
-      if (!flags.audio) throw notTranslatable('input_audio', 'has a format that this upstream does not accept');
+      if (!flags.audio) throw unsupported('input_audio', 'has a format that this upstream does not accept');
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
     default:
       return part satisfies never;
@@ -185,7 +185,7 @@ function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: Cha
 
 function buildImage({ source, detail }: ImagePart, { imageUrl }: ChatFlags): TreeObject {
   if (source.from === 'url' && !imageUrl) {
-    throw notTranslatable('image_url', 'is a URL, which this upstream does not fetch; send the image data');
+    throw unsupported('image_url', 'is a URL, which this upstream does not fetch; send the image data');
   }
   return { type: 'image_url', image_url: { url: urlOf(source), ...(DETAILS.includes(detail) && { detail }) } };
 }
@@ -198,7 +198,7 @@ function buildFile(part: FilePart): TreeObject {
     case 'data':
       return { type: 'file', file: { filename: name, file_data: urlOf(source) } };
     case 'url':
-      throw notTranslatable('file_url', 'is a URL, which this upstream does not fetch; send the file data');
+      throw unsupported('file_url', 'is a URL, which this upstream does not fetch; send the file data');
     default:
       return source satisfies never;
   }

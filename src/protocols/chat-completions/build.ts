@@ -19,7 +19,7 @@ import {
   plainUser,
   type ReasoningRequest,
   requestedEffort,
-  runTools,
+  supportedHostedTools,
   type Sampling,
   SplicedBody,
   type Tool,
@@ -233,6 +233,6 @@ function buildChoice(content: CallContent, { flags, names }: ToolContext): JsonT
 }
 
 function buildHosted(content: CallContent, { flags, warnings }: ToolContext): TreeObject {
-  const run = runTools(content, ({ type }) => type === 'web_search' && flags.hostedWebSearch, warnings);
+  const run = supportedHostedTools(content, ({ type }) => type === 'web_search' && flags.hostedWebSearch, warnings);
   return run.length > 0 ? { web_search_options: {} } : {};
 }

@@ -5,7 +5,7 @@ import {
   type FilePart,
   type ImagePart,
   malformed,
-  notTranslatable,
+  unsupported,
   openAiFormat,
   openAiSchema,
   type OutputFormat,
@@ -53,9 +53,9 @@ export function parseChatRequest(request: TreeObject, { warnings }: ParseContext
 }
 
 function rejectUnsupported(reader: TreeReader): void {
-  if ((reader.integer('n') ?? 1) > 1) throw notTranslatable('n', 'must be 1: this upstream returns a single choice');
+  if ((reader.integer('n') ?? 1) > 1) throw unsupported('n', 'must be 1: this upstream returns a single choice');
   if (reader.strings('modalities').includes('audio') || reader.has('audio')) {
-    throw notTranslatable(
+    throw unsupported(
       reader.has('audio') ? 'audio' : 'modalities',
       'requests audio, which this upstream does not support',
     );
@@ -63,7 +63,7 @@ function rejectUnsupported(reader: TreeReader): void {
   const policy = reader.child('moderation')?.child('policy');
   for (const side of ['input', 'output']) {
     if (policy?.child(side)?.string('mode') !== 'block') continue;
-    throw notTranslatable(`moderation.policy.${side}.mode`, 'cannot be "block": this upstream has no moderation');
+    throw unsupported(`moderation.policy.${side}.mode`, 'cannot be "block": this upstream has no moderation');
   }
 }
 
@@ -141,7 +141,7 @@ class MessageReader {
 
   private assistantParts(message: TreeReader): readonly Part[] {
     // Audio output is stored at its vendor.
-    if (message.has('audio')) throw notTranslatable(message.pathOf('audio'), 'is stored with another vendor');
+    if (message.has('audio')) throw unsupported(message.pathOf('audio'), 'is stored with another vendor');
     const refusal = message.string('refusal') ?? '';
     const legacy = message.child('function_call');
     return [
@@ -241,7 +241,7 @@ const readAudio = (audio: TreeReader): AudioPart => ({
 });
 
 function readFile(file: TreeReader): FilePart {
-  if (file.has('file_id')) throw notTranslatable(file.pathOf('file_id'), 'refers to a file stored with another vendor');
+  if (file.has('file_id')) throw unsupported(file.pathOf('file_id'), 'refers to a file stored with another vendor');
   const data = file.word('file_data');
   // Bare base64 has no media type; PDF is the only common one.
   const source = sourceOf(data) ?? { from: 'data', mediaType: 'application/pdf', base64: data };

@@ -7,7 +7,7 @@ import {
   classifyUpstream,
   idOf,
   modelListing,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
   type UpstreamHeaders,
@@ -43,7 +43,7 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
   }
 
   probeRequest(model: string): UpstreamRequest {
-    return smallestRequest(PATH, { model, messages: [{ role: 'user', content: 'Hi' }] });
+    return jsonProbe(PATH, { model, messages: [{ role: 'user', content: 'Hi' }] });
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

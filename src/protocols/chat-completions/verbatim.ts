@@ -23,7 +23,7 @@ import {
   SplicedBody,
   type SseEvent,
   type StreamMeter,
-  truncated,
+  truncatedStream,
   upstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
@@ -132,7 +132,7 @@ export class ChatCompletionsMeter implements StreamMeter {
   }
 
   end(): MeterReading {
-    if (!this.complete) throw truncated();
+    if (!this.complete) throw truncatedStream();
     return { signals: [], last: true, replacement: DONE };
   }
 

@@ -3,9 +3,9 @@
 export { classifyInnerError, classifyUpstream, readResponseFields } from './classify-upstream.js';
 export type {
   ListedModel,
-  ResponseReferences as NamedResponses,
+  ResponseReferences,
   PromptPlaces,
-  TokenCountEndpoint as PromptQuestion,
+  TokenCountEndpoint,
   ProtocolAdapter,
   RenderedError,
   RenderedResponse,
@@ -92,7 +92,7 @@ export {
   PASSED,
   passUnlessError,
   stateSignals,
-  truncatedStream as truncated,
+  truncatedStream,
   unreadableEvent,
   usageSignals,
 } from './meter-readings.js';
@@ -107,7 +107,7 @@ export type {
   ScopedId,
   ScopedKind,
 } from './request-demands.js';
-export { commonEdits, jsonHeaders, jsonProbe as smallestRequest, upstreamHeaders } from './rewrite.js';
+export { commonEdits, jsonHeaders, jsonProbe, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';
 export { idOf, type ModelListing, modelListing } from './model-listing.js';
 export { SseSplitter } from './sse-splitter.js';

@@ -4,7 +4,7 @@ import {
   isObjectText,
   malformed,
   type NameRule,
-  notTranslatable,
+  unsupported,
   pairResults,
   type Part,
   RawJson,
@@ -51,7 +51,7 @@ export function buildContents(build: RequestBuild): readonly TreeObject[] {
   const [first] = contents;
   if (first === undefined) throw malformed('messages', 'must contain user content');
   if (contents.at(-1)?.role === 'model' && !flags.takesPrefill) {
-    throw notTranslatable(
+    throw unsupported(
       'messages',
       'this model does not support assistant prefill: the last message must be from the user',
     );
@@ -185,14 +185,13 @@ class PartWriter {
   private media(source: Source, kind: MediaKind): TreeObject {
     if (source.from === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
     if (!this.build.flags.takesUrls) {
-      throw notTranslatable('messages', `hold an address (of the ${kind}); send the ${kind} itself`);
+      throw unsupported('messages', `hold an address (of the ${kind}); send the ${kind} itself`);
     }
     return { fileData: { mimeType: mediaTypeOf(source.url), fileUri: source.url } };
   }
 
   private audio({ format, base64 }: AudioPart): TreeObject {
-    if (!this.build.flags.takesAudio)
-      throw notTranslatable('messages', 'contain audio, which this model does not accept');
+    if (!this.build.flags.takesAudio) throw unsupported('messages', 'contain audio, which this model does not accept');
     return { inlineData: { mimeType: `audio/${format}`, data: base64 } };
   }
 }

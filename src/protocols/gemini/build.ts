@@ -7,11 +7,11 @@ import {
   type Effort,
   FREEFORM_SCHEMA,
   jsonHeaders,
-  leaveTierOut,
+  dropServiceTier,
   nearestEffort,
   objectSchema,
   requestedEffort,
-  runTools,
+  supportedHostedTools,
   SplicedBody,
   type Tool,
   ToolNames,
@@ -50,7 +50,7 @@ export function pathOf(model: string, stream: boolean): string {
 function buildBody(build: RequestBuild): TreeObject {
   const format = buildFormat(build);
   const config = buildConfig(build, format.config);
-  leaveTierOut(build.content.serviceTier, build.warnings);
+  dropServiceTier(build.content.serviceTier, build.warnings);
   return {
     systemInstruction: buildSystem(build, format.instruction),
     contents: buildContents(build),
@@ -226,7 +226,7 @@ function buildTools(build: RequestBuild): TreeObject {
   const { content, flags, warnings } = build;
   // Combined with functions, search results would have to be sent back, which clients cannot do.
   const searches = flags.searchesWeb && content.tools.length === 0;
-  const hosted = runTools(content, ({ type }) => searches && type === 'web_search', warnings);
+  const hosted = supportedHostedTools(content, ({ type }) => searches && type === 'web_search', warnings);
   const functions = offeredTools(build).map((tool) => declare(tool, build));
   // A search alone can only be disabled by omitting it.
   const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';

@@ -9,7 +9,7 @@ import {
   objectIn,
   type StopReason,
   type TokenUsage,
-  truncated,
+  truncatedStream,
   type UpstreamTarget,
   withParts,
 } from '../contract/index.js';
@@ -58,7 +58,7 @@ export class GeminiResponseReader {
   /** The upstream closed the stream. @throws AppError upstream_truncated when the response is incomplete */
   end(): CallEvent[] {
     if (this.#stage === 'over') return [];
-    if (this.#stage !== 'stopped') throw truncated();
+    if (this.#stage !== 'stopped') throw truncatedStream();
     this.#stage = 'over';
     return [{ type: 'call-end' }];
   }

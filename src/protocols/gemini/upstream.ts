@@ -9,7 +9,7 @@ import {
   modelListing,
   parseJsonTree,
   ResultCollector,
-  smallestRequest,
+  jsonProbe,
   type SseEvent,
   type StreamDecoder,
   unreadableEvent,
@@ -46,7 +46,7 @@ export class GeminiUpstream implements UpstreamAdapter {
 
   probeRequest(model: string): UpstreamRequest {
     const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
-    return smallestRequest(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
+    return jsonProbe(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

@@ -5,7 +5,7 @@ import {
   FREEFORM_SCHEMA,
   type NameRule,
   objectSchema,
-  runTools,
+  supportedHostedTools,
   type Tool,
   type TranslationWarnings,
   type TreeObject,
@@ -41,7 +41,11 @@ function describe(tool: Tool, warnings: TranslationWarnings): TreeObject {
 }
 
 function buildHosted({ content, flags, warnings }: RequestBuild): TreeObject[] {
-  const run = runTools(content, ({ type }) => type === 'web_search' && flags.webSearch !== undefined, warnings);
+  const run = supportedHostedTools(
+    content,
+    ({ type }) => type === 'web_search' && flags.webSearch !== undefined,
+    warnings,
+  );
   return run.length > 0 ? [{ type: flags.webSearch, name: 'web_search', max_uses: run[0]?.maxUses }] : [];
 }
 

@@ -5,7 +5,7 @@ import {
   isObjectText,
   malformed,
   type NameRule,
-  notTranslatable,
+  unsupported,
   pairResults,
   type Part,
   RawJson,
@@ -76,7 +76,7 @@ function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlag
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || typeof block?.['text'] !== 'string') return;
   if (!takesPrefill)
-    throw notTranslatable(
+    throw unsupported(
       'messages',
       'this model does not support assistant prefill: the last message must be from the user',
     );
@@ -122,7 +122,7 @@ class BlockWriter {
       case 'file':
         return role === 'assistant' ? this.drop() : [this.shown(part)];
       case 'audio':
-        throw notTranslatable('messages', 'contain audio, which this model does not accept');
+        throw unsupported('messages', 'contain audio, which this model does not accept');
       case 'reasoning':
         return isReplayable(part, this.build.target.family) ? [reasoningBlock(part)] : [];
       case 'tool-call':
@@ -148,15 +148,11 @@ class BlockWriter {
 
   private imageSource({ source }: ImagePart): TreeObject {
     if (source.from === 'url') {
-      if (!this.build.flags.takesImageUrls)
-        throw notTranslatable('messages', 'contain an image URL; send the image data');
+      if (!this.build.flags.takesImageUrls) throw unsupported('messages', 'contain an image URL; send the image data');
       return { type: 'url', url: source.url };
     }
     if (!IMAGE_TYPES.includes(source.mediaType)) {
-      throw notTranslatable(
-        'messages',
-        `hold an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`,
-      );
+      throw unsupported('messages', `hold an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`);
     }
     return { type: 'base64', media_type: source.mediaType, data: source.base64 };
   }
@@ -196,7 +192,7 @@ function documentSource({ source }: FilePart): TreeObject {
   const { mediaType, base64 } = source;
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
   if (mediaType.startsWith('text/')) return plainText(Buffer.from(base64, 'base64').toString());
-  throw notTranslatable('messages', `hold a file of the type ${mediaType}; send PDF or plain text`);
+  throw unsupported('messages', `hold a file of the type ${mediaType}; send PDF or plain text`);
 }
 
 const plainText = (data: string): TreeObject => ({ type: 'text', media_type: 'text/plain', data });

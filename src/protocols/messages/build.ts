@@ -5,7 +5,7 @@ import {
   isTreeObject,
   jsonHeaders,
   type JsonTree,
-  leaveTierOut,
+  dropServiceTier,
   type OutputFormat,
   parseJsonTree,
   RawJson,
@@ -94,7 +94,7 @@ function sentStops(stop: readonly string[]): readonly string[] {
 /** Other vendors' tiers are not available. */
 function buildTier({ content: { serviceTier }, warnings }: RequestBuild): string | undefined {
   if (serviceTier === 'default') return 'standard_only';
-  leaveTierOut(serviceTier, warnings);
+  dropServiceTier(serviceTier, warnings);
   return undefined;
 }
 

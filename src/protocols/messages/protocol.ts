@@ -13,7 +13,7 @@ import {
   type ListedModel,
   pageOf,
   type ParseContext,
-  type PromptQuestion,
+  type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
@@ -101,7 +101,7 @@ export class MessagesProtocol implements ProtocolAdapter {
 }
 
 /** Same body as a call, without `max_tokens`; the response is `{"input_tokens":N}`. */
-const MESSAGES_TOKEN_COUNT: PromptQuestion = {
+const MESSAGES_TOKEN_COUNT: TokenCountEndpoint = {
   protocol: MESSAGES,
   path: '/v1/messages/count_tokens',
   headReader: (request) =>

@@ -2,7 +2,7 @@ import {
   type CacheMark,
   type FilePart,
   type ImagePart,
-  notTranslatable,
+  unsupported,
   type ParseContext,
   type Part,
   type Source,
@@ -61,7 +61,7 @@ export function readTexts(fields: TreeReader, name: string): readonly TextPart[]
   const value = fields.value(name);
   if (typeof value === 'string') return [text(value)];
   return fields.children(name).map((block) => {
-    if (block.word('type') !== 'text') throw notTranslatable(block.pathOf('type'), 'must be text');
+    if (block.word('type') !== 'text') throw unsupported(block.pathOf('type'), 'must be text');
     return readText(block)[0];
   });
 }
@@ -81,7 +81,7 @@ function readBlock<P>(
   const type = block.word('type');
   const read = readers.get(type);
   if (read === undefined)
-    throw notTranslatable(block.pathOf('type'), `"${type}" is not supported by the upstream of this model`);
+    throw unsupported(block.pathOf('type'), `"${type}" is not supported by the upstream of this model`);
   return read(block, context);
 }
 
@@ -93,7 +93,7 @@ function readSource(source: TreeReader): Source {
   const type = source.word('type');
   if (type === 'url') return { from: 'url', url: source.word('url') };
   if (type === 'base64') return { from: 'data', mediaType: source.word('media_type'), base64: source.word('data') };
-  throw notTranslatable(source.pathOf('type'), `"${type}" is stored with another vendor; send the data`);
+  throw unsupported(source.pathOf('type'), `"${type}" is stored with another vendor; send the data`);
 }
 
 function readDocument(block: TreeReader, context: ParseContext): readonly Shown[] {

@@ -1,7 +1,7 @@
 import {
   type HostedTool,
   malformed,
-  notTranslatable,
+  unsupported,
   RawJson,
   type Tool,
   type ToolChoice,
@@ -28,8 +28,7 @@ export function readTools(request: TreeReader): RequestedTools {
   for (const fields of request.children('tools')) {
     const type = fields.string('type') ?? CUSTOM;
     const known = type === CUSTOM ? readTool(fields) : vendorTool(type);
-    if (known === undefined)
-      throw notTranslatable(fields.pathOf('type'), `"${type}" is supported only by its own vendor`);
+    if (known === undefined) throw unsupported(fields.pathOf('type'), `"${type}" is supported only by its own vendor`);
     if ('hosted' in known)
       hostedTools.push({ type: known.hosted, maxUses: fields.integer('max_uses', { min: 1 }), path: fields.path });
     else tools.push({ ...known, name: fields.word('name'), cache: cacheOf(fields), path: fields.path });

@@ -3,7 +3,7 @@ import {
   type CallContent,
   ConversationBuilder,
   malformed,
-  notTranslatable,
+  unsupported,
   type OutputFormat,
   type ParseContext,
   type RawJson,
@@ -75,12 +75,12 @@ function instruct(conversation: ConversationBuilder, texts: readonly TextPart[])
 /** @throws AppError for what only the vendor supports */
 function rejectVendorMembers(fields: TreeReader): void {
   if (fields.has('thread')) throw new UnsupportedThread();
-  if (fields.value('max_tokens') === 0) throw notTranslatable('max_tokens', 'must be 1 or more for this model');
-  if (fields.has('inference_geo')) throw notTranslatable('inference_geo', 'is not supported by this model');
-  if (fields.children('mcp_servers').length > 0) throw notTranslatable('mcp_servers', 'cannot be used with this model');
+  if (fields.value('max_tokens') === 0) throw unsupported('max_tokens', 'must be 1 or more for this model');
+  if (fields.has('inference_geo')) throw unsupported('inference_geo', 'is not supported by this model');
+  if (fields.children('mcp_servers').length > 0) throw unsupported('mcp_servers', 'cannot be used with this model');
   const container = fields.value('container');
   if (typeof container === 'object' && container !== null && 'skills' in container) {
-    throw notTranslatable('container.skills', 'cannot be used with this model');
+    throw unsupported('container.skills', 'cannot be used with this model');
   }
 }
 
@@ -89,7 +89,7 @@ function rejectSampling(fields: TreeReader, { call }: ParseContext): void {
   if (knowsSampling(versionHeaderOf(call.request))) return;
   const name = SAMPLING.find((member) => fields.has(member));
   if (name !== undefined)
-    throw notTranslatable(name, `is not permitted with an ${VERSION_HEADERS[0]} of ${WITHOUT_SAMPLING} or later`);
+    throw unsupported(name, `is not permitted with an ${VERSION_HEADERS[0]} of ${WITHOUT_SAMPLING} or later`);
 }
 
 function warnOfSpeed(fields: TreeReader, { warnings }: ParseContext): void {
@@ -119,7 +119,7 @@ function readFormat(fields: TreeReader): OutputFormat {
   const format = fields.child('output_config')?.child('format') ?? fields.child('output_format');
   if (format === undefined) return { kind: 'text' };
   const type = format.word('type');
-  if (type !== 'json_schema') throw notTranslatable(format.pathOf('type'), `"${type}" is not known`);
+  if (type !== 'json_schema') throw unsupported(format.pathOf('type'), `"${type}" is not known`);
   const schema = format.raw('schema');
   if (schema === undefined) throw malformed(format.pathOf('schema'), 'must be an object');
   return { kind: 'schema', schema, strict: isStrict(schema) };

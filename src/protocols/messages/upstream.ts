@@ -7,7 +7,7 @@ import {
   classifyUpstream,
   idOf,
   modelListing,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
   type UpstreamHeaders,
@@ -50,7 +50,7 @@ export class MessagesUpstream implements UpstreamAdapter {
 
   probeRequest(model: string): UpstreamRequest {
     const body = { model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] };
-    return smallestRequest('/messages', body, { 'anthropic-version': DEFAULT_VERSION });
+    return jsonProbe('/messages', body, { 'anthropic-version': DEFAULT_VERSION });
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

@@ -25,7 +25,7 @@ import {
   type SseEvent,
   stateSignals,
   type StreamMeter,
-  truncated,
+  truncatedStream,
   unreadableEvent,
   type UpstreamRequest,
   type UpstreamTarget,
@@ -101,7 +101,7 @@ export class MessagesMeter implements StreamMeter {
   }
 
   end(): MeterReading {
-    if (!this.complete) throw truncated();
+    if (!this.complete) throw truncatedStream();
     return HIDDEN;
   }
 

@@ -9,7 +9,7 @@ import {
   pairResults,
   plainUser,
   requestedEffort,
-  runTools,
+  supportedHostedTools,
   SplicedBody,
   type Tool,
   ToolNames,
@@ -134,7 +134,7 @@ const WEB_SEARCH = 'web_search';
 
 /** Members about tools; none without tools. */
 function buildTools({ content, warnings }: BuildContext, flags: ResponsesFlags, names: ToolNames): TreeObject {
-  const hosted = runTools(content, ({ type }) => type === WEB_SEARCH && flags.searchesWeb, warnings);
+  const hosted = supportedHostedTools(content, ({ type }) => type === WEB_SEARCH && flags.searchesWeb, warnings);
   const isFiltered = !flags.takesAllowedTools;
   const offered = isFiltered ? allowedTools(content) : content.tools;
   const tools = [...offeredTools(offered, names), ...hosted.map(({ type }) => ({ type }))];

@@ -12,7 +12,7 @@ import {
   type SseEvent,
   type StopReason,
   type StreamDecoder,
-  truncated,
+  truncatedStream,
   unreadableEvent,
   type UpstreamTarget,
 } from '../contract/index.js';
@@ -48,7 +48,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   end(): readonly CallEvent[] {
-    if (!this.isOver) throw truncated();
+    if (!this.isOver) throw truncatedStream();
     return [];
   }
 

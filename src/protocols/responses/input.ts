@@ -4,7 +4,7 @@ import {
   type ConversationBuilder,
   type FilePart,
   type ImagePart,
-  notTranslatable,
+  unsupported,
   type ParseContext,
   type Part,
   type RefusalPart,
@@ -61,7 +61,7 @@ export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[
 function readerOf(item: TreeReader): ItemReader {
   const type = item.string('type') ?? (item.has('role') ? 'message' : 'item_reference');
   const reader = ITEMS.get(type) ?? (HOSTED.test(type) ? ignored : undefined);
-  if (reader === undefined) throw notTranslatable(item.pathOf('type'), `"${type}" is not supported by the upstream`);
+  if (reader === undefined) throw unsupported(item.pathOf('type'), `"${type}" is not supported by the upstream`);
   return reader;
 }
 
@@ -114,11 +114,11 @@ function readReasoning(item: TreeReader, { conversation, context }: Reading): vo
 }
 
 function rejectReference(item: TreeReader): never {
-  throw notTranslatable(item.path, 'refers to an item that is not stored; send the item, with store: false');
+  throw unsupported(item.path, 'refers to an item that is not stored; send the item, with store: false');
 }
 
 function rejectCompaction(item: TreeReader): never {
-  throw notTranslatable(
+  throw unsupported(
     item.path,
     'is a compaction, which upstreams of other protocols cannot read; start a new conversation',
   );
@@ -127,10 +127,7 @@ function rejectCompaction(item: TreeReader): never {
 /** [obs] Codex compacts by itself for providers other than its built-in one. */
 function rejectCompactionTrigger(item: TreeReader): never {
   const advice = 'configure this service as a separate provider, so that the client compacts itself';
-  throw notTranslatable(
-    item.path,
-    `requests a compaction, which upstreams of other protocols do not support; ${advice}`,
-  );
+  throw unsupported(item.path, `requests a compaction, which upstreams of other protocols do not support; ${advice}`);
 }
 
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart | RefusalPart;
@@ -152,7 +149,7 @@ function readContent(item: TreeReader, name: string): readonly ContentPart[] {
   return item.children(name).map((part) => {
     const type = part.word('type');
     const read = PARTS.get(type);
-    if (read === undefined) throw notTranslatable(part.pathOf('type'), `"${type}" is not supported by the upstream`);
+    if (read === undefined) throw unsupported(part.pathOf('type'), `"${type}" is not supported by the upstream`);
     return read(part);
   });
 }
@@ -169,7 +166,7 @@ function assistantParts(item: TreeReader, warnings: TranslationWarnings): readon
 /** Parts allowed in tool results. */
 function resultParts(item: TreeReader): readonly (TextPart | ImagePart | FilePart)[] {
   return readContent(item, 'output').flatMap((part) => {
-    if (part.kind === 'audio') throw notTranslatable(item.pathOf('output'), 'cannot contain audio with this upstream');
+    if (part.kind === 'audio') throw unsupported(item.pathOf('output'), 'cannot contain audio with this upstream');
     if (part.kind === 'refusal') return [{ kind: 'text', text: part.text }];
     return part.kind === 'text' && part.text === '' ? [] : [part];
   });
@@ -208,7 +205,7 @@ function readAudio(part: TreeReader): AudioPart {
 
 function rejectFileId(part: TreeReader): void {
   if (!part.has('file_id')) return;
-  throw notTranslatable(part.pathOf('file_id'), 'refers to a file that the upstream does not have; send its content');
+  throw unsupported(part.pathOf('file_id'), 'refers to a file that the upstream does not have; send its content');
 }
 
 function sourceIn(part: TreeReader, name: string): Source {

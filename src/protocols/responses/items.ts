@@ -5,7 +5,7 @@ import {
   type ImagePart,
   type JsonTree,
   type NameRule,
-  notTranslatable,
+  unsupported,
   type Part,
   type ReasoningPart,
   textOfFile,
@@ -107,7 +107,7 @@ function inputOf(part: TextPart | ImagePart | FilePart | AudioPart, flags: Respo
     case 'file':
       return fileOf(part);
     case 'audio':
-      if (!flags.takesAudio) throw notTranslatable('input_audio', 'is not accepted by this upstream');
+      if (!flags.takesAudio) throw unsupported('input_audio', 'is not accepted by this upstream');
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
     default:
       return part satisfies never;
@@ -118,7 +118,7 @@ const textOf = (text: string): TreeObject => ({ type: 'input_text', text });
 
 function imageOf({ source, detail }: ImagePart, flags: ResponsesFlags): TreeObject {
   if (source.from === 'url' && !flags.takesImageUrls) {
-    throw notTranslatable('image_url', 'is a URL, which this upstream does not fetch; send the image data');
+    throw unsupported('image_url', 'is a URL, which this upstream does not fetch; send the image data');
   }
   return { type: 'input_image', image_url: urlOf(source), detail: detail ?? 'auto' };
 }

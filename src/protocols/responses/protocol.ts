@@ -12,7 +12,7 @@ import {
   type ListedModel,
   pageOf,
   type ParseContext,
-  type PromptQuestion,
+  type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
@@ -97,7 +97,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
 }
 
 /** Same body as a call; the response is `{"object":"response.input_tokens","input_tokens":N}`. */
-const RESPONSES_TOKEN_COUNT: PromptQuestion = {
+const RESPONSES_TOKEN_COUNT: TokenCountEndpoint = {
   protocol: RESPONSES,
   path: '/v1/responses/input_tokens',
   headReader: responsesHeadReader,

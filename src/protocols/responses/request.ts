@@ -3,7 +3,7 @@ import {
   ConversationBuilder,
   type HostedTool,
   malformed,
-  notTranslatable,
+  unsupported,
   openAiFormat,
   openAiSchema,
   type OutputFormat,
@@ -54,11 +54,11 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
 
 function rejectVendorMembers(request: TreeReader): void {
   for (const name of VENDORS) {
-    if (request.has(name)) throw notTranslatable(name, 'not supported by the upstream of this model; remove it');
+    if (request.has(name)) throw unsupported(name, 'not supported by the upstream of this model; remove it');
   }
   const policy = request.child('moderation')?.child('policy');
   for (const side of [policy?.child('input'), policy?.child('output')]) {
-    if (side?.string('mode') === 'block') throw notTranslatable(side.path, 'is not supported by this upstream');
+    if (side?.string('mode') === 'block') throw unsupported(side.path, 'is not supported by this upstream');
   }
 }
 
@@ -153,7 +153,7 @@ function readTool(definition: TreeReader): Tool {
     case 'custom':
       return { ...namedTool(definition), schema: undefined, freeform: freeformOf(definition.child('format')) };
     default:
-      throw notTranslatable(definition.pathOf('type'), `"${type}" is not supported by the upstream`);
+      throw unsupported(definition.pathOf('type'), `"${type}" is not supported by the upstream`);
   }
 }
 
@@ -180,7 +180,7 @@ function readToolChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice
     case 'allowed_tools':
       return { mode: modeIn(choice, 'mode'), allowed: allowedNames(choice) };
     default:
-      throw notTranslatable(choice.path, `cannot force "${type}" with this upstream`);
+      throw unsupported(choice.path, `cannot force "${type}" with this upstream`);
   }
 }
 

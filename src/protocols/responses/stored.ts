@@ -2,7 +2,7 @@ import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/i
 import {
   isTreeObject,
   type JsonTree,
-  type NamedResponses,
+  type ResponseReferences,
   parseData,
   type RenderedResponse,
   type ResolvedResponses,
@@ -20,7 +20,7 @@ const OPENING_BRACE = 0x7b;
 /** How clients refer to stored content: a previous response, or single items. */
 export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, referencesIn, expand, inputOf, responseIn };
 
-function referencesIn(request: TreeObject): NamedResponses {
+function referencesIn(request: TreeObject): ResponseReferences {
   const previous = request[PREVIOUS_RESPONSE];
   return {
     responseId: typeof previous === 'string' ? previous : undefined,

@@ -7,7 +7,7 @@ import {
   classifyUpstream,
   idOf,
   modelListing,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
   type UpstreamHeaders,
@@ -43,7 +43,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
   }
 
   probeRequest(model: string): UpstreamRequest {
-    return smallestRequest('/responses', { model, input: 'Hi', max_output_tokens: MIN_OUTPUT_TOKENS, store: false });
+    return jsonProbe('/responses', { model, input: 'Hi', max_output_tokens: MIN_OUTPUT_TOKENS, store: false });
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

@@ -26,7 +26,7 @@ import {
   type SseEvent,
   stateSignals,
   type StreamMeter,
-  truncated,
+  truncatedStream,
   unreadableEvent,
   upstreamHeaders,
   type UpstreamRequest,
@@ -111,7 +111,7 @@ export class ResponsesMeter implements StreamMeter {
   }
 
   end(): MeterReading {
-    if (!this.complete) throw truncated();
+    if (!this.complete) throw truncatedStream();
     return HIDDEN;
   }
 

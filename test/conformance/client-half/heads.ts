@@ -9,7 +9,7 @@ import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf, headOf, lineOf } from './speaking.js';
 
-type Heads = Extract<ClientAbility, 'head' | 'odd requests'>;
+type Heads = Extract<ClientAbility, 'head' | 'invalid requests'>;
 
 export const heads = (half: ClientHalf): Abilities<Heads> => ({
   head: { checks: [addressed(half), ...read(half), ...refused(half), members(half)] },

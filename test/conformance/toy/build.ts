@@ -9,7 +9,7 @@ import {
   type JsonTree,
   objectSchema,
   pairResults,
-  runTools,
+  supportedHostedTools,
   SplicedBody,
   type Tool,
   ToolNames,
@@ -86,7 +86,7 @@ function limitOf(
 
 function buildTools(content: CallContent, names: ToolNames, warnings: TranslationWarnings): TreeObject {
   // No hosted tools: each gets a warning, and the request is refused if no other tool is left.
-  runTools(content, () => false, warnings);
+  supportedHostedTools(content, () => false, warnings);
   const tools = allowedTools(content).map((tool) => buildTool(tool, names, warnings));
   return tools.length === 0 ? {} : { tools, use: useOf(content, names) };
 }

@@ -6,7 +6,7 @@ import {
   classifyUpstream,
   modelListing,
   objectIn,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
   type UpstreamHeaders,
@@ -51,7 +51,7 @@ export class TelegraphUpstream implements UpstreamAdapter {
 
   /** For `catalog apply --check`: one user message, not streamed, output limit 1. */
   probeRequest(model: string): UpstreamRequest {
-    return smallestRequest(PATH, { model, lines: [{ from: 'user', text: 'Hi' }], limit: 1 });
+    return jsonProbe(PATH, { model, lines: [{ from: 'user', text: 'Hi' }], limit: 1 });
   }
 
   /**

@@ -35,17 +35,17 @@ export {
   type NameRule,
   newResponseId,
   plainUser,
-  supportedHostedTools as runTools,
+  supportedHostedTools,
   ToolNames,
 } from './tool-names.js';
 export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
 export {
-  dropServiceTier as leaveTierOut,
+  dropServiceTier,
   WARNING_MEANINGS,
   type WarningCode,
   TranslationWarnings,
   malformed,
-  unsupported as notTranslatable,
+  unsupported,
 } from './warnings.js';
 export { PartSequencer } from './part-sequencer.js';
 export { TreeReader } from './tree-reader.js';
