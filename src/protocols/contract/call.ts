@@ -1,8 +1,8 @@
 import type { BodySize, CallBody } from './call-body.js';
-import type { CallTrace } from './call-trace.js';
 import type { JsonFields } from './json-fields.js';
-import type { ProtocolId, RequestLine } from './request-line.js';
-import type { RequestDemands } from './request-demands.js';
+import type { CreatedState, RequestDemands } from './request-demands.js';
+import type { WaitRecords } from './flow.js';
+import type { IncomingHttpHeaders } from 'node:http';
 
 /** Reasoning efforts of the protocols, ascending. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -142,3 +142,124 @@ export const NO_TOKENS: TokenUsage = {
   output: 0,
   reasoning: 0,
 };
+
+/** The trace of a call: the client's, or a new one. */
+export interface CallTrace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /**
+   * Records an upstream request. Returns the headers that continue the trace.
+   * @param ordinal attempt number, from 1
+   */
+  attempt(ordinal: number, upstream: TracedUpstream): Readonly<Record<string, string>>;
+  /** Ends the call; later calls have no effect. */
+  end(call: EndedCall): void;
+}
+
+/** Target of a request. */
+export interface TracedUpstream {
+  /** Base URL of the channel. */
+  readonly baseUrl: string;
+  /** As `UpstreamAdapter.provider`. */
+  readonly provider: string;
+}
+
+/** What a trace contains: numbers and configured names, never user input. */
+export interface EndedCall {
+  readonly requestId: string;
+  readonly protocol: ProtocolId;
+  /** Undefined before admission, when it is user input. */
+  readonly model: string | undefined;
+  readonly group: string;
+  readonly stream: boolean;
+  /** As in the usage log. */
+  readonly status: string;
+  /** Kind of error. */
+  readonly error: string | undefined;
+  /** Ms since arrival. */
+  readonly firstTokenMs: number | undefined;
+  /** Undefined if unknown. */
+  readonly usage: EndedUsage | undefined;
+  readonly attempts: readonly EndedAttempt[];
+  /** Ms from its end until it was recorded; undefined if that failed. */
+  readonly settledMs: number | undefined;
+  /** Ms until the hold was placed or rejected; undefined without a hold. */
+  readonly holdMs: number | undefined;
+  readonly waits: WaitRecords;
+}
+
+/** In tokens. */
+export interface EndedUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+/** An upstream request. Times in ms since its start. */
+export interface EndedAttempt {
+  readonly ordinal: number;
+  readonly channel: string;
+  readonly protocol: ProtocolId;
+  /** The upstream's name. */
+  readonly model: string;
+  readonly httpStatus: number | undefined;
+  /** `succeeded`, `cancelled`, or the kind of error. */
+  readonly outcome: string;
+  readonly firstTokenMs: number | undefined;
+  readonly durationMs: number;
+}
+
+/** Reported usage. A report before the response has the prompt only. */
+interface UsageReport {
+  readonly type: 'usage';
+  readonly usage: TokenUsage;
+  /** True for such a report, which is not final. */
+  readonly isProvisional?: boolean;
+}
+
+/** What a response tells the engine. Usage is cumulative: each report replaces the previous one. */
+export type CallSignal =
+  /** First content of this frame: text, reasoning, a tool call. Everything before is prelude. */
+  | { readonly type: 'content' }
+  /**
+   * Estimated output tokens, fractional; with their text if it can be counted later, and the index of interleaved
+   * texts.
+   */
+  | { readonly type: 'output'; readonly units: number; readonly text?: string; readonly lane?: number }
+  | UsageReport
+  /** State created by the upstream; does not affect the price. */
+  | { readonly type: 'state'; readonly created: readonly CreatedState[] }
+  /** A complete response in the client's protocol, whose output can be counted. */
+  | { readonly type: 'whole'; readonly bytes: Uint8Array };
+
+/** Whether the signal is a final usage report. */
+export const isFinalReport = (signal: CallSignal): boolean => signal.type === 'usage' && !signal.isProvisional;
+
+/** A piece of the response to be written, with its signals. */
+export interface Frame {
+  readonly bytes: Uint8Array;
+  readonly signals: readonly CallSignal[];
+  /** Ends the response; held back until the call is settled. */
+  readonly last: boolean;
+}
+
+/** A request before its body is read. */
+export interface RequestLine {
+  readonly method: string;
+  /** Canonical path (`/v1/messages`), without the query. */
+  readonly path: string;
+  /** Raw query without the question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The header if it was sent exactly once; undefined otherwise. */
+export function headerOf(request: RequestLine, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** ID of a registered adapter: `responses`, `chat-completions`, `messages` and others. */
+export type ProtocolId = string;

@@ -8,7 +8,7 @@ import {
 import { errorRecord } from './error-record.js';
 import { type JsonFields, readJsonFields } from './json-fields.js';
 import type { JsonInterest } from './json-interests.js';
-import { MAX_RETRY_AFTER_SECONDS } from './openai-errors.js';
+import { MAX_RETRY_AFTER_SECONDS } from './openai.js';
 import { objectIn } from './token-counts.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';

@@ -1,5 +1,4 @@
 import { type AppError, monotonicMs } from '../../platform/shared/index.js';
-import type { Waits } from './waits.js';
 
 /** A pausable source: the socket of an upstream. */
 interface Pausable {
@@ -95,5 +94,97 @@ export class Interruption {
     return () => {
       if (this.listener === listener) this.listener = undefined;
     };
+  }
+}
+
+/** The client was not reading, the hold was being extended, or a retry was delayed. */
+export const WAIT_REASONS = ['client', 'credit', 'back_off'] as const;
+export type WaitReason = (typeof WAIT_REASONS)[number];
+
+/** Number, total and times of waits, relative to the call's start. */
+export interface WaitRecord {
+  readonly count: number;
+  readonly ms: number;
+  /** Adjacent waits may be merged, so that spans can exceed `ms`. */
+  readonly spans: readonly (readonly [atMs: number, tookMs: number])[];
+}
+
+export type WaitRecords = Readonly<Partial<Record<WaitReason, WaitRecord>>>;
+
+/** Slow clients pause thousands of times: beyond this, the closest spans are merged. */
+const MAX_SPANS = 20;
+
+/** What a running call's response waits for. Free of cost until something does. */
+export class Waits {
+  private readonly byReason: Partial<Record<WaitReason, Spans>> = {};
+
+  /** @param startedMs start of the call, monotonic */
+  constructor(private readonly startedMs: number) {}
+
+  /** Idempotent. */
+  begin(reason: WaitReason): void {
+    (this.byReason[reason] ??= new Spans()).begin(monotonicMs() - this.startedMs);
+  }
+
+  /** No effect without a beginning. */
+  end(reason: WaitReason): void {
+    this.byReason[reason]?.end(monotonicMs() - this.startedMs);
+  }
+
+  /** All waits of a call that ended after `endMs`; undefined if none. */
+  recordsUntil(endMs: number): WaitRecords | undefined {
+    const entries = WAIT_REASONS.map((reason) => [reason, this.byReason[reason]?.record(endMs)] as const);
+    const known = entries.filter(([, record]) => record !== undefined && record.ms > 0);
+    return known.length === 0 ? undefined : Object.fromEntries(known);
+  }
+}
+
+/** Waits of one reason, in order. */
+class Spans {
+  /** Alternating starts and ends. */
+  private readonly bounds: number[] = [];
+  private sinceMs: number | undefined;
+  private count = 0;
+  private ms = 0;
+
+  begin(atMs: number): void {
+    this.sinceMs ??= atMs;
+  }
+
+  end(atMs: number): void {
+    if (this.sinceMs === undefined) return;
+    this.count += 1;
+    this.ms += atMs - this.sinceMs;
+    this.bounds.push(this.sinceMs, atMs);
+    this.sinceMs = undefined;
+    if (this.bounds.length > 2 * MAX_SPANS) this.joinClosest();
+  }
+
+  record(endMs: number): WaitRecord {
+    const { bounds, sinceMs } = this;
+    const all = sinceMs === undefined ? bounds : [...bounds, sinceMs, Math.max(sinceMs, endMs)];
+    const spans: [number, number][] = [];
+    for (let at = 0; at < all.length; at += 2) {
+      const [begin = 0, end = 0] = all.slice(at, at + 2);
+      spans.push([Math.round(begin), Math.round(end - begin)]);
+    }
+    const running = sinceMs === undefined ? 0 : Math.max(0, endMs - sinceMs);
+    return {
+      count: this.count + (sinceMs === undefined ? 0 : 1),
+      ms: Math.round(this.ms + running),
+      spans: spans.filter(([, tookMs]) => tookMs > 0),
+    };
+  }
+
+  private joinClosest(): void {
+    let closest = 1;
+    for (let end = 3; end < this.bounds.length - 1; end += 2) if (this.gap(end) < this.gap(closest)) closest = end;
+    this.bounds.copyWithin(closest, closest + 2);
+    this.bounds.length -= 2;
+  }
+
+  /** Gap between this end and the next start. */
+  private gap(end: number): number {
+    return (this.bounds[end + 1] ?? Infinity) - (this.bounds[end] ?? 0);
   }
 }

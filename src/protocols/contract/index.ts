@@ -13,6 +13,9 @@ export type {
   ResponsePlaces,
   ResponseStorage,
   StoredResponseText,
+  ParseContext,
+  RenderContext,
+  StreamRenderer,
   StreamTail,
   TextPlaces,
 } from './protocol-adapter.js';
@@ -20,20 +23,30 @@ export {
   type Call,
   type CallAffinity,
   type CallHead,
+  type CallSignal,
+  type CallTrace,
+  DEFAULT_SERVICE_TIERS,
   type Effort,
   EFFORTS,
+  type EndedAttempt,
+  type EndedCall,
+  type EndedUsage,
+  type Frame,
+  headerOf,
   type ImageGenerationUsage,
   type IrregularTotals,
+  isFinalReport,
   NO_TOKENS,
   type OutsideContent,
+  type ProtocolId,
+  type RequestLine,
   type TokenUsage,
+  type TracedUpstream,
   type UsagePass,
-  DEFAULT_SERVICE_TIERS,
 } from './call.js';
 export type { BodySize, CallBody, PromptSample } from './call-body.js';
 export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
-export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
 export {
   cacheAffinityIn,
   type HeadReader,
@@ -49,9 +62,11 @@ export {
   errorHeaders,
   messageWithId,
   openAiErrorBody,
+  openAiFormat,
+  openAiSchema,
   renderOpenAiError,
   renderOpenAiLimits,
-} from './openai-errors.js';
+} from './openai.js';
 export {
   dataKind,
   eventTypeReader,
@@ -62,12 +77,11 @@ export {
   SseEvent,
   sseText,
 } from './sse-event.js';
-export { Flow, Interruption } from './flow.js';
-export { WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './waits.js';
+export { Flow, Interruption, WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './flow.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export type { JsonElement } from './json-members.js';
 export { jsonInterests } from './json-interests.js';
-export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
+export { splice, SplicedBody, type JsonEdit } from './json-edits.js';
 export {
   interestsOf,
   MemberReader,
@@ -97,8 +111,6 @@ export {
   usageSignals,
 } from './meter-readings.js';
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
-export { openAiFormat, openAiSchema } from './openai-format.js';
-export { headerOf, type ProtocolId, type RequestLine } from './request-line.js';
 export type {
   CreatedState,
   DemandedTool,
@@ -107,9 +119,18 @@ export type {
   ScopedId,
   ScopedKind,
 } from './request-demands.js';
-export { commonEdits, jsonHeaders, jsonProbe, upstreamHeaders } from './rewrite.js';
-export { type CallSignal, type Frame, isFinalReport } from './signals.js';
-export { idOf, type ModelListing, modelListing } from './model-listing.js';
+export {
+  commonEdits,
+  idOf,
+  jsonHeaders,
+  jsonProbe,
+  type ModelListing,
+  modelListing,
+  upstreamHeaders,
+  UpstreamRefusal,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from './upstream-request.js';
 export { SseSplitter } from './sse-splitter.js';
 export {
   addUsage,
@@ -130,11 +151,73 @@ export {
 } from './token-counts.js';
 export type {
   MeterReading,
+  BuildContext,
+  StreamDecoder,
   StreamMeter,
   UpstreamAdapter,
   UpstreamHeaders,
-  UpstreamTarget,
   VerbatimLane,
 } from './upstream-adapter.js';
-export { UpstreamRefusal, type UpstreamRequest } from './upstream-request.js';
-export * from './translation/index.js';
+export {
+  type CallEvent,
+  type CallResult,
+  EventGrammar,
+  eventsOf,
+  type PartStart,
+  ResultCollector,
+  type StopReason,
+} from './translation/events.js';
+export type * from './translation/content.js';
+export {
+  ConversationBuilder,
+  effortOfBudget,
+  nearestEffort,
+  pairResults,
+  reminder,
+  requestedEffort,
+  sourceOf,
+  stopSequences,
+  textOfFile,
+  urlOf,
+  withErrorText,
+} from './translation/conversation.js';
+export {
+  describedWith,
+  describeFormat,
+  describeFreeform,
+  FREEFORM_SCHEMA,
+  isObjectText,
+  objectSchema,
+  unwrapFreeform,
+  withoutRootCombinators,
+  wrapFreeform,
+} from './translation/tool-schema.js';
+export {
+  allowedTools,
+  conforming,
+  itemId,
+  type KnownTool,
+  type NameRule,
+  newResponseId,
+  plainUser,
+  supportedHostedTools,
+  ToolNames,
+} from './translation/tool-names.js';
+export {
+  isTreeObject,
+  type JsonTree,
+  parseJsonTree,
+  RawJson,
+  type TreeObject,
+  writeJson,
+} from './translation/json-tree.js';
+export {
+  dropServiceTier,
+  WARNING_MEANINGS,
+  type WarningCode,
+  TranslationWarnings,
+  malformed,
+  unsupported,
+} from './translation/warnings.js';
+export { PartSequencer } from './translation/part-sequencer.js';
+export { TreeReader } from './translation/tree-reader.js';

@@ -3,7 +3,7 @@ import { INTERESTS, isRefused, read, refused } from '../../../test/support/body-
 import { refusalOf } from '../../../test/support/calls.js';
 import { isJsonObject } from '../../platform/shared/index.js';
 import { JsonReader, readJsonFields } from './json-fields.js';
-import { splice } from './json-splice.js';
+import { splice } from './json-edits.js';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 

@@ -4,10 +4,8 @@ import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';
-import type { ObjectPlace } from './seal-edits.js';
-import type { JsonEdit } from './json-splice.js';
-import type { StateMember } from './outside-content.js';
-import { MAX_STATE_IDS } from './prompt-content.js';
+import type { JsonEdit, ObjectPlace } from './json-edits.js';
+import { MAX_STATE_IDS, type StateMember } from './prompt-content.js';
 
 interface IntegerRange {
   readonly min: number;

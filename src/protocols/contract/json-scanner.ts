@@ -19,7 +19,7 @@ import { JsonLimits } from './json-limits.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import type { StateIdPlace } from './prompt-content.js';
-import { type ObjectPlace, SealFinder } from './seal-edits.js';
+import { type ObjectPlace, SealFinder } from './json-edits.js';
 import { Utf8Check, wordsOf } from './string-bytes.js';
 
 /** Result of a scan. */

@@ -1,8 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { BACKSLASH, invalidJson, QUOTE, SPACE } from './json-text.js';
 import { MediaFinder } from './declared-media.js';
-import { isTypeKey } from './outside-content.js';
-import { PromptContent } from './prompt-content.js';
+import { isTypeKey, PromptContent } from './prompt-content.js';
 import { stopByteIn, stopFrom } from './string-bytes.js';
 
 /** Shorter strings are read byte by byte, which is faster. */

@@ -2,9 +2,9 @@ import { AppError, type FieldErrorCode, isJsonObject, type JsonObject } from '..
 import type { JsonFields } from './json-fields.js';
 import { duplicateMember, type JsonInterest, jsonInterests } from './json-interests.js';
 import type { JsonElement, JsonField } from './json-members.js';
-import type { StateMember } from './outside-content.js';
+import type { StateMember } from './prompt-content.js';
 import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
-import { headerOf, type RequestLine } from './request-line.js';
+import { headerOf, type RequestLine } from './call.js';
 
 /** Effect of a request member on price, models and upstream state. */
 export type MemberRule =

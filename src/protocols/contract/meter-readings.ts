@@ -1,9 +1,8 @@
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import type { CallHead, TokenUsage } from './call.js';
+import type { CallHead, CallSignal, TokenUsage } from './call.js';
 import { classifyInnerError } from './classify-upstream.js';
 import { MemberFinder } from './member-finder.js';
 import type { CreatedState, ScopedKind } from './request-demands.js';
-import type { CallSignal } from './signals.js';
 import { eventTypeReader, outputOf, parseData, type SseEvent } from './sse-event.js';
 import type { MeterReading } from './upstream-adapter.js';
 

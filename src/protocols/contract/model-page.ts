@@ -1,6 +1,6 @@
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import type { ListedModel } from './protocol-adapter.js';
-import type { RequestLine } from './request-line.js';
+import type { RequestLine } from './call.js';
 
 /** Max page size. */
 const MAX_PAGE_MODELS = 1_000;

@@ -1,4 +1,4 @@
-import { renderOpenAiLimits } from './openai-errors.js';
+import { renderOpenAiLimits } from './openai.js';
 
 describe('renderOpenAiLimits', () => {
   const reset = (resetMs: number): string | undefined =>

@@ -1,12 +1,11 @@
 import type { LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import type { Call } from './call.js';
+import type { Call, ProtocolId, RequestLine } from './call.js';
 import type { HeadReader } from './head-reader.js';
-import type { ProtocolId, RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
-import type { ParseContext, RenderContext, StreamRenderer } from './translation/adapter-contexts.js';
-import type { CallContent } from './translation/content.js';
-import type { CallResult } from './translation/events.js';
+import type { TranslationWarnings } from './translation/warnings.js';
+import type { CallContent, OpaqueReasoning } from './translation/content.js';
+import type { CallEvent, CallResult } from './translation/events.js';
 import type { JsonTree, TreeObject } from './translation/json-tree.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -74,6 +73,39 @@ export interface ProtocolAdapter {
   /** The list of models. @throws AppError invalid_request when paging parameters are invalid */
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject;
   renderModel(model: ListedModel): JsonObject;
+}
+
+/** Context for parsing a request. */
+export interface ParseContext {
+  readonly call: Call;
+  readonly warnings: TranslationWarnings;
+  /** Opens what `RenderContext.seal` sealed; undefined for other texts. */
+  unseal(text: string): OpaqueReasoning | undefined;
+}
+
+/** Context for rendering a response. */
+export interface RenderContext {
+  readonly call: Call;
+  /** The client's request, parts of which some protocols repeat in responses. */
+  readonly request: TreeObject;
+  readonly content: CallContent;
+  /** Warnings about the response are sent as long as the head was not. */
+  readonly warnings: TranslationWarnings;
+  /** Prompt tokens as known now, at least 1: counted or estimated. */
+  promptTokens(): number;
+  /** Seals reasoning for clients to carry: `rly1.…`, base64url and dots. */
+  seal(opaque: OpaqueReasoning): string;
+}
+
+/**
+ * Renders a stream. A synchronous state machine: no I/O, no clock, no randomness. May rely on the grammar of
+ * `CallEvent`.
+ */
+export interface StreamRenderer {
+  /** Server-sent events for this event; may be empty. */
+  next(event: CallEvent): string;
+  /** The end of a failed stream; never a normal end. */
+  fail(error: AppError): string;
 }
 
 /** References of a request to stored content. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import type { CallSignal } from './signals.js';
+import type { CallSignal } from './call.js';
 import { likelyTokensIn } from './token-estimate.js';
 
 const ASCII = /^[\x20-\x7e]*$/;

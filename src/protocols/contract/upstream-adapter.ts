@@ -1,36 +1,13 @@
 import type { AppError } from '../../platform/shared/index.js';
-import type { Call } from './call.js';
-import type { ProtocolId } from './request-line.js';
-import type { ModelListing } from './model-listing.js';
-import type { CallSignal } from './signals.js';
+import type { Call, CallSignal, ProtocolId } from './call.js';
+import type { ModelListing, UpstreamRequest, UpstreamTarget } from './upstream-request.js';
 import type { SseEvent } from './sse-event.js';
-import type { BuildContext, StreamDecoder } from './translation/adapter-contexts.js';
+import type { TranslationWarnings } from './translation/warnings.js';
 import type { CallContent } from './translation/content.js';
-import type { CallResult } from './translation/events.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import type { CallEvent, CallResult } from './translation/events.js';
 
 /** Upstream response headers, lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
-/** What an adapter needs to know about the target of a call. */
-export interface UpstreamTarget {
-  /** Upstream model name. */
-  readonly model: string;
-  /** Output limit per choice that wallet and key can afford, in tokens. Undefined: the call's own limit applies. */
-  readonly outputLimit: number | undefined;
-  /** The model's capabilities overridden by the channel's flags. */
-  readonly flags: Readonly<Record<string, unknown>>;
-  /** Whether to stream; the client's form may differ. */
-  readonly stream: boolean;
-  /** The model's max output tokens. */
-  readonly maxOutputTokens: number;
-  /** Whether the upstream may store the response; false for keys without storage. */
-  readonly mayStore: boolean;
-  /** Upstream names of other models named by the request; absent: none. */
-  readonly namedModels?: ReadonlyMap<string, string> | undefined;
-  /** Whose reasoning signatures it accepts. */
-  readonly family: string;
-}
 
 /** What a meter found in an event. */
 export interface MeterReading {
@@ -105,4 +82,25 @@ export interface UpstreamAdapter {
    * @param body beginning of the body, parsed if JSON, else text
    */
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError;
+}
+
+/** Context for building an upstream request. */
+export interface BuildContext {
+  readonly call: Call;
+  readonly content: CallContent;
+  readonly warnings: TranslationWarnings;
+}
+
+/**
+ * Decodes an upstream stream. A synchronous state machine: no I/O, no clock, no randomness. Its output always obeys the
+ * grammar of `CallEvent`.
+ */
+export interface StreamDecoder {
+  /** @throws AppError when the event is the upstream's error or malformed */
+  next(event: SseEvent): readonly CallEvent[];
+  /**
+   * The upstream closed the stream: remaining events if the protocol allows an end here.
+   * @throws AppError upstream_truncated otherwise
+   */
+  end(): readonly CallEvent[];
 }

@@ -1,5 +1,32 @@
-import { AppError, type ErrorDetails, type ErrorKind } from '../../platform/shared/index.js';
-import type { SplicedBody } from './json-splice.js';
+import {
+  AppError,
+  type ErrorDetails,
+  type ErrorKind,
+  isJsonObject,
+  type JsonObject,
+} from '../../platform/shared/index.js';
+import { type JsonEdit, sealEdits, SplicedBody } from './json-edits.js';
+import { type Call, headerOf } from './call.js';
+
+/** What an adapter needs to know about the target of a call. */
+export interface UpstreamTarget {
+  /** Upstream model name. */
+  readonly model: string;
+  /** Output limit per choice that wallet and key can afford, in tokens. Undefined: the call's own limit applies. */
+  readonly outputLimit: number | undefined;
+  /** The model's capabilities overridden by the channel's flags. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** Whether to stream; the client's form may differ. */
+  readonly stream: boolean;
+  /** The model's max output tokens. */
+  readonly maxOutputTokens: number;
+  /** Whether the upstream may store the response; false for keys without storage. */
+  readonly mayStore: boolean;
+  /** Upstream names of other models named by the request; absent: none. */
+  readonly namedModels?: ReadonlyMap<string, string> | undefined;
+  /** Whose reasoning signatures it accepts. */
+  readonly family: string;
+}
 
 /** An upstream request without address and credentials, which the channel adds. */
 export interface UpstreamRequest {
@@ -30,3 +57,90 @@ export class UpstreamRefusal extends AppError {
     super(kind, message, details);
   }
 }
+
+// Verbatim requests: edits common to all protocols.
+
+/**
+ * Replaces model names by the upstream's, and removes reasoning that was sealed for another upstream, which this one
+ * would reject.
+ */
+export function commonEdits(
+  { head: { model, fields, demands }, body }: Call,
+  target: Pick<UpstreamTarget, 'model' | 'namedModels'>,
+): readonly JsonEdit[] {
+  const renamed = model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
+  const others = (demands?.models ?? []).map(({ name, field: { start, end } }) => ({
+    start,
+    end,
+    text: JSON.stringify(target.namedModels?.get(name) ?? name),
+  }));
+  return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed)];
+}
+
+/** Headers of a JSON request. */
+export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  accept: stream ? 'text/event-stream' : 'application/json',
+});
+
+/**
+ * Headers of a JSON request plus the named client headers. Nothing else is forwarded. The client's Accept is ignored:
+ * SDKs ask for JSON when they stream.
+ */
+export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = { ...jsonHeaders(head.stream) };
+  for (const name of forwarded) {
+    const value = headerOf(request, name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
+}
+
+/** The minimal request for a probe: JSON to a path below the base URL. */
+export const jsonProbe = (
+  path: string,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): UpstreamRequest => ({
+  path,
+  query: '',
+  headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+  body: new SplicedBody({ bytes: Buffer.from(JSON.stringify(body)) }),
+});
+
+/** Lists an upstream's models. Pure. */
+export interface ModelListing {
+  readonly request: UpstreamRequest;
+  /** Upstream model names as used in calls. Empty if the response has none. */
+  read(body: unknown): readonly string[];
+}
+
+interface ListingForm {
+  /** Query without the question mark. */
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Member that contains the list. */
+  readonly list: string;
+  /** Undefined for models that cannot be called. */
+  readonly nameOf: (model: JsonObject) => string | undefined;
+}
+
+/** A listing at `/models` below the channel's base URL. */
+export const modelListing = ({ query = '', headers = {}, list, nameOf }: ListingForm): ModelListing => ({
+  request: {
+    path: '/models',
+    query,
+    method: 'GET',
+    headers: { accept: 'application/json', ...headers },
+    body: new SplicedBody({ bytes: Buffer.alloc(0) }),
+  },
+  read: (body) => {
+    const models: unknown = isJsonObject(body) ? body[list] : undefined;
+    return (Array.isArray(models) ? models : []).flatMap((model: unknown) =>
+      isJsonObject(model) ? (nameOf(model) ?? []) : [],
+    );
+  },
+});
+
+/** The common form: `{ data: [{ id }] }`. */
+export const idOf = ({ id }: JsonObject): string | undefined => (typeof id === 'string' ? id : undefined);

@@ -1,6 +1,5 @@
 import { type Effort, nearestEffort, type ReasoningRequest, type TreeObject } from '../contract/index.js';
-import type { RequestBuild } from './build-context.js';
-import { lacksReasoning } from './build-turns.js';
+import { lacksReasoning, type RequestBuild } from './build-turns.js';
 import { unaffordableThinking } from './errors.js';
 
 /** Reasoning settings. */

@@ -11,7 +11,7 @@ import {
   type TreeObject,
   withoutRootCombinators,
 } from '../contract/index.js';
-import type { RequestBuild } from './build-context.js';
+import type { RequestBuild } from './build-turns.js';
 
 export const TOOL_NAMES: NameRule = { maxLength: 128, invalid: /[^a-zA-Z0-9_-]/g };
 

@@ -18,10 +18,9 @@ import {
   type UpstreamTarget,
   writeJson,
 } from '../contract/index.js';
-import { CacheMarks, countMarks, markOf, type RequestBuild } from './build-context.js';
+import { buildMessages, CacheMarks, countMarks, markOf, type RequestBuild } from './build-turns.js';
 import { planThinking } from './build-thinking.js';
 import { buildToolChoice, buildTools, TOOL_NAMES } from './build-tools.js';
-import { buildMessages } from './build-turns.js';
 import { FORCED_RESPOND, RESPOND, respondsByTool } from './decoder.js';
 import { messagesFlags } from './flags.js';
 

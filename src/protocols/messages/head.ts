@@ -1,20 +1,24 @@
 import {
-  effortOfBudget,
-  headReader,
-  interestsOf,
-  MemberReader,
-  outsideIn,
-  refuseBackground,
-  serviceTierIn,
-  UNKNOWN_CONTENT,
+  type Call,
   type CallAffinity,
   type CallHead,
   type Effort,
+  effortOfBudget,
+  headReader,
   type HeadReader,
+  interestsOf,
   type JsonFields,
+  MemberReader,
+  outsideIn,
+  refuseBackground,
   type RequestLine,
+  serviceTierIn,
+  UNKNOWN_CONTENT,
+  upstreamHeaders,
+  type UpstreamRequest,
 } from '../contract/index.js';
 import { MESSAGES_MEMBERS } from './members.js';
+import { DEFAULT_VERSION, versionHeaderOf } from './flags.js';
 
 /** Protocol ID in channels and in the usage log. */
 export const MESSAGES = 'messages';
@@ -70,3 +74,12 @@ function userIn(fields: JsonFields): CallAffinity | undefined {
   const user = fields.hint(USER);
   return user === undefined ? undefined : { user };
 }
+
+/** Client headers and query sent with a verbatim request: version and betas. */
+export const requestContext = (call: Call): Pick<UpstreamRequest, 'query' | 'headers'> => ({
+  query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
+  headers: {
+    ...upstreamHeaders(call, ...FORWARDED_HEADERS),
+    'anthropic-version': versionHeaderOf(call.request) ?? DEFAULT_VERSION,
+  },
+});

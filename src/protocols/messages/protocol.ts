@@ -29,9 +29,8 @@ import {
 import { Protocol } from '../decorators/index.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './errors.js';
 import { VERSION_HEADERS, versionHeaderOf } from './flags.js';
-import { FORWARDED_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader } from './head.js';
+import { FORWARDED_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader, requestContext } from './head.js';
 import { MessagesRenderer, renderMessagesResponse } from './renderer.js';
-import { requestContext } from './request-context.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');

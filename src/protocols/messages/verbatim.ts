@@ -33,8 +33,7 @@ import {
   type VerbatimLane,
 } from '../contract/index.js';
 import { unaffordableThinking } from './errors.js';
-import { THINKING_BUDGET, thinkingBudget } from './head.js';
-import { requestContext } from './request-context.js';
+import { requestContext, THINKING_BUDGET, thinkingBudget } from './head.js';
 import { MessagesUsage } from './usage.js';
 
 const RESPONSE = jsonInterests('usage', 'error');

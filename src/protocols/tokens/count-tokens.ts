@@ -1,7 +1,7 @@
 import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base';
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { type PromptPlaces, type ResponsePlaces, textPieces } from '../contract/index.js';
-import type { CountReply, CountRequest } from './token-thread.js';
+import type { CountReply, CountRequest } from './token-counter.js';
 
 /** Processes a request in the thread. Never throws. */
 export function countRequest({ prompt, response, places }: CountRequest): CountReply {

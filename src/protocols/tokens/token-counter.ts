@@ -1,6 +1,20 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, Module, type OnModuleDestroy } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
-import { type CountedTokens, type CountReply, type CountRequest, TokenThread } from './token-thread.js';
+import type { PromptSample, TextPlaces } from '../contract/index.js';
+
+/** The program and limits of the counting thread. Tests override them. */
+@Injectable()
+export class TokenThread {
+  readonly program: URL = new URL('./token-worker.js', import.meta.url);
+  /** Timeout in ms; for the first request including the start of the thread. */
+  readonly timeoutMs: number = 10_000;
+  /** Max bytes per request: more text than any context window. */
+  readonly maxBytes: number = 32 * 1024 * 1024;
+  /** Max bytes queued. */
+  readonly maxWaitingBytes: number = 64 * 1024 * 1024;
+  /** V8 heap limit, in MiB. */
+  readonly maxHeapMib: number = 512;
+}
 
 interface Job {
   readonly request: CountRequest;
@@ -135,3 +149,24 @@ function copyOf(request: CountRequest): [CountRequest, ArrayBuffer[]] {
   };
   return [{ ...request, prompt: copied(request.prompt), response: copied(request.response) }, memory];
 }
+
+/** A counting request, copied to the thread. */
+export interface CountRequest {
+  /** The body or a sample; absent if only the response is counted. */
+  readonly prompt?: Uint8Array | PromptSample | undefined;
+  /** A complete response, or the kept texts of a streamed one. */
+  readonly response: Uint8Array | readonly string[];
+  readonly places: TextPlaces;
+}
+
+/** Counted tokens of a call. */
+export interface CountedTokens {
+  readonly prompt: number;
+  readonly output: number;
+}
+
+/** Counts, or the name of an error; never user text. */
+export type CountReply = CountedTokens | { readonly error: string };
+
+@Module({ providers: [TokenCounter, TokenThread], exports: [TokenCounter] })
+export class TokensModule {}
