@@ -30,6 +30,8 @@ import {
   type UpstreamTarget,
   withoutRootCombinators,
   writeJson,
+  NEUTRAL_SAMPLING,
+  lowestOutputLimit,
 } from '../contract/index.js';
 import { buildMessages } from './build-messages.js';
 import { chatFlags, type ChatFlags, TOOL_NAME } from './flags.js';
@@ -55,7 +57,7 @@ export function buildChatRequest({ content, warnings }: BuildContext, target: Up
       family: target.family,
     }),
     ...buildTools(content, { flags, names, warnings }),
-    ...buildLimit(content, { flags, warnings, target }),
+    [flags.limitName]: lowestOutputLimit(content, target, warnings),
     ...buildSampling(content.sampling, flags, warnings),
     ...(stop.length > 0 && { stop }),
     reasoning_effort: buildEffort(content.reasoning, flags, warnings),
@@ -88,27 +90,6 @@ function withDescribedFormat(
   return { ...content, lead: [...content.lead, { kind: 'text', text: instruction }] };
 }
 
-interface LimitContext {
-  readonly flags: ChatFlags;
-  readonly warnings: TranslationWarnings;
-  readonly target: UpstreamTarget;
-}
-
-/** Nothing if neither the client nor its balance sets a limit. */
-function buildLimit({ outputLimit }: CallContent, { flags, warnings, target }: LimitContext): TreeObject {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
-  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
-  return limits.length === 0 ? {} : { [flags.limitName]: Math.min(...limits, target.maxOutputTokens) };
-}
-
-/** Values without effect. */
-const DEFAULT: Readonly<Record<string, number>> = {
-  temperature: 1,
-  top_p: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-};
-
 /** Sampling parameters; unsupported ones are dropped with a warning. */
 function buildSampling(sampling: Sampling, flags: ChatFlags, warnings: TranslationWarnings): TreeObject {
   const { topLogprobs, topK, seed, logitBias } = sampling;
@@ -123,7 +104,7 @@ function buildSampling(sampling: Sampling, flags: ChatFlags, warnings: Translati
   };
   if (flags.samplingFixed) {
     for (const [name, value] of Object.entries(chosen)) {
-      if (value !== undefined && value !== DEFAULT[name]) warnings.warn('unsupported_parameter', name);
+      if (value !== undefined && value !== NEUTRAL_SAMPLING[name]) warnings.warn('unsupported_parameter', name);
     }
   }
   return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };

@@ -1,4 +1,4 @@
-import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type CallContent,
   type CallEvent,
@@ -6,10 +6,13 @@ import {
   classifyInnerError,
   dataKind,
   parseData,
-  ResultCollector,
   type SseEvent,
   type StreamDecoder,
   type UpstreamTarget,
+  parseResponse,
+  invalidResponse,
+  resultOf,
+  truncatedStream,
 } from '../contract/index.js';
 import { DecodedParts } from './decoded-parts.js';
 import { chatFlags } from './flags.js';
@@ -56,10 +59,7 @@ export class ChatDecoder implements StreamDecoder {
   /** A finish reason without `[DONE]` is a complete response. */
   end(): readonly CallEvent[] {
     if (this.stage === 'over') return [];
-    if (this.stage !== 'stopped') {
-      const message = 'The upstream closed the stream before the response was complete.';
-      throw new AppError('upstream_truncated', message, { failover: true });
-    }
+    if (this.stage !== 'stopped') throw truncatedStream();
     this.stage = 'over';
     return [{ type: 'call-end' }];
   }
@@ -130,25 +130,8 @@ export class ChatDecoder implements StreamDecoder {
 
 /** An unstreamed response. @throws AppError when it is an error in disguise, or not a response */
 export function decodeChatResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-  const decoder = new ChatDecoder(content, target);
-  const collector = new ResultCollector();
-  for (const event of decoder.whole(parseResponse(body))) collector.next(event);
-  return collector.result;
+  return resultOf(new ChatDecoder(content, target).whole(parseResponse(body)));
 }
-
-function parseResponse(body: string): JsonObject {
-  let response: unknown;
-  try {
-    response = JSON.parse(body);
-  } catch (cause) {
-    throw invalidResponse('a response that is not a JSON object', { cause });
-  }
-  if (!isJsonObject(response)) throw invalidResponse('a response that is not a JSON object');
-  return response;
-}
-
-const invalidResponse = (what: string, options?: ErrorOptions): AppError =>
-  new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true }, options);
 
 const OPENING = '<think>';
 const CLOSING = '</think>';

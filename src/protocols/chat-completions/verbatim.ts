@@ -1,4 +1,4 @@
-import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
   type CallHead,
@@ -29,6 +29,7 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
+  objectsIn,
 } from '../contract/index.js';
 import { PATH } from './build.js';
 import { limitName } from './flags.js';
@@ -152,10 +153,7 @@ export class ChatCompletionsMeter implements StreamMeter {
   }
 
   #done(): MeterReading {
-    if (this.#finished.size === 0) {
-      const message = 'The upstream closed the stream before the response was complete.';
-      throw new AppError('upstream_truncated', message, { failover: true });
-    }
+    if (this.#finished.size === 0) throw truncatedStream();
     this.#over = true;
     return { signals: [], last: true };
   }
@@ -168,7 +166,7 @@ export class ChatCompletionsMeter implements StreamMeter {
     const chunk = parseData(event);
     if (chunk === undefined) return HIDDEN;
     throwIfError(chunk, event);
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
+    const choices = objectsIn(chunk['choices']);
     for (const choice of choices) this.#finish(choice);
     const reported = isJsonObject(chunk['usage']) ? chunk['usage'] : undefined;
     const served = servedByIn(this.#head, chunk['model']);

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { type Annotation, objectIn, type StopReason } from '../contract/index.js';
+import { type Annotation, objectIn, type StopReason, objectsIn, stringOf } from '../contract/index.js';
 
 // Reads pieces of responses in all known server variants.
 
@@ -31,7 +31,7 @@ export const textIn = (value: unknown): string =>
   typeof value === 'string'
     ? value
     : objectsIn(value)
-        .map(({ text }) => (typeof text === 'string' ? text : ''))
+        .map(({ text }) => stringOf(text))
         .join('');
 
 /** Reasoning has no official name; servers that use both repeat the same text. */
@@ -55,7 +55,7 @@ export function callsIn(delta: JsonObject): readonly CallFragment[] {
 
 function toolCall(call: JsonObject, position: number): CallFragment {
   const index = typeof call['index'] === 'number' ? call['index'] : undefined;
-  const place = { index, position, id: stringIn(call['id']) };
+  const place = { index, position, id: stringOf(call['id']) };
   const { custom } = call;
   if (isJsonObject(custom)) return fragmentOf(custom, { ...place, isCustom: true });
   return fragmentOf(objectIn(call, 'function'), { ...place, isCustom: false });
@@ -67,12 +67,8 @@ function fragmentOf(
 ): CallFragment {
   const value = place.isCustom ? input : written;
   // Some servers send arguments as an object.
-  return { ...place, name: stringIn(name), text: isJsonObject(value) ? JSON.stringify(value) : stringIn(value) };
+  return { ...place, name: stringOf(name), text: isJsonObject(value) ? JSON.stringify(value) : stringOf(value) };
 }
-
-const stringIn = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
 /** Finish reasons in this protocol. */
 export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {

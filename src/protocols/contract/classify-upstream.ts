@@ -4,12 +4,13 @@ import {
   type ErrorKind,
   type FieldErrorCode,
   isJsonObject,
+  type JsonObject,
 } from '../../platform/shared/index.js';
 import { errorRecord } from './error-record.js';
 import { type JsonFields, readJsonFields } from './json-fields.js';
 import type { JsonInterest } from './json-interests.js';
 import { MAX_RETRY_AFTER_SECONDS } from './openai.js';
-import { objectIn } from './token-counts.js';
+import { objectIn } from './json-values.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';
 
@@ -275,10 +276,27 @@ export function readResponseFields(body: Uint8Array, interests: JsonInterest): J
     fields = readJsonFields(body, interests);
     error = fields.value('error');
   } catch (cause) {
-    const message = 'The upstream sent a response that is not a JSON object.';
-    throw new AppError('upstream_error', message, { failover: true }, { cause });
+    throw invalidResponse(NOT_AN_OBJECT, { cause });
   }
   // Some upstreams always include the member, as null or false.
   if (error) throw classifyInnerError({ error });
   return fields;
 }
+
+const NOT_AN_OBJECT = 'a response that is not a JSON object';
+
+/** Parses an unstreamed response. @throws AppError when it is not a JSON object */
+export function parseResponse(body: string): JsonObject {
+  let response: unknown;
+  try {
+    response = JSON.parse(body);
+  } catch (cause) {
+    throw invalidResponse(NOT_AN_OBJECT, { cause });
+  }
+  if (!isJsonObject(response)) throw invalidResponse(NOT_AN_OBJECT);
+  return response;
+}
+
+/** @param what the upstream sent */
+export const invalidResponse = (what: string, options?: ErrorOptions): AppError =>
+  new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true }, options);

@@ -1,6 +1,12 @@
 // The vocabulary of a call: head, signals and frames, the adapter contracts, and what protocols share: JSON, SSE, text
 // places, translation. Plain values only: no Nest, no I/O, no clock, no money.
-export { classifyInnerError, classifyUpstream, readResponseFields } from './classify-upstream.js';
+export {
+  classifyInnerError,
+  classifyUpstream,
+  invalidResponse,
+  parseResponse,
+  readResponseFields,
+} from './classify-upstream.js';
 export type {
   ListedModel,
   ResponseReferences,
@@ -64,6 +70,7 @@ export {
   openAiErrorBody,
   openAiFormat,
   openAiSchema,
+  openAiUsage,
   renderOpenAiError,
   renderOpenAiLimits,
 } from './openai.js';
@@ -80,6 +87,7 @@ export {
 export { Flow, Interruption, WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './flow.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export type { JsonElement } from './json-members.js';
+export { objectIn, objectsIn, stringOf } from './json-values.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, SplicedBody, type JsonEdit } from './json-edits.js';
 export {
@@ -107,10 +115,11 @@ export {
   passUnlessError,
   stateSignals,
   truncatedStream,
+  readData,
   unreadableEvent,
   usageSignals,
 } from './meter-readings.js';
-export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
+export { renderListedModel, renderModelPage } from './model-page.js';
 export type {
   CreatedState,
   DemandedTool,
@@ -139,10 +148,7 @@ export {
   hasAny,
   irregularIn,
   isCountInString,
-  mediaIn,
-  mediaOut,
   modelIn,
-  objectIn,
   placeIn,
   servedByIn,
   tierIn,
@@ -165,6 +171,7 @@ export {
   eventsOf,
   type PartStart,
   ResultCollector,
+  resultOf,
   type StopReason,
 } from './translation/events.js';
 export type * from './translation/content.js';
@@ -173,6 +180,8 @@ export {
   effortOfBudget,
   nearestEffort,
   pairResults,
+  asReminder,
+  NEUTRAL_SAMPLING,
   reminder,
   requestedEffort,
   sourceOf,
@@ -213,6 +222,7 @@ export {
 } from './translation/json-tree.js';
 export {
   dropServiceTier,
+  lowestOutputLimit,
   WARNING_MEANINGS,
   type WarningCode,
   TranslationWarnings,

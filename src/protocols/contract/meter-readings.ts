@@ -30,6 +30,13 @@ export const isKeepAlive = (type: string): boolean => KEEP_ALIVES.includes(type)
 export const unreadableEvent = (): AppError =>
   new AppError('upstream_error', 'The upstream sent an event that is not a JSON object.', { failover: true });
 
+/** @throws AppError when the data is not a JSON object */
+export function readData(event: SseEvent): JsonObject {
+  const data = parseData(event);
+  if (data === undefined) throw unreadableEvent();
+  return data;
+}
+
 /** For a stream that ends before its response is complete. */
 export const truncatedStream = (): AppError =>
   new AppError('upstream_truncated', 'The upstream closed the stream before the response was complete.', {

@@ -1,14 +1,11 @@
 import { aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
-import { pageOf, renderModelPage } from './model-page.js';
+import { renderModelPage } from './model-page.js';
 
 const models = listedModels(30);
 
-const ids = (
-  query: string,
-  defaultLimit = 20,
-): [first: string | undefined, last: string | undefined, more: boolean] => {
-  const page = pageOf(models, aRequestLine({ query }), defaultLimit);
-  return [page.models[0]?.id, page.models.at(-1)?.id, page.hasMore];
+const ids = (query: string, defaultLimit = 20): [first: unknown, last: unknown, more: unknown] => {
+  const page = renderModelPage(models, aRequestLine({ query }), defaultLimit);
+  return [page['first_id'], page['last_id'], page['has_more']];
 };
 
 describe('pages of models (case 110)', () => {
@@ -17,7 +14,7 @@ describe('pages of models (case 110)', () => {
     ['limit=1000', ['m/0', 'm/29', false]],
     ['limit=5&after_id=m%2F4', ['m/5', 'm/9', true]],
     ['limit=5&after_id=m/24', ['m/25', 'm/29', false]],
-    ['after_id=m/29', [undefined, undefined, false]],
+    ['after_id=m/29', [null, null, false]],
     ['limit=5&before_id=m/10', ['m/5', 'm/9', true]],
     ['limit=5&before_id=m/3', ['m/0', 'm/2', false]],
   ])('%s', (query, expected) => {
@@ -41,8 +38,7 @@ describe('pages of models (case 110)', () => {
   });
 
   it('shows models so that clients of every dialect can read them', () => {
-    const [model] = models;
-    expect(renderModelPage({ models: model === undefined ? [] : [model], hasMore: true })).toEqual({
+    expect(renderModelPage(models, aRequestLine({ query: 'limit=1' }))).toEqual({
       object: 'list',
       data: [
         {
@@ -59,6 +55,12 @@ describe('pages of models (case 110)', () => {
       first_id: 'm/0',
       last_id: 'm/0',
     });
-    expect(renderModelPage({ models: [], hasMore: false })).toMatchObject({ data: [], first_id: null, last_id: null });
+    expect(renderModelPage([], aRequestLine({}))).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    });
   });
 });

@@ -1,3 +1,6 @@
+import { type TokenUsage } from './call.js';
+import { objectIn } from './json-values.js';
+import { countIn, hasAny, irregularIn, withParts } from './token-counts.js';
 import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, ErrorKind, JsonObject } from '../../platform/shared/index.js';
 import type { RenderedError } from './protocol-adapter.js';
@@ -200,4 +203,42 @@ export function openAiSchema(format: TreeReader): OutputFormat | undefined {
     strict: format.boolean('strict'),
     description: format.string('description'),
   };
+}
+
+// Usage.
+
+interface UsageNames {
+  readonly input: string;
+  readonly output: string;
+}
+
+/** Reported usage; undefined if there is none. Input includes cached tokens. @param names members with the totals */
+export function openAiUsage(usage: JsonObject | undefined, names: UsageNames): TokenUsage | undefined {
+  if (!hasAny(usage, names.input, names.output)) return undefined;
+  const input = objectIn(usage, `${names.input}_details`);
+  const output = objectIn(usage, `${names.output}_details`);
+  const written = countIn(input, 'cache_write_tokens') ?? 0;
+  const written12h = countIn(objectIn(input, 'cache_write_tokens_details'), 'ttl_12h_tokens') ?? 0;
+  return withParts({
+    input: countIn(usage, names.input) ?? 0,
+    cacheRead: countIn(input, 'cached_tokens') ?? 0,
+    cacheWrite: Math.max(0, written - written12h),
+    cacheWrite1h: 0,
+    output: countIn(usage, names.output) ?? 0,
+    reasoning: countIn(output, 'reasoning_tokens') ?? 0,
+    ...(written12h > 0 && { cacheWrite12h: written12h }),
+    ...positiveCount('imageInput', input, 'image_tokens'),
+    ...positiveCount('audioInput', input, 'audio_tokens'),
+    ...positiveCount('audioOutput', output, 'audio_tokens'),
+    ...irregularIn(usage, names),
+  });
+}
+
+function positiveCount(
+  name: 'imageInput' | 'audioInput' | 'audioOutput',
+  details: JsonObject,
+  member: string,
+): Partial<TokenUsage> {
+  const count = countIn(details, member) ?? 0;
+  return count > 0 ? { [name]: count } : {};
 }

@@ -1,11 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import type { CallHead, TokenUsage } from './call.js';
-
-/** A member as an object; empty if absent, null or of another kind. */
-export function objectIn(parent: JsonObject | undefined, name: string): JsonObject {
-  const value = parent?.[name];
-  return isJsonObject(value) ? value : {};
-}
 
 /** Larger counts are invalid. */
 const MAX_TOKENS = 10_000_000_000;
@@ -53,19 +47,6 @@ export function isCountInString(text: string): boolean {
 /** Whether the usage has a value under one of these names. */
 export const hasAny = (usage: JsonObject | undefined, ...names: readonly string[]): boolean =>
   names.some((name) => usage?.[name] !== undefined && usage[name] !== null);
-
-/** Image and audio tokens of a prompt, in protocols that name them alike. */
-export function mediaIn(promptDetails: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput'> {
-  const imageInput = countIn(promptDetails, 'image_tokens') ?? 0;
-  const audioInput = countIn(promptDetails, 'audio_tokens') ?? 0;
-  return { ...(imageInput > 0 && { imageInput }), ...(audioInput > 0 && { audioInput }) };
-}
-
-/** The same for output. */
-export function mediaOut(outputDetails: JsonObject): Pick<TokenUsage, 'audioOutput'> {
-  const audioOutput = countIn(outputDetails, 'audio_tokens') ?? 0;
-  return audioOutput > 0 ? { audioOutput } : {};
-}
 
 const MAX_NAME_LENGTH = 64;
 /** Max length including vendor prefix and release. */

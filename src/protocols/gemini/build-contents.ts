@@ -8,7 +8,6 @@ import {
   pairResults,
   type Part,
   RawJson,
-  reminder,
   type Source,
   textOfFile,
   type ToolCallPart,
@@ -17,6 +16,7 @@ import {
   type TreeObject,
   type UpstreamTarget,
   wrapFreeform,
+  asReminder,
 } from '../contract/index.js';
 import type { GeminiFlags } from './flags.js';
 import { placeSignatures, startOfLoop } from './signatures.js';
@@ -71,9 +71,6 @@ function join(contents: Content[], role: Content['role'], parts: readonly TreeOb
   // Too many for spread arguments.
   else for (const part of parts) last.parts.push(part);
 }
-
-/** Instructions are only allowed in front; within a conversation they become user text. */
-const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
 
 type MediaKind = 'image' | 'file';
 

@@ -19,6 +19,8 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
+  NEUTRAL_SAMPLING,
+  lowestOutputLimit,
 } from '../contract/index.js';
 import { buildContents, FUNCTION_NAMES, type RequestBuild } from './build-contents.js';
 import { geminiFlags } from './flags.js';
@@ -67,7 +69,7 @@ function buildSystem({ content: { lead } }: RequestBuild, instruction: string | 
 /** The `generationConfig`. @param format its members for the output format */
 function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
   const { content, flags } = build;
-  const limit = outputLimitOf(build);
+  const limit = lowestOutputLimit(content, build.target, build.warnings);
   const stops = content.stop.slice(0, flags.stopMax);
   return {
     ...buildSampling(build),
@@ -78,20 +80,6 @@ function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
   };
 }
 
-/** Including reasoning. Nothing if neither the client nor its balance sets a limit. */
-function outputLimitOf({ content: { outputLimit }, target, warnings }: RequestBuild): number | undefined {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
-  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
-  return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
-}
-
-/** Values without effect. */
-const DEFAULT: Readonly<Record<string, number>> = {
-  temperature: 1,
-  top_p: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-};
 /** Seeds are signed 32-bit integers. */
 const SEED_BITS = 32;
 
@@ -99,7 +87,7 @@ const SEED_BITS = 32;
 function buildSampling({ content: { sampling }, flags, warnings }: RequestBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const drop = (name: string, value: number | undefined): void => {
-    if (value !== undefined && value !== DEFAULT[name]) warnings.warn('unsupported_parameter', name);
+    if (value !== undefined && value !== NEUTRAL_SAMPLING[name]) warnings.warn('unsupported_parameter', name);
   };
   if (sampling.logitBias !== undefined) warnings.warn('unsupported_parameter', 'logit_bias');
   // Responses of other protocols have no logprobs.

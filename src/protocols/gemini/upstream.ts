@@ -1,22 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
-  type BuildContext,
   type CallContent,
   type CallEvent,
   type CallResult,
   dataKind,
   modelListing,
   parseJsonTree,
-  ResultCollector,
   jsonProbe,
   type SseEvent,
   type StreamDecoder,
   unreadableEvent,
   type UpstreamAdapter,
-  type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
+  invalidResponse,
+  resultOf,
 } from '../contract/index.js';
 import { Upstream } from '../decorators/index.js';
 import { buildGeminiRequest, pathOf } from './build.js';
@@ -31,14 +30,9 @@ export class GeminiUpstream implements UpstreamAdapter {
   readonly provider = 'gcp.gemini';
   readonly defaultAuth = 'x-goog-api-key';
   readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });
-
-  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
-    return buildGeminiRequest(context, target);
-  }
-
-  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-    return decodeGeminiResponse(body, content, target);
-  }
+  readonly buildRequest = buildGeminiRequest;
+  readonly decodeResponse = decodeGeminiResponse;
+  readonly classifyError = classifyGeminiError;
 
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
     return new GeminiDecoder(content, target);
@@ -47,10 +41,6 @@ export class GeminiUpstream implements UpstreamAdapter {
   probeRequest(model: string): UpstreamRequest {
     const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
     return jsonProbe(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
-  }
-
-  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-    return classifyGeminiError(status, headers, body);
   }
 }
 
@@ -85,13 +75,8 @@ class GeminiDecoder implements StreamDecoder {
 /** An unstreamed response. @throws AppError as `UpstreamAdapter.decodeResponse` */
 function decodeGeminiResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parseResponse(body);
-  if (response === undefined) {
-    const message = 'The upstream sent a response that is not a JSON object.';
-    throw new AppError('upstream_error', message, { failover: true });
-  }
-  const collector = new ResultCollector();
-  for (const event of new GeminiResponseReader(content, target).whole(response)) collector.next(event);
-  return collector.result;
+  if (response === undefined) throw invalidResponse('a response that is not a JSON object');
+  return resultOf(new GeminiResponseReader(content, target).whole(response));
 }
 
 /** Arguments are kept as text. */

@@ -12,7 +12,6 @@ import {
   type Part,
   RawJson,
   type ReasoningPart,
-  reminder,
   type ToolCallPart,
   type ToolNames,
   type ToolResultPart,
@@ -21,6 +20,7 @@ import {
   unsupported,
   type UpstreamTarget,
   wrapFreeform,
+  asReminder,
 } from '../contract/index.js';
 import type { MessagesFlags } from './flags.js';
 
@@ -111,8 +111,6 @@ const rankOf = ({ kind }: Part): number => RANKS[kind] ?? 1;
 
 const inOrder = (parts: readonly Part[]): readonly Part[] =>
   parts.toSorted((one, other) => rankOf(one) - rankOf(other));
-
-const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
 
 /** Prefilled text must not end with white space, and newer models reject prefill. */
 function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlags): void {

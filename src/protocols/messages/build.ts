@@ -17,6 +17,7 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
+  lowestOutputLimit,
 } from '../contract/index.js';
 import { buildMessages, CacheMarks, countMarks, markOf, type RequestBuild } from './build-turns.js';
 import { planThinking } from './build-thinking.js';
@@ -101,9 +102,8 @@ function buildTier({ content: { serviceTier }, warnings }: RequestBuild): string
  * The required output limit, including reasoning. Never raised for reasoning above what the client requested and what
  * is held.
  */
-function maxTokensOf({ content: { outputLimit }, target, warnings }: RequestBuild): number {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
-  return Math.min(outputLimit ?? Infinity, target.outputLimit ?? Infinity, target.maxOutputTokens);
+function maxTokensOf({ content, target, warnings }: RequestBuild): number {
+  return lowestOutputLimit(content, target, warnings) ?? target.maxOutputTokens;
 }
 
 /** Min `top_p` with reasoning. */

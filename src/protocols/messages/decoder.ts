@@ -19,6 +19,8 @@ import {
   unreadableEvent,
   type UpstreamTarget,
   withoutRootCombinators,
+  readData,
+  truncatedStream,
 } from '../contract/index.js';
 import { requestedThinking } from './build-thinking.js';
 import { messagesFlags, type MessagesFlags } from './flags.js';
@@ -55,12 +57,11 @@ export class MessagesDecoder implements StreamDecoder {
 
   end(): readonly CallEvent[] {
     if (this.#isOver) return [];
-    const message = 'The upstream closed the stream before its answer was complete.';
-    throw new AppError('upstream_truncated', message, { failover: true });
+    throw truncatedStream();
   }
 
   #read(type: string, event: SseEvent): CallEvent[] {
-    const data = type === 'content_block_start' ? readWithInput(event) : read(event);
+    const data = type === 'content_block_start' ? readWithInput(event) : readData(event);
     const key = String(data['index']);
     switch (type) {
       case 'message_start':
@@ -113,15 +114,9 @@ function readTree(body: string): JsonObject {
   }
 }
 
-function read(event: SseEvent): JsonObject {
-  const data = parseData(event);
-  if (data === undefined) throw unreadableEvent();
-  return data;
-}
-
 function readWithInput(event: SseEvent): JsonObject {
   // Raw text is not inspected.
-  read(event);
+  readData(event);
   try {
     return parseJsonTree(event.data, INPUT) as JsonObject;
   } catch {

@@ -57,7 +57,7 @@ describe('metering Messages streams', () => {
       { type: 'usage', usage: { ...usage, output: 2 } },
     ]);
     expect(readings.map(({ last }) => last).indexOf(true)).toBe(7);
-    expect(meter.complete).toBe(true);
+    expect(meter.closed).toBe(true);
   });
 
   it('passes signatures, redacted thoughts, server tools and future events (cases 3 and 4)', () => {
@@ -96,8 +96,8 @@ describe('metering Messages streams', () => {
   });
 
   it('is not complete without message_stop (case 40)', () => {
-    expect(pass(TEXT.slice(0, -STOP.length)).meter.complete).toBe(false);
-    expect(pass(`${TEXT.slice(0, -STOP.length)}data: [DONE]\n\n`).meter.complete).toBe(false);
+    expect(pass(TEXT.slice(0, -STOP.length)).meter.closed).toBe(false);
+    expect(pass(`${TEXT.slice(0, -STOP.length)}data: [DONE]\n\n`).meter.closed).toBe(false);
   });
 
   it('lets no marker pass, nor anything behind the end (cases 18 and 29)', () => {

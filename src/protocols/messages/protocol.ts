@@ -3,20 +3,14 @@ import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js'
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
-  type CallContent,
-  type CallResult,
   commonEdits,
   countIn,
-  type HeadReader,
   headReader,
   KEEP_ALIVE_COMMENT,
   type ListedModel,
-  pageOf,
-  type ParseContext,
   type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
-  type RenderedError,
   renderListedModel,
   renderModelPage,
   renderSse,
@@ -24,7 +18,6 @@ import {
   SplicedBody,
   type StreamRenderer,
   type TextPlaces,
-  type TreeObject,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './errors.js';
@@ -50,6 +43,12 @@ export class MessagesProtocol implements ProtocolAdapter {
   readonly textPlaces = MESSAGES_TEXTS;
   readonly startsWithPromptTokens = true;
   readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
+  readonly headReader = messagesHeadReader;
+  readonly parseRequest = parseMessagesRequest;
+  readonly renderResponse = renderMessagesResponse;
+  readonly renderError = renderMessagesError;
+  readonly renderLimits = renderMessagesLimits;
+  readonly renderModel = renderListedModel;
 
   /** Its clients always send a version header, also on shared paths. */
   claims(request: RequestLine): boolean {
@@ -57,28 +56,8 @@ export class MessagesProtocol implements ProtocolAdapter {
     return /^\/v1(?:\/|$)/.test(request.path) && versionHeaderOf(request) !== undefined;
   }
 
-  headReader(request: RequestLine): HeadReader {
-    return messagesHeadReader(request);
-  }
-
-  parseRequest(request: TreeObject, context: ParseContext): CallContent {
-    return parseMessagesRequest(request, context);
-  }
-
-  renderResponse(result: CallResult, context: RenderContext): string {
-    return renderMessagesResponse(result, context);
-  }
-
   renderStream(context: RenderContext): StreamRenderer {
     return new MessagesRenderer(context);
-  }
-
-  renderError(error: AppError, requestId: string): RenderedError {
-    return renderMessagesError(error, requestId);
-  }
-
-  renderLimits(standings: LimitStatuses): Record<string, string> {
-    return renderMessagesLimits(standings);
   }
 
   renderStreamError(call: Call, error: AppError): Uint8Array {
@@ -91,11 +70,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   }
 
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
-    return renderModelPage(pageOf(models, request, DEFAULT_PAGE_MODELS));
-  }
-
-  renderModel(model: ListedModel): JsonObject {
-    return renderListedModel(model);
+    return renderModelPage(models, request, DEFAULT_PAGE_MODELS);
   }
 }
 

@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { AppError } from '../../platform/shared/index.js';
 import {
-  type BuildContext,
   type CallContent,
-  type CallResult,
   classifyUpstream,
   idOf,
   modelListing,
   jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
-  type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../contract/index.js';
@@ -35,14 +31,9 @@ export class MessagesUpstream implements UpstreamAdapter {
     list: 'data',
     nameOf: idOf,
   });
-
-  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
-    return buildMessagesRequest(context, target);
-  }
-
-  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-    return decodeMessagesResponse(body, content, target);
-  }
+  readonly buildRequest = buildMessagesRequest;
+  readonly decodeResponse = decodeMessagesResponse;
+  readonly classifyError = classifyUpstream;
 
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
     return new MessagesDecoder(content, target);
@@ -51,9 +42,5 @@ export class MessagesUpstream implements UpstreamAdapter {
   probeRequest(model: string): UpstreamRequest {
     const body = { model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] };
     return jsonProbe('/messages', body, { 'anthropic-version': DEFAULT_VERSION });
-  }
-
-  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-    return classifyUpstream(status, headers, body);
   }
 }

@@ -31,6 +31,8 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
+  readData,
+  objectsIn,
 } from '../contract/index.js';
 import { unaffordableThinking } from './errors.js';
 import { requestContext, THINKING_BUDGET, thinkingBudget } from './head.js';
@@ -91,16 +93,12 @@ export class MessagesMeter implements StreamMeter {
     this.#head = head;
   }
 
-  get complete(): boolean {
-    return this.#over;
-  }
-
   get closed(): boolean {
     return this.#over;
   }
 
   end(): MeterReading {
-    if (!this.complete) throw truncatedStream();
+    if (!this.#over) throw truncatedStream();
     return HIDDEN;
   }
 
@@ -115,9 +113,9 @@ export class MessagesMeter implements StreamMeter {
       case 'content_block_start':
         return { signals: this.#block(event), last: false };
       case 'message_start':
-        return { signals: this.#start(objectIn(read(event), 'message')), last: false };
+        return { signals: this.#start(objectIn(readData(event), 'message')), last: false };
       case 'message_delta':
-        return { signals: this.#endOf(read(event)), last: false };
+        return { signals: this.#endOf(readData(event)), last: false };
       case 'message_stop':
         this.#over = true;
         return { signals: [], last: true };
@@ -136,7 +134,7 @@ export class MessagesMeter implements StreamMeter {
 
   /** A starting text or reasoning block is usually empty; other blocks are content. */
   #block(event: SseEvent): CallSignal[] {
-    const block = objectIn(read(event), 'content_block');
+    const block = objectIn(readData(event), 'content_block');
     const written = BLOCK_TEXTS.map((name) => block[name]).find((text) => typeof text === 'string' && text !== '');
     const isText = block['type'] === 'text' || block['type'] === 'thinking';
     if (isText && written === undefined) return [];
@@ -170,12 +168,6 @@ export class MessagesMeter implements StreamMeter {
   }
 }
 
-function read(event: SseEvent): JsonObject {
-  const data = parseData(event);
-  if (data === undefined) throw unreadableEvent();
-  return data;
-}
-
 // State created by a response, from the types of @anthropic-ai/sdk 1.12.0: the container (`container`), files written
 // by code (`*_output` blocks, `container_upload`), and the message from which a thread continues.
 
@@ -201,5 +193,3 @@ function stateOfBlock({ type, content, file_id: fileId }: JsonObject): readonly 
     .filter((output) => OUTPUTS.has(output['type']))
     .flatMap((output) => createdState('file', output['file_id']));
 }
-
-const objectsIn = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

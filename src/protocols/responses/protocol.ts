@@ -1,21 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { LimitStatuses } from '../../platform/limits/index.js';
-import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import {
-  type Call,
-  type CallContent,
-  type CallResult,
   commonEdits,
   countIn,
-  type HeadReader,
   KEEP_ALIVE_COMMENT,
-  type ListedModel,
-  pageOf,
-  type ParseContext,
   type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
-  type RenderedError,
   renderListedModel,
   renderModelPage,
   renderOpenAiError,
@@ -23,9 +13,7 @@ import {
   type RequestLine,
   SplicedBody,
   type StreamRenderer,
-  type StreamTail,
   type TextPlaces,
-  type TreeObject,
   upstreamHeaders,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
@@ -49,50 +37,26 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
+  readonly headReader = responsesHeadReader;
+  readonly parseRequest = parseRequest;
+  readonly renderResponse = renderWhole;
+  readonly renderError = renderOpenAiError;
+  readonly renderLimits = renderOpenAiLimits;
+  readonly renderStreamError = renderFailure;
+  readonly renderModels = renderModelPage;
+  readonly renderModel = renderListedModel;
 
   claims(request: RequestLine): boolean {
     return /^\/v1\/responses(?:\/|$)/.test(request.path);
-  }
-
-  headReader(request: RequestLine): HeadReader {
-    return responsesHeadReader(request);
-  }
-
-  parseRequest(request: TreeObject, context: ParseContext): CallContent {
-    return parseRequest(request, context);
-  }
-
-  renderResponse(result: CallResult, context: RenderContext): string {
-    return renderWhole(result, context);
   }
 
   renderStream(context: RenderContext): StreamRenderer {
     return new ResponsesRenderer(context);
   }
 
-  renderError(error: AppError, requestId: string): RenderedError {
-    return renderOpenAiError(error, requestId);
-  }
-
-  renderLimits(standings: LimitStatuses): Record<string, string> {
-    return renderOpenAiLimits(standings);
-  }
-
-  renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array {
-    return renderFailure(call, error, tail);
-  }
-
   /** A comment: an event would need a sequence number. */
   keepAlive(): Uint8Array {
     return KEEP_ALIVE_COMMENT;
-  }
-
-  renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
-    return renderModelPage(pageOf(models, request, Infinity));
-  }
-
-  renderModel(model: ListedModel): JsonObject {
-    return renderListedModel(model);
   }
 }
 

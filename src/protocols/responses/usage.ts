@@ -3,46 +3,19 @@ import {
   cacheWrites,
   type CallHead,
   countIn,
-  hasAny,
   type ImageGenerationUsage,
-  irregularIn,
   type JsonFields,
-  mediaIn,
-  mediaOut,
   objectIn,
   servedByIn,
   type SseEvent,
   tierIn,
   type TokenUsage,
-  withParts,
   withPasses,
+  openAiUsage,
 } from '../contract/index.js';
 import { MAX_ID_LENGTH } from './head.js';
 
 const TOTALS = { input: 'input_tokens', output: 'output_tokens' };
-
-/** Reported usage; undefined if there is none. Input includes cached tokens. */
-function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
-  const input = countIn(usage, 'input_tokens');
-  const output = countIn(usage, 'output_tokens');
-  if (!hasAny(usage, 'input_tokens', 'output_tokens')) return undefined;
-  const details = objectIn(usage, 'input_tokens_details');
-  const outputDetails = objectIn(usage, 'output_tokens_details');
-  const written = countIn(details, 'cache_write_tokens') ?? 0;
-  const written12h = countIn(objectIn(details, 'cache_write_tokens_details'), 'ttl_12h_tokens') ?? 0;
-  return withParts({
-    input: input ?? 0,
-    cacheRead: countIn(details, 'cached_tokens') ?? 0,
-    cacheWrite: Math.max(0, written - written12h),
-    cacheWrite1h: 0,
-    output: output ?? 0,
-    reasoning: countIn(outputDetails, 'reasoning_tokens') ?? 0,
-    ...(written12h > 0 && { cacheWrite12h: written12h }),
-    ...mediaIn(details),
-    ...mediaOut(outputDetails),
-    ...irregularIn(usage, TOTALS),
-  });
-}
 
 /** Usage for clients; unknown counts are zero. Passes are included in the totals, since the protocol has none. */
 export function writeUsage(reported: TokenUsage): JsonObject {
@@ -93,7 +66,7 @@ function usageWith(
   member: (name: string) => unknown,
   toolUses: ToolUses | undefined,
 ): TokenUsage | undefined {
-  const usage = responsesUsage(counts);
+  const usage = openAiUsage(counts, TOTALS);
   if (usage === undefined) return undefined;
   const id = member('id');
   return {

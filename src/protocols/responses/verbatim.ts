@@ -33,6 +33,7 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
+  objectsIn,
 } from '../contract/index.js';
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
@@ -217,5 +218,3 @@ function stateOfAnnotation({ type, container_id: containerId, file_id: fileId }:
   if (type !== 'container_file_citation') return [];
   return [...createdState('container', containerId), ...createdState('file', fileId)];
 }
-
-const objectsIn = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

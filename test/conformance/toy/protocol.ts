@@ -7,7 +7,6 @@ import {
   type HeadReader,
   KEEP_ALIVE_COMMENT,
   type ListedModel,
-  pageOf,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
@@ -97,7 +96,7 @@ export class TelegraphProtocol implements ProtocolAdapter {
   }
 
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
-    return renderModelPage(pageOf(models, request, Infinity));
+    return renderModelPage(models, request);
   }
 
   renderModel(model: ListedModel): JsonObject {

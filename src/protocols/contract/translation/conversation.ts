@@ -140,6 +140,16 @@ export function textOfFile({ source, name }: FilePart): string {
 /** An instruction within a conversation as user text, for protocols that only allow instructions in front. */
 export const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
 
+export const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
+
+/** Sampling parameters without effect. */
+export const NEUTRAL_SAMPLING: Readonly<Record<string, number>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+};
+
 /** Stop sequences not sent upstream are searched in every chunk. */
 const MAX_STOPS = 100;
 

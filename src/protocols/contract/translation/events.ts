@@ -175,6 +175,13 @@ export class ResultCollector {
   }
 }
 
+/** Collects the events of a response into an unstreamed one. */
+export function resultOf(events: Iterable<CallEvent>): CallResult {
+  const collector = new ResultCollector();
+  for (const event of events) collector.next(event);
+  return collector.result;
+}
+
 /** A complete response as events, for streaming clients. */
 export function* eventsOf({ parts, stop, sequence, usage }: CallResult): Generator<CallEvent> {
   yield { type: 'call-start' };

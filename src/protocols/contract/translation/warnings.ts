@@ -1,3 +1,5 @@
+import { type UpstreamTarget } from '../upstream-request.js';
+import { type CallContent } from './content.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { DEFAULT_SERVICE_TIERS } from '../call.js';
 
@@ -132,4 +134,15 @@ export function dropServiceTier(serviceTier: string | undefined, warnings: Trans
       `is ${JSON.stringify(serviceTier)}, which the upstream of this model does not have`,
     );
   warnings.warn('unsupported_parameter', 'service_tier');
+}
+
+/** The lowest limit of client, balance and model; undefined if neither client nor balance sets one. */
+export function lowestOutputLimit(
+  { outputLimit }: Pick<CallContent, 'outputLimit'>,
+  target: Pick<UpstreamTarget, 'outputLimit' | 'maxOutputTokens'>,
+  warnings: TranslationWarnings,
+): number | undefined {
+  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
+  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
 }
