@@ -15,11 +15,11 @@ export const DEFAULT_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'sta
 
 /** Content of a prompt outside the body: its size is unknown. */
 export interface OutsideContent {
-  /** The response that is continued, if that is the only outside content. */
+  /** Set if a continued response is the only outside content. */
   readonly previousResponseId: string | undefined;
 }
 
-/** Hints about related calls; absent if the body has none. */
+/** Hints about related calls. */
 export interface CallAffinity {
   /** Calls with the same value share a prompt prefix or a cache location. */
   readonly cache?: string | undefined;
@@ -27,11 +27,11 @@ export interface CallAffinity {
   readonly user?: string | undefined;
 }
 
-/** What is read from a body in one cheap pass; everything needed to admit and route the call. */
+/** Everything needed to admit and route the call, read from the body in one pass. */
 export interface CallHead {
   readonly model: string;
   readonly stream: boolean;
-  /** The client's limit of output tokens per choice; undefined: none. */
+  /** Max output tokens per choice; undefined: no limit. */
   readonly outputLimit: number | undefined;
   /** Number of choices (`n`); 1 in protocols without it. */
   readonly choices: number;
@@ -42,22 +42,20 @@ export interface CallHead {
   readonly cacheLifetime?: 'none' | undefined;
   /** Whether to store the response; absent: the protocol's default. */
   readonly store?: boolean | undefined;
-  /** Set if the body has such hints. */
   readonly affinity?: CallAffinity | undefined;
-  /** Set if the prompt is more than the body. */
+  /** Set if the prompt has content outside the body. */
   readonly outside?: OutsideContent | undefined;
-  /** Set if members change the price, name models or tools, or refer to upstream state. */
+  /** Set if members affect the price, name models or tools, or refer to upstream state. */
   readonly demands?: RequestDemands | undefined;
   readonly size: BodySize;
   /** Positions of interpreted members by path, for edits of verbatim requests. */
   readonly fields: JsonFields;
 }
 
-/** One request for a model response. Immutable: state is kept by those who process it. */
+/** One request for a model response. Immutable. */
 export interface Call {
   /** `req_…`, also the ID of its row. Contains the time of arrival. */
   readonly id: string;
-  /** Unix ms. */
   readonly createdAt: number;
   readonly protocol: ProtocolId;
   readonly request: RequestLine;
@@ -68,10 +66,7 @@ export interface Call {
   readonly trace?: CallTrace | undefined;
 }
 
-/**
- * Usage of a call as reported: tokens and whatever else is charged. Totals include their parts in every protocol.
- * Uncommon parts are absent.
- */
+/** Usage as reported. Totals include their parts in every protocol. */
 export interface TokenUsage {
   /** All prompt tokens, including cache reads and writes. */
   readonly input: number;
@@ -110,8 +105,8 @@ export interface TokenUsage {
 }
 
 /**
- * What was reported instead of a total, as JSON (`-5`, `"130"`), empty if missing. The total is then 0 or derived; a
- * count in a string is taken as that count.
+ * Reported values that are not counts, as JSON (`-5`, `"130"`); empty if missing. The total is then 0 or derived; a
+ * count in a string is accepted.
  */
 export interface IrregularTotals {
   readonly input?: string;
@@ -133,7 +128,7 @@ export interface UsagePass {
   readonly usage: TokenUsage;
 }
 
-/** Zero usage; also a base for partial usages: `{ ...NO_TOKENS, input: 9 }`. */
+/** Also a base for partial usages: `{ ...NO_TOKENS, input: 9 }`. */
 export const NO_TOKENS: TokenUsage = {
   input: 0,
   cacheRead: 0,
@@ -156,9 +151,7 @@ export interface CallTrace {
   end(call: EndedCall): void;
 }
 
-/** Target of a request. */
 export interface TracedUpstream {
-  /** Base URL of the channel. */
   readonly baseUrl: string;
   /** As `UpstreamAdapter.provider`. */
   readonly provider: string;
@@ -174,11 +167,9 @@ export interface EndedCall {
   readonly stream: boolean;
   /** As in the usage log. */
   readonly status: string;
-  /** Kind of error. */
   readonly error: string | undefined;
   /** Ms since arrival. */
   readonly firstTokenMs: number | undefined;
-  /** Undefined if unknown. */
   readonly usage: EndedUsage | undefined;
   readonly attempts: readonly EndedAttempt[];
   /** Ms from its end until it was recorded; undefined if that failed. */
@@ -188,7 +179,6 @@ export interface EndedCall {
   readonly waits: WaitRecords;
 }
 
-/** In tokens. */
 export interface EndedUsage {
   readonly input: number;
   readonly output: number;
@@ -202,7 +192,6 @@ export interface EndedAttempt {
   readonly ordinal: number;
   readonly channel: string;
   readonly protocol: ProtocolId;
-  /** The upstream's name. */
   readonly model: string;
   readonly httpStatus: number | undefined;
   /** `succeeded`, `cancelled`, or the kind of error. */
@@ -211,15 +200,14 @@ export interface EndedAttempt {
   readonly durationMs: number;
 }
 
-/** Reported usage. A report before the response has the prompt only. */
+/** Reported usage. Provisional: reported before the response, with the prompt only. */
 interface UsageReport {
   readonly type: 'usage';
   readonly usage: TokenUsage;
-  /** True for such a report, which is not final. */
   readonly isProvisional?: boolean;
 }
 
-/** What a response tells the engine. Usage is cumulative: each report replaces the previous one. */
+/** Signals of a response to the engine. Usage is cumulative: each report replaces the previous one. */
 export type CallSignal =
   /** First content of this frame: text, reasoning, a tool call. Everything before is prelude. */
   | { readonly type: 'content' }
@@ -234,10 +222,9 @@ export type CallSignal =
   /** A complete response in the client's protocol, whose output can be counted. */
   | { readonly type: 'whole'; readonly bytes: Uint8Array };
 
-/** Whether the signal is a final usage report. */
 export const isFinalReport = (signal: CallSignal): boolean => signal.type === 'usage' && !signal.isProvisional;
 
-/** A piece of the response to be written, with its signals. */
+/** A piece of the response with its signals. */
 export interface Frame {
   readonly bytes: Uint8Array;
   readonly signals: readonly CallSignal[];

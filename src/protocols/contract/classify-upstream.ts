@@ -14,7 +14,7 @@ import { objectIn } from './json-values.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';
 
-/** Content of an upstream's error body, in any of the usual shapes. Empty if there is none. */
+/** Content of an upstream's error body, in any common shape. */
 interface UpstreamErrorDetail {
   readonly message?: string;
   readonly type?: string;
@@ -25,7 +25,7 @@ interface UpstreamErrorDetail {
 const BILLING =
   /insufficient[_ ]quota|billing|credit balance|exceeded your current quota|spend(?:ing)? limit|usage limits/i;
 const UNKNOWN_MODEL = /\bmodel\b.{0,120}\b(?:not found|does not exist|not exist)\b|\b(?:unknown|no such) model\b/is;
-// As the beginning of a message: later parts may quote the client.
+// Anchored: later parts may quote the client.
 const OUT_OF_CREDIT =
   /^(?:your credit balance|billing (?:hard )?limit|you exceeded your current quota|insufficient quota)/i;
 // The request alone exceeds the tokens per minute, so waiting does not help.
@@ -71,12 +71,11 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 const CODE = /^[a-z][a-z0-9_.-]{0,63}$/i;
 const MAX_PARAM_CHARACTERS = 200;
-/** Max cooldown of a channel (a day), whatever the upstream requests. */
 const MAX_COOLDOWN_SECONDS = 86_400;
 
 /**
- * Classifies an upstream's error: who is at fault, and whether another channel may respond. Messages are scrubbed;
- * messages about our own account are never shown. No upstream text is stored.
+ * Classifies an upstream's error: its cause, and whether another channel may respond. Messages are scrubbed; those
+ * about our own account are replaced. Upstream text is never stored.
  * @param body parsed if JSON, else text
  */
 export function classifyUpstream(status: number, headers: UpstreamHeaders, body: unknown): AppError {
@@ -93,7 +92,7 @@ export function classifyUpstream(status: number, headers: UpstreamHeaders, body:
 }
 
 /**
- * The same for an error within a 200 response.
+ * Classifies an error within a 200 response.
  * @param body the error, with or without an enclosing object
  */
 export function classifyInnerError(body: unknown): AppError {
@@ -179,11 +178,11 @@ function isBadCredential(status: number, { type, code, message = '' }: UpstreamE
 /** Redirects are not followed: the target would receive the credential. */
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-/** A misconfigured channel: another one may respond. */
+/** The channel is misconfigured; another one may respond. */
 const isUnknownPath = (status: number, { message }: UpstreamErrorDetail): boolean =>
   status === 405 || (status === 404 && (message === undefined || UNKNOWN_PATH.test(message)));
 
-/** A channel with a wrong model name: another one may respond, and this one may serve other models. */
+/** The channel's model name is wrong; another channel may respond, and this one may serve other models. */
 function isUnknownModel(status: number, detail: UpstreamErrorDetail): boolean {
   const message = detail.message ?? '';
   // Messages reports unknown models like this; with another status the name is malformed.
@@ -215,7 +214,7 @@ function rejectionKind(status: number, text: string): ErrorKind {
 
 /**
  * Seconds from `retry-after-ms` or `retry-after`; dates are relative to the upstream's own `date`. At most
- * MAX_REST_SECONDS; clients are told at most MAX_RETRY_AFTER_SECONDS.
+ * MAX_COOLDOWN_SECONDS; clients see at most MAX_RETRY_AFTER_SECONDS.
  */
 function readRetryAfter(headers: UpstreamHeaders): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
@@ -230,14 +229,13 @@ function readRetryAfter(headers: UpstreamHeaders): number | undefined {
 
 const bounded = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), MAX_COOLDOWN_SECONDS);
 
-/** Max characters shown to clients. */
 const MAX_SHOWN_CHARACTERS = 2_000;
-/** Max characters read before scrubbing, so that no partial secret can remain at the end. */
+/** Read more than is shown, so that no partial secret remains at the end. */
 const MAX_READ_CHARACTERS = 2 * MAX_SHOWN_CHARACTERS;
 
 /**
- * What clients must not see of an upstream's message, most specific first. Host names differ from field paths
- * (`messages.0.content`) by their last label.
+ * Replaced in upstream messages, most specific first. Host names differ from field paths (`messages.0.content`) by
+ * their last label.
  */
 const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, '[address]'],
@@ -256,7 +254,7 @@ const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   ],
 ];
 
-/** An upstream's message without addresses, credentials and organizations, at most 2,000 characters. */
+/** Removes addresses, credentials and organizations; at most 2,000 characters. */
 export function scrub(message: string): string {
   const clean = SECRETS.reduce(
     (text, [pattern, replacement]) => text.replace(pattern, replacement),
@@ -266,7 +264,7 @@ export function scrub(message: string): string {
 }
 
 /**
- * Members of a complete response for a meter; `error` must be among the interests.
+ * Members of a complete response; `error` must be among the interests.
  * @throws AppError when the response is an error in disguise, or not a JSON object
  */
 export function readResponseFields(body: Uint8Array, interests: JsonInterest): JsonFields {

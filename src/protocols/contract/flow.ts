@@ -1,23 +1,20 @@
 import { type AppError, monotonicMs } from '../../platform/shared/index.js';
 
-/** A pausable source: the socket of an upstream. */
 interface Pausable {
   pause(): void;
   resume(): void;
 }
 
-/** What can hold a flow: a full client socket, or a stream that waits for credit. */
+/** A full client socket, or a stream waiting for credit. */
 type FlowHolder = 'client' | 'credit';
 
-/** Back-pressure of one call: while held, its upstream is not read. Attempts attach one after the other. */
+/** Back-pressure of a call: while held, its upstream is not read. Attempts attach one after the other. */
 export class Flow {
   private source: Pausable | undefined;
   private readonly holders = { client: false, credit: false };
   private heldMs = 0;
-  /** Start of the current hold. */
   private heldSinceMs: number | undefined;
 
-  /** @param waits records holds; optional */
   constructor(private readonly waits?: Waits) {}
 
   get paused(): boolean {
@@ -55,7 +52,7 @@ export class Flow {
     this.source?.resume();
   }
 
-  /** Makes this source the one to pause and resume. Returns a function that detaches it. */
+  /** Makes this the source to pause and resume. Returns a function that detaches it. */
   attach(source: Pausable): () => void {
     this.source = source;
     if (this.paused) source.pause();
@@ -65,22 +62,19 @@ export class Flow {
   }
 }
 
-/** @returns whether the call fails by it now */
+/** @returns whether the call fails now */
 type InterruptionListener = (error: AppError) => boolean;
 
-/**
- * Signals that a call must end early to its current handler. One per call; a new listener replaces the previous one.
- */
+/** Tells the call's current handler that it must end early. One per call; a new listener replaces the previous one. */
 export class Interruption {
   private reason: AppError | undefined;
   private listener: InterruptionListener | undefined;
 
-  /** Why the call must end; undefined if it need not. */
   get error(): AppError | undefined {
     return this.reason;
   }
 
-  /** The first reason counts. @returns whether the call fails by it now */
+  /** The first reason counts. @returns whether the call fails now */
   interrupt(error: AppError): boolean {
     if (this.reason !== undefined) return false;
     this.reason = error;
@@ -101,7 +95,7 @@ export class Interruption {
 export const WAIT_REASONS = ['client', 'credit', 'back_off'] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
-/** Number, total and times of waits, relative to the call's start. */
+/** Waits of one reason. Times in ms since the call's start. */
 export interface WaitRecord {
   readonly count: number;
   readonly ms: number;
@@ -114,11 +108,10 @@ export type WaitRecords = Readonly<Partial<Record<WaitReason, WaitRecord>>>;
 /** Slow clients pause thousands of times: beyond this, the closest spans are merged. */
 const MAX_SPANS = 20;
 
-/** What a running call's response waits for. Free of cost until something does. */
+/** Records what a running call waits for. Allocates nothing until it waits. */
 export class Waits {
   private readonly byReason: Partial<Record<WaitReason, Spans>> = {};
 
-  /** @param startedMs start of the call, monotonic */
   constructor(private readonly startedMs: number) {}
 
   /** Idempotent. */
@@ -139,7 +132,6 @@ export class Waits {
   }
 }
 
-/** Waits of one reason, in order. */
 class Spans {
   /** Alternating starts and ends. */
   private readonly bounds: number[] = [];

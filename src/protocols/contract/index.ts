@@ -1,4 +1,4 @@
-// The vocabulary of a call: head, signals and frames, the adapter contracts, and what protocols share: JSON, SSE, text
+// The vocabulary of calls: heads, signals and frames, the adapter contracts, and what protocols share: JSON, SSE, text
 // places, translation. Plain values only: no Nest, no I/O, no clock, no money.
 export {
   classifyInnerError,

@@ -2,24 +2,20 @@ import type { CallBody } from './call-body.js';
 import { Buffer } from 'node:buffer';
 import { matchesAt } from './json-text.js';
 
-/** Replaces the bytes `[start, end)` by the text. Equal bounds insert. */
+/** Replaces the bytes `[start, end)`; equal bounds insert. */
 export interface JsonEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/**
- * The body with edits applied; the body itself without edits.
- * @throws RangeError as `SplicedBody`
- */
+/** @throws RangeError as `SplicedBody` */
 export function splice(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array {
   return edits.length === 0 ? body : Buffer.concat(pieces(body, inOrder(body, edits)));
 }
 
-/** A body with edits as a list of pieces, without copying large parts. */
+/** A body with edits, as pieces: large parts are not copied. */
 export class SplicedBody {
-  /** In bytes. */
   readonly length: number;
   private readonly edits: readonly JsonEdit[];
 
@@ -69,7 +65,7 @@ function pieces(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array[] {
 
 /** Prefix of sealed reasoning as a JSON value. */
 const SEALED = Buffer.from('"rly1.');
-/** Members that contain it, as written. */
+/** Members that may contain it. */
 const CARRIERS = ['"signature"', '"data"', '"encrypted_content"'].map((name) => Buffer.from(name));
 /** Beyond any conversation; further ones are left to the upstream. */
 const MAX_SEALED = 10_000;
@@ -84,7 +80,6 @@ export interface ObjectPlace {
   readonly end: number;
 }
 
-/** A member name, as in `JsonStrings`. */
 interface Name {
   readonly nameStart: number;
   readonly nameEnd: number;
@@ -115,7 +110,7 @@ export class SealFinder {
   }
 }
 
-/** Removes these objects from their arrays. @param places from a `SealFinder` */
+/** Removes objects found by a `SealFinder` from their arrays. */
 export function sealEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
   const edits: JsonEdit[] = [];
   for (const { start, end } of places) edits.push(removal(body, start, end, edits));

@@ -4,14 +4,13 @@ import type { Buffer } from 'node:buffer';
 export interface JsonInterest {
   /** As in errors: `stream_options.include_usage`. */
   readonly path: string;
-  /** Last part of the path. */
   readonly name: string;
   readonly members: ReadonlyMap<string, JsonInterest>;
-  /** Interpretation of an array's elements; its path ends with `[]`. */
+  /** Interest in an array's elements; its path ends with `[]`. */
   readonly elements: JsonInterest | undefined;
-  /** Whether to collect the names of other members. */
+  /** Collects the names of other members. */
   readonly collectsOthers: boolean;
-  /** Max bytes of an interpreted member's name, including quotes. */
+  /** In bytes, escaped and quoted. */
   readonly longestName: number;
 }
 
@@ -100,8 +99,8 @@ const HOUR = '"1h"';
 const OVERLAP_BYTES = MARK.length - 1;
 
 /**
- * Finds the longest cache lifetime requested anywhere in the body: an upper bound. Searches incrementally, because a
- * search of a large body takes long.
+ * Finds the longest cache lifetime requested anywhere in the body: an upper bound. Incremental, since searching a large
+ * body takes long.
  */
 export class CacheMarkSearch {
   private seen = 0;
@@ -109,7 +108,6 @@ export class CacheMarkSearch {
   private isMarked = false;
   private hasHour = false;
 
-  /** Undefined if nothing is marked. */
   get cacheLifetime(): '5m' | '1h' | undefined {
     if (this.isEscaped) return '1h';
     if (!this.isMarked) return undefined;

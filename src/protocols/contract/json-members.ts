@@ -22,10 +22,8 @@ const KINDS: Readonly<Record<number, JsonKind>> = {
   [SMALL_N]: 'null',
 };
 
-/** Found members by path. */
 type Found = Map<string, JsonField>;
 
-/** An element of an interpreted array. */
 export interface JsonElement {
   readonly field: JsonField;
   /** By full path: `tools[].type`. */
@@ -36,29 +34,25 @@ export interface JsonElement {
 interface OpenValue {
   readonly interest: JsonInterest;
   readonly start: number;
-  /** Where found members are stored: of the document or of an array element. */
+  /** The document's members or those of an array element. */
   readonly found: Found;
-  /** For interpreted arrays. */
   readonly elements: JsonElement[] | undefined;
 }
 
-/** More names add nothing. */
 const MAX_OTHERS = 32;
 
-/** Further elements are not interpreted: valid requests have fewer. */
+/** Valid requests have fewer; the rest is not interpreted. */
 const MAX_ELEMENTS = 10_000;
 
-/** Records positions of interpreted members during a scan. Does not know the grammar. */
+/** Records positions of interpreted members. Does not know the grammar. */
 export class JsonMembers {
   /** By path; the document itself has the empty path. */
   readonly fields: Found = new Map();
-  /** Absent until an interpreted array begins; most documents have none. */
+  /** Most documents have no interpreted array. */
   private lists: Map<string, JsonElement[]> | undefined;
-  /** Paths of other members, where requested. */
   readonly others: string[] = [];
-  /** Open interpreted objects and arrays: always the outermost levels. */
+  /** Always the outermost levels. */
   private readonly openValues: OpenValue[] = [];
-  /** Interpretation of the next value. */
   private interest: JsonInterest | undefined;
 
   constructor(root: JsonInterest) {
@@ -102,7 +96,6 @@ export class JsonMembers {
     this.interest = undefined;
   }
 
-  /** The innermost object or array ends. */
   close(body: Buffer, depth: number, end: number): void {
     if (this.openValues.length !== depth) return;
     const closed = this.openValues.pop();

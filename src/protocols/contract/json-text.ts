@@ -1,11 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 
-/** The error for invalid JSON at a byte position. */
 export const invalidJson = (at: number, reason: string): AppError =>
   new AppError('invalid_request', `The request body is not valid JSON at byte ${at}: ${reason}.`);
 
-/** Whether these bytes are at the position. */
 export function matchesAt(body: Buffer, at: number, word: Uint8Array): boolean {
   for (let index = 0; index < word.length; index++) {
     if (body[at + index] !== word[index]) return false;
@@ -48,13 +46,12 @@ export const SMALL_T = 0x74;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** JSON's white space. */
 export const isWhiteSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === LF || byte === CR || byte === TAB;
 
-// Literals: numbers, `true`, `false` and `null`.
+// Numbers, `true`, `false` and `null`.
 
-/** Keyword literals by first byte. */
+/** By first byte. */
 const WORDS: Readonly<Record<number, Uint8Array>> = {
   [SMALL_T]: Buffer.from('true'),
   [SMALL_F]: Buffer.from('false'),
@@ -62,11 +59,10 @@ const WORDS: Readonly<Record<number, Uint8Array>> = {
 };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** 1 for bytes that literals consist of. */
+/** 1 for bytes of literals. */
 const LITERAL = new Uint8Array(256);
 for (const character of '0123456789+-.eEtrufalsn') LITERAL[character.charCodeAt(0)] = 1;
 
-/** End of the bytes that may be a literal. */
 export function literalEnd(body: Buffer, from: number): number {
   let at = from;
   while (LITERAL[body[at] ?? 0] === 1) at++;

@@ -2,7 +2,6 @@ import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import type { ListedModel } from './protocol-adapter.js';
 import type { RequestLine } from './call.js';
 
-/** Max page size. */
 const MAX_PAGE_MODELS = 1_000;
 
 /**
@@ -37,7 +36,6 @@ export function renderListedModel(model: ListedModel): JsonObject {
   };
 }
 
-/** A page of models, and whether there are more in the direction of paging. */
 interface ModelPage {
   readonly models: readonly ListedModel[];
   readonly hasMore: boolean;

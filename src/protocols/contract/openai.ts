@@ -58,13 +58,12 @@ const ROWS: Readonly<Record<ErrorKind, OpenAiErrorRow>> = {
   context_canceled: server(499, 'context_canceled'),
 };
 
-/** An HTTP error of Responses and Chat Completions. */
 export function renderOpenAiError(error: AppError, requestId: string): RenderedError {
   const { status } = ROWS[error.kind];
   return { status, headers: errorHeaders(error, status), body: { error: openAiErrorBody(error, requestId) } };
 }
 
-/** The error object of a body or a stream event. */
+/** The error of a body or a stream event. */
 export function openAiErrorBody(error: AppError, requestId: string): OpenAiErrorBody {
   const row = ROWS[error.kind];
   return {
@@ -125,7 +124,7 @@ export function errorHeaders(error: AppError, status: number): Record<string, st
   return headers;
 }
 
-/** The message ending with the request ID, once, also if an upstream added its own. */
+/** Ends the message with the request ID, and removes one added by an upstream. */
 export function messageWithId(message: string, requestId: string): string {
   const own = message.trimEnd();
   const suffix = own.endsWith(')') ? own.lastIndexOf(REQUEST_ID) : -1;
@@ -192,7 +191,7 @@ export function openAiFormat(
   }
 }
 
-/** A schema with its name and description; undefined if absent. */
+/** Undefined without a schema. */
 export function openAiSchema(format: TreeReader): OutputFormat | undefined {
   const schema = format.raw('schema');
   if (schema === undefined) return undefined;
@@ -204,8 +203,6 @@ export function openAiSchema(format: TreeReader): OutputFormat | undefined {
     description: format.string('description'),
   };
 }
-
-// Usage.
 
 interface UsageNames {
   readonly input: string;

@@ -10,17 +10,16 @@ export interface StateIdPlace {
   readonly isToolData: boolean;
 }
 
-/** Requests with more are rejected. */
 export const MAX_STATE_IDS = 20_000;
 
-/** Non-text content of a document, detected by string members. */
+/** Detects non-text content of a document by its string members. */
 export class PromptContent {
   /** Inline or by reference. */
   images = 0;
   /** Up to one more than `MAX_STATE_IDS`. */
   readonly stateIds: StateIdPlace[] = [];
   private marks = NO_MARKS;
-  /** Depth of the outermost open tool data; undefined: none. */
+  /** Depth of the outermost open tool data. */
   private toolDataDepth: number | undefined;
 
   /** Whether files, items or documents outside the body are referenced. */
@@ -33,7 +32,6 @@ export class PromptContent {
     if (this.toolDataDepth === undefined && isToolData(body, start, end, isObject)) this.toolDataDepth = depth;
   }
 
-  /** The object or array at this depth ends. */
   close(depth: number): void {
     if (this.toolDataDepth === depth) this.toolDataDepth = undefined;
   }
@@ -62,10 +60,9 @@ export class PromptContent {
   }
 }
 
-// Detects prompts with content outside the body: items and files stored upstream, and documents it fetches. Checked for
-// every object of every body, mostly by length only. False positives cost a larger hold, never a higher price.
+// Prompts with content outside the body: items and files stored upstream, and documents it fetches. Every object of
+// every body is checked, mostly by length only. False positives cost a larger hold, never a higher price.
 
-/** Nothing detected. */
 export const NO_MARKS = 0;
 const OUTSIDE = 1;
 const DOCUMENT = 2;
@@ -77,7 +74,7 @@ const CONTAINER = 16;
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
 
-/** Words with bit masks. */
+/** Maps words to bit masks. */
 class MarkedText {
   /** By length in bytes including quotes, unescaped: all lengths differ. */
   private readonly byLength: (Buffer | undefined)[] = [];
@@ -111,21 +108,21 @@ export const TYPE_MARKS = new MarkedText({ item_reference: OUTSIDE, document: DO
 /** By the name of a string member. */
 export const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
 
-/** Whether all marks of a body together mean content outside it. */
+/** @param marks of a whole body */
 export const hasOutsideContent = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
 /** Members with a tool's own data: `input` if it is an object, the others always. */
 const TOOL_DATA = [Buffer.from('"input"'), Buffer.from('"input_schema"'), Buffer.from('"input_examples"')];
 
-/** Whether the member named at `[start, end)` contains a tool's own data, in protocols with such members. */
+/** Whether the member named at `[start, end)` contains a tool's own data. */
 export function isToolData(body: Buffer, start: number, end: number, isObject: boolean): boolean {
   const [input] = TOOL_DATA;
   const name = TOOL_DATA.find(({ length }) => length === end - start);
   return name !== undefined && (isObject || name !== input) && matchesAt(body, start, name);
 }
 
-/** The member that names state, by its mark. */
+/** By the mark of its name. */
 export function stateMemberOf(mark: number): StateMember | undefined {
   if ((mark & FILE) !== 0) return 'file_id';
   return (mark & CONTAINER) === 0 ? undefined : 'container_id';
@@ -134,10 +131,9 @@ export function stateMemberOf(mark: number): StateMember | undefined {
 /** Members that name upstream state, anywhere in the body. */
 export type StateMember = 'file_id' | 'container_id';
 
-// Detects images, inline or by reference, by the `type` of their object. Checked for every object of every body, mostly
-// by length and first bytes without decoding.
+// Images, inline or by reference, by the `type` of their object. Every object of every body is checked, mostly by
+// length and first bytes.
 
-/** Of all protocols. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image', 'image_url', 'input_image']);
 const TYPE = Buffer.from('"type"');
 /** With every character escaped. */

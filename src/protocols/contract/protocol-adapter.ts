@@ -9,14 +9,13 @@ import type { CallEvent, CallResult } from './translation/events.js';
 import type { JsonTree, TreeObject } from './translation/json-tree.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** An HTTP error of a protocol. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 }
 
-/** A model in lists of models. */
+/** A model in a list. */
 export interface ListedModel {
   readonly id: string;
   readonly displayName: string;
@@ -43,8 +42,8 @@ export interface ProtocolAdapter {
   /** Whether this protocol renders errors for the request. */
   claims(request: RequestLine): boolean;
   /**
-   * Reads the head of a call in one pass while its body arrives. Duplicates of interpreted members are rejected, so
-   * that byte reader and JSON parser cannot see different models.
+   * Reads the head of a call in one pass while its body arrives. Rejects duplicates of interpreted members, so that
+   * byte reader and JSON parser see the same model.
    */
   headReader(request: RequestLine): HeadReader;
   /** Members whose objects are kept as text when parsed: schemas, arguments. */
@@ -52,7 +51,7 @@ export interface ProtocolAdapter {
   /** Where text is, for counting unreported usage. */
   readonly textPlaces: TextPlaces;
   /**
-   * Normalizes a request for upstreams of other protocols; unsupported parts cause warnings or errors.
+   * Normalizes a request for upstreams of other protocols.
    * @throws AppError invalid_request naming the member
    */
   parseRequest(request: TreeObject, context: ParseContext): CallContent;
@@ -61,7 +60,6 @@ export interface ProtocolAdapter {
   renderStream(context: RenderContext): StreamRenderer;
   /** Streams begin with the prompt's tokens, so they are counted while the upstream is asked. */
   readonly startsWithPromptTokens?: boolean;
-  /** Set if responses can be stored. */
   readonly storage?: ResponseStorage;
   renderError(error: AppError, requestId: string): RenderedError;
   /** Headers with remaining limits; empty without limits. */
@@ -75,7 +73,6 @@ export interface ProtocolAdapter {
   renderModel(model: ListedModel): JsonObject;
 }
 
-/** Context for parsing a request. */
 export interface ParseContext {
   readonly call: Call;
   readonly warnings: TranslationWarnings;
@@ -83,13 +80,12 @@ export interface ParseContext {
   unseal(text: string): OpaqueReasoning | undefined;
 }
 
-/** Context for rendering a response. */
 export interface RenderContext {
   readonly call: Call;
   /** The client's request, parts of which some protocols repeat in responses. */
   readonly request: TreeObject;
   readonly content: CallContent;
-  /** Warnings about the response are sent as long as the head was not. */
+  /** Warnings about the response are sent until the head was written. */
   readonly warnings: TranslationWarnings;
   /** Prompt tokens as known now, at least 1: counted or estimated. */
   promptTokens(): number;
@@ -98,7 +94,7 @@ export interface RenderContext {
 }
 
 /**
- * Renders a stream. A synchronous state machine: no I/O, no clock, no randomness. May rely on the grammar of
+ * Renders a stream. A synchronous state machine without I/O, clock and randomness. May rely on the grammar of
  * `CallEvent`.
  */
 export interface StreamRenderer {
@@ -110,7 +106,6 @@ export interface StreamRenderer {
 
 /** References of a request to stored content. */
 export interface ResponseReferences {
-  /** The continued response. */
   readonly responseId: string | undefined;
   /** Items of any responses. */
   readonly itemIds: readonly string[];
@@ -122,7 +117,7 @@ export interface StoredResponseText {
   readonly response: TreeObject;
 }
 
-/** Stored responses that a request refers to; missing ones are absent. */
+/** Stored responses that a request refers to, if they exist. */
 export interface ResolvedResponses {
   readonly response: StoredResponseText | undefined;
   /** By item ID, the response that contains it. */
@@ -132,13 +127,11 @@ export interface ResolvedResponses {
 /** A response as sent. */
 export interface RenderedResponse {
   readonly id: string;
-  /** IDs of its items. */
   readonly itemIds: readonly string[];
-  /** As JSON. */
   text(): string;
 }
 
-/** Response storage of a protocol, whose clients refer to stored responses. Pure. */
+/** Stores responses, to which later requests refer. Pure. */
 export interface ResponseStorage {
   /** ID of a response rendered here. */
   idOf(call: Call): string;
@@ -156,7 +149,6 @@ export interface ResponseStorage {
 
 // Where model text is in a protocol's messages; data, because a separate thread uses it.
 
-/** Prompt text in a request. */
 export interface PromptPlaces {
   /** Root members with the conversation: a string or a list of messages. */
   readonly conversation: readonly string[];
@@ -168,7 +160,6 @@ export interface PromptPlaces {
   readonly whole: readonly string[];
 }
 
-/** Model output in a response. */
 export interface ResponsePlaces {
   /** Root members of a complete response with output. */
   readonly within: readonly string[];
@@ -181,7 +172,7 @@ export interface TextPlaces {
   readonly response: ResponsePlaces;
 }
 
-/** Token counting of a protocol: no call, nothing is generated. Pure. */
+/** Token counting without a call. Pure. */
 export interface TokenCountEndpoint {
   readonly protocol: ProtocolId;
   /** Path: `/v1/messages/count_tokens`. */

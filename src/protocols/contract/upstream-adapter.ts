@@ -6,7 +6,6 @@ import type { TranslationWarnings } from './translation/warnings.js';
 import type { CallContent } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
 
-/** Upstream response headers, lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a meter found in an event. */
@@ -24,10 +23,10 @@ export interface MeterReading {
 export interface StreamMeter {
   /** @throws AppError when the event is the upstream's error */
   next(event: SseEvent): MeterReading;
-  /** Nothing further is for the client. */
+  /** No further event is for the client. */
   readonly closed: boolean;
   /**
-   * The upstream closed the stream without an event marked `last`: the rest for the client.
+   * The upstream closed the stream without an event marked `last`.
    * @throws AppError upstream_truncated when the response is incomplete
    */
   end(): MeterReading;
@@ -37,7 +36,7 @@ export interface StreamMeter {
   readonly abandons?: boolean;
 }
 
-/** Calls in the upstream's own protocol: bytes with edits, and meters for responses. Pure. */
+/** Calls in the upstream's own protocol: edited bytes, metered responses. Pure. */
 export interface VerbatimLane {
   /**
    * The client's bytes with the model name and other required edits.
@@ -84,7 +83,6 @@ export interface UpstreamAdapter {
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError;
 }
 
-/** Context for building an upstream request. */
 export interface BuildContext {
   readonly call: Call;
   readonly content: CallContent;
@@ -92,15 +90,15 @@ export interface BuildContext {
 }
 
 /**
- * Decodes an upstream stream. A synchronous state machine: no I/O, no clock, no randomness. Its output always obeys the
- * grammar of `CallEvent`.
+ * Decodes an upstream stream. A synchronous state machine without I/O, clock and randomness. Its output always obeys
+ * the grammar of `CallEvent`.
  */
 export interface StreamDecoder {
   /** @throws AppError when the event is the upstream's error or malformed */
   next(event: SseEvent): readonly CallEvent[];
   /**
-   * The upstream closed the stream: remaining events if the protocol allows an end here.
-   * @throws AppError upstream_truncated otherwise
+   * The upstream closed the stream: the remaining events.
+   * @throws AppError upstream_truncated when the response is incomplete
    */
   end(): readonly CallEvent[];
 }

@@ -8,17 +8,15 @@ import {
 import { type JsonEdit, sealEdits, SplicedBody } from './json-edits.js';
 import { type Call, headerOf } from './call.js';
 
-/** What an adapter needs to know about the target of a call. */
+/** The target of a call. */
 export interface UpstreamTarget {
-  /** Upstream model name. */
   readonly model: string;
-  /** Output limit per choice that wallet and key can afford, in tokens. Undefined: the call's own limit applies. */
+  /** Max output tokens per choice that wallet and key can afford; undefined: the call's own limit applies. */
   readonly outputLimit: number | undefined;
   /** The model's capabilities overridden by the channel's flags. */
   readonly flags: Readonly<Record<string, unknown>>;
   /** Whether to stream; the client's form may differ. */
   readonly stream: boolean;
-  /** The model's max output tokens. */
   readonly maxOutputTokens: number;
   /** Whether the upstream may store the response; false for keys without storage. */
   readonly mayStore: boolean;
@@ -28,7 +26,7 @@ export interface UpstreamTarget {
   readonly family: string;
 }
 
-/** An upstream request without address and credentials, which the channel adds. */
+/** A request without address and credentials, which the channel adds. */
 export interface UpstreamRequest {
   /** Relative to the base URL: `/chat/completions`. */
   readonly path: string;
@@ -38,14 +36,11 @@ export interface UpstreamRequest {
   readonly body: SplicedBody;
   /** Default: `POST`; others have no body. */
   readonly method?: 'GET' | 'DELETE';
-  /** Number of stop sequences sent, from the first, for built requests; the others are enforced in the response. */
+  /** Stop sequences sent, from the first; the others are enforced in the response. */
   readonly stopSequencesSent?: number;
 }
 
-/**
- * An upstream's rejection of the request itself. Keeps the upstream's code, on which clients of the same protocol may
- * act.
- */
+/** An upstream's rejection of the request itself. Keeps its code, on which clients of the same protocol may act. */
 export class UpstreamRefusal extends AppError {
   constructor(
     kind: ErrorKind,
@@ -58,11 +53,9 @@ export class UpstreamRefusal extends AppError {
   }
 }
 
-// Verbatim requests: edits common to all protocols.
-
 /**
- * Replaces model names by the upstream's, and removes reasoning that was sealed for another upstream, which this one
- * would reject.
+ * Replaces model names by the upstream's, and removes reasoning sealed for other upstreams, which this one would
+ * reject.
  */
 export function commonEdits(
   { head: { model, fields, demands }, body }: Call,
@@ -77,15 +70,14 @@ export function commonEdits(
   return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed)];
 }
 
-/** Headers of a JSON request. */
 export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({
   'content-type': 'application/json',
   accept: stream ? 'text/event-stream' : 'application/json',
 });
 
 /**
- * Headers of a JSON request plus the named client headers. Nothing else is forwarded. The client's Accept is ignored:
- * SDKs ask for JSON when they stream.
+ * Adds the named client headers; nothing else is forwarded. The client's Accept is ignored: SDKs ask for JSON when they
+ * stream.
  */
 export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = { ...jsonHeaders(head.stream) };
@@ -96,7 +88,7 @@ export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly 
   return headers;
 }
 
-/** The minimal request for a probe: JSON to a path below the base URL. */
+/** The minimal request for a probe. */
 export const jsonProbe = (
   path: string,
   body: JsonObject,
@@ -111,15 +103,13 @@ export const jsonProbe = (
 /** Lists an upstream's models. Pure. */
 export interface ModelListing {
   readonly request: UpstreamRequest;
-  /** Upstream model names as used in calls. Empty if the response has none. */
+  /** Empty if the response has none. */
   read(body: unknown): readonly string[];
 }
 
 interface ListingForm {
-  /** Query without the question mark. */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Member that contains the list. */
   readonly list: string;
   /** Undefined for models that cannot be called. */
   readonly nameOf: (model: JsonObject) => string | undefined;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { type PromptPlaces, type ResponsePlaces, textPieces } from '../contract/index.js';
 import type { CountReply, CountRequest } from './token-counter.js';
 
-/** Processes a request in the thread. Never throws. */
+/** Never throws. */
 export function countRequest({ prompt, response, places }: CountRequest): CountReply {
   try {
     return {
@@ -45,11 +45,11 @@ const NAME_SEPARATOR = 1;
 /** The prompt ends with the start of the response. */
 const RESPONSE_START = 3;
 
-/** Message members with encoded media; everything else is text. */
+/** Members with encoded media; everything else is text. */
 const ENCODED: Readonly<Record<string, true>> = { image_url: true, url: true, file_data: true };
 const DATA_URL = /^data:[^,]{0,128},/;
 
-/** Text tokens of a request, without images. */
+/** Without images. */
 export function promptTokens(body: JsonObject, places: PromptPlaces): number {
   const counting = new PromptCounter(new Set(places.ignored), new Set(places.whole));
   const conversation = places.conversation.map((name) => counting.messages(body[name]));

@@ -2,7 +2,7 @@ import { Injectable, Logger, Module, type OnModuleDestroy } from '@nestjs/common
 import { Worker } from 'node:worker_threads';
 import type { PromptSample, TextPlaces } from '../contract/index.js';
 
-/** The program and limits of the counting thread. Tests override them. */
+/** Program and limits of the counting thread. Tests override them. */
 @Injectable()
 export class TokenThread {
   readonly program: URL = new URL('./token-worker.js', import.meta.url);
@@ -10,7 +10,6 @@ export class TokenThread {
   readonly timeoutMs: number = 10_000;
   /** Max bytes per request: more text than any context window. */
   readonly maxBytes: number = 32 * 1024 * 1024;
-  /** Max bytes queued. */
   readonly maxWaitingBytes: number = 64 * 1024 * 1024;
   /** V8 heap limit, in MiB. */
   readonly maxHeapMib: number = 512;
@@ -159,7 +158,6 @@ export interface CountRequest {
   readonly places: TextPlaces;
 }
 
-/** Counted tokens of a call. */
 export interface CountedTokens {
   readonly prompt: number;
   readonly output: number;

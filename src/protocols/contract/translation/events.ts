@@ -43,7 +43,6 @@ export type CallEvent =
     }
   | { readonly type: 'call-end' };
 
-/** A complete response. */
 export interface CallResult {
   readonly parts: readonly ResponsePart[];
   readonly stop: StopReason;
@@ -175,7 +174,6 @@ export class ResultCollector {
   }
 }
 
-/** Collects the events of a response into an unstreamed one. */
 export function resultOf(events: Iterable<CallEvent>): CallResult {
   const collector = new ResultCollector();
   for (const event of events) collector.next(event);

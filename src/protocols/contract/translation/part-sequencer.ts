@@ -5,7 +5,6 @@ import type { CallEvent, PartStart } from './events.js';
 interface Lane {
   readonly key: string;
   readonly start: PartStart;
-  /** All text so far. */
   text: string;
   /** Pending text, kept separately, since slicing the whole would copy it each time. */
   pending: string;
@@ -20,9 +19,8 @@ const NO_ARGUMENTS = /^\s*(?:null\s*)?$/;
 const OBJECT_BEGUN = /^\s*\{/;
 
 /**
- * Orders the parts of a response for decoders: one is emitted at a time, in order of their start; deltas of later ones
- * are buffered. Missing arguments become `{}`; missing or duplicate IDs are replaced by unused ones. Anything after a
- * part's end is ignored.
+ * Emits the parts of a response one at a time, in order of their start; deltas of later parts are buffered. Missing
+ * arguments become `{}`; missing or duplicate IDs are replaced. Deltas after a part's end are ignored.
  */
 export class PartSequencer {
   /** In order of their start; the first is being emitted. */
@@ -36,10 +34,8 @@ export class PartSequencer {
   private isFrontStarted = false;
   private calls = 0;
 
-  /** @param content content of the call */
   constructor(private readonly content: Pick<CallContent, 'turns'>) {}
 
-  /** Number of tool calls. */
   get callCount(): number {
     return this.calls;
   }
@@ -78,7 +74,7 @@ export class PartSequencer {
     return lane === this.lanes[0] ? this.emit() : [];
   }
 
-  /** The complete text, as some protocols repeat it; what is missing is emitted. */
+  /** The complete text; the missing rest is emitted. */
   complete(key: string, text: string): CallEvent[] {
     const lane = this.openLane(key);
     return lane !== undefined && text.startsWith(lane.text) ? this.append(key, text.slice(lane.text.length)) : [];
@@ -93,7 +89,6 @@ export class PartSequencer {
     if (lane !== undefined) lane.opaque = opaque;
   }
 
-  /** The part is complete. */
   finish(key: string): CallEvent[] {
     const lane = this.openLane(key);
     if (lane === undefined) return [];

@@ -8,10 +8,7 @@ export type KnownTool = Pick<Tool, 'name' | 'namespace' | 'freeform'>;
 
 const SEPARATOR = '__';
 
-/**
- * Maps tools to names that an upstream without namespaces or with stricter rules accepts: consistently in definitions,
- * history and responses.
- */
+/** Maps tools to names that the upstream accepts, consistently in definitions, history and responses. */
 export class ToolNames {
   private readonly tools = new Map<string, Tool>();
   /** By namespace and name. */
@@ -24,12 +21,11 @@ export class ToolNames {
     for (const tool of tools) this.add(tool);
   }
 
-  /** Name of the tool on the wire. */
   wireName(name: string, namespace?: string): string {
     return this.wireNames.get(keyOf(name, namespace)) ?? conforming(joined(name, namespace), this.rule);
   }
 
-  /** The tool with this wire name; the name itself if the model invented it. */
+  /** The name itself if the model invented it. */
   toolOf(wireName: string): KnownTool {
     return this.tools.get(wireName) ?? { name: wireName };
   }
@@ -51,14 +47,13 @@ const joined = (name: string, namespace: string | undefined): string =>
 
 const keyOf = (name: string, namespace = ''): string => `${namespace}\0${name}`;
 
-/** ID of a call's response in a protocol's form: `resp_` and 32 hexadecimal digits. */
+/** `resp_` and 32 hexadecimal digits. */
 export const newResponseId = ({ id }: Call, prefix: string): string => prefix + id.replace(/^req_/, '');
 
-/** Unique ID of an item. @param index position in the response */
+/** @param index position in the response */
 export const itemId = (call: Call, prefix: string, index: number): string =>
   `${newResponseId(call, prefix)}${index.toString(16).padStart(4, '0')}`;
 
-/** A protocol's rule for names and IDs. */
 export interface NameRule {
   readonly maxLength: number;
   /** Matches invalid characters; global. */
@@ -67,13 +62,13 @@ export interface NameRule {
 
 const PLAIN_USER = /^[\w.:@-]{1,64}$/;
 
-/** Some clients put more into the user name than other protocols allow, or than a third party should see. */
+/** Some clients put more into the user name than other protocols allow, or a third party should see. */
 export const plainUser = (user: string): string =>
   PLAIN_USER.test(user) ? user : createHash('sha256').update(user).digest('hex');
 
 const DIGEST_LENGTH = 8;
 
-/** The name if valid; otherwise a valid, deterministic one: invalid characters replaced, truncated, with a digest. */
+/** Invalid names are replaced by a deterministic, valid one with a digest. */
 export function conforming(name: string, { maxLength, invalid }: NameRule): string {
   const clean = name.replaceAll(invalid, '_');
   if (clean === name && name.length <= maxLength && name !== '') return name;
@@ -81,9 +76,6 @@ export function conforming(name: string, { maxLength, invalid }: NameRule): stri
   return `${clean.slice(0, maxLength - DIGEST_LENGTH - 1)}_${digest}`;
 }
 
-// Which of the client's tools a model gets.
-
-/** The allowed tools: all unless the client restricts them. */
 export function allowedTools({ tools, toolChoice }: Pick<CallContent, 'tools' | 'toolChoice'>): readonly Tool[] {
   if (toolChoice.mode === 'one' || toolChoice.allowed === undefined) return tools;
   const allowed = new Set(toolChoice.allowed);
@@ -91,7 +83,7 @@ export function allowedTools({ tools, toolChoice }: Pick<CallContent, 'tools' | 
 }
 
 /**
- * Hosted tools that this upstream runs too; others are left out.
+ * Leaves out hosted tools that this upstream does not run.
  * @throws AppError invalid_request when no tool is left, or the key is strict
  */
 export function supportedHostedTools(

@@ -46,7 +46,7 @@ export function withoutRootCombinators(schema: RawJson): MergedSchema | undefine
   return { schema: new RawJson(writeJson(merged)), note: alternativesOf(root) };
 }
 
-/** The description plus a note; undefined if both are empty. */
+/** Undefined if both are empty. */
 export const describedWith = (description: string | undefined, note: string | undefined): string | undefined =>
   [description, note].filter((text) => text !== undefined).join('\n\n') || undefined;
 
@@ -125,16 +125,15 @@ const listIn = (value: JsonTree | undefined): readonly JsonTree[] =>
 const stringsIn = (value: JsonTree | undefined): readonly string[] =>
   listIn(value).filter((entry) => typeof entry === 'string');
 
-// Free-form tools in protocols whose tools take JSON: the text is a member `input`.
+// Free-form tools in protocols with JSON arguments: the text is the member `input`.
 
 export const FREEFORM_SCHEMA = new RawJson(
   '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}',
 );
 
-/** Wraps a text as arguments. */
 export const wrapFreeform = (input: string): string => JSON.stringify({ input });
 
-/** Unwraps arguments; unchanged if the model did not wrap them. */
+/** Unchanged if the model did not wrap its text. */
 export function unwrapFreeform(text: string): string {
   try {
     const value = JSON.parse(text) as { readonly input?: unknown } | null;
@@ -144,7 +143,7 @@ export function unwrapFreeform(text: string): string {
   }
 }
 
-/** The description including the grammar, which the schema cannot express. */
+/** Includes the grammar, which the schema cannot express. */
 export function describeFreeform({ description, freeform }: Tool): string | undefined {
   const grammar = freeform?.grammar;
   if (grammar === undefined) return description;
@@ -152,7 +151,7 @@ export function describeFreeform({ description, freeform }: Tool): string | unde
   return describedWith(description, note);
 }
 
-/** An output format as an instruction, for models without format support; undefined for text. */
+/** As an instruction, for models without format support; undefined for text. */
 export function describeFormat(format: OutputFormat): string | undefined {
   switch (format.kind) {
     case 'text':
@@ -166,7 +165,6 @@ export function describeFormat(format: OutputFormat): string | undefined {
   }
 }
 
-/** Whether a text is a JSON object, as many protocols require of arguments. */
 export function isObjectText(text: string): boolean {
   try {
     return isJsonObject(JSON.parse(text));

@@ -22,7 +22,6 @@ export type WarningCode =
   | 'invalid_arguments'
   | 'paused';
 
-/** Descriptions. */
 export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   unsupported_parameter: 'Not supported by the upstream or its model; removed.',
   unsupported_tool: 'This tool runs only at its own vendor; removed.',
@@ -48,7 +47,7 @@ const HIGHER_TIER = 'priority';
 const MAX_HEADER_LENGTH = 1024;
 const NOT_ASCII = /[^\x21-\x2b\x2d-\x7e]/g;
 
-/** Parts of a request and its response that a translation dropped or changed, by code and path. */
+/** Parts of a request or response that a translation dropped or changed. */
 export class TranslationWarnings {
   private readonly entries = new Set<string>();
 
@@ -56,7 +55,6 @@ export class TranslationWarnings {
   constructor(private readonly strict: boolean) {}
 
   /**
-   * Records a dropped or adjusted part.
    * @param path in the client's request: `tools[2]`; if unknown, the name in most protocols: `temperature`,
    * `max_tokens`, `reasoning_effort`, `response_format`, `messages`
    * @throws AppError invalid_request naming the path, when the key is strict
@@ -69,19 +67,17 @@ export class TranslationWarnings {
     this.entries.add(nameOf(code, path));
   }
 
-  /** Restores a list. @param names from `names` */
+  /** @param names from `names` */
   static of(names: readonly string[], strict: boolean): TranslationWarnings {
     const warnings = new TranslationWarnings(strict);
     for (const name of names) warnings.entries.add(name);
     return warnings;
   }
 
-  /** All warnings. */
   get names(): readonly string[] {
     return [...this.entries];
   }
 
-  /** Whether that was noted. */
   has(code: WarningCode, path: string): boolean {
     return this.entries.has(nameOf(code, path));
   }
@@ -113,17 +109,16 @@ export class TranslationWarnings {
 
 const nameOf = (code: WarningCode, path: string): string => `${code}:${path}`.replaceAll(NOT_ASCII, '_');
 
-/** For what no other protocol supports. @param path as in `TranslationWarnings.warn` */
+/** @param path as in `TranslationWarnings.warn` */
 export const unsupported = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'unsupported_parameter' });
 
-/** For a malformed member. */
 export const malformed = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'invalid_value' });
 
 /**
- * Drops a service tier that the upstream lacks. Dropping a more expensive tier is fine; a cheaper one would be charged
- * at more than requested.
+ * Drops a service tier that the upstream lacks. A more expensive one may be dropped; a cheaper one would be charged at
+ * more than requested.
  * @throws AppError invalid_request for any other than `priority`
  */
 export function dropServiceTier(serviceTier: string | undefined, warnings: TranslationWarnings): void {
