@@ -29,7 +29,6 @@ interface MessageContext {
   readonly family: string;
 }
 
-/** Messages of a conversation with paired results. */
 export function buildMessages({ lead, turns }: CallContent, context: MessageContext): readonly TreeObject[] {
   if (turns.at(-1)?.role === 'assistant') context.warnings.warn('prefill', 'messages');
   const writer = new MessageWriter(context);
@@ -158,7 +157,7 @@ class MessageWriter {
 const isContent = (part: Part): part is TextPart | ImagePart | FilePart | AudioPart =>
   part.kind === 'text' || part.kind === 'image' || part.kind === 'file' || part.kind === 'audio';
 
-/** A single text is written as a string: the older form, which every server knows. */
+/** A single text is a string, as every server knows it. */
 function contentOf(parts: readonly TreeObject[]): JsonTree {
   const [first, ...others] = parts;
   return first?.['type'] === 'text' && others.length === 0 ? (first['text'] ?? null) : parts;
@@ -166,7 +165,7 @@ function contentOf(parts: readonly TreeObject[]): JsonTree {
 
 const DETAILS: readonly (string | undefined)[] = ['auto', 'low', 'high'];
 
-/** A user content part. @throws AppError invalid_request when the upstream does not support it */
+/** @throws AppError invalid_request when the upstream does not support the part */
 function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: ChatFlags): TreeObject {
   switch (part.kind) {
     case 'text':

@@ -38,10 +38,7 @@ import { chatFlags, type ChatFlags, TOOL_NAME } from './flags.js';
 
 export const PATH = '/chat/completions';
 
-/**
- * Builds a request from another protocol.
- * @throws AppError invalid_request naming what the upstream does not support
- */
+/** @throws AppError invalid_request naming what the upstream does not support */
 export function buildChatRequest({ content, warnings }: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const flags = chatFlags(target.flags);
   const { stream } = target;
@@ -90,7 +87,7 @@ function withDescribedFormat(
   return { ...content, lead: [...content.lead, { kind: 'text', text: instruction }] };
 }
 
-/** Sampling parameters; unsupported ones are dropped with a warning. */
+/** Unsupported parameters are dropped with a warning. */
 function buildSampling(sampling: Sampling, flags: ChatFlags, warnings: TranslationWarnings): TreeObject {
   const { topLogprobs, topK, seed, logitBias } = sampling;
   // Responses of other protocols have no logprobs.
@@ -110,7 +107,6 @@ function buildSampling(sampling: Sampling, flags: ChatFlags, warnings: Translati
   return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };
 }
 
-/** The nearest supported effort. */
 function buildEffort(
   reasoning: ReasoningRequest,
   { efforts }: ChatFlags,
@@ -127,7 +123,7 @@ function buildEffort(
 
 const DEFAULT_NAME = 'output';
 
-/** The format; undefined for text, or if it can only be described. */
+/** Undefined for text, or if the format can only be described. */
 function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | undefined {
   if (!flags.structuredOutput) return undefined;
   switch (format.kind) {
@@ -152,7 +148,6 @@ interface ToolContext {
   readonly warnings: TranslationWarnings;
 }
 
-/** Tools and tool choice. Nothing without tools. */
 function buildTools(content: CallContent, context: ToolContext): TreeObject {
   const hosted = buildHosted(content, context);
   // All tools if the upstream supports a restriction.

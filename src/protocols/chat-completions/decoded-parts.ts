@@ -12,17 +12,15 @@ import type { CallFragment } from './wire.js';
 type TextKind = 'text' | 'refusal' | 'reasoning';
 
 /**
- * Separates parts, which this protocol does not: a text continues until something else comes, a tool call until its
- * arguments are complete and something else comes.
+ * Separates parts, which this protocol does not: a text ends when something else comes, a tool call also needs complete
+ * arguments.
  */
 export class DecodedParts {
   private readonly sequencer: PartSequencer;
   private readonly calls: DecodedCalls;
-  /** The current text. */
   private passage: { readonly key: string; readonly kind: TextKind; text: string } | undefined;
   private passages = 0;
 
-  /** @param family of its reasoning */
   constructor(
     content: CallContent,
     private readonly family: string,
@@ -52,7 +50,6 @@ export class DecodedParts {
     return [...this.endPassage(), ...this.calls.next(fragment)];
   }
 
-  /** End of the response. */
   finish(): CallEvent[] {
     return [...this.endPassage(), ...this.calls.end(), ...this.sequencer.finishAll()];
   }
@@ -74,7 +71,6 @@ export class DecodedParts {
   }
 }
 
-/** A tool call in progress. */
 interface CallLane {
   readonly key: string;
   id: string;
@@ -82,7 +78,6 @@ interface CallLane {
   readonly isCustom: boolean;
   /** Its text is wrapped in JSON and emitted when complete. */
   isWrapped: boolean;
-  /** All text so far. */
   text: string;
   hasBegun: boolean;
 }
@@ -143,7 +138,7 @@ class DecodedCalls {
     return lane;
   }
 
-  /** A call without a name is ignored: it could not be answered. */
+  /** A call without a name is ignored: it could not be executed. */
   private begin(lane: CallLane): CallEvent[] {
     if (lane.name === '') return [];
     const { key, id, isCustom, text } = lane;

@@ -19,7 +19,7 @@ import { chatFlags } from './flags.js';
 import { chatUsage } from './usage.js';
 import { annotationsIn, callsIn, choiceOf, deltaOf, reasoningIn, stopReason, textIn } from './wire.js';
 
-/** Decodes responses of this protocol's many servers, tolerating what they omit, repeat or misname. */
+/** Decodes responses of many servers, tolerating what they omit, repeat or misname. */
 export class ChatDecoder implements StreamDecoder {
   private readonly parts: DecodedParts;
   private readonly thinkTags: ThinkTags | undefined;
@@ -128,7 +128,7 @@ export class ChatDecoder implements StreamDecoder {
   }
 }
 
-/** An unstreamed response. @throws AppError when it is an error in disguise, or not a response */
+/** @throws AppError when it is an error in disguise, or not a response */
 export function decodeChatResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   return resultOf(new ChatDecoder(content, target).whole(parseResponse(body)));
 }
@@ -156,7 +156,6 @@ class ThinkTags {
     return this.stage === 'before' ? this.before() : this.thinking();
   }
 
-  /** The remaining text. */
   end(): Piece {
     const text = this.held;
     this.held = '';

@@ -53,7 +53,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   };
 }
 
-/** The larger one if both are set, since upstreams differ. */
+/** The larger one, since upstreams differ. */
 function readOutputLimit(fields: JsonFields): number | undefined {
   const limits = OUTPUT_LIMITS.map((name) => fields.optionalInteger(name, { min: 0 })).filter(
     (limit) => limit !== undefined,

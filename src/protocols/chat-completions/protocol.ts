@@ -18,7 +18,6 @@ import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './head.js';
 import { ChatRenderer, renderChatResponse, streamFailure } from './renderer.js';
 import { parseChatRequest, RAW_MEMBERS } from './request.js';
 
-/** Path of calls. */
 const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
 
 /** The client half of OpenAI's Chat Completions. */
@@ -55,10 +54,9 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
   }
 }
 
-/** Official and common extension members. */
+/** Includes common extensions. */
 const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input'];
 
-/** Where text is in this protocol. */
 const CHAT_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['messages'],

@@ -24,12 +24,12 @@ import {
 import { OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
 import { readRequestedTools } from './request-tools.js';
 
-/** Objects kept as text: of tools, of a format, `logit_bias`. */
+/** Of tools, of a format, `logit_bias`. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema', 'logit_bias']);
 
 const MAX_LOGPROBS = 20;
 
-/** Parses a request. @throws AppError invalid_request naming the member */
+/** @throws AppError invalid_request naming the member */
 export function parseChatRequest(request: TreeObject, { warnings }: ParseContext): CallContent {
   const reader = new TreeReader(request);
   rejectUnsupported(reader);
@@ -98,7 +98,6 @@ const readFormat = (reader: TreeReader): OutputFormat =>
     (format) => openAiSchema(format.requiredChild('json_schema')) ?? { kind: 'json' },
   );
 
-/** Parses the conversation. @throws AppError invalid_request naming the member */
 function readConversation(messages: readonly TreeReader[], warnings: TranslationWarnings): ConversationBuilder {
   const reader = new MessageReader(warnings);
   for (const message of messages) reader.read(message);
@@ -200,7 +199,6 @@ function functionCall(id: string, call: TreeReader): ToolCallPart {
 /** Parts of a message's `content`. */
 type ContentPart = TextPart | ImagePart | AudioPart | FilePart | RefusalPart;
 
-/** By part `type`. */
 const READERS = new Map<string, (part: TreeReader) => ContentPart>([
   ['text', (part) => ({ kind: 'text', text: part.string('text') ?? '' })],
   ['refusal', (part) => ({ kind: 'refusal', text: part.string('refusal') ?? '' })],
@@ -209,10 +207,7 @@ const READERS = new Map<string, (part: TreeReader) => ContentPart>([
   ['file', (part) => readFile(part.requiredChild('file'))],
 ]);
 
-/**
- * The parts of a message; none if null.
- * @param kinds allowed kinds besides text
- */
+/** @param kinds allowed kinds besides text */
 function readContent<Kind extends ContentPart['kind']>(
   message: TreeReader,
   ...kinds: readonly Kind[]

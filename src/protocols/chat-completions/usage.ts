@@ -3,7 +3,7 @@ import { cacheWrites, tierIn, type TokenUsage, withPasses, openAiUsage } from '.
 
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 
-/** Usage for clients with all details. Passes are included in the totals, since the protocol has none. */
+/** Passes are included in the totals, since the protocol has none. */
 export function renderUsage(reported: TokenUsage): JsonObject {
   const usage = withPasses(reported);
   const { input, cacheRead, output, reasoning, audioInput, audioOutput } = usage;
@@ -26,7 +26,7 @@ export function renderUsage(reported: TokenUsage): JsonObject {
 
 type ServedBy = Pick<TokenUsage, 'servedBy'>;
 
-/** Usage with other charged items. */
+/** Includes other charged items. */
 export function chatUsage(
   usage: JsonObject | undefined,
   { serviceTier, searched, ...served }: { readonly serviceTier: unknown; readonly searched: boolean } & ServedBy,
@@ -36,7 +36,6 @@ export function chatUsage(
 }
 
 const ONE_SEARCH = { web_search: 1 };
-/** A quoted name before a colon is a member, never text. */
 const ANNOTATIONS = /"annotations"\s*:\s*\[\s*\{/;
 
 /** Whether the upstream searched the web: it does not report uses, but cites results. */

@@ -66,7 +66,7 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
   }
 }
 
-/** Streams report usage only on request. If the client did not request it, it is hidden. */
+/** Streams report usage only on request. It is hidden unless the client requested it. */
 function usageEdits({ head: { stream, fields } }: Call, target: UpstreamTarget): readonly JsonEdit[] {
   if (!stream || target.flags['includeUsage'] === false) return [];
   const options = fields.field('stream_options');
@@ -95,7 +95,7 @@ const DELTA = new MemberFinder('delta');
 const NOTABLE = new MemberFinder('usage', 'finish_reason', 'error');
 const TOOL_CALLS = new MemberFinder('tool_calls');
 const OTHER_CONTENT = new MemberFinder('function_call', 'audio');
-/** Members with output, official and common extensions. */
+/** Members with output, including common extensions. */
 const TEXTS = new MemberFinder('content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input');
 const INDEX = new MemberFinder('index');
 
@@ -109,7 +109,7 @@ export class ChatCompletionsMeter implements StreamMeter {
   readonly #usageWanted: boolean;
   /** Indexes of finished choices. */
   readonly #finished = new Set<unknown>();
-  /** Whether web search is enabled; otherwise citations are not searched. */
+  /** Otherwise citations are not searched. */
   readonly #mayCite: boolean;
   readonly #head: CallHead;
   #cited = false;
@@ -208,7 +208,6 @@ function throwIfError(chunk: JsonObject, event: SseEvent): void {
   if (error) throw classifyInnerError({ error });
 }
 
-/** The chunk with its usage replaced by null. */
 function withoutUsage(event: SseEvent): Uint8Array {
   const data = Buffer.from(event.data);
   const edited = splice(data, [readResponseFields(data, USAGE).assign('usage', 'null')]);

@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { type Annotation, objectIn, type StopReason, objectsIn, stringOf } from '../contract/index.js';
 
-// Reads pieces of responses in all known server variants.
+// Reads responses in all known server variants.
 
 /** A fragment of a tool call; missing members are empty. */
 export interface CallFragment {
-  /** The upstream's index. */
   readonly index: number | undefined;
   /** Position in the list, used without an index. */
   readonly position: number;
@@ -16,7 +15,7 @@ export interface CallFragment {
   readonly isCustom: boolean;
 }
 
-/** The choice of a chunk, of which there is at most one. */
+/** Only one choice is requested. */
 export const choiceOf = (chunk: JsonObject): JsonObject | undefined =>
   objectsIn(chunk['choices']).find(({ index }) => (index ?? 0) === 0);
 
@@ -70,7 +69,6 @@ function fragmentOf(
   return { ...place, name: stringOf(name), text: isJsonObject(value) ? JSON.stringify(value) : stringOf(value) };
 }
 
-/** Finish reasons in this protocol. */
 export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   end: 'stop',
   stop_sequence: 'stop',
@@ -82,7 +80,6 @@ export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** What a response contained. */
 interface Seen {
   readonly hasCalls: boolean;
   readonly hasRefused: boolean;

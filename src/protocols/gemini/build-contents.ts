@@ -21,7 +21,6 @@ import {
 import type { GeminiFlags } from './flags.js';
 import { placeSignatures, startOfLoop } from './signatures.js';
 
-/** Context of building one request. */
 export interface RequestBuild extends BuildContext {
   readonly target: UpstreamTarget;
   readonly flags: GeminiFlags;
@@ -36,7 +35,7 @@ interface Content {
   readonly parts: TreeObject[];
 }
 
-/** The conversation. @throws AppError invalid_request for unsupported content */
+/** @throws AppError invalid_request for unsupported content */
 export function buildContents(build: RequestBuild): readonly TreeObject[] {
   const { content, warnings, flags, target } = build;
   const turns = pairResults(content.turns, warnings);
@@ -96,7 +95,7 @@ class PartWriter {
     ];
   }
 
-  /** Model parts. @param signatures of the turn's parts */
+  /** @param signatures of the turn's parts */
   modelParts(parts: readonly Part[], signatures: ReadonlyMap<Part, string>): readonly TreeObject[] {
     return parts.flatMap((part) => this.modelPart(part, signatures.get(part)));
   }
@@ -193,7 +192,6 @@ class PartWriter {
   }
 }
 
-/** Non-text parts of a result. */
 const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
   parts.flatMap((part) =>
     part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
@@ -214,7 +212,6 @@ function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): Ra
   return { output: text === '' ? emptyResult : text };
 }
 
-/** Media types by file extension. */
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -230,7 +227,7 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['html', 'text/html'],
 ]);
 
-/** The media type of a URL, which other protocols do not state; undefined if unknown. */
+/** Other protocols do not state the media type of a URL. Undefined if unknown. */
 function mediaTypeOf(url: string): string | undefined {
   const [path = ''] = url.split(/[?#]/, 1);
   return MEDIA_TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());

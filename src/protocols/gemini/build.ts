@@ -25,7 +25,7 @@ import {
 import { buildContents, FUNCTION_NAMES, type RequestBuild } from './build-contents.js';
 import { geminiFlags } from './flags.js';
 
-/** Builds a request. @throws AppError as `UpstreamAdapter.buildRequest` */
+/** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content } = context;
   const flags = geminiFlags(target);
@@ -40,8 +40,7 @@ export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget
 }
 
 /**
- * Path of a model: `/models/gemini-x:generateContent`. Names with a slash are complete: `tunedModels/x`,
- * `publishers/google/models/x`.
+ * `/models/gemini-x:generateContent`. Names with a slash are complete: `tunedModels/x`, `publishers/google/models/x`.
  */
 export function pathOf(model: string, stream: boolean): string {
   const name = model.includes('/') ? model : `models/${model}`;
@@ -83,7 +82,7 @@ function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
 /** Seeds are signed 32-bit integers. */
 const SEED_BITS = 32;
 
-/** Supported sampling parameters; only dropped values with an effect cause warnings. */
+/** Dropped values cause warnings if they have an effect. */
 function buildSampling({ content: { sampling }, flags, warnings }: RequestBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const drop = (name: string, value: number | undefined): void => {
@@ -109,7 +108,6 @@ function buildSampling({ content: { sampling }, flags, warnings }: RequestBuild)
   };
 }
 
-/** Path for warnings. */
 const EFFORT = 'reasoning_effort';
 
 /** Budgets by effort, as in Google's OpenAI-compatible API. */
@@ -119,7 +117,7 @@ const BUDGETS: ReadonlyMap<Effort, number> = new Map([
   ['medium', 8192],
   ['high', 24_576],
 ]);
-/** Min budget of all models with budgets. */
+/** For all models with budgets. */
 const MIN_BUDGET = 512;
 const MAX_BUDGET = 24_576;
 
@@ -176,7 +174,6 @@ function ownBudget(build: RequestBuild, budget: number, limit: number): number {
   return affordable(build, fitting, limit);
 }
 
-/** The budget, if affordable. */
 function affordable({ flags, warnings, target }: RequestBuild, budget: number, limit: number): number {
   if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
@@ -190,7 +187,7 @@ function unaffordable(limit: number): AppError {
   return new AppError('insufficient_quota', message, { param: EFFORT });
 }
 
-/** How the output format is requested: by members of `generationConfig`, by instruction, or not at all. */
+/** Requests the output format by members of `generationConfig` or by instruction. */
 interface FormatRequest {
   readonly config?: TreeObject;
   readonly instruction?: string | undefined;
@@ -209,7 +206,6 @@ function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest 
   return { config: format.kind === 'json' ? JSON_OUTPUT : { ...JSON_OUTPUT, responseJsonSchema: format.schema } };
 }
 
-/** Tools and tool choice. Nothing without tools. */
 function buildTools(build: RequestBuild): TreeObject {
   const { content, flags, warnings } = build;
   // Combined with functions, search results would have to be sent back, which clients cannot do.
@@ -240,7 +236,7 @@ function declare(tool: Tool, { names, warnings }: RequestBuild): TreeObject {
   return { name, description: describeFreeform(tool), parametersJsonSchema: FREEFORM_SCHEMA };
 }
 
-/** The `functionCallingConfig`; undefined for the default. */
+/** Undefined for the default. */
 function buildCalling({ content, names, warnings }: RequestBuild): TreeObject | undefined {
   const { toolChoice, parallelTools } = content;
   if (toolChoice.mode === 'none') return { mode: 'NONE' };

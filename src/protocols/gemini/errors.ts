@@ -18,7 +18,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** Classifies an upstream error. @param body parsed if JSON, else text */
+/** @param body parsed if JSON, else text */
 export function classifyGeminiError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
   const error = errorIn(body);
   if (error === undefined) return classifyUpstream(status, headers, body);
@@ -28,7 +28,7 @@ export function classifyGeminiError(status: number, headers: UpstreamHeaders, bo
   return classifyUpstream(status, withDelay, { error: standardMessage(status, error) });
 }
 
-/** The same within a 200 response. */
+/** Classifies an error within a 200 response. */
 export function innerError(body: JsonObject): AppError {
   const { code, status } = errorIn(body) ?? {};
   const number = typeof code === 'number' && code >= 400 && code <= 599 ? code : STATUSES[String(status)];

@@ -3,12 +3,10 @@ import type { Effort, UpstreamTarget } from '../contract/index.js';
 /** How reasoning is controlled. */
 type ThinkingMode = 'level' | 'budget' | 'none';
 
-/** Capabilities of a model. */
 export interface GeminiFlags {
   readonly thinkingMode: ThinkingMode;
   /** Ascending; budgets are expressed as efforts too. */
   readonly efforts: readonly Effort[];
-  /** Reasoning can be disabled. */
   readonly canDisableThinking: boolean;
   readonly takesSampling: boolean;
   readonly takesPenalties: boolean;
@@ -31,7 +29,7 @@ const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 /** All models with budgets except the largest can disable reasoning. */
 const DEFAULT_EFFORTS_BY_BUDGET: readonly Effort[] = ['none', ...DEFAULT_EFFORTS];
 
-/** The flags of a target; defaults are accepted by every model. */
+/** Defaults are accepted by every model. */
 export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
   const thinkingMode = thinkingModeOf(flags);
   const efforts = effortsOf(flags, thinkingMode);

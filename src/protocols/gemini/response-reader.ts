@@ -43,7 +43,7 @@ export class GeminiResponseReader {
     return [...begun, ...events, ...this.#report(reported), ...(isOver ? this.end() : [])];
   }
 
-  /** An unstreamed response, complete even without a finish reason. @throws AppError when it is not a response */
+  /** Complete even without a finish reason. @throws AppError when it is not a response */
   whole(response: JsonObject): CallEvent[] {
     const events = this.next(response);
     if (this.#stage !== 'open') return [...events, ...this.end()];
@@ -55,7 +55,7 @@ export class GeminiResponseReader {
     return [...events, ...this.#stop('STOP'), ...this.end()];
   }
 
-  /** The upstream closed the stream. @throws AppError upstream_truncated when the response is incomplete */
+  /** @throws AppError upstream_truncated when the response is incomplete */
   end(): CallEvent[] {
     if (this.#stage === 'over') return [];
     if (this.#stage !== 'stopped') throw truncatedStream();
@@ -135,8 +135,8 @@ const STOPS: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /**
- * Unusable output was discarded. Errors rather than ends: clients would take the incomplete response as final, while a
- * retry usually succeeds.
+ * Unusable output was discarded. Errors, since clients would take the incomplete response as final, while a retry
+ * usually succeeds.
  */
 const INVALID_FINISHES: readonly string[] = [
   'MALFORMED_FUNCTION_CALL',
@@ -146,15 +146,14 @@ const INVALID_FINISHES: readonly string[] = [
   'MISSING_THOUGHT_SIGNATURE',
 ];
 
-/** The response continues. */
 const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED';
 
-/** The finish reason; undefined while the response continues. */
+/** Undefined while the response continues. */
 const finishIn = (finishReason: unknown): string | undefined =>
   typeof finishReason === 'string' && finishReason !== '' && finishReason !== UNSPECIFIED ? finishReason : undefined;
 
 /**
- * The stop reason; unknown reasons are normal ends.
+ * Unknown reasons are normal ends.
  * @throws AppError upstream_error when there is no response
  */
 function stopReason(finish: string, hasCalls: boolean): StopReason {
@@ -166,13 +165,12 @@ function stopReason(finish: string, hasCalls: boolean): StopReason {
   return STOPS.get(finish) ?? (hasCalls ? 'tool_calls' : 'end');
 }
 
-/** Web search of a candidate: number of queries and results. */
 interface Grounding {
   readonly searches: number;
   readonly sources: readonly Annotation[];
 }
 
-/** Reads `groundingMetadata`; empty without a search. */
+/** Web search of a candidate; empty without one. */
 function groundingIn(candidate: JsonObject): Grounding {
   const metadata = objectIn(candidate, 'groundingMetadata');
   const sources = listIn(metadata, 'groundingChunks').flatMap((chunk) => sourceIn(chunk));
@@ -195,8 +193,8 @@ function listIn(object: JsonObject, name: string): readonly unknown[] {
 const DEFAULT_TIER = 'standard';
 
 /**
- * Tokens of a `usageMetadata`; undefined if empty. The prompt includes cached tokens and hosted tools' input;
- * candidates exclude reasoning, which is charged as output.
+ * Undefined if empty. The prompt includes cached tokens and hosted tools' input; candidates exclude reasoning, which is
+ * charged as output.
  */
 export function usageIn(reported: JsonObject): TokenUsage | undefined {
   const prompt = countIn(reported, 'promptTokenCount');
@@ -230,7 +228,6 @@ function irregular(reported: JsonObject, isOutputKnown: boolean): { readonly irr
   return { irregular: { ...(input !== undefined && { input }), ...(isOutputIrregular && { output }) } };
 }
 
-/** Whether the report contains output. */
 export const reportsOutput = (reported: JsonObject): boolean =>
   countIn(reported, 'candidatesTokenCount') !== undefined || (usageIn(reported)?.output ?? 0) > 0;
 
@@ -255,5 +252,4 @@ function tokensOf(reported: JsonObject, member: string, modality: string): numbe
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The `usageMetadata` of a response or piece. */
 const reportIn = (response: JsonObject): JsonObject => objectIn(response, 'usageMetadata');

@@ -72,17 +72,16 @@ class GeminiDecoder implements StreamDecoder {
   }
 }
 
-/** An unstreamed response. @throws AppError as `UpstreamAdapter.decodeResponse` */
+/** @throws AppError as `UpstreamAdapter.decodeResponse` */
 function decodeGeminiResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parseResponse(body);
   if (response === undefined) throw invalidResponse('a response that is not a JSON object');
   return resultOf(new GeminiResponseReader(content, target).whole(response));
 }
 
-/** Arguments are kept as text. */
 const ARGUMENTS: ReadonlySet<string> = new Set(['args']);
 
-/** A response, possibly in a list; undefined if malformed. */
+/** The response may be in a list. Undefined if malformed. */
 function parseResponse(text: string): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -2,20 +2,18 @@ import { type Effort, nearestEffort, type ReasoningRequest, type TreeObject } fr
 import { lacksReasoning, type RequestBuild } from './build-turns.js';
 import { unaffordableThinking } from './errors.js';
 
-/** Reasoning settings. */
 interface ThinkingPlan {
   readonly thinking?: TreeObject;
   readonly effort?: Effort | undefined;
   readonly isOn: boolean;
 }
 
-/** What the client requests; `open`: the model decides. */
+/** `open`: the model decides. */
 export function requestedThinking({ effort, thinking }: ReasoningRequest): 'on' | 'off' | 'open' {
   if (thinking === 'off' || effort === 'none') return 'off';
   return effort !== undefined || thinking === 'on' ? 'on' : 'open';
 }
 
-/** Path for warnings. */
 const EFFORT = 'reasoning_effort';
 const DISABLED = { type: 'disabled' };
 
@@ -73,7 +71,6 @@ function planBudget({ content, target, warnings }: RequestBuild, maxTokens: numb
   return { thinking: { type: 'enabled', budget_tokens: effective }, isOn: true };
 }
 
-/** The nearest supported effort. */
 function effortOf({ content, flags, warnings }: RequestBuild): Effort | undefined {
   const { effort } = content.reasoning;
   if (effort === undefined) return undefined;

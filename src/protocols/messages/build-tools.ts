@@ -15,7 +15,6 @@ import type { RequestBuild } from './build-turns.js';
 
 export const TOOL_NAMES: NameRule = { maxLength: 128, invalid: /[^a-zA-Z0-9_-]/g };
 
-/** The allowed tools, in order. */
 export function buildTools(build: RequestBuild): readonly TreeObject[] {
   return [...allowedTools(build.content).map((tool) => writeTool(tool, build)), ...buildHosted(build)];
 }
@@ -27,7 +26,7 @@ const writeTool = (tool: Tool, { names, flags, marks, warnings }: RequestBuild):
   ...marks.on(tool),
 });
 
-/** Description and schema; what the schema cannot express is added to the description. */
+/** What the schema cannot express is added to the description. */
 function describe(tool: Tool, warnings: TranslationWarnings): TreeObject {
   if (tool.freeform !== undefined) {
     if (tool.freeform.grammar !== undefined) warnings.warn('in_words', tool.path);

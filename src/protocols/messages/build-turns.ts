@@ -24,7 +24,6 @@ import {
 } from '../contract/index.js';
 import type { MessagesFlags } from './flags.js';
 
-/** Context of building one request. */
 export interface RequestBuild extends BuildContext {
   readonly target: UpstreamTarget;
   readonly flags: MessagesFlags;
@@ -57,7 +56,6 @@ export const markOf = (ttl?: string): TreeObject => ({
   ttl: LIFETIMES.includes(ttl) ? ttl : undefined,
 });
 
-/** Number of marked parts. */
 export function countMarks({ tools, lead, turns }: CallContent): number {
   const parts = turns.flatMap((turn) => turn.parts);
   const nested = parts.flatMap((part) => (part.kind === 'tool-result' ? part.parts : []));
@@ -69,7 +67,7 @@ interface Message {
   readonly content: TreeObject[];
 }
 
-/** The conversation by this protocol's rules. @throws AppError invalid_request for unsupported content */
+/** @throws AppError invalid_request for unsupported content */
 export function buildMessages(build: RequestBuild): readonly TreeObject[] {
   const { content, warnings, flags } = build;
   const writer = new BlockWriter(build);
@@ -143,7 +141,6 @@ const isReplayable = (part: Part, family: string): part is ReasoningPart =>
   part.opaque?.family === family &&
   (part.opaque.kind === 'signature' || part.opaque.kind === 'redacted');
 
-/** Writes parts as blocks. */
 class BlockWriter {
   private readonly ids = new ToolIds();
 
@@ -153,7 +150,7 @@ class BlockWriter {
     return parts.flatMap((part) => this.write(part, role));
   }
 
-  /** The block of a part; none if empty or unsupported. */
+  /** Empty if the part has no text or is unsupported. */
   private write(part: Part, role: Turn['role']): readonly TreeObject[] {
     switch (part.kind) {
       case 'text':
@@ -263,7 +260,7 @@ class ToolIds {
     return free;
   }
 
-  /** Call in order of the calls. */
+  /** In order of the calls. */
   ofResult(id: string): string {
     return this.known.get(id)?.open.shift() ?? conforming(id, RULE);
   }

@@ -25,7 +25,7 @@ import { buildToolChoice, buildTools, TOOL_NAMES } from './build-tools.js';
 import { FORCED_RESPOND, RESPOND, respondsByTool } from './decoder.js';
 import { messagesFlags } from './flags.js';
 
-/** Builds a request from another protocol. @throws AppError as `UpstreamAdapter.buildRequest` */
+/** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildMessagesRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content } = context;
   const flags = messagesFlags(target);
@@ -98,10 +98,7 @@ function buildTier({ content: { serviceTier }, warnings }: RequestBuild): string
   return undefined;
 }
 
-/**
- * The required output limit, including reasoning. Never raised for reasoning above what the client requested and what
- * is held.
- */
+/** Required by the protocol; includes reasoning. Not raised for reasoning above what is held. */
 function maxTokensOf({ content, target, warnings }: RequestBuild): number {
   return lowestOutputLimit(content, target, warnings) ?? target.maxOutputTokens;
 }
@@ -109,7 +106,7 @@ function maxTokensOf({ content, target, warnings }: RequestBuild): number {
 /** Min `top_p` with reasoning. */
 const MIN_TOP_P_WITH_THINKING = 0.95;
 
-/** Supported sampling parameters; only dropped values with an effect cause warnings. */
+/** Dropped values cause warnings if they have an effect. */
 function buildSampling({ content, flags, warnings }: RequestBuild, isThinking: boolean): TreeObject {
   const { temperature, topP, topK } = content.sampling;
   warnOfOthers(content.sampling, warnings);
@@ -131,7 +128,7 @@ function buildSampling({ content, flags, warnings }: RequestBuild, isThinking: b
   };
 }
 
-/** Parameters this protocol lacks. Seeds guarantee nothing, so they are dropped silently. */
+/** Seeds guarantee nothing, so they are dropped silently. */
 function warnOfOthers(sampling: Sampling, warnings: TranslationWarnings): void {
   if ((sampling.presencePenalty ?? 0) !== 0) warnings.warn('unsupported_parameter', 'presence_penalty');
   if ((sampling.frequencyPenalty ?? 0) !== 0) warnings.warn('unsupported_parameter', 'frequency_penalty');
@@ -139,7 +136,7 @@ function warnOfOthers(sampling: Sampling, warnings: TranslationWarnings): void {
   if (sampling.topLogprobs !== undefined) warnings.warn('unsupported_parameter', 'logprobs');
 }
 
-/** How the output format is requested: by a member, by a forced tool, by instruction, or not at all. */
+/** Requests the output format by a member, by a forced tool or by instruction. */
 interface FormatRequest {
   readonly format?: TreeObject;
   readonly tool?: TreeObject;

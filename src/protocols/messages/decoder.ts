@@ -32,7 +32,6 @@ const INPUT: ReadonlySet<string> = new Set(['input']);
 
 const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|error');
 
-/** Decodes a stream. */
 export class MessagesDecoder implements StreamDecoder {
   readonly #response: MessagesResponseReader;
   readonly #map: (event: CallEvent) => CallEvent;
@@ -82,7 +81,7 @@ export class MessagesDecoder implements StreamDecoder {
   }
 }
 
-/** An unstreamed response, decoded as a stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
+/** Decoded as a stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
 export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   readResponseFields(Buffer.from(body), RESPONSE);
   const message = readTree(body);
@@ -124,13 +123,13 @@ function readWithInput(event: SseEvent): JsonObject {
   }
 }
 
-// Structured output by tool: if the model does not support schemas for responses, it is forced to call a tool with the
-// schema, and its arguments become the response.
+// Structured output by tool: models without schemas for responses are forced to call a tool with the schema, and its
+// arguments become the response.
 
 export const RESPOND = 'respond';
 export const FORCED_RESPOND: TreeObject = { type: 'tool', name: RESPOND };
 
-/** Whether structured output uses a tool. Not possible with other tools or reasoning. */
+/** Not possible with other tools or reasoning. */
 export function respondsByTool({ format, tools, hostedTools, reasoning }: CallContent, flags: MessagesFlags): boolean {
   if (flags.takesFormats || format.kind !== 'schema' || tools.length + hostedTools.length > 0) return false;
   const mode = flags.thinkingMode;
@@ -138,7 +137,6 @@ export function respondsByTool({ format, tools, hostedTools, reasoning }: CallCo
   return format.schema.value['type'] === 'object' && withoutRootCombinators(format.schema) === undefined;
 }
 
-/** Turns the tool call into text. */
 const asText = (event: CallEvent): CallEvent => {
   switch (event.type) {
     case 'part-start':
@@ -157,6 +155,6 @@ const asText = (event: CallEvent): CallEvent => {
 const isRespond = (call: { readonly kind: string; readonly name?: string }): boolean =>
   call.kind === 'tool-call' && call.name === RESPOND;
 
-/** Maps events of a response with structured output by tool; otherwise the identity. */
+/** The identity unless structured output uses a tool. */
 const eventMapper = (content: CallContent, target: UpstreamTarget): ((event: CallEvent) => CallEvent) =>
   respondsByTool(content, messagesFlags(target)) ? asText : (event) => event;

@@ -58,7 +58,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   };
 }
 
-/** The client's reasoning budget in tokens; undefined if none. */
+/** In tokens. */
 export function thinkingBudget(fields: JsonFields): number | undefined {
   if (fields.optionalString('thinking.type', { maxLength: 64 }) !== 'enabled') return undefined;
   return fields.optionalInteger(THINKING_BUDGET, { min: 0 });
@@ -75,7 +75,7 @@ function userIn(fields: JsonFields): CallAffinity | undefined {
   return user === undefined ? undefined : { user };
 }
 
-/** Client headers and query sent with a verbatim request: version and betas. */
+/** Version and betas for verbatim requests. */
 export const requestContext = (call: Call): Pick<UpstreamRequest, 'query' | 'headers'> => ({
   query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
   headers: {

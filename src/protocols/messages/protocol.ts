@@ -29,7 +29,6 @@ import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
 const PING = renderSse('ping', '{"type":"ping"}');
 const DEFAULT_PAGE_MODELS = 20;
 
-/** Path of calls. */
 const MESSAGES_PATH = '/v1/messages';
 
 /** The client half of Anthropic's Messages. */
@@ -95,7 +94,6 @@ const MESSAGES_TOKEN_COUNT: TokenCountEndpoint = {
   render: (tokens) => ({ input_tokens: tokens }),
 };
 
-/** Remaining limits as Anthropic's headers. */
 export const renderMessagesLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
   ...headersOf('requests', requests),
   ...headersOf('tokens', tokens),
@@ -115,7 +113,6 @@ function headersOf(what: string, status: LimitStatus | undefined): Record<string
 
 const TEXTS = ['text', 'thinking', 'name', 'input', 'partial_json'];
 
-/** Where text is in this protocol. */
 const MESSAGES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['system', 'messages'],

@@ -45,7 +45,6 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
 /** Results of hosted tools: the following text contains the answer. */
 const RUN_BY_VENDOR = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|fallback)$/;
 
-/** The content of a message: a string or blocks. */
 export function readContent(message: TreeReader, context: ParseContext): readonly Part[] {
   const isUser = message.value('role') === 'user';
   const whole = message.value('content');
@@ -56,7 +55,6 @@ export function readContent(message: TreeReader, context: ParseContext): readonl
   });
 }
 
-/** Instructions: a string or text blocks. */
 export function readTexts(fields: TreeReader, name: string): readonly TextPart[] {
   const value = fields.value(name);
   if (typeof value === 'string') return [text(value)];

@@ -27,7 +27,7 @@ const SAMPLING = ['temperature', 'top_p', 'top_k'];
 /** Prefix of Claude Code's billing note before the instructions, which differs per call or session. */
 const BILLING_NOTE = 'x-anthropic-billing-header:';
 
-/** Parses a request. @throws AppError invalid_request naming the member */
+/** @throws AppError invalid_request naming the member */
 export function parseMessagesRequest(request: TreeObject, context: ParseContext): CallContent {
   const fields = new TreeReader(request);
   rejectVendorMembers(fields);
@@ -72,7 +72,7 @@ function instruct(conversation: ConversationBuilder, texts: readonly TextPart[])
   for (const { text, cache } of texts) conversation.addInstruction(text, cache);
 }
 
-/** @throws AppError for what only the vendor supports */
+/** @throws AppError for members that only the vendor supports */
 function rejectVendorMembers(fields: TreeReader): void {
   if (fields.has('thread')) throw new UnsupportedThread();
   if (fields.value('max_tokens') === 0) throw unsupported('max_tokens', 'must be 1 or more for this model');
@@ -125,7 +125,7 @@ function readFormat(fields: TreeReader): OutputFormat {
   return { kind: 'schema', schema, strict: isStrict(schema) };
 }
 
-/** Whether a schema is as complete as strict mode requires: nothing optional, no additional properties. */
+/** As complete as strict mode requires: nothing optional, no additional properties. */
 function isStrict({ value }: RawJson): boolean {
   return isClosed(value, true);
 }

@@ -13,7 +13,7 @@ import {
 import { TOOL_NAMES } from './build-tools.js';
 import { MessagesUsage } from './usage.js';
 
-/** A block in progress, with what is emitted only on completion. */
+/** A block in progress. */
 interface Block {
   /** Its text, if it comes as a whole. */
   whole: string;
@@ -34,10 +34,8 @@ const STOPS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
 ]);
 
 const REFUSAL = 'refusal';
-/** The default tier. */
 const DEFAULT_TIER = 'standard';
 
-/** Reads blocks of a response, whole or in pieces. */
 export class MessagesResponseReader {
   readonly #parts: PartSequencer;
   readonly #blocks = new Map<string, Block>();
@@ -62,7 +60,7 @@ export class MessagesResponseReader {
     return [{ type: 'call-start' }];
   }
 
-  /** Starts a block. Blocks of hosted tools and citations of them are ignored. */
+  /** Ignores blocks of hosted tools and their citations. */
   open(key: string, block: JsonObject): CallEvent[] {
     // A reused index: the previous block would never end.
     return [...this.close(key), ...this.#begin(key, block)];
@@ -135,7 +133,7 @@ export class MessagesResponseReader {
     return [...rest, ...this.#parts.finish(key)];
   }
 
-  /** Usage of an event or response. @param isEnd before the end, output is a placeholder */
+  /** @param isEnd before the end, output is a placeholder */
   report({ usage }: JsonObject, isEnd: boolean): CallEvent[] {
     const reported = isJsonObject(usage) ? usage : undefined;
     const merged = this.#usage.merge(reported);
@@ -146,12 +144,11 @@ export class MessagesResponseReader {
     return [{ type: 'usage-update', usage: known, ...(!this.#isReported && { isProvisional: true }) }];
   }
 
-  /** The stop reason; the last one counts. */
+  /** The last stop reason counts. */
   stop(end: JsonObject): void {
     if (typeof end['stop_reason'] === 'string') this.#end = end;
   }
 
-  /** End of the response. */
   finish(): CallEvent[] {
     const open = [...this.#blocks.keys()].flatMap((key) => this.close(key));
     const details = this.#end['stop_details'];
@@ -162,7 +159,7 @@ export class MessagesResponseReader {
 
   #openCall(key: string, block: JsonObject, state: Block): CallEvent[] {
     const wireName = textIn(block, 'name');
-    // Could not be answered.
+    // It could not be executed.
     if (wireName === '') return [];
     const { name, namespace, freeform } = this.#names.toolOf(wireName);
     const { input } = block;
@@ -205,7 +202,6 @@ export class MessagesResponseReader {
   }
 }
 
-/** Empty if absent or null. */
 function textIn(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';

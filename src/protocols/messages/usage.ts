@@ -34,7 +34,7 @@ export class MessagesUsage {
   #beside: Pick<TokenUsage, 'serviceTier' | 'toolUses' | 'speed' | 'geo'> = {};
   #iterations: readonly JsonObject[] = [];
 
-  /** Merges a `usage` object. Returns the current usage, or undefined if the object is empty. */
+  /** Undefined if the report is empty. */
   merge(usage: JsonObject | undefined): TokenUsage | undefined {
     if (usage === undefined || Object.keys(usage).length === 0) return undefined;
     this.#prompt = this.#mergePrompt(usage);
@@ -119,9 +119,9 @@ const TURNS: ReadonlySet<unknown> = new Set(['message', 'fallback_message']);
 const ADDITIONAL: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 /**
- * Adds iterations to the usage. Totals cover the response; compaction and advisors are additional; turns of a declined
- * model and tool loops are included or not, depending on the upstream. So turns of the serving model are summed again,
- * and those of other models become passes.
+ * Adds iterations. Totals cover the response; compaction and advisors are additional; turns of a declined model and
+ * tool loops are included or not, depending on the upstream. So turns of the serving model are summed again, and those
+ * of other models become passes.
  */
 function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): TokenUsage {
   const turns = iterations.filter(({ type }) => TURNS.has(type));
@@ -142,7 +142,7 @@ function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): 
   };
 }
 
-/** The model whose turns are the answer; undefined when only one took part, which is the one that was asked for. */
+/** The model of the response; undefined if only the requested one took part. */
 function servingModel(turns: readonly JsonObject[]): string | undefined {
   const fallback = turns.findLast(({ type }) => type === 'fallback_message');
   if (fallback !== undefined) return modelIn(fallback['model']);

@@ -80,7 +80,7 @@ const BLOCK_TEXTS = ['text', 'thinking', 'name'];
 
 const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta)|error');
 
-/** Meters the events of a response without changing them. */
+/** Meters events without changing them. */
 export class MessagesMeter implements StreamMeter {
   readonly #head: CallHead;
   readonly #usage = new MessagesUsage();
@@ -181,7 +181,6 @@ const stateOfMessage = ({ fields }: Pick<CallHead, 'fields'>, message: JsonObjec
   ...objectsIn(message['content']).flatMap(stateOfBlock),
 ];
 
-/** @param holder a message, or the `delta` of a `message_delta` */
 function stateOfContainer({ container }: JsonObject): readonly CreatedState[] {
   return isJsonObject(container) ? createdState('container', container['id'], container['expires_at']) : [];
 }

@@ -24,7 +24,7 @@ import { responsesFlags, type ResponsesFlags } from './flags.js';
 import { MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ItemContext, itemsOfTurn, NAME_RULE } from './items.js';
 
-/** Builds a request from another protocol. Nothing is stored upstream: reasoning is returned encrypted. */
+/** Nothing is stored upstream: reasoning is returned encrypted. */
 export function buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content, warnings } = context;
   const flags = responsesFlags(target);
@@ -52,7 +52,7 @@ export function buildRequest(context: BuildContext, target: UpstreamTarget): Ups
   };
 }
 
-/** Parameters this protocol lacks. Stop sequences are enforced in the response. */
+/** Stop sequences are enforced in the response. */
 function addWarnings({ sampling }: CallContent, warnings: TranslationWarnings): void {
   const unsupportedValues = {
     top_k: sampling.topK,
@@ -132,7 +132,6 @@ function formatOf(format: OutputFormat): TreeObject {
 
 const WEB_SEARCH = 'web_search';
 
-/** Members about tools; none without tools. */
 function buildTools({ content, warnings }: BuildContext, flags: ResponsesFlags, names: ToolNames): TreeObject {
   const hosted = supportedHostedTools(content, ({ type }) => type === WEB_SEARCH && flags.searchesWeb, warnings);
   const isFiltered = !flags.takesAllowedTools;

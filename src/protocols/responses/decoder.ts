@@ -26,7 +26,6 @@ const REASONS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
   ['content_filter', 'content_filter'],
 ]);
 
-/** Decodes a stream. */
 export class ResponsesDecoder implements StreamDecoder {
   private readonly items: ResponseItems;
   private hasBegun = false;
@@ -52,7 +51,6 @@ export class ResponsesDecoder implements StreamDecoder {
     return [];
   }
 
-  /** A complete response, also at the end of a stream. */
   response(response: JsonObject): readonly CallEvent[] {
     if (response['status'] === 'failed') throw failed(response);
     const output = Array.isArray(response['output']) ? (response['output'] as readonly unknown[]) : [];
@@ -105,7 +103,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 }
 
-/** An unstreamed response. @throws AppError when it is an error in disguise, or not a JSON object */
+/** @throws AppError when it is an error in disguise, or not a JSON object */
 export function decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parseResponse(body);
   if (response['error']) throw failed(response);
@@ -117,7 +115,7 @@ export function decodeResponse(body: string, content: CallContent, target: Upstr
 
 const failed = (response: JsonObject): AppError => classifyInnerError({ error: response['error'] ?? {} });
 
-/** An unknown event, or an error in another protocol's form. */
+/** @throws AppError when it is an error in another protocol's form */
 function ignored(data: JsonObject): readonly CallEvent[] {
   if (data['error']) throw failed(data);
   return [];

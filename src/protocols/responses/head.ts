@@ -27,7 +27,7 @@ export const OUTPUT_LIMIT = 'max_output_tokens';
 /** The vendor's minimum. */
 export const MIN_OUTPUT_TOKENS = 16;
 const PREVIOUS_RESPONSE = 'previous_response_id';
-/** Max length of response IDs, longer than any vendor's. */
+/** Longer than any vendor's. */
 export const MAX_ID_LENGTH = 1024;
 /** An ID, or an object with one. */
 const CONVERSATION = 'conversation';

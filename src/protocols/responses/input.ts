@@ -16,7 +16,6 @@ import {
   type TreeReader,
 } from '../contract/index.js';
 
-/** Where items are added. */
 interface Reading {
   readonly conversation: ConversationBuilder;
   readonly context: ParseContext;
@@ -45,14 +44,13 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
 const HOSTED =
   /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call|(?:computer|local_shell|shell|apply_patch)_call(?:_output)?|tool_search_output|mcp_list_tools|mcp_approval_(?:request|response)|program(?:_output)?)$/;
 
-/** Reads the input, a string or items, into a conversation. */
+/** A string or items. */
 export function readInput(request: TreeReader, reading: Reading): void {
   const input = request.value('input');
   if (typeof input === 'string') reading.conversation.addTurn('user', [{ kind: 'text', text: input }]);
   else for (const item of request.children('input')) readerOf(item)(item, reading);
 }
 
-/** Items of a type. */
 export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[] =>
   typeof request.value('input') === 'string'
     ? []
@@ -154,7 +152,7 @@ function readContent(item: TreeReader, name: string): readonly ContentPart[] {
   });
 }
 
-/** Parts allowed in assistant messages; others cause warnings. */
+/** Other parts cause warnings. */
 function assistantParts(item: TreeReader, warnings: TranslationWarnings): readonly Part[] {
   return readContent(item, 'content').filter((part) => {
     const isSupported = part.kind === 'text' || part.kind === 'refusal';
@@ -163,7 +161,6 @@ function assistantParts(item: TreeReader, warnings: TranslationWarnings): readon
   });
 }
 
-/** Parts allowed in tool results. */
 function resultParts(item: TreeReader): readonly (TextPart | ImagePart | FilePart)[] {
   return readContent(item, 'output').flatMap((part) => {
     if (part.kind === 'audio') throw unsupported(item.pathOf('output'), 'cannot contain audio with this upstream');

@@ -14,7 +14,6 @@ export class EventLog {
   #text = '';
   #next = 0;
 
-  /** Sequence number of the next event. */
   get next(): number {
     return this.#next;
   }
@@ -32,7 +31,6 @@ export class EventLog {
   }
 }
 
-/** Position of an item. */
 export interface Place {
   readonly id: string;
   readonly index: number;
@@ -41,10 +39,8 @@ export interface Place {
 /** Status of a finished item; reasoning has none. */
 export type ItemStatus = 'completed' | 'incomplete';
 
-/** An item in progress: writes the events between its start and end. */
 interface ItemWriter {
   readonly place: Place;
-  /** The item at its start. */
   readonly empty: JsonObject;
   delta(text: string): void;
   whole(status: ItemStatus): JsonObject;
@@ -68,7 +64,6 @@ export class MessageItem implements ItemWriter {
     return this.#item('in_progress');
   }
 
-  /** Members of the current part. */
   #partMembers(): string {
     return `${placeMembers(this.place)},"content_index":${this.#content.length}`;
   }
@@ -130,7 +125,6 @@ const citationOf = ({ url, title }: Annotation): JsonObject => ({
   title,
 });
 
-/** Wire names of both kinds of calls. */
 const FUNCTION = { type: 'function_call', member: 'arguments', events: 'response.function_call_arguments' } as const;
 const FREEFORM = { type: 'custom_tool_call', member: 'input', events: 'response.custom_tool_call_input' } as const;
 

@@ -46,7 +46,7 @@ export function* itemsOfTurn({ role, parts }: Turn, context: ItemContext): Gener
   yield* messageOf(role, content, context);
 }
 
-/** A part as its own item; undefined for message content and dropped parts. */
+/** Undefined for message content and dropped parts. */
 function itemOf(part: Part, context: ItemContext): TreeObject | undefined {
   switch (part.kind) {
     case 'tool-call':

@@ -23,7 +23,6 @@ import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
 import { RESPONSES_STORAGE } from './stored.js';
 
-/** Path of calls. */
 export const RESPONSES_PATH = '/v1/responses';
 
 /** The client half of OpenAI's Responses. */
@@ -77,7 +76,6 @@ const RESPONSES_TOKEN_COUNT: TokenCountEndpoint = {
 
 const TEXTS = ['text', 'refusal', 'name', 'arguments', 'input', 'code'];
 
-/** Where text is in this protocol. */
 const RESPONSES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['instructions', 'input'],

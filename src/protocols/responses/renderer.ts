@@ -26,7 +26,6 @@ const INCOMPLETE: Partial<Record<StopReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** Renders the events of a response. */
 export class ResponsesRenderer implements StreamRenderer {
   readonly #events = new EventLog();
   readonly #response: ResponseObject;
@@ -35,7 +34,7 @@ export class ResponsesRenderer implements StreamRenderer {
   /** An item ends when the next one starts or the response stops, which decides whether it is complete. */
   #item: Item | undefined;
   #part: PartStart['kind'] = 'text';
-  /** Some of the part was sent. */
+  /** Part of it was sent. */
   #isStarted = false;
   #stop: StopReason = 'end';
   #usage: TokenUsage | undefined;
@@ -44,7 +43,6 @@ export class ResponsesRenderer implements StreamRenderer {
     this.#response = new ResponseObject(context.call, context.request);
   }
 
-  /** The final response object. */
   get response(): string {
     const incompleteReason = INCOMPLETE[this.#stop];
     const status = incompleteReason === undefined ? 'completed' : 'incomplete';

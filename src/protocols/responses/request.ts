@@ -18,13 +18,12 @@ import {
 import { OUTPUT_LIMIT } from './head.js';
 import { itemsOf, readInput } from './input.js';
 
-/** Schemas are kept as text. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema']);
 
 /** Stored at the vendor, or specific to it. */
 const VENDORS = ['previous_response_id', 'conversation', 'prompt', 'access_programs'];
 
-/** Parses a request. @throws AppError invalid_request naming the member */
+/** @throws AppError invalid_request naming the member */
 export function parseRequest(body: TreeObject, context: ParseContext): CallContent {
   const request = new TreeReader(body);
   rejectVendorMembers(request);

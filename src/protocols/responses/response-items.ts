@@ -26,7 +26,7 @@ const DELTAS: ReadonlyMap<string, DeltaKind> = new Map<string, DeltaKind>([
   ['response.reasoning_text.delta', 'reasoning'],
 ]);
 
-/** Assembles parts from items, however much of them an upstream sends. */
+/** Assembles parts from items, however an upstream sends them. */
 export class ResponseItems {
   private readonly parts: PartSequencer;
   private readonly names: ToolNames;
@@ -58,7 +58,6 @@ export class ResponseItems {
     return this.refusals > 0;
   }
 
-  /** An item starts; calls are emitted immediately. */
   added(event: JsonObject): CallEvent[] {
     const item = objectIn(event, 'item');
     const key = this.keyOf(event, item);
@@ -81,12 +80,11 @@ export class ResponseItems {
     }
   }
 
-  /** A part of a message is complete. */
   contentDone(event: JsonObject): CallEvent[] {
     return this.content(contentKey(this.keyOf(event), event['content_index']), objectIn(event, 'part'));
   }
 
-  /** An item is complete; whatever was not emitted yet is emitted here. */
+  /** Emits what was not emitted yet. */
   done(event: JsonObject): CallEvent[] {
     const item = objectIn(event, 'item');
     const key = this.keyOf(event, item);

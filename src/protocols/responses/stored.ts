@@ -29,7 +29,7 @@ function referencesIn(request: TreeObject): ResponseReferences {
 }
 
 /**
- * The earlier input and output, then the request's own input, with items in place of references.
+ * Puts the previous input and output in front, and items in place of references.
  * @throws AppError invalid_request naming a missing response or item, or an item referred to twice
  */
 function expand(request: TreeObject, { response: previousResponse, ofItems }: ResolvedResponses): TreeObject {
@@ -90,7 +90,7 @@ function parsed(last: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** References may omit their type or send null: they have an ID but neither role nor content. */
+/** References may omit their type: they have an ID but neither role nor content. */
 function referenceIn(item: JsonTree): string | undefined {
   if (!isTreeObject(item) || typeof item['id'] !== 'string') return undefined;
   const type = item['type'] ?? undefined;
@@ -124,7 +124,7 @@ const duplicateReference = (id: string, param: string): AppError =>
 const DEFAULT_ITEMS = 20;
 const MAX_ITEMS = 100;
 
-/** A page of a response's input items, newest first by default. */
+/** Newest first by default. */
 export function inputItems(parentId: string, input: readonly JsonTree[], query: URLSearchParams): TreeObject {
   const items = input.map((item, index) => withId(item, parentId, index));
   const ordered = orderOf(query) === 'asc' ? items : items.toReversed();

@@ -17,7 +17,7 @@ import { MAX_ID_LENGTH } from './head.js';
 
 const TOTALS = { input: 'input_tokens', output: 'output_tokens' };
 
-/** Usage for clients; unknown counts are zero. Passes are included in the totals, since the protocol has none. */
+/** Unknown counts are zero. Passes are included in the totals, since the protocol has none. */
 export function writeUsage(reported: TokenUsage): JsonObject {
   const usage = withPasses(reported);
   const written = cacheWrites(usage);
@@ -37,12 +37,10 @@ export function writeUsage(reported: TokenUsage): JsonObject {
   };
 }
 
-/** Usage members for a field reader. */
 export const usageMembers = (parent: string): readonly string[] =>
   ['usage', 'service_tier', 'id', 'model', 'output', 'tool_usage'].map((name) => parent + name);
 
 /**
- * Usage of a response and other charged items.
  * @param parent `response.` within an event, else empty
  * @param toolUses hosted tools
  */
@@ -106,7 +104,7 @@ function imageGenerationIn(usage: JsonObject): ImageGenerationUsage | undefined 
   return isUsed ? { textInput, imageInput, textOutput, imageOutput } : undefined;
 }
 
-// Uses of hosted tools. Each is an item with the tool's name plus `_call` as type, as are client-run calls, which are
+// Each use of a hosted tool is an item with the tool's name plus `_call` as type, as are client-run calls, which are
 // free.
 
 const CLIENTS_OWN = 'function|custom_tool|computer|local_shell|shell|apply_patch|tool_search';
@@ -118,10 +116,7 @@ const UPSTREAMS_CALL = new RegExp(`"type"\\s*:\\s*"(?!(?:${CLIENTS_OWN})_call")[
 
 export type ToolUses = Readonly<Record<string, number>>;
 
-/**
- * Uses among the items at this path; undefined if none.
- * @param text JSON that contains the response
- */
+/** @param text JSON that contains the response */
 export function toolUsesIn(text: string, fields: JsonFields, path: string): ToolUses | undefined {
   if (!mayUseTools(text)) return undefined;
   const items = fields.field(path)?.kind === 'array' ? (fields.value(path) as readonly unknown[]) : [];
@@ -135,7 +130,6 @@ export function withItem(uses: ToolUses | undefined, event: SseEvent, read: () =
 
 const mayUseTools = (text: string): boolean => text.includes(SOME_CALL) && UPSTREAMS_CALL.test(text);
 
-/** Adds the uses among these items. */
 export function countTools(items: readonly unknown[], before?: ToolUses): ToolUses | undefined {
   const uses: Record<string, number> = { ...before };
   for (const item of items) {

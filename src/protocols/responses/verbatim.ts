@@ -39,7 +39,6 @@ import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
 const RESPONSE_MEMBERS = jsonInterests(...usageMembers(''), 'status', 'error');
-/** Members with output. */
 const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 
 /** Responses for its own clients. */
@@ -87,13 +86,12 @@ const TERMINAL = jsonInterests(...usageMembers(RESPONSE), 'error');
 /** Items that start empty; others are content. */
 const EMPTY_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
 
-/** Meters the events of a response without changing them. */
+/** Meters events without changing them. */
 export class ResponsesMeter implements StreamMeter {
   readonly #head: CallHead;
   #begun = false;
   /** The final event has arrived. */
   #over = false;
-  /** So has the marker after it. */
   #marked = false;
   /** Counted during the stream, for servers whose final event has no output. */
   #toolUses: ToolUses | undefined;
@@ -192,13 +190,11 @@ export class ResponsesMeter implements StreamMeter {
 // State created by a response, from the types of openai 7.57.0: the conversation, containers of the code interpreter
 // and the shell, and files written by code (`container_file_citation`, `file_path`).
 
-/** @param response complete */
 const stateOfResponse = ({ conversation, output }: JsonObject): readonly CreatedState[] => [
   ...(isJsonObject(conversation) ? createdState('conversation', conversation['id']) : []),
   ...objectsIn(output).flatMap(stateOfItem),
 ];
 
-/** @param item output item */
 function stateOfItem({ type, container_id: id, environment, content }: JsonObject): readonly CreatedState[] {
   switch (type) {
     case 'code_interpreter_call':
