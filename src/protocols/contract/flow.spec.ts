@@ -7,8 +7,8 @@ function aSource() {
   return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') };
 }
 
-describe('the flow of an answer', () => {
-  it('stands still while anybody holds it', () => {
+describe('Flow', () => {
+  it('pauses while any holder holds it', () => {
     const [flow, source] = [new Flow(), aSource()];
     flow.attach(source);
     flow.hold('client');
@@ -20,7 +20,7 @@ describe('the flow of an answer', () => {
     expect([source.told, flow.paused]).toEqual([['pause', 'resume'], false]);
   });
 
-  it('says whether it is the client that takes nothing', () => {
+  it('tells whether the client is not reading', () => {
     const flow = new Flow();
     flow.hold('credit');
     expect([flow.paused, flow.full]).toEqual([true, false]);
@@ -28,7 +28,7 @@ describe('the flow of an answer', () => {
     expect(flow.full).toBe(true);
   });
 
-  it('pauses a source that comes while it is held, and no source that has gone', () => {
+  it('pauses a source attached while held, and no detached source', () => {
     const [flow, first, second] = [new Flow(), aSource(), aSource()];
     const detach = flow.attach(first);
     flow.hold('client');
@@ -38,7 +38,7 @@ describe('the flow of an answer', () => {
     expect([first.told, second.told]).toEqual([['pause'], ['pause', 'resume']]);
   });
 
-  it('counts how long it has been held, by however many at once', async () => {
+  it('counts held time once for several holders', async () => {
     const flow = new Flow();
     expect(flow.pausedMs).toBe(0);
     flow.hold('client');
@@ -56,7 +56,7 @@ describe('the flow of an answer', () => {
   });
 });
 
-describe('what an answer stands still for', () => {
+describe('Waits', () => {
   let nowMs: number;
   let waits: Waits;
   beforeEach(() => {
@@ -74,12 +74,12 @@ describe('what an answer stands still for', () => {
     waits.end('client');
   };
 
-  it('is nothing, as long as it does not', () => {
+  it('has no records without waits', () => {
     waits.end('client');
     expect(records()).toBeUndefined();
   });
 
-  it('is noted by reason, with how often, how long, and when', () => {
+  it('records number, duration and times by reason', () => {
     wait(10, 5);
     nowMs = 1020;
     waits.begin('credit');
@@ -99,7 +99,7 @@ describe('what an answer stands still for', () => {
     });
   });
 
-  it('counts what still goes on, until the end of the call', () => {
+  it('counts ongoing waits until the end of the call', () => {
     wait(10, 5);
     nowMs = 1040;
     waits.begin('client');
@@ -115,12 +115,12 @@ describe('what an answer stands still for', () => {
     });
   });
 
-  it('leaves out what took no time', () => {
+  it('omits waits without duration', () => {
     wait(10, 0.2);
     expect(records()).toBeUndefined();
   });
 
-  it('keeps twenty spans, joined where they lie closest together, and the sum of the waits alone', () => {
+  it('keeps twenty spans, merging the closest, and the exact total', () => {
     // Each second one of 100 ms, and a short one 10 ms behind the fourth.
     for (let second = 0; second < 20; second += 1) {
       wait(second * 1000, 100);
@@ -135,7 +135,7 @@ describe('what an answer stands still for', () => {
     ]);
   });
 
-  it('stays small however often a client stops', () => {
+  it('stays small however often a client pauses', () => {
     for (let at = 0; at < 5000; at += 1) wait(at * 10, 4);
     const { count, ms, spans } = records()!.client!;
     expect([count, ms]).toEqual([5000, 20_000]);
@@ -143,7 +143,7 @@ describe('what an answer stands still for', () => {
     expect(spans.at(-1)!.reduce((sum, part) => sum + part)).toBe(49_994);
   });
 
-  it('is told by the flow who holds it', () => {
+  it('is recorded by the flow', () => {
     const flow = new Flow(waits);
     flow.hold('client');
     nowMs = 1010;

@@ -6,17 +6,17 @@ import { jsonInterests } from './json-interests.js';
 const spliced = (body: string, ...edits: JsonEdit[]): string =>
   Buffer.from(splice(Buffer.from(body), edits)).toString();
 
-describe('splicing', () => {
-  it('gives the body itself back when there is nothing to do', () => {
+describe('SplicedBody', () => {
+  it('returns the body itself without edits', () => {
     const body = Buffer.from('{}');
     expect(splice(body, [])).toBe(body);
   });
 
-  it('makes edits in any order', () => {
+  it('applies edits in any order', () => {
     expect(spliced('abcdef', { start: 4, end: 5, text: 'E' }, { start: 0, end: 2, text: 'Ä' })).toBe('ÄcdEf');
   });
 
-  it('keeps the order of insertions at one place, in front of a replacement there', () => {
+  it('keeps the order of insertions, before a replacement at the same position', () => {
     const edits = [
       { start: 1, end: 1, text: '1' },
       { start: 1, end: 1, text: '2' },
@@ -24,7 +24,7 @@ describe('splicing', () => {
     expect(spliced('abc', { start: 1, end: 2, text: 'X' }, ...edits)).toBe('a12Xc');
   });
 
-  it('hands over what stands between the edits as it lies in memory, and knows its length', () => {
+  it('passes unedited parts without copying, and knows its length', () => {
     const bytes = Buffer.alloc(6, 'abcdef');
     const body = new SplicedBody({ bytes }, [{ start: 2, end: 3, text: 'ÄÄ' }]);
     const pieces = body.pieces();
@@ -43,7 +43,7 @@ describe('splicing', () => {
     ],
     [[{ start: 5, end: 7, text: '' }]],
     [[{ start: 3, end: 2, text: '' }]],
-  ])('refuses edits that overlap or leave the body: %j', (edits) => {
+  ])('rejects edits that overlap or leave the body: %j', (edits) => {
     expect(() => spliced('abcdef', ...edits)).toThrow(RangeError);
   });
 
@@ -76,7 +76,7 @@ const without = (body: string): string => {
 };
 const SEALED = '{ "type": "thinking", "thinking": "a \\" } ]", "signature" : "rly1.abc.def" }';
 
-describe('what this relay has sealed', () => {
+describe('sealed reasoning', () => {
   it.each([
     [`{"content":[${SEALED}, {"text":"a"}]}`, '{"content":[ {"text":"a"}]}'],
     [`{"content":[{"text":"a"} , ${SEALED} ]}`, '{"content":[{"text":"a"}  ]}'],
@@ -87,7 +87,7 @@ describe('what this relay has sealed', () => {
     ['{"x":[{"type":"redacted_thinking","data":"rly1.a.b"},1]}', '{"x":[1]}'],
     ['{"input":[{"content":[{"data":"rly1.a.b"}],"encrypted_content":"rly1.c.d"},1]}', '{"input":[1]}'],
     ['{"input":[1,{"content":[{"data":"rly1.a.b"},2],"encrypted_content":"rly1.c.d"}]}', '{"input":[1]}'],
-  ])('is taken out with the object that carries it: %s', (body, expected) => {
+  ])('is removed with its object: %s', (body, expected) => {
     expect(without(body)).toBe(expected);
   });
 
@@ -95,17 +95,17 @@ describe('what this relay has sealed', () => {
     '{"model":"m","data":"rly1.a.b"}',
     '{"model":"m","stream_options":{"signature":"rly1.a.b"}}',
     '{"content":[{"type":"tool_use","input" : {"data":"rly1.a.b"}}]}',
-  ])('stays where nothing could be left in its place: %s', (body) => {
+  ])('stays where removal would be invalid: %s', (body) => {
     expect(without(body)).toBe(body);
   });
 
-  it('is found in a body with very many of them, the first ones', () => {
+  it('is found up to the limit', () => {
     const body = Buffer.from(`{"x":[${Array.from({ length: 20_000 }).fill('{"data":"rly1.a"}').join(',')}]}`);
     const reader = new JsonReader(jsonInterests());
     expect(reader.end({ bytes: body }).sealed).toHaveLength(10_000);
   });
 
-  it('is a text like any other where people write it', () => {
+  it('is ignored in ordinary text', () => {
     const body = '{"messages":[{"content":"rly1.abc"},{"content":"say \\"signature\\": \\"rly1.x\\""},["rly1.x"]]}';
     expect(without(body)).toBe(body);
   });

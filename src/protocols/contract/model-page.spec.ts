@@ -8,7 +8,7 @@ const ids = (query: string, defaultLimit = 20): [first: unknown, last: unknown, 
   return [page['first_id'], page['last_id'], page['has_more']];
 };
 
-describe('pages of models (case 110)', () => {
+describe('model pages (case 110)', () => {
   it.each<[string, ReturnType<typeof ids>]>([
     ['', ['m/0', 'm/19', true]],
     ['limit=1000', ['m/0', 'm/29', false]],
@@ -21,7 +21,7 @@ describe('pages of models (case 110)', () => {
     expect(ids(query)).toEqual(expected);
   });
 
-  it('shows all where the dialect knows no pages', () => {
+  it('lists all models by default', () => {
     expect(ids('', Infinity)).toEqual(['m/0', 'm/29', false]);
   });
 
@@ -33,11 +33,11 @@ describe('pages of models (case 110)', () => {
     ['after_id=nobody', 'after_id'],
     ['before_id=nobody', 'before_id'],
     ['after_id=m/1&before_id=m/3', 'before_id'],
-  ])('refuses %s', (query, param) => {
+  ])('rejects %s', (query, param) => {
     expect(refusalOf(() => ids(query))).toMatchObject({ kind: 'invalid_request', details: { param } });
   });
 
-  it('shows models so that clients of every dialect can read them', () => {
+  it('renders models for clients of every protocol', () => {
     expect(renderModelPage(models, aRequestLine({ query: 'limit=1' }))).toEqual({
       object: 'list',
       data: [

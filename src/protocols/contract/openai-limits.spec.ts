@@ -13,7 +13,7 @@ describe('renderOpenAiLimits', () => {
     [59_001, '1m0s'],
     [105_000, '1m45s'],
     [360_000, '6m0s'],
-  ])('tells %d ms as %s', (ms, text) => {
+  ])('renders %d ms as %s', (ms, text) => {
     expect(reset(ms)).toBe(text);
   });
 });

@@ -9,8 +9,8 @@ const tool = (name: string): Tool => ({ name, schema: undefined, path: 'tools[0]
 const hosted = (type: string, path: string): HostedTool => ({ type, path });
 const isSearch = ({ type }: HostedTool): boolean => type === 'web_search';
 
-describe('the tools of a client', () => {
-  it('are all allowed, unless it names some (case 58)', () => {
+describe('client tools', () => {
+  it('are all allowed unless restricted (case 58)', () => {
     const tools = [tool('a'), tool('b'), tool('c')];
     const allowed = (toolChoice: Parameters<typeof allowedTools>[0]['toolChoice']): readonly string[] =>
       allowedTools({ tools, toolChoice }).map(({ name }) => name);
@@ -20,7 +20,7 @@ describe('the tools of a client', () => {
     expect(allowed({ mode: 'auto', allowed: [] })).toEqual([]);
   });
 
-  it('may be as many as a request has room for', () => {
+  it('may be very many', () => {
     const tools = Array.from({ length: 100_000 }, (_, index) => tool(`t${index}`));
     const names = tools.map(({ name }) => name).toReversed();
     const allowed = (): unknown[] => [...allowedTools({ tools, toolChoice: { mode: 'auto', allowed: names } })];
@@ -28,7 +28,7 @@ describe('the tools of a client', () => {
     expect(cpuMs(allowed)).toBeLessThan(LINEAR_MS);
   });
 
-  it('are left out where only their vendor runs them, and refused where none is left', () => {
+  it('are dropped if only the vendor runs them, and rejected if none is left', () => {
     const both = [hosted('mcp', 'tools[0]'), hosted('web_search', 'tools[1]')];
     const warnings = new TranslationWarnings(false);
     expect(supportedHostedTools(aContent({ hostedTools: both }), isSearch, warnings)).toEqual([both[1]]);
