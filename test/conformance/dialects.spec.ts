@@ -11,7 +11,7 @@ const foldersIn = (path: string): string[] =>
     .map(({ name }) => name)
     .toSorted();
 
-// Folders without an adapter hold what protocols share.
+// Folders without an adapter are shared.
 const isProtocol = (name: string): boolean =>
   ['upstream', 'protocol'].some((half) => existsSync(resolve(PROTOCOLS, name, `${half}.ts`)));
 const CLIENT_PROTOCOLS = foldersIn(PROTOCOLS).filter(isProtocol);

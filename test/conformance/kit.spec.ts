@@ -26,7 +26,7 @@ import { TelegraphUpstream } from './toy/upstream.js';
 import { telegraphVendor } from './toy/vendor.js';
 import { upstreamAbilities } from './upstream-half/index.js';
 
-/** What of a half is wrong, by the kit: the abilities of which something does not hold. */
+/** Abilities with failing checks. */
 function wrongIn(abilities: Abilities<string>, lacks: Lacks<string> = {}): string[] {
   const isWrong = ({ run }: { readonly run: () => void }): boolean => {
     try {
@@ -47,7 +47,7 @@ const wrongInUpstream = (upstream: UpstreamAdapter): string[] =>
 const wrongInClient = (protocol: ProtocolAdapter): string[] =>
   wrongIn(clientAbilities({ protocol, client: telegraphClient }), telegraphClient.lacks);
 
-/** An upstream half that builds from a content that has been changed before. */
+/** An upstream half that builds from modified content. */
 const building = (change: (context: BuildContext) => BuildContext): UpstreamAdapter =>
   new (class extends TelegraphUpstream {
     override buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
@@ -60,7 +60,7 @@ const withContent = (context: BuildContext, content: Partial<CallContent>): Buil
   content: { ...context.content, ...content },
 });
 
-/** An upstream half whose streams are read by a decoder around its own, of a content that has been changed before. */
+/** An upstream half with a wrapped decoder of modified content. */
 const decoding = (
   around: (decoder: StreamDecoder) => StreamDecoder,
   change: Partial<CallContent> = {},
@@ -71,7 +71,6 @@ const decoding = (
     }
   })();
 
-/** Hears nothing. */
 const deaf = (context: BuildContext): BuildContext =>
   withContent(context, {
     turns: context.content.turns.map(({ role, parts }) => ({
@@ -80,7 +79,7 @@ const deaf = (context: BuildContext): BuildContext =>
     })),
   });
 
-/** Tells everything at the end. */
+/** Emits everything at the end. */
 function late(decoder: StreamDecoder): StreamDecoder {
   const told: CallEvent[] = [];
   return {
@@ -92,7 +91,7 @@ function late(decoder: StreamDecoder): StreamDecoder {
   };
 }
 
-/** Takes a stream that is cut off for one that has ended well. */
+/** Treats a truncated stream as complete. */
 function credulous(decoder: StreamDecoder): StreamDecoder {
   const told: CallEvent[] = [];
   return {
@@ -112,13 +111,13 @@ function credulous(decoder: StreamDecoder): StreamDecoder {
   };
 }
 
-/** Says of what it sends all the same that it is lost. */
+/** Warns of members that it sends. */
 function doubting(context: BuildContext): BuildContext {
   if (context.content.lead.length > 0) context.warnings.warn('unsupported_content', 'messages');
   return context;
 }
 
-/** Remembers what it has built already. */
+/** Keeps state of earlier requests. */
 function forgetful(): UpstreamAdapter {
   const built = new WeakSet<CallContent>();
   return building((context) => {
@@ -128,14 +127,14 @@ function forgetful(): UpstreamAdapter {
   });
 }
 
-/** Takes every refusal with 400 for a fault of the request. */
+/** Treats every 400 as a request error. */
 class Deaf extends TelegraphUpstream {
   override classifyError(...[status, headers, body]: Parameters<TelegraphUpstream['classifyError']>): AppError {
     return classifyUpstream(status, headers, body);
   }
 }
 
-/** Tells the names that people read. */
+/** Lists display names. */
 const titled = (): UpstreamAdapter =>
   Object.assign(new TelegraphUpstream(), {
     modelListing: modelListing({ list: 'wires', nameOf: ({ to }) => (typeof to === 'string' ? to : undefined) }),
@@ -179,7 +178,7 @@ describe('an upstream half that is wrong in one respect', () => {
   });
 });
 
-/** For a dialect that can demand a call, and cannot say of which tool. */
+/** For protocols that can force a call but not choose the tool. */
 const demanding = (offered: (content: CallContent, name: string) => CallContent['tools']): UpstreamAdapter =>
   building((context) => {
     const { toolChoice } = context.content;
@@ -197,7 +196,7 @@ describe('an upstream half whose dialect has no word for the choice of one tool'
   });
 });
 
-/** A client half that renders what has been changed before. */
+/** A client half that renders modified events. */
 const telling = (
   changeResult: (result: CallResult) => CallResult,
   around: (renderer: StreamRenderer) => StreamRenderer,
@@ -211,7 +210,7 @@ const telling = (
     }
   })();
 
-/** Counts nothing as cached. */
+/** Drops cached tokens. */
 const uncached = (result: CallResult): CallResult => ({
   ...result,
   usage: result.usage && { ...result.usage, cacheRead: 0 },
@@ -222,7 +221,7 @@ const uncachedStream = (renderer: StreamRenderer): StreamRenderer => ({
   fail: (error) => renderer.fail(error),
 });
 
-/** Writes each share when the next one comes. */
+/** Delays each event by one. */
 function lateStream(renderer: StreamRenderer): StreamRenderer {
   let kept = '';
   return {
@@ -251,7 +250,7 @@ class Unruly extends TelegraphProtocol {
   }
 }
 
-/** As if it read its heads without a table of members. */
+/** Without a member table. */
 class Tableless extends TelegraphProtocol {
   override headReader(...[request]: Parameters<TelegraphProtocol['headReader']>): HeadReader {
     const reader = super.headReader(request);

@@ -62,13 +62,13 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
 
   const USAGE = { ...UNCACHED, cacheRead: lacks['usage of cached tokens'] === undefined ? 400 : 0 };
   const SAID: Heard = { ...SAID_UNCACHED, usage: USAGE };
-  /** $1/M in, $0.1/M of it from the cache, $10/M out: in nanos. */
+  /** $1/M input, $0.1/M cached, $10/M output: in nanos. */
   const COST = String((USAGE.prompt - USAGE.cacheRead) * 1000 + USAGE.cacheRead * 100 + USAGE.completion * 10_000);
 
   const post = (request: JsonObject): Promise<Response> =>
     world.relay.post(client.path, world.caller.key, { model, ...request });
 
-  /** What the client makes of the answer. */
+  /** The response as read by the client. */
   async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<Heard> {
     world.relay.upstream.script(answerOf(vendor, { usage: USAGE, ...answer }));
     const response = await post(request);
@@ -77,11 +77,10 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     return stream ? client.heardStream(text) : client.heard(JSON.parse(text) as JsonObject);
   }
 
-  /** The latest request to the upstream, and what it asks for. */
+  /** The last upstream request, as read by the vendor. */
   const sent = () => world.relay.upstream.requests.at(-1)!;
   const arrived = (): Asked => askedOf(vendor, sent().json);
 
-  /** That what a client asks for arrives. */
   async function expectArrival(asked: Asked): Promise<void> {
     await hear(client.request(asked, false), false, {});
     expect(arrived()).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
@@ -192,7 +191,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
       const first = await post(request);
       await hear(client.continued(request, await first.text(), WEATHER_CALL.id), stream, {});
       const again = sent();
-      // What nobody has signed is a text, which every client can carry.
+      // Unsigned reasoning is text, which every client can send back.
       const carries = client.returnsSealedReasoning === true || vendor.reasoningMark === THOUGHT;
       expect(again.body.includes(vendor.reasoningMark!)).toBe(carries);
       if (carries) vendor.expectReasoning?.(again.json);

@@ -38,7 +38,7 @@ interface Choice {
 const choiceOf = (answer: CallResult, body?: object): Choice =>
   (whole(answer, body)['choices'] as readonly [Choice])[0];
 
-/** What the deltas of a stream say, in order. */
+/** Deltas of a stream, in order. */
 const deltas = (stream: string): unknown[] =>
   readData(stream).flatMap((chunk) =>
     chunk === '[DONE]' ? [] : (chunk['choices'] as { delta: unknown }[]).map(({ delta }) => delta),

@@ -121,7 +121,7 @@ describe('Waits', () => {
   });
 
   it('keeps twenty spans, merging the closest, and the exact total', () => {
-    // Each second one of 100 ms, and a short one 10 ms behind the fourth.
+    // 100 ms every second, and a short one 10 ms after the fourth.
     for (let second = 0; second < 20; second += 1) {
       wait(second * 1000, 100);
       if (second === 3) wait(3110, 50);

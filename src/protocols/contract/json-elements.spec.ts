@@ -15,7 +15,7 @@ const INTERESTS = jsonInterests(
 
 const read = (json: string): JsonFields => readJsonFields(Buffer.from(json), INTERESTS);
 
-/** Each element's kind, and its interpreted members, decoded. */
+/** Kind and decoded members of each element. */
 const elementsIn = (json: string, path: string): unknown => {
   const fields = read(json);
   return fields

@@ -53,7 +53,7 @@ describe('media tokens', () => {
     ['JPEG', jpeg],
     ['WebP', webp],
   ])('depend on image dimensions: %s', (_name, file) => {
-    // 300 × 200 / 750; two squares of 512 are the dearest way in which vendors count it.
+    // 300 × 200 / 750; the most expensive vendors bill two tiles of 512.
     expect(tokensOfImage(base64(file(300, 200)))).toEqual({ maxTokens: 520, likelyTokens: 80 });
     expect(tokensOfImage(base64(file(1000, 1000)))).toEqual({ maxTokens: 1334, likelyTokens: 1334 });
     expect(tokensOfImage(base64(file(9000, 9000)))).toEqual({ maxTokens: 4800, likelyTokens: 1600 });
@@ -69,7 +69,7 @@ describe('media tokens', () => {
     expect([Math.round(maxTokens / 10), Math.round(likelyTokens / 10)]).toEqual([32, 10]);
     const other = Buffer.from(Buffer.alloc(750_000).toString('base64'));
     expect(tokensOfAudio(other).maxTokens).toBe(32_000);
-    // A header that says what cannot be is not believed.
+    // Impossible headers are ignored.
     const liar = wav(16_000, 2, 10);
     liar.writeUInt32LE(4_000_000_000, 24);
     expect(tokensOfAudio(base64(liar)).maxTokens).toBeGreaterThan(10_000);

@@ -1,6 +1,6 @@
 import { stopFrom, wordsOf } from './string-bytes.js';
 
-/** The bytes as a view into larger memory, which is full of stops around them. */
+/** A view into larger memory that is full of stops. */
 function viewAt(offset: number, bytes: Uint8Array): Buffer {
   const memory = Buffer.from(new ArrayBuffer(offset + bytes.length + 9)).fill('"');
   memory.set(bytes, offset);

@@ -5,7 +5,7 @@ import { likelyTokensIn, maxTokensIn } from './token-estimate.js';
 
 const bound = (text: string): number => {
   const bytes = Buffer.from(text);
-  // From either parity, as text lies in a body.
+  // At even and odd positions.
   const shifted = Buffer.concat([Buffer.from('x'), bytes]);
   return Math.min(maxTokensIn(bytes, 0, bytes.length), maxTokensIn(shifted, 1, shifted.length));
 };
@@ -66,7 +66,7 @@ describe('maxTokensIn', () => {
   it.each(KINDS)("is at least the tokenizer's count of %s", (_name, texts) => {
     fc.assert(
       fc.property(texts, (text) => {
-        // Short texts end before their parts even out.
+        // Short texts do not average out.
         expect(bound(text) + 2).toBeGreaterThanOrEqual(tokensIn(text));
       }),
       { numRuns: 60, seed: 21 },

@@ -13,7 +13,7 @@ import {
 import { GeminiUpstream } from './upstream.js';
 
 const upstream = new GeminiUpstream();
-/** Nothing of it stands in a request but its content. */
+/** Only the content is used. */
 const call = {} as Call;
 
 const build = (

@@ -4,7 +4,7 @@ import type { Call, Part, ToolResultPart, Turn, UpstreamTarget } from '../contra
 import { GeminiUpstream } from './upstream.js';
 
 const upstream = new GeminiUpstream();
-/** Nothing of it stands in a request but its content. */
+/** Only the content is used. */
 const call = {} as Call;
 
 const build = (turns: readonly Turn[], flags: UpstreamTarget['flags'] = {}): Built =>

@@ -42,7 +42,7 @@ const eventsIn = (stream: string, { content, flags = {} }: Setting = {}): CallEv
 const answer = (blocks: string, stop: object = { stop_reason: 'end_turn' }, setting?: Setting): CallResult =>
   resultOf(eventsIn(START + blocks + end(stop) + STOP, setting));
 
-/** The same answer, whole, checked as events. */
+/** The unstreamed response, checked as events. */
 function whole(body: object | string, { content, flags = {} }: Setting = {}): CallResult {
   const json = typeof body === 'string' ? body : JSON.stringify(body);
   const result = upstream.decodeResponse(json, aContent(content), aTarget({ flags }));

@@ -25,7 +25,7 @@ const written = (events: readonly CallEvent[], members: object = SHOWN): string[
   return events.map((event) => renderer.next(event));
 };
 
-/** The data of the events that a whole stream of these parts has, checked against the dialect's grammar. */
+/** Event data of a stream of these parts, checked against the grammar. */
 function streamed(answer: Partial<CallResult>, members?: object): JsonObject[] {
   const whole: CallResult = { parts: [], stop: 'end', usage: undefined, ...answer };
   const events = readEvents(written([...eventsOf(whole)], members).join(''));
@@ -295,7 +295,7 @@ describe('unstreamed Messages rendering', () => {
       model: 'alias',
       content: [
         { type: 'thinking', thinking: 'Let me see', signature: sealOf('signature') },
-        // What a citation holds here is signed by its vendor.
+        // Citations here are signed by the vendor.
         { type: 'text', text: 'Hi', citations: null },
         { type: 'tool_use', id: 'call_1', name: 'get', input: { a: 1 } },
       ],

@@ -44,7 +44,7 @@ describe('outside content of Responses requests', () => {
     expect(outsideOf({ previous_response_id: null, conversation: null })).toBeUndefined();
     const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' };
     expect(outsideOf({ input: [{ role: 'user', content: [file] }] })).toBeUndefined();
-    // A parameter of that name is none: its value is a schema.
+    // A schema property with that name is not a reference.
     const parameters = { type: 'object', properties: { file_id: { type: 'string' } } };
     expect(outsideOf({ tools: [{ type: 'function', name: 'f', parameters }] })).toBeUndefined();
   });

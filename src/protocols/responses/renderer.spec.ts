@@ -26,7 +26,7 @@ const OPAQUE: OpaqueReasoning = { kind: 'signature', family: 'f', data: 'sig', t
 const answer = (parts: readonly ResponsePart[], overrides: Partial<CallResult> = {}): CallEvent[] =>
   checked([...eventsOf({ parts, stop: 'end', usage: USAGE, ...overrides })]);
 
-/** What each event of a whole stream carries, without the marker at its end. */
+/** Data of each event without the final marker. */
 function rendered(events: readonly CallEvent[], body: object = {}): JsonObject[] {
   const renderer = protocol.renderStream(aRenderContext(protocol, { ...least, ...body }));
   const read = readEvents(events.map((event) => renderer.next(event)).join(''));
@@ -42,13 +42,13 @@ const whole = (result: CallResult, body: object = {}): JsonObject => {
   return response;
 };
 
-/** The response that the terminal event carries. */
+/** The response in the final event. */
 const ended = (events: readonly CallEvent[], body?: object): JsonObject => {
   const last = rendered(events, body).at(-1);
   return last?.['response'] as JsonObject;
 };
 
-/** Types without their prefix, each with what it is about. */
+/** Types without prefix, with their subject. */
 const lines = (events: readonly JsonObject[]): unknown[] =>
   events.map(({ type, delta, text, item, arguments: input }) => [
     String(type).replace('response.', ''),

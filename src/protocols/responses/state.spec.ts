@@ -39,7 +39,7 @@ const ITEMS: readonly (readonly [JsonObject, readonly CreatedState[]])[] = [
     ],
   ],
   [message({ type: 'file_path', file_id: 'file_4', index: 0 }), [{ kind: 'file', id: 'file_4' }]],
-  // Of what was there before.
+  // Existing files.
   [message({ type: 'file_citation', file_id: 'file_5' }), []],
   [{ type: 'file_search_call', results: [{ file_id: 'file_6' }] }, []],
   [{ type: 'shell_call', environment: null }, []],

@@ -1,6 +1,6 @@
 import { tokensIn } from './count-tokens.js';
 
-/** Texts and their tokens in o200k_base, as the test plan of Microsoft's tokenizer gives them. */
+/** Texts and tokens in o200k_base from the test plan of Microsoft's tokenizer. */
 const PLAN: readonly (readonly [text: string, tokens: readonly number[]])[] = [
   ['a a', [64, 261]],
   ['hello', [24912]],

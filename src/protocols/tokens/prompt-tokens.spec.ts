@@ -9,7 +9,7 @@ const PLACES: PromptPlaces = {
 };
 
 const withContent = (content: unknown): number => promptTokens({ messages: [{ role: 'user', content }] }, PLACES);
-/** What every prompt of one message takes beside its words. */
+/** Overhead of a prompt with one message. */
 const AROUND = 7;
 
 describe('promptTokens', () => {

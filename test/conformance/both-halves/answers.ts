@@ -9,7 +9,7 @@ import { context, decode, opened, render, resultOf, target } from './speaking.js
 
 const RUNS = { numRuns: 200 };
 
-/** An answer of everything, for tests that cut and break it. */
+/** A response with everything, for tests that cut and break it. */
 const EXAMPLE: readonly CallEvent[] = [
   ...eventsOf({
     parts: [
@@ -23,7 +23,7 @@ const EXAMPLE: readonly CallEvent[] = [
   }),
 ];
 
-/** Answers on their way through one dialect: written for a client, and read as an upstream's. */
+/** Responses rendered for clients and decoded as an upstream's. */
 export function describeAnswers(dialect: DialectUnderTest): void {
   const expected = (answer: CallResult, how: 'streamed' | 'whole'): CallResult => {
     const { stop, sequence, ...carried } = dialect.carried(answer, how);
@@ -107,7 +107,7 @@ function describeBreaks(dialect: DialectUnderTest): void {
 
 const BROKEN = new AppError('upstream_error', 'The upstream broke.');
 
-/** Ids, of answers and of reasoning, and tiers are not the answer's own: dialects make them. */
+/** IDs and tiers are made by protocols. */
 function withoutIds({ usage, ...result }: CallResult): unknown {
   const { responseId: _, serviceTier: __, ...counts } = usage!;
   const parts = result.parts.map((part) => (part.kind === 'reasoning' ? { ...part, id: undefined } : part));

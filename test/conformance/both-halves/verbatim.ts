@@ -9,7 +9,7 @@ import { target } from './speaking.js';
 const NOT_WRITTEN = 'the dialect’s own calls are translated as all others are';
 const COUNTED = { ...USAGE, cacheRead: 400, reasoning: 90 };
 
-/** Calls of the dialect's own clients go up as they came, and are paid for all the same. */
+/** Calls of the protocol's own clients are passed verbatim and charged. */
 export function describeVerbatim(dialect: DialectUnderTest): void {
   const { vendor, upstream } = dialect;
   const { verbatim: lane } = upstream;
@@ -38,7 +38,7 @@ export function describeVerbatim(dialect: DialectUnderTest): void {
     const events = streamOf(call);
     const { signals, readings: read } = readings(call, encodeEvents(events).toString());
     expect(usageIn(signals)).toMatchObject({ input: 1000, cacheRead: 400, output: 200, reasoning: 90 });
-    // Behind what it cannot do without, there may be a marker of the end.
+    // A marker may follow the required events.
     expect(read.findIndex(({ last }) => last)).toBeGreaterThanOrEqual(neededIn(events));
     expect(read.at(-1)?.last).toBe(true);
   });
@@ -65,7 +65,7 @@ export function describeVerbatim(dialect: DialectUnderTest): void {
   });
 }
 
-/** With members that nobody knows, and a number that no double holds. */
+/** With unknown members, and a number that is not representable as a double. */
 function callOf({ protocol, client }: DialectUnderTest, stream: boolean): Call {
   const request = JSON.stringify({ model: 'm', ...client.request({ ...ANSWERED_CALLS, system: 'Be brief.' }, stream) });
   const unknown = '"x_unknown": {"n":9007199254740993, "10":1.0,"2":[ ]}';

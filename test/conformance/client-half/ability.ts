@@ -1,7 +1,7 @@
 import type { Lacks } from '../abilities.js';
 import type { SharedAbility } from '../shared-abilities.js';
 
-/** What a client half can be asked, and say. */
+/** Abilities of a client half. */
 export type ClientAbility =
   | SharedAbility
   | 'head'
@@ -14,7 +14,7 @@ export type ClientAbility =
   | 'words that are counted'
   | 'keep-alive';
 
-/** What a client half cannot do without. */
+/** Required abilities. */
 type Indispensable =
   | 'head'
   | 'text'
@@ -26,5 +26,5 @@ type Indispensable =
   | 'words that are counted'
   | 'keep-alive';
 
-/** What a dialect has no words for in its clients' requests, and in the answers to them, each with the reason. */
+/** Unsupported abilities with the reason. */
 export type ClientLacks = Lacks<Exclude<ClientAbility, Indispensable>>;

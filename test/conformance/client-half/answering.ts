@@ -1,4 +1,4 @@
-/** What the model answers reaches the client, streamed and whole. */
+/** Responses of the model reach the client, streamed and unstreamed. */
 
 import type { CallEvent } from '../../../src/protocols/contract/index.js';
 import type { Heard } from '../../support/heard.js';
@@ -50,7 +50,7 @@ export const answering = (half: ClientHalf): Abilities<Answering | 'refusals of 
   'empty answer': { checks: telling(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },
 });
 
-/** That the client hears this of an answer, in both ways in which it can go. @param body of the request, by its way */
+/** Expects the client to read this from a response, streamed and unstreamed. @param body of the request */
 export function telling(
   half: ClientHalf,
   name: string,
@@ -97,7 +97,7 @@ const pieces = (half: ClientHalf): Check => ({
   },
 });
 
-/** Where the dialect has no word for them, they are texts like any other. */
+/** Text, in protocols without refusals. */
 const refusals = (half: ClientHalf): Check[] =>
   Object.entries(WAYS).map(([way, { stream, write, hear }]) => ({
     name: `what the model refuses to do is told in its own words: ${way}`,

@@ -1,4 +1,4 @@
-/** What a client asks for is read as what it asks for. */
+/** Requests of clients. */
 
 import type { Asked } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -49,7 +49,6 @@ export const asking = (half: ClientHalf): Abilities<Asking> => ({
   'output limit': { checks: [reading(half, 'the limit of the answer is read', { ...HELLO, outputLimit: 321 })] },
 });
 
-/** That a request is read as what it asks for. */
 export const reading = (half: ClientHalf, name: string, asked: Asked): Check => ({
   name,
   run() {

@@ -8,7 +8,7 @@ import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, contextOf, written } from './speaking.js';
 
-/** All of them, or this does not compile. */
+/** Exhaustive, checked by the compiler. */
 const KINDS: Readonly<Record<ErrorKind, true>> = {
   invalid_token: true,
   permission_denied: true,
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<ErrorKind, true>> = {
 
 type Errors = Extract<ClientAbility, 'errors' | 'errors in streams'>;
 
-/** Whatever goes wrong, the dialect has words for it, before the answer and within it. */
+/** Every error can be rendered before and within a response. */
 export const errors = (half: ClientHalf): Abilities<Errors> => ({
   errors: { checks: [...(Object.keys(KINDS) as ErrorKind[]).map((kind) => said(half, kind)), retried(half)] },
   'errors in streams': { checks: [...failures(half), behindTail(half)] },
@@ -86,7 +86,7 @@ const failures = (half: ClientHalf): Check[] => [
 
 const EVERYTHING: AnswerOptions = { reasoning: 'Let me see.', text: 'Hé 😀', ...CALLING_TWICE };
 
-/** As the relay ends streams that it has not written itself. */
+/** The end of verbatim streams. */
 const behindTail = (half: ClientHalf): Check => ({
   name: 'an error fits behind a stream of which only its first and its last event are known',
   run() {

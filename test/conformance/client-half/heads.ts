@@ -1,4 +1,4 @@
-/** What the relay reads of a call at once, and what it refuses before anything is paid for. */
+/** Heads of calls, and what is rejected before admission. */
 
 import { AppError } from '../../../src/platform/shared/index.js';
 import { aRequestLine, refusalOf } from '../../support/calls.js';
@@ -73,7 +73,7 @@ const refused = (half: ClientHalf): Check[] => [
 
 const UNKNOWN = 'a_member_of_no_vendor';
 
-/** What the head says of members that no table names, it can only have from a table. */
+/** Unknown members can only be reported with a table. */
 const members = (half: ClientHalf): Check => ({
   name: 'a table says of every member what it does: one that it does not name is told by its name, and no other',
   run() {
@@ -109,7 +109,7 @@ function expectRefusal(work: () => unknown, param: string): void {
 
 const ODD_VALUES = [null, true, 7, -1, 1e300, '', 'x', [], [7], [null], [{}], {}, { type: 7 }, { type: 'x' }];
 
-/** Whatever a member of a request is: it is read, or it is named and refused. */
+/** Any request is read, or rejected naming a member. */
 const odd = (half: ClientHalf): Check => ({
   name: 'a member that is not what the dialect says is read, or refused by its name',
   run() {
@@ -126,7 +126,7 @@ const odd = (half: ClientHalf): Check => ({
   },
 });
 
-/** The member that a request is refused for; undefined when it can be read. */
+/** The rejected member; undefined if the request can be read. */
 function faultOf(half: ClientHalf, body: string): string | undefined {
   try {
     contentOf(half, body);

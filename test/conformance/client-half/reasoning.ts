@@ -1,4 +1,4 @@
-/** What a model thinks is told to clients that ask for it, and comes back from them as it was signed. */
+/** Reasoning is rendered if requested, and sent back as it was signed. */
 
 import type { CallResult, OpaqueReasoning } from '../../../src/protocols/contract/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
@@ -11,7 +11,7 @@ import { telling } from './answering.js';
 import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, contentOf, WAYS } from './speaking.js';
 
-/** As vendors sign it: a text, and what proves that it is theirs. */
+/** Signed text. */
 const SIGNED: OpaqueReasoning = { kind: 'signature', family: FAMILY, data: 'c2lnbmVk', text: THOUGHT };
 
 export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({

@@ -17,14 +17,14 @@ const standing = (limit: number, remaining: number): LimitStatus => ({
 
 type Surroundings = Extract<ClientAbility, 'limits in headers' | 'lists of models' | 'keep-alive'>;
 
-/** What clients of the dialect get beside answers. */
+/** What clients get besides responses. */
 export const templateContext = (half: ClientHalf): Abilities<Surroundings> => ({
   'limits in headers': { checks: limits(half) },
   'lists of models': { checks: models(half) },
   'keep-alive': { checks: [keepAlive(half)] },
 });
 
-/** What is left of our limits stands in headers, as the clients of the dialect read them. */
+/** Remaining limits are in headers, as clients read them. */
 const limits = ({ protocol }: ClientHalf): Check[] => [
   {
     name: 'names no limit where there is none',
@@ -71,7 +71,7 @@ const models = ({ protocol }: ClientHalf): Check[] => [
   },
 ];
 
-/** Before the answer, and between any two of its events. */
+/** Before the response, and between its events. */
 const keepAlive = (half: ClientHalf): Check => ({
   name: 'what keeps a stream alive changes nothing of what is heard',
   run() {

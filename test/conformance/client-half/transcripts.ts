@@ -6,7 +6,7 @@ import { contentMeant, eventsIn, fixtureChecks, meaningOf, pattern, resultMeant 
 import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf, contextOf, written } from './speaking.js';
 
-/** What the documentation of the dialect prints: requests that are read so, answers that are written so. */
+/** Transcripts from the protocol's documentation. */
 export const transcripts = (half: ClientHalf, folder: string): Check[] => [
   ...fixtureChecks(join(folder, 'requests'), 'a request is read as it is meant', ({ wire, meaning }) => {
     expect(meaningOf(contentOf(half, wire))).toEqual(meaningOf(contentMeant(meaning)));

@@ -1,4 +1,4 @@
-/** The words of a call are found where the dialect says that they stand, so that they can be counted when nobody does. */
+/** Text is found where the protocol declares it, for counting unreported usage. */
 
 import { countRequest } from '../../../src/protocols/tokens/count-tokens.js';
 import type { CountedTokens } from '../../../src/protocols/tokens/index.js';
@@ -14,11 +14,11 @@ export const words = (half: ClientHalf): Abilities<Extract<ClientAbility, 'words
   'words that are counted': { checks: [...prompts(half), ...ids(half), ...answers(half)] },
 });
 
-/** Behind any text of words, each of these is a token. */
+/** Each of these is one token after any text. */
 const MANY = 40;
 const MORE = ' snow'.repeat(MANY);
 
-/** A text that a client may send, what its dialect must have for it, and a request with more behind that text. */
+/** A text of a request, the abilities it needs, and a request with additional text after it. */
 type Place = readonly [text: string, needs: ClientAbility, asked: (more: string) => Asked];
 
 const PROMPT: readonly Place[] = [
@@ -69,7 +69,7 @@ const ids = (half: ClientHalf): Check[] =>
       ]
     : [];
 
-/** The same of answers. */
+/** The same for responses. */
 const ANSWER: readonly (readonly [text: string, needs: ClientAbility, answer: (more: string) => AnswerOptions])[] = [
   ['what the model says', 'text', (more) => ({ text: `Hello${more}` })],
   ['what the model calls a tool with', 'tools', (more) => calling({ arguments: `{"city":"Oslo${more}"}` })],
@@ -93,7 +93,7 @@ const answers = (half: ClientHalf): Check[] =>
 const has = ({ client }: ClientHalf, ability: ClientAbility): boolean =>
   ((client.lacks ?? {}) as Lacks<string>)[ability] === undefined;
 
-/** Counts as the relay does, but for the thread in which it does so. */
+/** Counts like the relay, without a thread. */
 function countOf(half: ClientHalf, asked: Asked, options: AnswerOptions = {}): CountedTokens {
   const request = bodyOf(half, asked);
   const [prompt, answer] = [request, WAYS.whole.write(half, answerSaying(options), request)].map((text) =>

@@ -16,7 +16,7 @@ const MEMBERS = new MemberReader(TELEGRAPH_MEMBERS);
 export const telegraphHeadReader = (request: RequestLine): HeadReader =>
   headReader(INTERESTS, (fields) => headOf(fields, request));
 
-/** @throws AppError invalid_request naming the member at fault */
+/** @throws AppError invalid_request naming the member */
 function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   fields.requireKind('lines', 'array');

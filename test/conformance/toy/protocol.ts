@@ -31,12 +31,11 @@ export const TELEGRAPH_PATH = '/v1/telegrams';
 
 /**
  * The members that contain text, for counting tokens: of calls without reported usage, and for clients that ask. It is
- * data because counting runs in a separate thread.
- *
- * In `prompt`, `conversation` and `definitions` (tools, output formats) are top-level members. All strings in messages
- * count, except in `silent` members: IDs, types, URLs. In `whole` members, such as arguments that are objects, names
- * count too. `answer` is for whole responses that pass through; others are counted as they arrive. Its `within` are
- * top-level members, and `texts` are the members in them that the model wrote.
+ * data because counting runs in a separate thread. In `prompt`, `conversation` and `definitions` (tools, output
+ * formats) are top-level members. All strings in messages count, except in `ignored` members: IDs, types, URLs. In
+ * `whole` members, such as arguments that are objects, names count too. `response` is for whole responses that pass
+ * through; others are counted as they arrive. Its `within` are top-level members, and `texts` are the members in them
+ * that the model wrote.
  */
 const TEXTS: TextPlaces = {
   prompt: { conversation: ['lines'], definitions: ['tools'], ignored: ['from', 'call', 'result'], whole: [] },

@@ -7,7 +7,7 @@ import {
 
 /**
  * Warns of every member of the request that Telegraph lacks, unless it would change nothing: `temperature: 1`, `seed`,
- * `verbosity`, cache keys, `strict`. Paths are the common names of members, as `Losses.warn` lists them.
+ * `verbosity`, cache keys, `strict`. Paths are the common names of members, as `TranslationWarnings.warn` lists them.
  */
 export function warnOfUnsaid(content: CallContent, warnings: TranslationWarnings): void {
   const { sampling, tools, turns } = content;

@@ -1,4 +1,4 @@
-/** What the upstream answers is heard, streamed and whole. */
+/** Responses of the upstream, streamed and unstreamed. */
 
 import { RawJson } from '../../../src/protocols/contract/index.js';
 import type { Heard } from '../../support/heard.js';
@@ -27,7 +27,7 @@ import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
 import { told } from './losing.js';
 import { expectArrival, send } from './sending.js';
 
-/** The members of a schema in an order in which no parser leaves them. */
+/** In an order that parsers do not preserve. */
 const ORDERED = new RawJson('{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"string"}}}');
 
 export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
@@ -60,7 +60,6 @@ export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
   'empty answer': { checks: hearing(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },
 });
 
-/** That an answer is heard as this, in both ways in which it can come. */
 export function hearing(
   half: UpstreamHalf,
   name: string,

@@ -1,4 +1,4 @@
-/** What a client asks for arrives at the upstream. */
+/** Requests of clients arrive at the upstream. */
 
 import { type Asked, askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -23,7 +23,7 @@ const SYSTEM: Asked = { ...HELLO, system: 'Be brief.' };
 const SERIAL: Asked = { ...WITH_TOOLS, isSerial: true };
 const FORMATTED: Asked = { ...HELLO, schema: SCHEMA };
 const STOPS = Array.from({ length: 12 }, (_, index) => `<stop-${index}>`);
-/** No double holds it. */
+/** Not representable as a double. */
 const LARGE = '9007199254740993';
 
 export const asking = (half: UpstreamHalf): Abilities<Asking> => ({
@@ -82,7 +82,7 @@ const instructed = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** Whether they are left out or forbidden by name. */
+/** By omission or by name. */
 const narrowed = (half: UpstreamHalf): Check[] =>
   (['auto', 'required'] as const).map((mode) => ({
     name: `tools that may not be called are told apart from those that may: ${mode}`,
@@ -137,7 +137,7 @@ const stops = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** The relay looks for them itself then. */
+/** The relay then enforces them. */
 const noStops = (half: UpstreamHalf): Check => ({
   name: 'stop texts are left to the relay',
   run() {

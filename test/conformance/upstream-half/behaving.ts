@@ -1,4 +1,4 @@
-/** What holds of every request that is built. */
+/** Requirements for every request. */
 
 import fc from 'fast-check';
 import { AppError } from '../../../src/platform/shared/index.js';
@@ -71,7 +71,7 @@ const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
   },
 });
 
-/** An operator's question costs next to nothing. */
+/** Probes must be cheap. */
 const smallestLimit = ({ upstream, vendor }: UpstreamHalf): Check => ({
   name: 'the smallest request asks for a few tokens at most',
   run() {
@@ -80,7 +80,7 @@ const smallestLimit = ({ upstream, vendor }: UpstreamHalf): Check => ({
   },
 });
 
-/** What is sent, if anything is: what has no counterpart may be refused, naming the member of the client's request. */
+/** The request; undefined if it was rejected naming the member. */
 function sentOrRefused(half: UpstreamHalf, content: CallContent): Sent | undefined {
   try {
     return send(half, content);

@@ -1,4 +1,4 @@
-/** However a stream comes, however it breaks, and whatever is refused. */
+/** Chunking, broken streams and errors. */
 
 import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
 import { refusalOf } from '../../support/calls.js';
@@ -26,7 +26,7 @@ export const breaking = (half: UpstreamHalf): Abilities<Breaking> => ({
   'refusals by status': { checks: [...refusals(half), ...tooLong(half), ...oddRefusals(half), secrets(half)] },
 });
 
-/** Everything that the dialect has words for, so that it can be cut and broken anywhere. */
+/** A stream with everything the protocol supports. */
 function fullStream(half: UpstreamHalf): readonly ScriptedEvent[] {
   const { lacks = {} } = half.vendor;
   const answer: AnswerOptions = {
@@ -48,7 +48,7 @@ const framings = (half: UpstreamHalf): Check[] =>
     },
   }));
 
-/** Of what keeps a stream open the relay is told nothing: an answer that has not begun may still come from elsewhere. */
+/** Keep-alives emit nothing: before the first event, another channel may still respond. */
 function keptAlive(half: UpstreamHalf): Check[] {
   const { keepAlive } = half.vendor;
   if (keepAlive === undefined) return [];
@@ -78,7 +78,7 @@ const cutAnywhere = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** How many events have to come before nothing is missing. */
+/** Number of events after which nothing is missing. */
 function needed({ vendor }: UpstreamHalf, events: readonly ScriptedEvent[]): number {
   const at = events.findIndex((event) => vendor.closes.test(encodeEvent(event).toString()));
   expect(at).toBeGreaterThanOrEqual(0);
@@ -175,7 +175,7 @@ const unreadable = (half: UpstreamHalf): Check[] => [
   },
 ];
 
-/** The kind of error that is thrown on purpose; `none` when nothing is. */
+/** Kind of the AppError thrown; `none` without one. */
 function failureOf(work: () => unknown): string {
   try {
     work();
@@ -186,7 +186,7 @@ function failureOf(work: () => unknown): string {
   }
 }
 
-/** Whether another channel may answer is a part of it: a request at fault is so everywhere. */
+/** Includes failover: an invalid request is invalid everywhere. */
 const BY_STATUS: readonly [number, ErrorKind, boolean, message?: string][] = [
   [400, 'invalid_request', false],
   [401, 'upstream_auth', true],
@@ -209,7 +209,7 @@ const refusals = (half: UpstreamHalf): Check[] =>
     },
   }));
 
-/** Clients shorten the conversation when they are told so, and do nothing about any other refusal. */
+/** Only this error makes clients shorten the conversation. */
 const tooLong = ({ upstream, vendor }: UpstreamHalf): Check[] =>
   (vendor.tooLong === undefined ? [] : [vendor.tooLong]).map(({ status, body }) => ({
     name: 'a prompt that does not fit into the model is context_length_exceeded, whatever the vendor calls it',

@@ -1,4 +1,4 @@
-/** How an operator is told which models a vendor has. */
+/** Lists of a vendor's models. */
 
 import type { ModelListing } from '../../../src/protocols/contract/index.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -9,7 +9,7 @@ import type { UpstreamHalf } from './half.js';
 type Listing = Extract<UpstreamAbility, 'list of models'>;
 
 const NAMES = ['vendor-model', 'vendor-model-2026-11', 'family/vendor-small'];
-/** What comes of a server that speaks the dialect and has no such list, or an empty one. */
+/** Responses of servers without such a list, or with an empty one. */
 const NO_LISTS = [{}, { error: null }, [], 'no such page', null, { data: 'none', models: 7 }, { data: [null, 7, {}] }];
 
 export const listing = (half: UpstreamHalf): Abilities<Listing> => ({

@@ -1,4 +1,4 @@
-/** What a model thinks is heard, and goes back to those who wrote it. */
+/** Reasoning is decoded and sent back to its vendor. */
 
 import type { CallContent, CallResult } from '../../../src/protocols/contract/index.js';
 import { THOUGHT } from '../../support/scripted-content.js';
@@ -54,7 +54,7 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
   },
 ];
 
-/** As it comes back from a client that has it of another vendor. */
+/** Sent back by a client that got it from another vendor. */
 const foreign = (half: UpstreamHalf): Check => ({
   name: 'what a model of another vendor has thought is not sent, nor said in any other way',
   run() {
@@ -72,7 +72,7 @@ const foreign = (half: UpstreamHalf): Check => ({
 
 const asked = (): CallContent => contentAsking(WITH_TOOLS, WISH);
 
-/** The answer goes back with the result of its call. */
+/** The response is sent back with its tool result. */
 function secondTurn({ parts }: CallResult): CallContent {
   const content = asked();
   const results = parts.flatMap((part) =>

@@ -15,7 +15,7 @@ import type { UpstreamHalf } from './half.js';
 import { listen } from './hearing.js';
 import { send, targetOf } from './sending.js';
 
-/** What the vendor's own documentation prints: requests that are built so, answers that are read so. */
+/** Transcripts from the vendor's documentation. */
 export const transcripts = (half: UpstreamHalf, folder: string): Check[] => [
   ...fixtureChecks(join(folder, 'requests'), 'what is asked is built as the vendor writes it', (fixture) => {
     const { json } = send(half, contentMeant(fixture.meaning), { stream: false });

@@ -5,7 +5,7 @@ import { PartSequencer } from './part-sequencer.js';
 
 const call = (id: string, name = 'f'): PartStart => ({ kind: 'tool-call', id, name });
 
-/** What has been told, in one line each; its grammar is checked. */
+/** Emitted events, one per line; checks their grammar. */
 function told(events: readonly CallEvent[]): string[] {
   const grammar = new EventGrammar();
   const all: CallEvent[] = [{ type: 'call-start' }, ...events];
@@ -102,7 +102,7 @@ describe('PartSequencer', () => {
       parts.append('1', '{');
       for (let count = 0; count < 20_000; count += 1) parts.append('1', 'word by word, ');
     });
-    // A copy of all that has come, for each piece, takes more than ten times as long.
+    // Copying the whole text for each delta takes over ten times as long.
     expect(taken).toBeLessThan(500);
   });
 

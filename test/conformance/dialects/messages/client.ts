@@ -5,7 +5,6 @@ import { messagesRequest } from './asked.js';
 import { expectMessagesFailure, expectMessagesStream } from './grammar.js';
 import { foldedMessage, messagesHeard } from './heard.js';
 
-/** A client of Messages. */
 export const messagesClient: DialectClient = {
   id: 'messages',
   path: '/v1/messages',

@@ -5,7 +5,7 @@ import { responsesAsked } from './asked.js';
 import { ENCRYPTED_REASONING } from './items.js';
 import { expectResponsesRules } from './rules.js';
 
-/** An upstream of Responses whose models reason. */
+/** A Responses upstream with reasoning models. */
 export const responsesVendor: DialectVendor = {
   id: 'responses',
   lacks: { 'stop texts': 'the dialect has none' },
