@@ -1,6 +1,6 @@
 /** Abilities of a protocol's half with their checks. */
 
-import { NO_WORD } from './report.js';
+import { UNSUPPORTED } from './report.js';
 
 /** A fact about a half with the ability. Fails by throwing. */
 export interface Check {
@@ -43,5 +43,5 @@ export function checksDue({ checks, otherwise }: Shown, reason: string | undefin
 /** A test, skipped with the reason in its name if unsupported. */
 export function itUnless(reason: string | undefined, name: string, run: (() => void) | (() => Promise<void>)): void {
   if (reason === undefined) it(name, run);
-  else it.skip(`${name} (${NO_WORD}${reason})`, run);
+  else it.skip(`${name} (${UNSUPPORTED}${reason})`, run);
 }

@@ -45,7 +45,7 @@ export function fixtureChecks(folder: string, say: string, run: (fixture: Fixtur
 const caseOf = (file: string): string => file.replace(/(?:\.means|\.request)?\.(?:json|sse)$/, '');
 
 const lonely = (folder: string, name: string): Check => ({
-  name: `${name} has a transcript, and beside it what it means`,
+  name: `${name} has a transcript and its meaning`,
   run() {
     throw new Error(`${folder} needs ${name}${MEANS} and one of ${name}.json and ${name}.sse.`);
   },

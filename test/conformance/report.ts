@@ -6,7 +6,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /** Prefix of the reason in names of skipped tests. */
-export const NO_WORD = 'no word for it: ';
+export const UNSUPPORTED = 'unsupported: ';
 
 /** A test; also stands for a file that could not run. */
 interface TestResult {
@@ -65,14 +65,14 @@ const NOT_YET = 'not yet: ';
 function summaryOf(half: string, standings: readonly string[]): string {
   const count = (start: string): number => standings.filter((standing) => standing.startsWith(start)).length;
   const known = `${half}: ${count(DONE)} of ${standings.length} abilities`;
-  return `${known}; ${count(NO_WORD)} it has no words for; ${count(NOT_YET)} not yet`;
+  return `${known}; ${count(UNSUPPORTED)} unsupported; ${count(NOT_YET)} not yet`;
 }
 
 function channelStatus(tests: readonly TestResult[]): string {
   const failed = tests.find(({ status }) => status === 'failed');
   if (failed !== undefined) return `${NOT_YET}${failed.title}: ${complaintIn(failed.failureMessages[0] ?? '')}`;
-  const [, reason] = tests.map(({ title }) => title.split(` (${NO_WORD}`)).find((parts) => parts.length > 1) ?? [];
-  return reason === undefined ? DONE : `${NO_WORD}${reason.replace(/\)$/, '')}`;
+  const [, reason] = tests.map(({ title }) => title.split(` (${UNSUPPORTED}`)).find((parts) => parts.length > 1) ?? [];
+  return reason === undefined ? DONE : `${UNSUPPORTED}${reason.replace(/\)$/, '')}`;
 }
 
 const MAX_CHARACTERS = 160;

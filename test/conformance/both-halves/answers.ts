@@ -31,7 +31,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     return { ...carried, stop: heard, sequence: heard === 'stop_sequence' ? sequence : undefined };
   };
 
-  it('a stream that was written is read as the same answer (case 120)', () => {
+  it('decodes a rendered stream to the same response (case 120)', () => {
     fc.assert(
       fc.property(anyEvents(dialect.traits), (events) => {
         const stream = render(dialect, events).join('');
@@ -42,7 +42,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     );
   });
 
-  it('a stream that was written obeys the grammar of the dialect (cases 25, 26, 27, 28 and 29)', () => {
+  it('renders streams that obey the grammar (cases 25, 26, 27, 28 and 29)', () => {
     fc.assert(
       fc.property(anyEvents(dialect.traits), (events) => {
         dialect.expectStream(readEvents(render(dialect, events).join('')));
@@ -51,7 +51,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     );
   });
 
-  it('a whole answer that was written is read as the same answer', () => {
+  it('decodes a rendered unstreamed response to the same response', () => {
     fc.assert(
       fc.property(anyAnswer(dialect.traits), (answer) => {
         const whole = context(dialect, false);
@@ -63,7 +63,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     );
   });
 
-  it('an answer of nothing is an answer, streamed and whole (case 32)', () => {
+  it('keeps an empty response, streamed and unstreamed (case 32)', () => {
     const nothing: CallResult = { parts: [], stop: 'end', sequence: undefined, usage: EXAMPLE_USAGE };
     const stream = render(dialect, [...eventsOf(nothing)]).join('');
     dialect.expectStream(readEvents(stream));
@@ -82,7 +82,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
 const EXAMPLE_USAGE = resultOf(EXAMPLE).usage;
 
 function describeBreaks(dialect: DialectUnderTest): void {
-  it('a stream that was written and is cut off before its end is cut short, and says so (cases 36, 37 and 40)', () => {
+  it('reports a truncated stream (cases 36, 37 and 40)', () => {
     const events = render(dialect, EXAMPLE)
       .join('')
       .split(/(?<=\n\n)/);
@@ -94,7 +94,7 @@ function describeBreaks(dialect: DialectUnderTest): void {
     }
   });
 
-  it('a stream that was ended as failed reads as failed, wherever it was (case 98)', () => {
+  it('decodes a failed stream as failed, wherever it failed (case 98)', () => {
     for (let count = 0; count < EXAMPLE.length - 1; count += 1) {
       const renderer = dialect.protocol.renderStream(context(dialect, true));
       const before = EXAMPLE.slice(0, count).map((event) => renderer.next(event));

@@ -8,7 +8,7 @@ const RUNS = { numRuns: 200 };
 
 /** Requests built for an upstream and parsed as a client's. */
 export function describeRequests(dialect: DialectUnderTest): void {
-  it('a call that was built for an upstream is read as the same call (case 120)', () => {
+  it('parses a built request as the same content (case 120)', () => {
     fc.assert(
       fc.property(anyContent(dialect.traits), (content) => {
         expect(meaning(parse(dialect, build(dialect, content), knownAgain))).toEqual(meaning(content));
@@ -17,7 +17,7 @@ export function describeRequests(dialect: DialectUnderTest): void {
     );
   });
 
-  it('a request that was read and built twice is built the same both times', () => {
+  it('builds the same request twice from a parsed one', () => {
     fc.assert(
       fc.property(anyContent(dialect.traits), (content) => {
         const once = build(dialect, parse(dialect, build(dialect, content), knownAgain));

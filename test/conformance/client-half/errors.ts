@@ -44,7 +44,7 @@ export const errors = (half: ClientHalf): Abilities<Errors> => ({
 });
 
 const said = (half: ClientHalf, kind: ErrorKind): Check => ({
-  name: `${kind} can be said on HTTP and in a stream (cases 95 and 98)`,
+  name: `renders ${kind} over HTTP and in a stream (cases 95 and 98)`,
   run() {
     const error = new AppError(kind, 'This went wrong.');
     const { status, body } = half.protocol.renderError(error, 'req_7');
@@ -59,7 +59,7 @@ const said = (half: ClientHalf, kind: ErrorKind): Check => ({
 });
 
 const retried = (half: ClientHalf): Check => ({
-  name: 'a refusal says when another try is of use',
+  name: 'states when a retry is useful',
   run() {
     const error = new AppError('rate_limit_exceeded', 'Slower, please.', { retryAfterSeconds: 17 });
     expect(half.protocol.renderError(error, 'req_7').headers).toMatchObject({ 'retry-after': '17' });
@@ -70,7 +70,7 @@ const BROKEN = new AppError('upstream_error', 'The upstream broke.');
 
 const failures = (half: ClientHalf): Check[] => [
   {
-    name: 'a stream ends as failed wherever it breaks (case 98)',
+    name: 'ends a stream as failed wherever it breaks (case 98)',
     run() {
       const events = [...eventsOf(answerSaying(EVERYTHING))];
       for (let count = 0; count < events.length - 1; count += 1) {
@@ -88,7 +88,7 @@ const EVERYTHING: AnswerOptions = { reasoning: 'Let me see.', text: 'Hé 😀', 
 
 /** The end of verbatim streams. */
 const behindTail = (half: ClientHalf): Check => ({
-  name: 'an error fits behind a stream of which only its first and its last event are known',
+  name: 'renders an error after a stream of which only the first and last event are known',
   run() {
     const body = bodyOf(half, HELLO, true);
     const text = written(half, [...eventsOf(answerSaying({ text: 'Hello' }))].slice(0, 3), body).join('');

@@ -50,7 +50,7 @@ function answered({ arguments: json = '{"city":"Oslo"}', found = 'Snow', id = 'c
 
 const prompts = (half: ClientHalf): Check[] =>
   PROMPT.filter(([, needs]) => has(half, needs)).map(([text, , asked]) => ({
-    name: `of a request, ${text} is counted, and once`,
+    name: `counts ${text} in a request once`,
     run() {
       expect(countOf(half, asked(MORE)).prompt - countOf(half, asked('')).prompt).toBe(MANY);
     },
@@ -60,7 +60,7 @@ const ids = (half: ClientHalf): Check[] =>
   has(half, 'results of tools')
     ? [
         {
-          name: 'of a request, the ids of calls are not counted',
+          name: 'does not count call IDs in a request',
           run() {
             const [long, short] = [{ id: `call_9${'_snow'.repeat(8)}` }, {}].map(answered);
             expect(countOf(half, long!).prompt).toBe(countOf(half, short!).prompt);
@@ -82,7 +82,7 @@ const calling = ({ name = 'get_weather', arguments: json = '{"city":"Oslo"}' }):
 
 const answers = (half: ClientHalf): Check[] =>
   ANSWER.filter(([, needs]) => has(half, needs)).map(([text, , answer]) => ({
-    name: `of a whole answer, ${text} is counted, and once`,
+    name: `counts ${text} in an unstreamed response once`,
     run() {
       const asked = has(half, 'tools') ? WITH_TOOLS : HELLO;
       const outputOf = (options: AnswerOptions): number => countOf(half, asked, options).output;

@@ -23,7 +23,7 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
   'any conversation': {
     checks: [
       {
-        name: 'whatever clients of any dialect send, the vendor accepts what is built of it (cases 63, 64, 68, 69 and 72)',
+        name: "builds valid requests from any client's request (cases 63, 64, 68, 69 and 72)",
         run() {
           fc.assert(
             fc.property(anyConversation, (content) => {
@@ -39,7 +39,7 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
   'no side effects': {
     checks: [
       {
-        name: 'a request that is built twice is the same both times, and nothing that it is built of is changed',
+        name: 'builds the same request twice without modifying its input',
         run() {
           fc.assert(
             fc.property(anyConversation, (content) => {
@@ -58,7 +58,7 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
 });
 
 const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
-  name: 'the smallest request is a call for its model, to be answered whole, and the vendor accepts it',
+  name: 'builds a valid, unstreamed probe request for its model',
   run() {
     const sent = sentAs(upstream.probeRequest('vendor-model'));
     expect([vendor.isCall(sent), vendor.wantsStream(sent), vendor.modelOf(sent)]).toEqual([
@@ -73,7 +73,7 @@ const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
 
 /** Probes must be cheap. */
 const smallestLimit = ({ upstream, vendor }: UpstreamHalf): Check => ({
-  name: 'the smallest request asks for a few tokens at most',
+  name: 'limits a probe request to a few tokens',
   run() {
     const { outputLimit } = askedOf(vendor, sentAs(upstream.probeRequest('vendor-model')).json);
     expect(outputLimit).toBeLessThanOrEqual(MOST_PROBED_TOKENS);

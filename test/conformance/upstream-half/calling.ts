@@ -18,7 +18,7 @@ const CODE = 'print("☃")\n';
 
 export const calling = (half: UpstreamHalf): Check[] => [
   ...Object.entries(WAYS).map(([way, hear]) => ({
-    name: `a tool whose name the vendor does not take is called by it all the same: ${way}`,
+    name: `restores the name of a tool that the vendor does not accept: ${way}`,
     run() {
       const content = contentAsking(HELLO, { tools: [ODD] });
       const { json } = send(half, content);
@@ -34,7 +34,7 @@ export const calling = (half: UpstreamHalf): Check[] => [
 
 /** Vendors without such tools get the text wrapped in JSON. */
 const freeform = (half: UpstreamHalf): Check => ({
-  name: 'a call of a tool that takes any text is heard as that text',
+  name: 'decodes a freeform call as its text',
   run() {
     const said = { kind: 'tool-call', id: 'call_9', name: 'exec', arguments: CODE, isFreeform: true } as const;
     const result = { kind: 'tool-result', id: 'call_9', isFreeform: true, isError: false, parts: [] } as const;
@@ -79,7 +79,7 @@ const largeNumbers = (half: UpstreamHalf): Check[] => {
     },
   };
   return Object.entries(heard).map(([way, hear]) => ({
-    name: `numbers in arguments that no double holds are heard as the model wrote them: ${way}`,
+    name: `decodes numbers in arguments that are not representable as doubles: ${way}`,
     run() {
       expect(heardOf(hear()).calls).toEqual([`call_9 get_weather {"n":${LARGE}}`]);
     },

@@ -55,7 +55,7 @@ const DEFAULT: Partial<CallContent> = {
 export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
   'files and sound': {
     checks: Object.entries(SHOWN).map(([what, [mark, part]]) => ({
-      name: `${what} arrives, or is told as lost`,
+      name: `sends ${what} or warns`,
       run() {
         const said: Part = { kind: 'text', text: 'What is this?' };
         const { lost, json } = outcome(half, contentAsking(HELLO, { turns: [{ role: 'user', parts: [said, part] }] }));
@@ -66,21 +66,21 @@ export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
   settings: {
     checks: [
       ...Object.entries(SETTINGS).map(([name, [value, content]]) => ({
-        name: `${name} arrives, or is told as lost (case 119)`,
+        name: `sends ${name} or warns (case 119)`,
         run() {
           const { lost, json } = outcome(half, contentAsking(HELLO, content));
           if (!lost.includes(name)) expect(valuesIn(json)).toContain(value);
         },
       })),
       ...Object.entries(DIFFERENCES).map(([name, [one, other]]) => ({
-        name: `${name} arrives, or is told as lost`,
+        name: `sends ${name} or warns`,
         run() {
           const { lost, json } = outcome(half, contentAsking(HELLO, one));
           if (!lost.includes(name)) expect(json).not.toEqual(outcome(half, contentAsking(HELLO, other)).json);
         },
       })),
       {
-        name: 'nothing is told as lost where nothing is asked for but what is usual',
+        name: 'does not warn without unusual settings',
         run() {
           expect(outcome(half, contentAsking(HELLO, DEFAULT)).lost).toBe('');
         },
@@ -92,7 +92,7 @@ export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
 /** An unsupported member causes a warning, or a rejection naming it. */
 export function told(half: UpstreamHalf, what: string, asked: Asked, more: Partial<CallContent> = {}): Check {
   return {
-    name: `${what} is not left out without a word`,
+    name: `does not drop ${what} silently`,
     run() {
       expect(outcome(half, contentAsking(asked, more)).lost).not.toBe('');
     },
@@ -101,7 +101,7 @@ export function told(half: UpstreamHalf, what: string, asked: Asked, more: Parti
 
 /** Forcing a call with a single tool is equivalent to forcing that tool. */
 export const offeredAlone = (half: UpstreamHalf): Check => ({
-  name: 'the tool that must be called is the only one that is offered, and a call is demanded; or it is told as lost',
+  name: 'sends only the forced tool with a required call, or warns',
   run() {
     const { lost, json } = outcome(half, contentAsking(ONE_TOOL));
     const alone = { ...ONE_TOOL, tools: [TOOLS[1]], toolChoice: 'required' };
