@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Post, Req, Res, type Type, UseGuards } from 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard } from '../keys/index.js';
 import type { JsonObject } from '../platform/shared/index.js';
-import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/index.js';
+import type { TokenCountEndpoint, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
 import { ModelAccess } from './model-access.js';
@@ -12,7 +12,7 @@ import { RelayService } from './relay.service.js';
 import { callerOf, requestLineOf } from './request-facts.js';
 
 /** Creates the controllers for a protocol's POST endpoints. */
-export function apiControllers({ id, callPaths, promptQuestion }: ProtocolAdapter): readonly Type[] {
+export function apiControllers({ id, callPaths, tokenCounting: promptQuestion }: ProtocolAdapter): readonly Type[] {
   const calls = callController(id, callPaths);
   return promptQuestion === undefined ? [calls] : [calls, promptCountController(promptQuestion)];
 }
@@ -36,7 +36,7 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
   return CallController;
 }
 
-function promptCountController(question: PromptQuestion): Type {
+function promptCountController(question: TokenCountEndpoint): Type {
   @Controller()
   @PromptRoute()
   class PromptCountController {

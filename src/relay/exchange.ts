@@ -62,12 +62,12 @@ export class Exchange {
     const { ticket, answer } = running;
     const { channel, credential } = assignment;
     const { call } = ticket;
-    const { target, request, translation, losses, stopsSent } = prepared;
+    const { target, request, translation, losses: warnings, stopsSent } = prepared;
     // Also clears the warnings of a failed attempt.
-    answer.warnings = losses.header;
+    answer.warnings = warnings.header;
     const attempt = ticket.beginAttempt({
       ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
-      isTierLeftOut: losses.has('unsupported_parameter', 'service_tier'),
+      isTierLeftOut: warnings.has('unsupported_parameter', 'service_tier'),
     });
     answer.begin();
     const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
@@ -79,7 +79,7 @@ export class Exchange {
       attempt,
       translation,
       translator,
-      losses: losses.forAnswer(),
+      losses: warnings.forResponse(),
       stopsSent,
       timings: this.timings,
     };

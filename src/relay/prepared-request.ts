@@ -55,12 +55,12 @@ export function prepareRequest(
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
   const target = targetOf(running, channel, true);
-  const prepared = ({ request, translation, losses }: TranslatedRequest): PreparedRequest => ({
+  const prepared = ({ request, translation, losses: warnings }: TranslatedRequest): PreparedRequest => ({
     target,
     request,
     translation,
-    losses,
-    stopsSent: request.stopsSent ?? 0,
+    losses: warnings,
+    stopsSent: request.stopSequencesSent ?? 0,
   });
   try {
     const built = translator.build(adapter, target);

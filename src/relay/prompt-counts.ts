@@ -3,7 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Channel, upstreamModel } from '../catalog/channels/index.js';
 import { ApiKeyGuard, type Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
-import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../protocols/contract/index.js';
+import {
+  type Call,
+  Flow,
+  type TokenCountEndpoint,
+  type TreeObject,
+  UpstreamRefusal,
+} from '../protocols/contract/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
@@ -42,7 +48,7 @@ export class UpstreamPromptCounts {
    * Undefined if there is no suitable upstream or it fails.
    * @throws AppError when it rejects the request itself
    */
-  async ask(question: PromptQuestion, call: Call, asker: Asker): Promise<JsonObject | undefined> {
+  async ask(question: TokenCountEndpoint, call: Call, asker: Asker): Promise<JsonObject | undefined> {
     const assignment = await this.assignmentFor(question, call, asker);
     if (assignment === undefined) return undefined;
     try {
@@ -54,7 +60,7 @@ export class UpstreamPromptCounts {
   }
 
   private async assignmentFor(
-    { protocol: dialect }: PromptQuestion,
+    { protocol: dialect }: TokenCountEndpoint,
     call: Call,
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
@@ -77,7 +83,7 @@ export class UpstreamPromptCounts {
   }
 
   private async exchange(
-    question: PromptQuestion,
+    question: TokenCountEndpoint,
     call: Call,
     { channel, credential }: Assignment,
   ): Promise<JsonObject | undefined> {
@@ -87,7 +93,7 @@ export class UpstreamPromptCounts {
     if (answer === undefined) return undefined;
     const { status, headers } = answer;
     const body = jsonOf(answer);
-    if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
+    if (status >= 200 && status < 300) return isJsonObject(body) && question.hasCount(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
     // 404: the upstream does not have this endpoint.
     if (error instanceof UpstreamRefusal && status !== 404) throw error;
@@ -113,7 +119,7 @@ export class PromptCounts {
    * Counted by an upstream of the protocol, else by us.
    * @throws AppError when we or the upstream reject the request; never because an upstream fails
    */
-  async answer(question: PromptQuestion, request: FastifyRequest): Promise<JsonObject> {
+  async answer(question: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
     const reader = question.headReader(requestLineOf(request));
     const caller = callerOf(request);
     const body = await this.bodies.read(request.raw, reader, caller.accountId);
@@ -132,7 +138,7 @@ export class PromptCounts {
 
   private async count({ protocol, head, body }: Call): Promise<number> {
     const places = this.adapters.protocol(protocol).textPlaces;
-    const counted = await this.counter.count({ prompt: body.bytes, answer: [], places });
+    const counted = await this.counter.count({ prompt: body.bytes, response: [], places });
     return counted === undefined
       ? likelyPromptTokens(head.size, NO_WINDOW)
       : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);

@@ -3,7 +3,7 @@ import { concatMap, from, map, type MonoTypeOperatorFunction, type Observable, o
 import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
-import type { Call, Frame, NamedResponses, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
+import type { Call, Frame, ResponseReferences, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
 import { StorageDisabled } from './relay.errors.js';
 import type { ResponseOrigin } from './routing/index.js';
 import { type NamedState, PreviousResponses, StateAccess } from './state-access.js';
@@ -60,7 +60,7 @@ export class ResponseStore {
     caller: Caller,
     asked: ProtocolAdapter,
     request: () => TreeObject,
-    names: () => NamedResponses | Promise<NamedResponses>,
+    names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<NamedReferences> | undefined {
     const recollecting = this.recollect(call, caller, asked, request, names);
     const finding = this.states.namedBy(call, caller);
@@ -73,13 +73,13 @@ export class ResponseStore {
     caller: Caller,
     asked: ProtocolAdapter,
     request: () => TreeObject,
-    names: () => NamedResponses | Promise<NamedResponses>,
+    names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<PreviousResponses | undefined> | undefined {
     if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.ofAnswers();
     if (asked.storage === undefined || call.head.outside === undefined) return undefined;
-    const find = (named: NamedResponses): Promise<PreviousResponses> | undefined => {
-      if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
-      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.answerId);
+    const find = (named: ResponseReferences): Promise<PreviousResponses> | undefined => {
+      if (named.responseId === undefined && named.itemIds.length === 0) return undefined;
+      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.responseId);
       return this.find(named, call, caller, asked, request);
     };
     const named = names();
@@ -112,7 +112,7 @@ export class ResponseStore {
   }
 
   private async find(
-    { answerId, itemIds }: NamedResponses,
+    { responseId: answerId, itemIds }: ResponseReferences,
     call: Call,
     caller: Caller,
     asked: ProtocolAdapter,
@@ -127,7 +127,7 @@ export class ResponseStore {
 
   private async write({ call, caller, protocol, maker, input }: Keepable, last: Uint8Array): Promise<void> {
     const { storage } = protocol;
-    const given = storage?.answerIn(last);
+    const given = storage?.responseIn(last);
     if (storage === undefined || given === undefined) return;
     const text = input?.();
     if (input !== undefined && text === undefined) return;

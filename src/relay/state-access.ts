@@ -210,7 +210,7 @@ export class PreviousResponses {
       const content = this.contentOf(one);
       return content === undefined ? [] : [[id, content] as const];
     });
-    const named = { answer: answer && this.contentOf(answer), ofItems: new Map(kept) };
+    const named = { response: answer && this.contentOf(answer), ofItems: new Map(kept) };
     return this.asked.storage?.expand(this.request(), named) ?? this.request();
   }
 

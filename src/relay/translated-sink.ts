@@ -36,20 +36,20 @@ export function translatedSink(
   streamed: boolean,
   out: Subscriber<Frame>,
 ): ResponseSink {
-  const { call, adapter, target, answer, losses, timings, stopsSent } = context;
+  const { call, adapter, target, answer, losses: warnings, timings, stopsSent } = context;
   const signals = new EventSignals(translation.answerId);
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {
-    const renderer = translation.renderer(losses);
+    const renderer = translation.renderer(warnings);
     answer.renderer = renderer;
     const estimate = translation.estimate.bind(translation);
     const meter = new TranslatedStream({ decoder: decoder(), renderer, signals, estimate });
     return new ResponseStream(out, meter, answer, timings);
   }
   const render = (result: CallResult, output: number): string => {
-    const words = translation.render(result, losses, output);
-    answer.warnings = losses.header;
+    const words = translation.render(result, warnings, output);
+    answer.warnings = warnings.header;
     return words;
   };
   const whole = new WholeResponse({ out, answer, signals, stream, render });

@@ -5,7 +5,7 @@ import {
   type CallResult,
   eventsOf,
   NO_TOKENS,
-  notTranslatable,
+  unsupported,
   type ProtocolAdapter,
   type RenderContext,
   ResultCollector,
@@ -30,7 +30,7 @@ export class Translation {
   private readonly content: CallContent;
 
   constructor(
-    private readonly context: Omit<RenderContext, 'losses'>,
+    private readonly context: Omit<RenderContext, 'warnings'>,
     /** Protocol of the response. */
     private readonly protocol: ProtocolAdapter,
     private readonly losses: TranslationWarnings,
@@ -54,10 +54,10 @@ export class Translation {
     adapter: UpstreamAdapter,
     target: UpstreamTarget,
   ): { readonly request: UpstreamRequest; readonly losses: TranslationWarnings } {
-    const losses = this.losses.fork();
-    const request = adapter.buildRequest({ call: this.call, content: this.content, losses }, target);
-    requireModest(this.stopsBeyond(request.stopsSent ?? 0));
-    return { request, losses };
+    const warnings = this.losses.fork();
+    const request = adapter.buildRequest({ call: this.call, content: this.content, warnings }, target);
+    requireModest(this.stopsBeyond(request.stopSequencesSent ?? 0));
+    return { request, losses: warnings };
   }
 
   /**
@@ -90,19 +90,20 @@ export class Translation {
   }
 
   /** @param promptTokens if known */
-  renderer(losses: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
-    return this.protocol.renderStream({ ...this.context, losses, promptTokens });
+  renderer(warnings: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
+    return this.protocol.renderStream({ ...this.context, warnings, promptTokens });
   }
 
   /**
    * An unstreamed or streamed response, as the client requested.
-   * @param losses warnings so far
+   * @param warnings warnings so far
    * @param output estimated tokens
    */
-  render(result: CallResult, losses: TranslationWarnings, output: number): string {
+  render(result: CallResult, warnings: TranslationWarnings, output: number): string {
     const usage = result.usage ?? this.estimate(output).usage;
-    if (!this.call.head.stream) return this.protocol.renderResponse({ ...result, usage }, { ...this.context, losses });
-    const renderer = this.renderer(losses, () => usage.input);
+    if (!this.call.head.stream)
+      return this.protocol.renderResponse({ ...result, usage }, { ...this.context, warnings });
+    const renderer = this.renderer(warnings, () => usage.input);
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
   }
 
@@ -121,7 +122,7 @@ export class Translation {
 /** Each part of a response is searched for all of them. @throws AppError invalid_request */
 function requireModest(stops: readonly string[]): void {
   if (stops.length > MAX_STOPS || stops.some(({ length }) => length > MAX_STOP_LENGTH))
-    throw notTranslatable(
+    throw unsupported(
       'stop',
       `only ${MAX_STOPS} sequences of up to ${MAX_STOP_LENGTH} characters are supported for this upstream`,
     );

@@ -6,7 +6,7 @@ import {
   type Call,
   type CallContent,
   TranslationWarnings,
-  type NamedResponses,
+  type ResponseReferences,
   type ProtocolAdapter,
   SplicedBody,
   type TreeObject,
@@ -97,9 +97,13 @@ export class Translations {
   }
 
   /** The earlier responses that a request refers to. */
-  named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedResponses | Promise<NamedResponses> {
+  named(
+    call: Call,
+    { accountId }: Caller,
+    request: () => TreeObject,
+  ): ResponseReferences | Promise<ResponseReferences> {
     const { storage } = this.adapters.protocol(call.protocol);
-    const inline = (): NamedResponses => storage?.named(request()) ?? { answerId: undefined, itemIds: [] };
+    const inline = (): ResponseReferences => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { does: 'names' });
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));
@@ -168,48 +172,48 @@ export class Translations {
 
   private restore(translatable: Translatable, built: BuiltRequest): TranslatedRequest {
     const { caller } = translatable;
-    const losses = TranslationWarnings.of(built.losses, caller.strict);
+    const warnings = TranslationWarnings.of(built.losses, caller.strict);
     const shown = unpacked(built.shown);
     const input = (): string | undefined => built.input;
     const translation = this.translationOf(translatable, {
       content: unpacked(built.content),
       request: shown,
-      losses,
+      losses: warnings,
       input,
     });
     const body = new SplicedBody({ bytes: Buffer.from(built.body.buffer as ArrayBuffer) });
-    return { request: { ...built.request, body }, translation, losses };
+    return { request: { ...built.request, body }, translation, losses: warnings };
   }
 
   private open(translatable: Translatable, strict = translatable.caller.strict): Translation {
     const { call, recollection } = translatable;
     const asked = this.adapters.protocol(call.protocol);
-    const losses = new TranslationWarnings(strict);
+    const warnings = new TranslationWarnings(strict);
     const request = translatable.request();
     const expanded = recollection?.expanded() ?? request;
-    const content = asked.parseRequest(expanded, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
+    const content = asked.parseRequest(expanded, { call, warnings, unseal: (text) => this.reasoning.unseal(text) });
     const { storage } = asked;
     const input = (): string | undefined => storage && writeJson(storage.inputOf(expanded));
-    return this.translationOf(translatable, { content, request, losses, input });
+    return this.translationOf(translatable, { content, request, losses: warnings, input });
   }
 
   private translationOf(
     { call, protocol, caller }: Translatable,
-    { content, request, losses, input }: ParsedRequest,
+    { content, request, losses: warnings, input }: ParsedRequest,
   ): Translation {
     const asked = this.adapters.protocol(call.protocol);
     // The response says whether it was stored.
     const shown = caller.storesAnswers ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
     const promptTokens = this.promptTokens(call, asked, protocol.startsWithPromptTokens === true);
-    return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, losses, input);
+    return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, warnings, input);
   }
 
   /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */
   private promptTokens({ head, body }: Call, { textPlaces }: ProtocolAdapter, isCounted: boolean): () => number {
     let tokens = likelyPromptTokens(head.size, NO_WINDOW);
     if (isCounted && head.stream && body.bytes.length <= MAX_COUNTED_BYTES)
-      void this.counter.count({ prompt: body.bytes, answer: [], places: textPlaces }).then((counted) => {
+      void this.counter.count({ prompt: body.bytes, response: [], places: textPlaces }).then((counted) => {
         tokens = counted === undefined ? tokens : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
         return tokens;
       });

@@ -62,7 +62,7 @@ export class UpstreamQuestions {
     });
     try {
       const adapter = this.adapters.upstream(channel.protocol);
-      const answer = await this.ask(channel, adapter.smallestRequest(model), () => (firstByteMs ??= elapsedMs()));
+      const answer = await this.ask(channel, adapter.probeRequest(model), () => (firstByteMs ??= elapsedMs()));
       const usage = usageIn(answer, adapter);
       return { answered: true, message: `status ${answer.status}`, ...told(), ...(usage && { usage }) };
     } catch (error) {
@@ -86,7 +86,7 @@ export class UpstreamQuestions {
   private async faultOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
     try {
       const adapter = this.adapters.upstream(channel.protocol);
-      const answer = await this.send(channel, credential?.secret, adapter.smallestRequest(model));
+      const answer = await this.send(channel, credential?.secret, adapter.probeRequest(model));
       const error = errorIn(answer, adapter);
       if (error === undefined) decoded(answer, adapter);
       return error;

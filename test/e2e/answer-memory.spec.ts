@@ -59,7 +59,7 @@ describe('the memory of answers', () => {
         as.caller,
         responses,
         () => request,
-        () => RESPONSES_STORAGE.named(request),
+        () => RESPONSES_STORAGE.referencesIn(request),
       )
       ?.then(({ recollection }) => recollection);
   const recalled = async (request: TreeObject): Promise<PreviousResponses> => {

@@ -95,7 +95,7 @@ function callOf({ createdAt, ip, stream, effort, outputLimit, usage, tries: [{ m
     protocol: channel.protocol,
     request: { method: 'POST', path: '', query: '', headers: {} },
     ip,
-    head: { model: model.name, stream, outputLimit, answers: 1, effort, size, fields: NO_FIELDS },
+    head: { model: model.name, stream, outputLimit, choices: 1, effort, size, fields: NO_FIELDS },
     body: { bytes: Buffer.alloc(0) },
   };
 }
