@@ -41,7 +41,7 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** The protocol that most clients understand. */
-  get usual(): ProtocolAdapter {
+  get defaultProtocol(): ProtocolAdapter {
     return this.protocol(DEFAULT);
   }
 
@@ -69,7 +69,7 @@ export class AdapterRegistry implements OnModuleInit {
   claimant(request: RequestLine): ProtocolAdapter {
     for (const line of [{ ...request, headers: {} }, request])
       for (const protocol of this.protocols.values()) if (protocol.claims(line)) return protocol;
-    return this.usual;
+    return this.defaultProtocol;
   }
 
   private collect<Adapter extends { readonly id: ProtocolId }>(

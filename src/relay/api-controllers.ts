@@ -30,7 +30,7 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
     @Post([...paths])
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       const choice = this.choices.at(this.adapters.protocol(id), requestLineOf(request));
-      return this.relay.answer(choice, request, reply);
+      return this.relay.serve(choice, request, reply);
     }
   }
   return CallController;
@@ -45,7 +45,7 @@ function promptCountController(question: TokenCountEndpoint): Type {
     @Post(question.path)
     @HttpCode(200)
     count(@Req() request: FastifyRequest): Promise<JsonObject> {
-      return this.counts.answer(question, request);
+      return this.counts.respond(question, request);
     }
   }
   return PromptCountController;

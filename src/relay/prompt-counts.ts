@@ -60,20 +60,20 @@ export class UpstreamPromptCounts {
   }
 
   private async assignmentFor(
-    { protocol: dialect }: TokenCountEndpoint,
+    { protocol: id }: TokenCountEndpoint,
     call: Call,
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
-    const asked = this.adapters.protocol(dialect);
+    const protocol = this.adapters.protocol(id);
     const request = (): TreeObject => this.translations.read(call);
     const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
-    const named = await this.memory.recall(call, caller, asked, request, names);
+    const named = await this.memory.recall(call, caller, protocol, request, names);
     const admits = (channel: Channel): boolean =>
-      channel.protocol === dialect && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
+      channel.protocol === id && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
     const keeper = named && keeperOf(named);
     const { accountId } = caller;
-    const wanted = { group, model, protocol: dialect, affinity, accountId, admits, keeper, mayProbe: false };
+    const wanted = { group, model, protocol: id, affinity, accountId, admits, keeper, mayProbe: false };
     try {
       return await this.channels.for(wanted).next();
     } catch (error) {
@@ -89,10 +89,10 @@ export class UpstreamPromptCounts {
   ): Promise<JsonObject | undefined> {
     const request = question.requestFor(call, upstreamModel(channel, call.head.model));
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
-    const answer = await collected(parts, TIMEOUT_MS).catch(() => undefined);
-    if (answer === undefined) return undefined;
-    const { status, headers } = answer;
-    const body = jsonOf(answer);
+    const response = await collected(parts, TIMEOUT_MS).catch(() => undefined);
+    if (response === undefined) return undefined;
+    const { status, headers } = response;
+    const body = jsonOf(response);
     if (status >= 200 && status < 300) return isJsonObject(body) && question.hasCount(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
     // 404: the upstream does not have this endpoint.
@@ -119,7 +119,7 @@ export class PromptCounts {
    * Counted by an upstream of the protocol, else by us.
    * @throws AppError when we or the upstream reject the request; never because an upstream fails
    */
-  async answer(question: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
+  async respond(question: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
     const reader = question.headReader(requestLineOf(request));
     const caller = callerOf(request);
     const body = await this.bodies.read(request.raw, reader, caller.accountId);
@@ -129,8 +129,8 @@ export class PromptCounts {
       const line = requestLineOf(request);
       const call: Call = { id: request.id, createdAt, protocol: question.protocol, request: line, ip, head, body };
       const { group, model } = this.models.permitted(head.model, caller);
-      const answer = await this.upstreams.ask(question, call, { group: group.name, model: model.name, caller });
-      return answer ?? question.render(await this.count(call));
+      const response = await this.upstreams.ask(question, call, { group: group.name, model: model.name, caller });
+      return response ?? question.render(await this.count(call));
     } finally {
       body.drop();
     }

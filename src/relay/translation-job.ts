@@ -50,7 +50,7 @@ export type TranslationJob = TranslationTask & {
 export interface BuiltRequest {
   readonly request: Omit<UpstreamRequest, 'body'>;
   readonly body: Uint8Array;
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
   /** Without the conversation. */
   readonly content: CallContent;
   /** The client's request, likewise. */
@@ -150,7 +150,7 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
   return {
     request,
     body: wholeOf(body.pieces()),
-    losses: built.losses.names,
+    warnings: built.warnings.names,
     content: packed({ ...content, lead: [], turns: [], tools: content.tools.map(nameOnly) }, MAX_CONTENT_VALUES),
     shown: packed(shown, MAX_SHOWN_VALUES),
     input: input === undefined || input.length > MAX_STORED_LENGTH ? undefined : input,

@@ -33,7 +33,7 @@ export class Translation {
     private readonly context: Omit<RenderContext, 'warnings'>,
     /** Protocol of the response. */
     private readonly protocol: ProtocolAdapter,
-    private readonly losses: TranslationWarnings,
+    private readonly warnings: TranslationWarnings,
     /** The complete request as JSON without references; undefined if too long. */
     readonly input: () => string | undefined = () => undefined,
   ) {
@@ -53,11 +53,11 @@ export class Translation {
   build(
     adapter: UpstreamAdapter,
     target: UpstreamTarget,
-  ): { readonly request: UpstreamRequest; readonly losses: TranslationWarnings } {
-    const warnings = this.losses.fork();
+  ): { readonly request: UpstreamRequest; readonly warnings: TranslationWarnings } {
+    const warnings = this.warnings.fork();
     const request = adapter.buildRequest({ call: this.call, content: this.content, warnings }, target);
     requireModest(this.stopsBeyond(request.stopSequencesSent ?? 0));
-    return { request, losses: warnings };
+    return { request, warnings };
   }
 
   /**
@@ -143,7 +143,7 @@ export class StoppingDecoder implements StreamDecoder {
   private readonly longest: number;
   private isText = false;
   /** Sent and held-back parts of the current text. */
-  private told = '';
+  private sentText = '';
   private held = '';
   private isStopped = false;
 
@@ -177,7 +177,7 @@ export class StoppingDecoder implements StreamDecoder {
   private pass(event: CallEvent, passed: CallEvent[]): void {
     if (event.type === 'part-start') {
       this.isText = event.start.kind === 'text';
-      this.told = this.held = '';
+      this.sentText = this.held = '';
     }
     if (event.type === 'part-delta' && this.isText) return this.text(event.text, passed);
     if (event.type === 'part-end' && this.isText) this.tell(this.held, passed);
@@ -208,7 +208,7 @@ export class StoppingDecoder implements StreamDecoder {
     this.tell(text, passed);
     this.isStopped = true;
     passed.push(
-      { type: 'part-end', part: { kind: 'text', text: this.told } },
+      { type: 'part-end', part: { kind: 'text', text: this.sentText } },
       { type: 'call-stop', reason: 'stop_sequence', sequence: stop },
       { type: 'call-end' },
     );
@@ -216,7 +216,7 @@ export class StoppingDecoder implements StreamDecoder {
 
   private tell(text: string, passed: CallEvent[]): void {
     if (text === '') return;
-    this.told += text;
+    this.sentText += text;
     passed.push({ type: 'part-delta', text });
   }
 }

@@ -163,9 +163,9 @@ export const isBelievable = (report: TokenUsage, bounds: UsageBounds, seen: numb
 
 /** Quality of a report by its findings, for the billing basis. */
 export function qualityOf(findings: readonly UsageFinding[]): 'complete' | 'partial' | 'implausible' {
-  const faults = findings.filter((finding) => finding !== 'counts_in_strings');
-  if (faults.length === 0) return 'complete';
-  return faults.every((finding) => finding.endsWith('_missing')) ? 'partial' : 'implausible';
+  const errors = findings.filter((finding) => finding !== 'counts_in_strings');
+  if (errors.length === 0) return 'complete';
+  return errors.every((finding) => finding.endsWith('_missing')) ? 'partial' : 'implausible';
 }
 
 function promptFinding(report: TokenUsage, bounds: UsageBounds, isProvisional: boolean): UsageFinding | undefined {

@@ -127,9 +127,9 @@ export class ChannelHealth {
     const found = await this.checks.outcome(target);
     // Another call has probed meanwhile.
     if (this.restOf(target.channel)?.id !== (hasHealed ? undefined : rest.id)) return;
-    const fault = found && classifyFailure(found);
-    if (found !== undefined && isOfCredential(fault)) this.restCredential(target, fault, found);
-    if (fault === 'failure' || isUnknown(found))
+    const failure = found && classifyFailure(found);
+    if (found !== undefined && isOfCredential(failure)) this.restCredential(target, failure, found);
+    if (failure === 'failure' || isUnknown(found))
       return this.pause(target.channel, rest.strikes + 1, error, 'it is still failing');
     this.heal(target.channel, rest, true);
   }
@@ -180,10 +180,10 @@ export class ChannelHealth {
     rest: Cooldown | undefined,
   ): Promise<void> {
     const found = await this.checks.outcome(target);
-    const fault = found && classifyFailure(found);
-    if (found !== undefined && isOfCredential(fault)) return this.restCredential(target, fault, found);
+    const failure = found && classifyFailure(found);
+    if (found !== undefined && isOfCredential(failure)) return this.restCredential(target, failure, found);
     if (rest === undefined) return;
-    if (fault === 'failure') this.free(rest);
+    if (failure === 'failure') this.free(rest);
     else if (isUnknown(found)) this.restCredential(target, reason, error);
     else this.heal(target.channel, rest, false);
   }
@@ -191,9 +191,9 @@ export class ChannelHealth {
   private async checkChannel(target: CalledTarget, outcomes: ChannelOutcomes): Promise<void> {
     const { channel } = target;
     const found = await this.checks.outcome(target);
-    const fault = found && classifyFailure(found);
-    if (found === undefined || fault === undefined) return;
-    if (isOfCredential(fault)) return this.restCredential(target, fault, found);
+    const failure = found && classifyFailure(found);
+    if (found === undefined || failure === undefined) return;
+    if (isOfCredential(failure)) return this.restCredential(target, failure, found);
     if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
     // Only the model this account called fails.
     if (outcomes.isServingOthers(target.accountId, this.clock.now())) return;

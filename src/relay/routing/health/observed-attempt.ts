@@ -40,13 +40,13 @@ export class ObservedAttempt {
   }
 
   failed(error: AppError): void {
-    const fault = classifyFailure(error);
-    if (isOfCredential(fault)) {
+    const failure = classifyFailure(error);
+    if (isOfCredential(failure)) {
       const { channel, credential } = this.probed;
       // A channel that rejects is reachable. For a probed credential, a check call decides.
       if (channel !== undefined && !this.healed) this.health.heal(this.target.channel, channel, true);
-      this.health.credentialFailed(this.target, fault, error, this.healed ? undefined : credential);
-    } else if (fault === 'failure') this.failedItself(error);
+      this.health.credentialFailed(this.target, failure, error, this.healed ? undefined : credential);
+    } else if (failure === 'failure') this.failedItself(error);
     else if (error.details.upstreamStatus !== undefined) this.answered();
     else this.left();
   }
