@@ -12,7 +12,7 @@ import {
   type CallResult,
   type Tool,
 } from '../contract/index.js';
-import { TOOL_NAMES } from './build-tools.js';
+import { TOOL_NAMES } from './flags.js';
 import { MessagesUpstream } from './upstream.js';
 
 const upstream = new MessagesUpstream();

@@ -17,7 +17,7 @@ import {
   resultOf,
   readData,
 } from '../contract/index.js';
-import { ResponseItems } from './response-items.js';
+import { ResponseItems } from './decoded-items.js';
 import { countTools, type ToolUses, usageIn } from './usage.js';
 
 /** Reasons of incomplete responses. */

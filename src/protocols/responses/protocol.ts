@@ -18,7 +18,7 @@ import {
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
 import { FORWARDED_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
-import { renderFailure } from './object.js';
+import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
 import { RESPONSES_STORAGE } from './stored.js';

@@ -16,7 +16,7 @@ import {
   TreeReader,
 } from '../contract/index.js';
 import { OUTPUT_LIMIT } from './head.js';
-import { itemsOf, readInput } from './input.js';
+import { itemsOf, readInput } from './request-input.js';
 
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema']);
 

@@ -11,7 +11,7 @@ import {
   type StoredResponseText,
   type TreeObject,
 } from '../contract/index.js';
-import { responseId } from './object.js';
+import { responseId } from './response-object.js';
 
 const PREVIOUS_RESPONSE = 'previous_response_id';
 const FINAL_EVENTS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
