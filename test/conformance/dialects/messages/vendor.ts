@@ -1,4 +1,4 @@
-import type { DialectVendor } from '../../dialect-vendor.js';
+import type { VendorDouble } from '../../vendor-double.js';
 import { THOUGHT } from '../../../support/scripted-content.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
@@ -18,7 +18,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 };
 
 /** A Messages upstream with adaptive reasoning. */
-export const messagesVendor: DialectVendor = {
+export const messagesVendor: VendorDouble = {
   id: 'messages',
   flags: { thinkingMode: 'adaptive' },
   isCall: ({ path }) => path.endsWith('/messages'),

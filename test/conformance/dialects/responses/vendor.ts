@@ -1,4 +1,4 @@
-import type { DialectVendor } from '../../dialect-vendor.js';
+import type { VendorDouble } from '../../vendor-double.js';
 import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
 import { responsesBody, responsesEvents, responsesFailure } from './answers.js';
 import { responsesAsked } from './asked.js';
@@ -6,7 +6,7 @@ import { ENCRYPTED_REASONING } from './items.js';
 import { expectResponsesRules } from './rules.js';
 
 /** A Responses upstream with reasoning models. */
-export const responsesVendor: DialectVendor = {
+export const responsesVendor: VendorDouble = {
   id: 'responses',
   lacks: { 'stop texts': 'the dialect has none' },
   flags: { reasoning: true },
