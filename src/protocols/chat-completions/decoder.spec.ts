@@ -10,7 +10,7 @@ import {
   upstream,
 } from '../../../test/support/chat-completions-streams.js';
 import { aContent } from '../../../test/support/translations.js';
-import type { ResponsePart, CallResult } from '../contract/index.js';
+import type { CallResult, ResponsePart } from '../contract/index.js';
 
 describe('Chat Completions stream decoding', () => {
   it('emits events as they arrive (case 31)', () => {

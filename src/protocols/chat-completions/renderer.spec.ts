@@ -1,7 +1,7 @@
 import { expectChatStream } from '../../../test/conformance/dialects/chat-completions/grammar.js';
 import { readData, readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked } from '../../../test/support/translations.js';
-import { type ResponsePart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
+import { type CallResult, eventsOf, NO_TOKENS, type ResponsePart, type StopReason } from '../contract/index.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { ChatCompletionsProtocol } from './protocol.js';
 

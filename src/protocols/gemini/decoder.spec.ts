@@ -1,11 +1,11 @@
 import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, decoded, resultOf } from '../../../test/support/translations.js';
 import {
-  NO_TOKENS,
-  type ResponsePart,
   type CallContent,
   type CallEvent,
   type CallResult,
+  NO_TOKENS,
+  type ResponsePart,
   type StopReason,
 } from '../contract/index.js';
 import { GeminiUpstream } from './upstream.js';

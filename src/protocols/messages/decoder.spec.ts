@@ -2,15 +2,15 @@ import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { messagesBody, messagesEvents } from '../../../test/conformance/dialects/messages/answers.js';
 import { aContent, checked, decoded, resultOf } from '../../../test/support/translations.js';
 import {
+  type CallContent,
+  type CallEvent,
+  type CallResult,
   eventsOf,
   NO_TOKENS,
   RawJson,
   renderSse,
-  ToolNames,
-  type CallContent,
-  type CallEvent,
-  type CallResult,
   type Tool,
+  ToolNames,
 } from '../contract/index.js';
 import { TOOL_NAMES } from './flags.js';
 import { MessagesUpstream } from './upstream.js';

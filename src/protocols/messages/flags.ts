@@ -1,4 +1,4 @@
-import { headerOf, type RequestLine, type UpstreamTarget, type NameRule } from '../contract/index.js';
+import { headerOf, type NameRule, type RequestLine, type UpstreamTarget } from '../contract/index.js';
 
 /** By budget, by effort, by effort without a switch, or not at all. */
 type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';

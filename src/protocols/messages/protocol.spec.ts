@@ -1,5 +1,5 @@
 import { aCall, aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
-import { UpstreamRefusal, type CallHead } from '../contract/index.js';
+import { type CallHead, UpstreamRefusal } from '../contract/index.js';
 import { AppError, type ErrorKind } from '../../platform/shared/index.js';
 import { MessagesProtocol } from './protocol.js';
 

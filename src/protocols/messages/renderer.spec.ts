@@ -2,12 +2,12 @@ import { aRenderContext } from '../../../test/support/translations.js';
 import { expectMessagesStream } from '../../../test/conformance/dialects/messages/grammar.js';
 import { readEvents } from '../../../test/support/stream-text.js';
 import {
-  eventsOf,
-  NO_TOKENS,
-  type ResponsePart,
   type CallEvent,
   type CallResult,
+  eventsOf,
+  NO_TOKENS,
   type OpaqueReasoning,
+  type ResponsePart,
   type StopReason,
 } from '../contract/index.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';

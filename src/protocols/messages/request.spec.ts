@@ -1,7 +1,7 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { EMPTY, HELLO, image, protocol, read, said, text, warned } from '../../../test/support/messages-requests.js';
 import { contentOf, treeOf } from '../../../test/support/translations.js';
-import { TranslationWarnings, type CallContent } from '../contract/index.js';
+import { type CallContent, TranslationWarnings } from '../contract/index.js';
 import type { AppError } from '../../platform/shared/index.js';
 
 const refused = (members: object): AppError => refusalOf(() => read(members));

@@ -5,17 +5,17 @@ import {
   type CallResult,
   classifyInnerError,
   dataKind,
+  invalidResponse,
   isKeepAlive,
   objectIn,
+  parseResponse,
+  readData,
+  resultOf,
   type SseEvent,
   type StopReason,
   type StreamDecoder,
   truncatedStream,
   type UpstreamTarget,
-  parseResponse,
-  invalidResponse,
-  resultOf,
-  readData,
 } from '../contract/index.js';
 import { ResponseItems } from './decoded-items.js';
 import { countTools, type ToolUses, usageIn } from './usage.js';

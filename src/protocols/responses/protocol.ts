@@ -3,7 +3,6 @@ import {
   commonEdits,
   countIn,
   KEEP_ALIVE_COMMENT,
-  type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
   renderListedModel,
@@ -14,6 +13,7 @@ import {
   SplicedBody,
   type StreamRenderer,
   type TextPlaces,
+  type TokenCountEndpoint,
   upstreamHeaders,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';

@@ -7,12 +7,12 @@ import {
 import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked, contentOf, treeOf } from '../../../test/support/translations.js';
 import {
-  eventsOf,
-  TranslationWarnings,
-  type ResponsePart,
   type CallEvent,
   type CallResult,
+  eventsOf,
   type OpaqueReasoning,
+  type ResponsePart,
+  TranslationWarnings,
 } from '../contract/index.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { ResponsesProtocol } from './protocol.js';

@@ -3,7 +3,6 @@ import {
   ConversationBuilder,
   type HostedTool,
   malformed,
-  unsupported,
   openAiFormat,
   openAiSchema,
   type OutputFormat,
@@ -14,6 +13,7 @@ import {
   type ToolChoice,
   type TreeObject,
   TreeReader,
+  unsupported,
 } from '../contract/index.js';
 import { OUTPUT_LIMIT } from './head.js';
 import { itemsOf, readInput } from './request-input.js';

@@ -2,10 +2,10 @@ import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/i
 import {
   isTreeObject,
   type JsonTree,
-  type ResponseReferences,
   parseData,
   type RenderedResponse,
   type ResolvedResponses,
+  type ResponseReferences,
   type ResponseStorage,
   SseSplitter,
   type StoredResponseText,

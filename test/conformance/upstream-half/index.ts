@@ -1,4 +1,4 @@
-import { describeAbilities, type Abilities } from '../abilities.js';
+import { type Abilities, describeAbilities } from '../abilities.js';
 import { answering } from './answering.js';
 import { asking } from './asking.js';
 import { behaving } from './behaving.js';

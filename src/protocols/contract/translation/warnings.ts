@@ -1,5 +1,5 @@
-import { type UpstreamTarget } from '../upstream-request.js';
-import { type CallContent } from './content.js';
+import type { UpstreamTarget } from '../upstream-request.js';
+import type { CallContent } from './content.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { DEFAULT_SERVICE_TIERS } from '../call.js';
 

@@ -1,4 +1,4 @@
-import type { ResponsePart, CallResult } from '../../../../src/protocols/contract/index.js';
+import type { CallResult, ResponsePart } from '../../../../src/protocols/contract/index.js';
 import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/protocol.js';
 import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/upstream.js';
 import type { ProtocolUnderTest } from '../../both-halves/protocol-under-test.js';

@@ -1,4 +1,4 @@
-import type { ResponsePart, CallResult, StopReason } from '../../../../src/protocols/contract/index.js';
+import type { CallResult, ResponsePart, StopReason } from '../../../../src/protocols/contract/index.js';
 import { MessagesProtocol } from '../../../../src/protocols/messages/protocol.js';
 import { MessagesUpstream } from '../../../../src/protocols/messages/upstream.js';
 import type { ProtocolUnderTest } from '../../both-halves/protocol-under-test.js';
