@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { overridable } from '../src/platform/settings/sections/index.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** `| `PORT` | `3000` | …`: the first cell of each row of the tables. */
@@ -11,10 +12,30 @@ const namesIn = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name = '']) => name).toSorted();
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
+/** The row of a setting's variable, without padding. */
+const rowOf = ({ variable, initial, toForm }: ReturnType<typeof overridable>[number]): string => {
+  const own = toForm(initial);
+  return `| \`${variable.name}\` | ${variable.unset ?? (own === '' ? 'none' : `\`${own}\``)} | ${variable.meaning} |`;
+};
+
 describe('environment variables', () => {
+  const page = read('docs/configuration.md');
+  const ofSettings = [...new Set(overridable().map(({ variable }) => variable.name))];
+
   it('are all documented in docs/configuration.md, and no others', () => {
-    const documented = namesIn(read('docs/configuration.md'), ROW);
+    const documented = namesIn(page, ROW);
     expect(documented).toContain('DATABASE_URL');
-    expect(documented).toEqual(namesIn(read('src/platform/config/environment.ts'), VARIABLE));
+    const declared = namesIn(read('src/platform/config/environment.ts'), VARIABLE);
+    expect(documented).toEqual([...declared, ...ofSettings].toSorted());
+  });
+
+  it('that override settings are documented as declared', () => {
+    expect(ofSettings).toContain('SIGN_UP');
+    const rows = new Set(page.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' ')));
+    expect(
+      overridable()
+        .map(rowOf)
+        .filter((row) => !rows.has(row)),
+    ).toEqual([]);
   });
 });

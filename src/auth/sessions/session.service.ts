@@ -81,7 +81,7 @@ export class SessionService {
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
       });
-    return visitorOf(row, from.ip, this.settings.current().signIn.administratorsNeedSecondFactor);
+    return visitorOf(row, from.ip, this.settings.current().signUp.administratorsNeedSecondFactor);
   }
 
   /** Usable sessions, most recently seen first. */
@@ -123,7 +123,7 @@ export class SessionService {
 
   private moment(): Moment {
     const now = this.clock.now();
-    const idleMs = this.settings.current().signIn.sessionIdleHours * HOUR_MS;
+    const idleMs = this.settings.current().signUp.sessionIdleHours * HOUR_MS;
     return { now: new Date(now), idleSince: new Date(now - idleMs) };
   }
 

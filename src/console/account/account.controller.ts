@@ -80,7 +80,7 @@ export class AccountController {
       secondFactor: await this.factors.of(visitor.accountId),
       sessions,
       others: sessions.length > 1,
-      idle: idleTime(this.settings.current().signIn.sessionIdleHours),
+      idle: idleTime(this.settings.current().signUp.sessionIdleHours),
       timeZones: timeZoneOptions(await this.timeZones.list()),
       themes: themeOptions(theme),
     };

@@ -70,7 +70,7 @@ export class SignInController {
   }
 
   private page(form: Form<SignInForm>, next: unknown, status?: number): Page {
-    const idle = idleTime(this.settings.current().signIn.sessionIdleHours);
+    const idle = idleTime(this.settings.current().signUp.sessionIdleHours);
     const data = { form, next: nextIn(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
     return new Page('auth/sign-in', {
       title: 'Sign in',

@@ -35,7 +35,7 @@ import { OverviewReader, Troubles } from './overview/overview-reader.js';
 import { OverviewController, OverviewPages } from './overview/overview.controller.js';
 import { PaymentListPages, PaymentProblemPages, PaymentProblemsController } from './payments/payments.controller.js';
 import { RoutingController, RoutingPages } from './routing/routing.controller.js';
-import { SettingPagesModule } from './settings/setting-pages.module.js';
+import { SettingPagesModule } from './settings/settings.controller.js';
 import { UserBelongingsController, UserKeyPages, UserKeyQuotaPages } from './users/user-belongings.controller.js';
 import { UserChanges } from './users/user-changes.js';
 import { UserDirectory } from './users/user-directory.js';

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import { codeOf, type Nanos, parseUsd, reasonOf, Secret } from '../shared/index.js';
+import { codeOf, reasonOf, Secret } from '../shared/index.js';
+import { variableErrors } from '../settings/sections/index.js';
 import { Environment, InvalidEnvironment } from './environment.js';
 
 /** Also read in lower case, as other programs do. */
@@ -30,25 +31,6 @@ export class Config {
   readonly logLevel: string;
   readonly logFormat: 'auto' | 'json' | 'text';
   readonly demo: 'auto' | 'on' | 'off';
-  /** Who may register: anyone, users with an invitation, no one. */
-  readonly signUp: 'open' | 'invite' | 'closed';
-  /** Allowed email domains in lower case; empty: all. */
-  readonly signUpDomains: readonly string[];
-  /** Credited to a new account once its email address is verified. */
-  readonly startingCredit: Nanos;
-  /** Idle session timeout; undefined: not set by the environment. */
-  readonly sessionIdleHours: number | undefined;
-  /** Includes the password. Undefined: mail is written to the outbox folder. */
-  readonly smtpUrl: Secret | undefined;
-  readonly mailFrom: string;
-  /** Email address or URL for help. */
-  readonly supportContact: string | undefined;
-  /** Undefined: not set by the environment. */
-  readonly stripeSecretKey: Secret | undefined;
-  /** Signing secret of Stripe's webhook events. */
-  readonly stripeWebhookSecret: Secret | undefined;
-  /** Months of calls to keep in addition to the current one; undefined: not set by the environment. */
-  readonly callsRetentionMonths: number | undefined;
   readonly shutdownGraceMs: number;
   readonly maxBodyBytes: number;
   /** Max bytes of all request bodies in this process's memory; workers have equal shares. */
@@ -73,7 +55,7 @@ export class Config {
 
   private constructor(
     environment: Environment,
-    /** Reads a variable that the catalog names as `env:NAME`; undefined when unset or empty. */
+    /** Reads a variable that overrides a setting, or that the catalog names as `env:NAME`; undefined if unset or empty. */
     readonly variable: (name: string) => string | undefined,
   ) {
     this.port = environment.PORT;
@@ -89,16 +71,6 @@ export class Config {
     this.logLevel = environment.LOG_LEVEL;
     this.logFormat = environment.LOG_FORMAT;
     this.demo = environment.DEMO;
-    this.signUp = environment.SIGN_UP;
-    this.signUpDomains = environment.SIGN_UP_DOMAINS.map((domain) => domain.toLowerCase());
-    this.startingCredit = parseUsd(environment.STARTING_CREDIT);
-    this.sessionIdleHours = environment.SESSION_IDLE_HOURS;
-    this.smtpUrl = secretOf(environment.SMTP_URL);
-    this.mailFrom = environment.MAIL_FROM;
-    this.supportContact = environment.SUPPORT_CONTACT;
-    this.stripeSecretKey = secretOf(environment.STRIPE_SECRET_KEY);
-    this.stripeWebhookSecret = secretOf(environment.STRIPE_WEBHOOK_SECRET);
-    this.callsRetentionMonths = environment.CALLS_RETENTION_MONTHS;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
     this.workers = environment.WORKERS;
     this.bodyMemoryBytes = Math.floor((environment.BODY_MEMORY_BYTES ?? memoryLimit() / 4) / this.workers);
@@ -129,7 +101,10 @@ export class Config {
       [...Object.entries(variables), ...either].filter(([, value]) => value !== undefined && value !== ''),
     );
     const environment = plainToInstance(Environment, set, { exposeDefaultValues: true });
-    const faults = validateSync(environment).flatMap((fault) => reasonsOf(fault.constraints));
+    const faults = [
+      ...validateSync(environment).flatMap((fault) => reasonsOf(fault.constraints)),
+      ...variableErrors((name) => variables[name]),
+    ];
     if (faults.length > 0) throw new InvalidEnvironment(`Invalid environment: ${faults.join('; ')}.`);
     return new Config(environment, (name) => variables[name] || undefined);
   }

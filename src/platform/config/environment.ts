@@ -1,6 +1,5 @@
 import { Transform, Type } from 'class-transformer';
 import {
-  IsFQDN,
   IsIn,
   IsInt,
   IsOptional,
@@ -17,6 +16,7 @@ import {
 import { accessSync, constants } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isIP } from 'node:net';
+import { SECRET_VARIABLES } from '../settings/sections/index.js';
 
 // Validators of network variables.
 
@@ -107,7 +107,10 @@ const list = (separator: string | RegExp = ','): PropertyDecorator =>
       .filter(Boolean),
   );
 
-/** The environment variables. docs/configuration.md lists them with their defaults. */
+/**
+ * The environment variables, except for those that override a setting: these are declared with the setting. All are
+ * listed in docs/configuration.md with their defaults.
+ */
 export class Environment {
   @whole()
   @IsInt()
@@ -158,53 +161,6 @@ export class Environment {
 
   @IsIn(['auto', 'on', 'off'])
   readonly DEMO: 'auto' | 'on' | 'off' = 'auto';
-
-  @IsIn(['open', 'invite', 'closed'])
-  readonly SIGN_UP: 'open' | 'invite' | 'closed' = 'open';
-
-  @list()
-  @IsFQDN({}, { each: true, message: 'SIGN_UP_DOMAINS must be domain names, separated by commas' })
-  readonly SIGN_UP_DOMAINS: readonly string[] = [];
-
-  @Matches(/^\d{1,6}(\.\d{1,9})?$/, { message: 'STARTING_CREDIT must be an amount in US dollars, such as 5 or 0.50' })
-  readonly STARTING_CREDIT: string = '0';
-
-  @IsOptional()
-  @whole()
-  @IsInt()
-  @Min(1)
-  @Max(720)
-  readonly SESSION_IDLE_HOURS?: number;
-
-  @IsOptional()
-  @Matches(/^smtps?:\/\//, { message: 'SMTP_URL must start with smtp:// or smtps://' })
-  readonly SMTP_URL?: string;
-
-  @Matches(/^[^\p{Cc}]+$/u, {
-    message: 'MAIL_FROM must be an email address, or a name followed by one in angle brackets',
-  })
-  readonly MAIL_FROM: string = 'Switchboard <switchboard@localhost>';
-
-  @IsOptional()
-  @MaxLength(200)
-  readonly SUPPORT_CONTACT?: string;
-
-  @IsOptional()
-  @Matches(/^(sk|rk)_\w+$/, { message: 'STRIPE_SECRET_KEY must be a secret or restricted key: sk_… or rk_…' })
-  readonly STRIPE_SECRET_KEY?: string;
-
-  @IsOptional()
-  @Matches(/^whsec_[\w+/=-]+$/, {
-    message: 'STRIPE_WEBHOOK_SECRET must be the signing secret of a webhook endpoint: whsec_…',
-  })
-  readonly STRIPE_WEBHOOK_SECRET?: string;
-
-  @IsOptional()
-  @whole()
-  @IsInt()
-  @Min(1)
-  @Max(1200)
-  readonly CALLS_RETENTION_MONTHS?: number;
 
   @whole()
   @IsInt()
@@ -274,11 +230,11 @@ export class InvalidEnvironment extends Error {
  * that they are never sent to an upstream.
  */
 export const OWN_SECRETS: ReadonlySet<string> = new Set([
+  ...SECRET_VARIABLES,
   'SECRET_KEY',
   'DATABASE_URL',
   'PGPASSWORD', // used when DATABASE_URL has no password
   'REDIS_URL',
-  'SMTP_URL',
   'METRICS_TOKEN',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'HTTPS_PROXY',

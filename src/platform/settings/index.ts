@@ -1,10 +1,8 @@
 // Runtime settings in sections: site, registration, mail server, payments, retention. Values from the environment take
-// precedence. Owns the table `settings`; the pages are in console/admin/settings.
-export type { CurrentSettings } from './current-settings.js';
-export type { PaymentSecretName } from './payment-secrets.js';
-export type { PaymentSettings, PaymentsOff } from './payment-settings.js';
-export type { SectionName, Sections } from './sections/sections.js';
-export { InvalidSettings, SettingsChangedMeanwhile } from './settings.errors.js';
-export { type EditedSection, SettingsEditor } from './settings.editor.js';
+// precedence. Owns the table `settings`; all settings are declared in sections/sections.ts, the pages are in
+// console/admin/settings.
+export { InvalidSettings, type SecretState } from './section-values.js';
+export * from './sections/index.js';
+export { type EditedSection, SettingsChangedMeanwhile, SettingsEditor } from './settings.editor.js';
 export { SettingsModule } from './settings.module.js';
-export { Settings } from './settings.service.js';
+export { type CurrentSettings, type PaymentSettings, type PaymentsOff, Settings } from './settings.service.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { storableJson } from '../database/index.js';
 import type { JsonObject } from '../shared/index.js';
-import type { SectionName } from './sections/sections.js';
+import type { SectionName } from './sections/index.js';
 
 /** A section as it was saved. */
 export interface StoredSection {

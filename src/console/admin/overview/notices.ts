@@ -173,7 +173,7 @@ function ofProcess({ countsAway, hearsOthers, lostMails }: NoticeConditions): No
             tone: 'warn',
             title: 'Email is not being sent',
             text: `The last ${count(lostMails)} emails could not be delivered. Users need email to register and to reset passwords.`,
-            action: { href: '/admin/settings', label: 'Open settings' },
+            action: { href: '/admin/settings/mail', label: 'Open settings' },
           } as const,
         ]),
   ];

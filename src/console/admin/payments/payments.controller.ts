@@ -31,7 +31,7 @@ export class PaymentListPages {
         newer: newer ? this.address('after', shown[0]) : undefined,
         older: older ? this.address('before', shown.at(-1)) : undefined,
         perPage: PAGE_PROBLEMS,
-        settings: { href: '/admin/settings#payment', label: 'Payment settings' },
+        settings: { href: '/admin/settings/payment', label: 'Payment settings' },
       },
     });
   }

@@ -1,66 +1,149 @@
 import { Injectable } from '@nestjs/common';
-import { CatalogChanges, CatalogInventory } from '../../../catalog/channels/index.js';
-import { DEFAULT_LIMITED } from '../../../platform/limits/index.js';
+import { IsString } from 'class-validator';
+import { CatalogChanges, CatalogInventory, ChangedMeanwhile, Numeral } from '../../../catalog/channels/index.js';
+import { DEFAULT_LIMITED, LARGEST_LIMIT, type Limits } from '../../../platform/limits/index.js';
+import { AppError } from '../../../platform/shared/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
-import { Form } from '../../web/index.js';
-import { limitsEntry, limitValues, type DefaultLimitsForm } from './default-limits.form.js';
+import {
+  countOf,
+  type Difference,
+  differencesBetween,
+  Form,
+  type FormBody,
+  IsCount,
+  Page,
+  Redirect,
+} from '../../web/index.js';
+import { comparable } from './section-form.js';
+import { LIMITS_PATH, savedFlash, settingsLinks } from './settings.pages.js';
 
 /** Kinds of subjects with default limits. */
-export type Kind = (typeof DEFAULT_LIMITED)[number];
+type Kind = (typeof DEFAULT_LIMITED)[number];
 
 const TITLES: Readonly<Record<Kind, string>> = { key: 'API key', account: 'Account', address: 'IP address' };
 
-/** The form of one kind. */
-interface DefaultLimitsView {
-  readonly kind: Kind;
-  readonly title: string;
-  readonly form: Form<DefaultLimitsForm>;
-  readonly revision: unknown;
+const Limit = (): PropertyDecorator =>
+  IsCount({
+    message: 'Enter a whole number of 1 or more, or leave empty for no limit.',
+    least: 1,
+    most: LARGEST_LIMIT,
+  });
+
+/** Default limits of a kind, as typed. */
+class DefaultLimitsForm {
+  /** Revision of the limits that the form was opened with. */
+  @IsString({ message: 'This form is incomplete. Reload the page and try again.' })
+  readonly revision: string = '';
+
+  @Limit()
+  readonly callsPerMinute: string = '';
+
+  @Limit()
+  readonly tokensPerMinute: string = '';
+
+  @Limit()
+  readonly concurrency: string = '';
 }
 
-/** A submitted form that is shown again. */
-export interface FilledLimits {
+const LABELS = {
+  callsPerMinute: 'Calls per minute',
+  tokensPerMinute: 'Tokens per minute',
+  concurrency: 'Concurrent calls',
+} as const satisfies Readonly<Partial<Record<keyof DefaultLimitsForm, string>>>;
+
+/** A rejected form, shown again. */
+interface Returned {
   readonly kind: Kind;
   readonly form: Form<DefaultLimitsForm>;
-  /** Whether the current values are shown beside it. */
-  readonly conflict: boolean;
+  /** Conflicting changes saved meanwhile. */
+  readonly differences?: readonly Difference[];
 }
 
-/** Default limits of API keys, accounts and IP addresses. They are part of the catalog and validated by its rules. */
+/**
+ * `/admin/settings/limits`: default limits of API keys, accounts and IP addresses. They are part of the catalog and
+ * validated by its rules.
+ */
 @Injectable()
-export class DefaultLimitSettings {
+export class DefaultLimitPages {
   constructor(
-    private readonly desk: CatalogChanges,
+    private readonly changes: CatalogChanges,
     private readonly inventory: CatalogInventory,
     private readonly adapters: AdapterRegistry,
   ) {}
 
-  views(filled: FilledLimits | undefined): Promise<readonly DefaultLimitsView[]> {
-    return Promise.all(
-      DEFAULT_LIMITED.map(async (kind) => {
-        const { limits, revision } = await this.inventory.usualLimits(kind);
-        const here = filled?.kind === kind ? filled : undefined;
-        return {
-          kind,
-          title: TITLES[kind],
-          form: here?.form ?? Form.empty<DefaultLimitsForm>(limitValues(limits)),
-          revision: here === undefined || here.conflict ? revision : here.form.values['revision'],
-        };
-      }),
-    );
+  async show(returned?: Returned): Promise<Page> {
+    const { form, differences } = returned ?? {};
+    return new Page('admin/settings-limits', {
+      title: 'Default limits',
+      width: 'narrow',
+      ...(differences && { status: 409 }),
+      data: {
+        ...(form && { form }),
+        ids: returned && idsOf(returned),
+        links: settingsLinks(LIMITS_PATH),
+        differences,
+        limits: await Promise.all(DEFAULT_LIMITED.map((kind) => this.view(kind, returned))),
+      },
+    });
   }
 
-  /** The current form values. */
-  async now(kind: Kind): Promise<ReturnType<typeof limitValues>> {
-    return limitValues((await this.inventory.usualLimits(kind)).limits);
+  /** @throws AppError if there is no such kind */
+  async save(named: string, body: FormBody): Promise<Page | Redirect> {
+    const kind = DEFAULT_LIMITED.find((one) => one === named);
+    if (kind === undefined) throw new AppError('not_found', `There are no default limits for “${named}”.`);
+    const form = Form.read(DefaultLimitsForm, body);
+    try {
+      const lines = await form.attempt((value) => this.put(kind, value));
+      if (lines === undefined) return await this.show({ kind, form });
+      return new Redirect(LIMITS_PATH, savedFlash('Default limits saved', lines));
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+      const { limits } = await this.inventory.usualLimits(kind);
+      const differences = differencesBetween(LABELS, valuesOf(limits), form.values, comparable);
+      return this.show({ kind, form, differences });
+    }
+  }
+
+  private async view(kind: Kind, returned: Returned | undefined) {
+    const { limits, revision } = await this.inventory.usualLimits(kind);
+    const here = returned?.kind === kind ? returned : undefined;
+    return {
+      kind,
+      title: TITLES[kind],
+      fields: Object.entries(LABELS).map(([name, label]) => ({ name, label, id: `${kind}-${name}` })),
+      form: here?.form ?? Form.empty<DefaultLimitsForm>(valuesOf(limits)),
+      revision: here === undefined || here.differences ? revision : here.form.values['revision'],
+    };
   }
 
   /** @returns one line per change. @throws ChangedMeanwhile */
-  save(kind: Kind, form: DefaultLimitsForm): Promise<readonly string[]> {
+  private put(kind: Kind, form: DefaultLimitsForm): Promise<readonly string[]> {
     const seen = {
       subject: { kind: 'limits', name: TITLES[kind], id: kind },
       revision: form.revision,
     } as const;
-    return this.desk.put({ limits: { [kind]: limitsEntry(form) } }, { protocols: this.adapters.usualAuth, seen });
+    return this.changes.put({ limits: { [kind]: entryOf(form) } }, { protocols: this.adapters.usualAuth, seen });
   }
 }
+
+/** Each kind has its own controls. */
+const idsOf = ({ kind, form }: Returned): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.keys(form.faults).map((field) => [field, `${kind}-${field}`]));
+
+const valuesOf = ({ requestsPerMinute, tokensPerMinute, concurrency }: Limits): FormBody => ({
+  callsPerMinute: String(requestsPerMinute ?? ''),
+  tokensPerMinute: String(tokensPerMinute ?? ''),
+  concurrency: String(concurrency ?? ''),
+});
+
+/** The limits as a catalog file entry. */
+const entryOf = ({ callsPerMinute, tokensPerMinute, concurrency }: DefaultLimitsForm): object => ({
+  requests_per_minute: numeralOf(callsPerMinute),
+  tokens_per_minute: numeralOf(tokensPerMinute),
+  concurrency: numeralOf(concurrency),
+});
+
+const numeralOf = (text: string): Numeral | null => {
+  const count = countOf(text);
+  return count === undefined ? null : new Numeral(String(count));
+};

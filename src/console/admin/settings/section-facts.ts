@@ -1,46 +1,86 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn, type Visitor } from '../../../auth/index.js';
-import { type Sections, Settings } from '../../../platform/settings/index.js';
-import { CallRetention } from '../../../usage/index.js';
-import { EVENT_TYPES, WEBHOOK_PATH } from '../../../wallet/index.js';
+import type { Visitor } from '../../../auth/index.js';
 import { BaseAddress } from '../../../platform/config/index.js';
 import { calendarDate } from '../../../platform/format/index.js';
-import { PAYMENTS_OFF, secretHint } from './payment-text.js';
+import { type PaymentsOff, type SectionName, Settings } from '../../../platform/settings/index.js';
+import { CallRetention } from '../../../usage/index.js';
+import { EVENT_TYPES, WEBHOOK_PATH } from '../../../wallet/index.js';
+import { Form, type Notice } from '../../web/index.js';
 
-/** What the settings page shows besides the fields of a section. */
+/** Without a tone: informational. */
+type SectionNotice = Omit<Notice, 'tone'> & { readonly tone?: Notice['tone'] };
+
+/** What a settings page shows besides the fields of its section. */
 @Injectable()
 export class SectionFacts {
   constructor(
     private readonly settings: Settings,
-    private readonly recent: RecentSignIn,
     private readonly kept: CallRetention,
     private readonly address: BaseAddress,
   ) {}
 
-  mail(visitor: Visitor, { sealedPassword }: Sections['mail']) {
-    const { unusable } = this.settings.current().mail;
-    return { hasPassword: sealedPassword !== '', confirm: this.recent.needed(visitor), unusable };
+  /** @param test the rejected form of the test email, if any */
+  of(name: SectionName, visitor: Visitor, test: Form<object> | undefined): Readonly<Record<string, unknown>> {
+    switch (name) {
+      case 'mail':
+        return { notice: this.mailNotice(), test: test ?? Form.empty({ to: visitor.email }) };
+      case 'payment':
+        return this.payment();
+      case 'retention':
+        return { retention: this.retention() };
+      default:
+        return {};
+    }
   }
 
-  payment(visitor: Visitor, { sealedSecretKey, sealedWebhookSecret }: Sections['payment']) {
-    const { off, unreadable } = this.settings.current().payment;
-    const [hasSecretKey, hasWebhookSecret] = [sealedSecretKey !== '', sealedWebhookSecret !== ''];
+  private mailNotice(): SectionNotice | undefined {
+    const { unusable } = this.settings.current().mail;
+    return unusable === undefined
+      ? undefined
+      : { tone: 'bad', title: 'Email cannot be sent', text: `Reason: ${unusable}.` };
+  }
+
+  private payment() {
+    const { off } = this.settings.current().payment;
     return {
-      hasSecretKey,
-      secretKeyHint: secretHint('secretKey', hasSecretKey, unreadable),
-      hasWebhookSecret,
-      webhookSecretHint: secretHint('webhookSecret', hasWebhookSecret, unreadable),
-      confirm: this.recent.needed(visitor),
-      /** Why payments are off; undefined if they are on. */
-      off: off && PAYMENTS_OFF[off],
-      endpoint: `${this.address.current()}${WEBHOOK_PATH}`,
-      events: EVENT_TYPES,
+      notice: off && PAYMENTS_OFF[off],
+      payment: { endpoint: `${this.address.current()}${WEBHOOK_PATH}`, events: EVENT_TYPES },
     };
   }
 
   /** First day whose calls are kept; undefined: all are kept. */
-  retention() {
+  private retention() {
     const time = this.kept.keptFrom();
     return { keptFrom: time && calendarDate(time, 'UTC') };
   }
 }
+
+/** Notices of the payment page when payments are off. */
+const PAYMENTS_OFF: Readonly<Record<PaymentsOff, SectionNotice>> = {
+  'not configured': {
+    title: 'Payments are not set up',
+    text: 'Users cannot pay yet. Add the webhook endpoint below in Stripe, then enter its signing secret and your secret key here.',
+    action: { href: '#secretKey', label: 'Enter the secrets' },
+  },
+  'unreadable secret': {
+    tone: 'bad',
+    title: 'Users cannot pay',
+    text: 'A stored Stripe secret cannot be decrypted because SECRET_KEY has changed. Enter the secrets marked below again.',
+  },
+  'no secret key': {
+    tone: 'warn',
+    title: 'Users cannot pay',
+    text: 'Stripe’s secret key is missing.',
+    action: { href: '#secretKey', label: 'Enter the secret key' },
+  },
+  'no signing secret': {
+    tone: 'warn',
+    title: 'Users cannot pay',
+    text: 'The signing secret is missing. Stripe events cannot be verified, so the webhook endpoint is disabled.',
+    action: { href: '#webhookSecret', label: 'Enter the signing secret' },
+  },
+  disabled: {
+    title: 'Payments are disabled',
+    text: 'Users cannot start new payments. Payments already started are still credited.',
+  },
+};

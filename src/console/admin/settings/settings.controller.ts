@@ -1,23 +1,40 @@
-import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
-import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../web/index.js';
-import { type Visitor } from '../../../auth/index.js';
-import { SettingsPages } from './settings.pages.js';
-import { TestMailPages } from './test-mail.pages.js';
-import { DefaultLimitPages } from './default-limits.pages.js';
+import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
+import type { Visitor } from '../../../auth/index.js';
+import { ChannelsModule } from '../../../catalog/channels/index.js';
+import { MailModule } from '../../../platform/mail/index.js';
+import { SettingsModule } from '../../../platform/settings/index.js';
+import { RelayModule } from '../../../relay/index.js';
+import { UsageModule } from '../../../usage/index.js';
+import { AccessModule, Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/index.js';
+import { DefaultLimitPages } from './default-limits.js';
+import { SectionFacts } from './section-facts.js';
+import { pathOf, SettingsPages } from './settings.pages.js';
+import { TestMail } from './test-mail.js';
 
 @Controller('admin/settings')
 @Operator()
 export class SettingsController {
   constructor(
     private readonly pages: SettingsPages,
-    private readonly testMail: TestMailPages,
+    private readonly testMail: TestMail,
     private readonly limits: DefaultLimitPages,
   ) {}
 
   @Get()
-  show(@CurrentVisitor() visitor: Visitor): Promise<Page> {
-    return this.pages.show(visitor);
+  index(): Redirect {
+    return new Redirect(pathOf('site'));
+  }
+
+  @Get('limits')
+  showLimits(): Promise<Page> {
+    return this.limits.show();
+  }
+
+  /** @param section its path: `site`, `sign-up`, … */
+  @Get(':section')
+  show(@CurrentVisitor() visitor: Visitor, @Param('section') section: string): Promise<Page> {
+    return this.pages.showAt(visitor, section);
   }
 
   @Post('site')
@@ -54,11 +71,15 @@ export class SettingsController {
   /** @param kind `key`, `account` or `address` */
   @Post('limits/:kind')
   @RequiresRecentSignIn()
-  saveLimits(
-    @CurrentVisitor() visitor: Visitor,
-    @Param('kind') kind: string,
-    @Body() body: FormBody,
-  ): Promise<Page | Redirect> {
-    return this.limits.save(visitor, kind, body);
+  saveLimits(@Param('kind') kind: string, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.limits.save(kind, body);
   }
 }
+
+/** The settings pages, each with one section, and a test email. */
+@Module({
+  imports: [AccessModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
+  controllers: [SettingsController],
+  providers: [SettingsPages, SectionFacts, TestMail, DefaultLimitPages],
+})
+export class SettingPagesModule {}

@@ -1,26 +1,45 @@
 import { Injectable } from '@nestjs/common';
+import { Matches } from 'class-validator';
+import type { Visitor } from '../../../auth/index.js';
 import { type Delivery, MailTemplates, Mailer } from '../../../platform/mail/index.js';
-import { Settings } from '../../../platform/settings/index.js';
+import { Settings, withoutPassword } from '../../../platform/settings/index.js';
 import { AppError, reasonOf, type Secret } from '../../../platform/shared/index.js';
-import { withoutPassword } from './settings.view.js';
+import { type Flash, Form, type FormBody, type Page, Redirect } from '../../web/index.js';
+import { pathOf, SettingsPages } from './settings.pages.js';
+
+class TestMailForm {
+  @Matches(/^[^\s\p{Cc}<>,;:"()[\]\\@]+@[^\s\p{Cc}<>,;:"()[\]\\@]+$/u, {
+    message: 'Enter an email address, such as name@example.com.',
+  })
+  readonly to: string = '';
+}
 
 /** The test email was not accepted; the message has the server’s reply or the connection error. */
-export class TestMailRefused extends AppError {
+class TestMailRefused extends AppError {
   constructor(message: string) {
     super('unavailable', message, { param: 'to' });
   }
 }
 
+/** Sends the test email and shows the result on the email settings page. */
 @Injectable()
 export class TestMail {
   constructor(
     private readonly mailer: Mailer,
     private readonly templates: MailTemplates,
     private readonly settings: Settings,
+    private readonly pages: SettingsPages,
   ) {}
 
+  async send(visitor: Visitor, body: FormBody): Promise<Page | Redirect> {
+    const form = Form.read(TestMailForm, body);
+    const delivery = await form.attempt(({ to }) => this.deliver(to));
+    if (delivery === undefined) return this.pages.show(visitor, 'mail', { test: form });
+    return new Redirect(pathOf('mail'), deliveryFlash(delivery));
+  }
+
   /** Sends once, without retries. @throws TestMailRefused */
-  async send(to: string): Promise<Delivery> {
+  private async deliver(to: string): Promise<Delivery> {
     const { site, mail } = this.settings.current();
     const data = {
       product: site.name,
@@ -44,4 +63,21 @@ function hushed(text: string, address: Secret | undefined): string {
   if (!url?.password) return text;
   const { password } = withoutPassword(url.href);
   return [url.password, password].reduce((rest, secret) => rest.replaceAll(secret, '…'), text);
+}
+
+/** Flash messages are stored in a cookie. */
+const MAX = 300;
+
+function deliveryFlash(delivery: Delivery): Flash {
+  if (delivery.by === 'server')
+    return {
+      tone: 'ok',
+      title: 'Test email accepted by the mail server',
+      text: `Server reply: ${delivery.answer.slice(0, MAX)}`,
+    };
+  return {
+    tone: 'warn',
+    title: 'Test email written to the outbox folder',
+    text: `No SMTP server is configured, so the email was not sent: ${delivery.file.slice(-MAX)}`,
+  };
 }

@@ -1,49 +1,394 @@
-import { plainToInstance } from 'class-transformer';
-import { validateSync } from 'class-validator';
-import { InvalidSettings } from '../settings.errors.js';
-import { MailSection } from './mail-section.js';
-import { PaymentSection } from './payment-section.js';
-import { RetentionSection } from './retention-section.js';
-import { SignUpSection } from './sign-up-section.js';
-import { SiteSection } from './site-section.js';
+import { isFQDN } from 'class-validator';
+import { parseUsd } from '../../shared/index.js';
+import {
+  choice,
+  flag,
+  list,
+  optionalText,
+  optionalWhole,
+  secret,
+  type SecretSetting,
+  type Setting,
+  text,
+  usd,
+  whole,
+} from './setting.js';
+import { isServer, userOf, withoutPassword } from './smtp-url.js';
 
-/** What is stored, by section: fields as they are meant, whether or not the environment overrules them. */
-export interface Sections {
-  readonly site: SiteSection;
-  readonly signUp: SignUpSection;
-  readonly mail: MailSection;
-  readonly payment: PaymentSection;
-  readonly retention: RetentionSection;
-}
+// All settings. A new one is declared here, in its section, and read as `settings.current().<section>.<key>`.
 
-export type SectionName = keyof Sections;
+type Declared = Readonly<Record<string, Setting<unknown, unknown>>>;
 
-const CLASSES: { readonly [Name in SectionName]: new () => Sections[Name] } = {
-  site: SiteSection,
-  signUp: SignUpSection,
-  mail: MailSection,
-  payment: PaymentSection,
-  retention: RetentionSection,
+/** Stored values. */
+export type Values<Settings extends Declared> = {
+  readonly [Key in keyof Settings]: Settings[Key] extends Setting<infer Value, infer _> ? Value : never;
 };
 
-/**
- * A section of what is stored, or of what was typed. Fields that are not given are as at the beginning; those that a
- * later version has stored are left out.
- * @param otherFaults by field, what is wrong with what is not kept in the section itself
- * @throws InvalidSettings naming each field that is wrong
- */
-export function readSection<Name extends SectionName>(
-  name: Name,
-  given: Readonly<Record<string, unknown>>,
-  otherFaults: Readonly<Record<string, string>> = {},
-): Sections[Name] {
-  const section = plainToInstance(CLASSES[name], given, { exposeDefaultValues: true });
-  const errors = validateSync(section, { whitelist: true, stopAtFirstError: true });
-  const faults = errors.map(({ property, constraints }): [string, string] => [
-    property,
-    Object.values(constraints ?? {})[0] ?? 'Enter a different value.',
-  ]);
-  const all = { ...otherFaults, ...Object.fromEntries(faults) };
-  if (Object.keys(all).length > 0) throw new InvalidSettings(all);
-  return section;
+/** Values in effect. Secrets are decrypted one by one, where they are used. */
+type CurrentValues<Settings extends Declared> = {
+  readonly [Key in keyof Settings as Settings[Key] extends SecretSetting ? never : Key]: ReturnType<
+    Settings[Key]['toCurrent']
+  >;
+};
+
+interface Section<Settings extends Declared> {
+  /** On the page. */
+  readonly title: string;
+  /** In the audit log. */
+  readonly name: string;
+  /** Below `/admin/settings`. */
+  readonly path: string;
+  readonly text: string;
+  /** Saving requires a recent sign-in; its form has the password field. */
+  readonly isConfirmed: boolean;
+  /** Keys are those of the stored JSON and, but for secrets, of the form fields. */
+  readonly settings: Settings;
+  /** Errors that depend on several values; a value with an error of its own is absent. */
+  check?(values: Partial<Values<Settings>>): Readonly<Record<string, string>>;
 }
+
+const section = <Settings extends Declared>(declared: Section<Settings>): Section<Settings> => declared;
+
+const NO_CONTROLS = /^[^\p{Cc}]*$/u;
+const SENDER = /^(?:[^\p{Cc}<>]*<[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+>|[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)?$/u;
+
+const site = section({
+  title: 'Site',
+  name: 'Site',
+  path: 'site',
+  text: 'Service name, support contact and terms.',
+  isConfirmed: false,
+  settings: {
+    name: text({
+      label: 'Name',
+      hint: 'Shown in page titles, the navigation and emails.',
+      audit: 'name',
+      initial: 'Switchboard',
+      max: 60,
+      accepts: (name) => name !== '' && NO_CONTROLS.test(name),
+      error: 'Enter a name of 1 to 60 characters.',
+    }),
+    supportContact: optionalText({
+      label: 'Support contact',
+      hint: 'An email address or a URL.',
+      audit: 'support contact',
+      variable: {
+        name: 'SUPPORT_CONTACT',
+        meaning: 'Email address or URL for help, shown on error pages and beside request IDs.',
+      },
+      max: 200,
+      accepts: (contact) => NO_CONTROLS.test(contact),
+      error: 'Enter an email address or a URL on one line, or leave empty.',
+    }),
+    terms: optionalText({
+      label: 'Terms',
+      hint: 'Shown at /terms; users accept them when they register. Blank lines separate paragraphs, and URLs become links.',
+      audit: 'terms',
+      max: 100_000,
+      rows: 8,
+    }),
+    statusIsPublic: flag({
+      label: 'Public status page',
+      hint: 'If off, /status requires sign-in.',
+      audit: 'status page',
+      states: { on: 'everyone', off: 'signed-in users' },
+    }),
+  },
+});
+
+const signUp = section({
+  title: 'Sign-up',
+  name: 'Sign-up',
+  path: 'sign-up',
+  text: 'Who can create an account, starting credit and sign-in policy.',
+  // It can relax the sign-in policy of administrators.
+  isConfirmed: true,
+  settings: {
+    mode: choice({
+      label: 'Registration',
+      hint: 'Create invitation codes with “switchboard invitation create”.',
+      audit: 'registration',
+      variable: {
+        name: 'SIGN_UP',
+        meaning: 'Who may register: `open`, `invite` (with an invitation code) or `closed`.',
+      },
+      initial: 'open',
+      labels: { open: 'Open', invite: 'Invitation only', closed: 'Closed (administrators create accounts)' },
+      error: 'Choose who may create an account.',
+    }),
+    startingCredit: usd({
+      label: 'Starting credit',
+      hint: 'Granted once, when the email address is verified.',
+      audit: 'starting credit',
+      variable: {
+        name: 'STARTING_CREDIT',
+        meaning: 'US dollars credited when an email address is verified, once per address.',
+      },
+      initial: '0',
+      accepts: (amount) => /^\d{1,6}(\.\d{1,9})?$/.test(amount),
+      error: 'Enter an amount in dollars, such as 5 or 0.50, or 0 for none.',
+    }),
+    domains: list({
+      label: 'Allowed email domains',
+      hint: 'One per line. Subdomains are not included.',
+      audit: 'domains',
+      variable: {
+        name: 'SIGN_UP_DOMAINS',
+        meaning: 'Comma-separated email domains that may register, without their subdomains.',
+        unset: 'all',
+      },
+      initial: [],
+      max: 100,
+      noun: 'domains',
+      accepts: (domain) => isFQDN(domain),
+      error: 'Enter domain names such as example.com, one per line, or leave empty.',
+      empty: 'any',
+      placeholder: 'example.com',
+      isOnePerLine: true,
+      toCurrent: (domains) => domains,
+    }),
+    administratorsNeedSecondFactor: flag({
+      label: 'Require two-factor authentication for administrators',
+      hint: 'Administrators without two-factor authentication must set it up before they can continue.',
+      audit: 'two-factor authentication for administrators',
+      states: { on: 'required', off: 'optional' },
+    }),
+    sessionIdleHours: whole({
+      label: 'Idle session timeout',
+      hint: '1 to 720. 336 hours are 14 days.',
+      audit: 'idle session timeout (hours)',
+      variable: {
+        name: 'SESSION_IDLE_HOURS',
+        meaning:
+          'Idle session timeout in hours, 1–720. Sessions also expire after 12 hours, or after 30 days with “Keep me signed in on this device”.',
+      },
+      initial: 336,
+      min: 1,
+      max: 720,
+      unit: 'hours',
+    }),
+  },
+});
+
+const SMTP_URL = {
+  name: 'SMTP_URL',
+  meaning:
+    'Mail server: `smtp://user:password@host:587` or `smtps://…:465`. Without a server, mail is written to `DATA_DIR/outbox`.',
+};
+
+const SERVER_ERROR = 'Enter an address such as smtp://user@mail.example.com:587, or smtps:// for implicit TLS.';
+
+const mail = section({
+  title: 'Email',
+  name: 'Mail',
+  path: 'mail',
+  text: 'SMTP server for outgoing email. Without one, emails are written to the outbox folder and not sent.',
+  // The mail server sees all password reset links.
+  isConfirmed: true,
+  settings: {
+    server: {
+      ...optionalText({
+        label: 'SMTP server',
+        hint: 'Include the user name. Use smtps:// for implicit TLS.',
+        audit: 'server',
+        variable: SMTP_URL,
+        max: 500,
+        accepts: isServer,
+        error: SERVER_ERROR,
+        placeholder: 'smtp://user@mail.example.com:587',
+        isMono: true,
+      }),
+      readVariable: (address) =>
+        /^smtps?:\/\//i.test(address) && URL.canParse(address)
+          ? { value: withoutPassword(address).server }
+          : { error: SERVER_ERROR },
+    },
+    sealedPassword: secret({
+      input: 'serverPassword',
+      label: 'SMTP password',
+      hint: 'Stored encrypted and never shown again.',
+      audit: 'password',
+      noun: 'password',
+      variable: SMTP_URL,
+      boundTo: 'server',
+      // Bound to the address: an administrator who changes it cannot have the stored password sent elsewhere.
+      place: ({ server }) => (userOf(server) === '' ? undefined : `mail\n${String(server)}`),
+      misplaced: 'Include the user name: smtp://user@mail.example.com:587.',
+      missing: 'Enter the password for this user. A stored password is only used with its original address.',
+    }),
+    from: optionalText({
+      label: 'Sender',
+      hint: 'An email address, or a name followed by one in angle brackets.',
+      audit: 'sender',
+      variable: { name: 'MAIL_FROM', meaning: 'Sender of mail.', unset: '`Switchboard <switchboard@localhost>`' },
+      max: 200,
+      accepts: (sender) => SENDER.test(sender),
+      error: 'Enter an address such as relay@example.com or Name <relay@example.com>.',
+      placeholder: 'Relay <relay@example.com>',
+    }),
+  },
+});
+
+/** Dollars and cents. */
+const CENTS = /^\d{1,6}(\.\d{1,2})?$/;
+/** Stripe accepts no less. */
+const MIN_PAYMENT = 0.5;
+const isPayable = (amount: string): boolean => CENTS.test(amount) && Number(amount) >= MIN_PAYMENT;
+const NOT_PAYABLE = 'Enter an amount of at least 0.50, such as 5 or 7.50.';
+
+const payment = section({
+  title: 'Payment',
+  name: 'Payment',
+  path: 'payment',
+  text: 'Users pay with Stripe Checkout in US dollars. Stripe handles cards and receipts.',
+  // The secrets decide which account is paid.
+  isConfirmed: true,
+  settings: {
+    enabled: flag({
+      label: 'Enable payments',
+      hint: 'Requires both secrets of your Stripe account.',
+      audit: 'payments',
+      initial: true,
+      states: { on: 'on', off: 'off' },
+    }),
+    sealedSecretKey: secret({
+      input: 'secretKey',
+      label: 'Secret key',
+      hint: 'A secret or restricted key. Stored encrypted and never shown again.',
+      audit: 'secret key',
+      noun: 'secret',
+      variable: {
+        name: 'STRIPE_SECRET_KEY',
+        meaning: 'Secret or restricted key of your Stripe account. See [Payments](money.md#payments).',
+      },
+      accepts: (key) => /^(sk|rk)_\w+$/.test(key),
+      error: 'Enter a secret or restricted key (sk_… or rk_…).',
+      removal: {
+        input: 'removeSecretKey',
+        label: 'Remove the stored secret key',
+        hint: 'Users cannot pay without it.',
+      },
+      place: () => 'payment\nsecretKey',
+    }),
+    sealedWebhookSecret: secret({
+      input: 'webhookSecret',
+      label: 'Signing secret',
+      hint: 'Shown in Stripe next to the endpoint. Stored encrypted and never shown again.',
+      audit: 'signing secret',
+      noun: 'secret',
+      variable: {
+        name: 'STRIPE_WEBHOOK_SECRET',
+        meaning:
+          'Signing secret of the Stripe endpoint, `whsec_…`. Without it, payments are off and `/webhooks/stripe` is closed.',
+      },
+      accepts: (key) => /^whsec_[\w+/=-]+$/.test(key),
+      error: 'Enter the signing secret of the endpoint (whsec_…).',
+      removal: {
+        input: 'removeWebhookSecret',
+        label: 'Remove the stored signing secret',
+        hint: 'Pending payments can no longer be confirmed.',
+      },
+      place: () => 'payment\nwebhookSecret',
+    }),
+    amounts: list({
+      label: 'Amounts in US dollars',
+      hint: 'Offered to users. Separate with commas.',
+      audit: 'amounts',
+      initial: ['10', '25', '50', '100'],
+      max: 6,
+      noun: 'amounts',
+      accepts: isPayable,
+      error: 'Enter amounts of at least 0.50, separated by commas, such as 10, 25, 50.',
+      missing: 'Enter at least one amount.',
+      placeholder: '10, 25, 50, 100',
+      prefix: '$',
+      toCurrent: (amounts) => amounts.map(parseUsd),
+    }),
+    smallest: usd({
+      label: 'Minimum custom amount',
+      audit: 'minimum amount',
+      initial: '5',
+      accepts: isPayable,
+      error: NOT_PAYABLE,
+    }),
+    largest: usd({
+      label: 'Maximum custom amount',
+      audit: 'maximum amount',
+      initial: '500',
+      accepts: isPayable,
+      error: NOT_PAYABLE,
+    }),
+  },
+  check({ smallest, largest }): Readonly<Record<string, string>> {
+    return Number(largest) < Number(smallest) ? { largest: 'Enter at least the minimum amount.' } : {};
+  },
+});
+
+const retention = section({
+  title: 'Retention',
+  name: 'Retention',
+  path: 'retention',
+  text: 'Months of usage logs to keep, in addition to the current month.',
+  isConfirmed: false,
+  settings: {
+    callsMonths: optionalWhole({
+      label: 'Months to keep',
+      audit: 'months of usage logs',
+      variable: {
+        name: 'CALLS_RETENTION_MONTHS',
+        meaning: 'Months of calls to keep, in addition to the current month, 1–1200. See [Operating](operating.md).',
+        unset: 'unlimited',
+      },
+      min: 1,
+      max: 1200,
+      unit: 'months',
+      empty: 'all',
+      error: 'Enter 1 to 1200 months, or leave empty to keep all calls.',
+    }),
+  },
+});
+
+/** In the order of the pages. */
+export const SECTIONS = { site, signUp, mail, payment, retention };
+
+export type SectionName = keyof typeof SECTIONS;
+export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[];
+
+/** Stored values by section. */
+export type Sections = { readonly [Name in SectionName]: Values<(typeof SECTIONS)[Name]['settings']> };
+/** Values in effect by section, without secrets. */
+export type CurrentSections = { readonly [Name in SectionName]: CurrentValues<(typeof SECTIONS)[Name]['settings']> };
+
+/** Any section, for what treats all of them alike. */
+export const sectionOf = (name: SectionName): Section<Declared> => SECTIONS[name];
+
+export const isSecret = (setting: Setting<unknown, unknown>): setting is SecretSetting => setting.control === 'secret';
+
+/** The form field of a setting. */
+export const inputOf = (key: string, setting: Setting<unknown, unknown>): string =>
+  isSecret(setting) ? setting.input : key;
+
+/** Settings with an environment variable. */
+export const overridable = (): readonly (Setting<unknown, unknown> & Required<Pick<Setting<unknown>, 'variable'>>)[] =>
+  SECTION_NAMES.flatMap((name) =>
+    Object.values(sectionOf(name).settings).flatMap((setting) =>
+      setting.variable === undefined ? [] : [{ ...setting, variable: setting.variable }],
+    ),
+  );
+
+/** Variables with secrets. */
+export const SECRET_VARIABLES: readonly string[] = overridable()
+  .filter(isSecret)
+  .map(({ variable }) => variable.name);
+
+/** @returns one reason per invalid variable */
+export const variableErrors = (variable: (name: string) => string | undefined): readonly string[] =>
+  overridable().flatMap((setting) => {
+    const given = variable(setting.variable.name);
+    if (given === undefined || given === '') return [];
+    const reading = setting.readVariable(given);
+    return 'error' in reading ? [`${setting.variable.name}: ${asClause(reading.error)}`] : [];
+  });
+
+const asClause = (sentence: string): string =>
+  `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
