@@ -13,8 +13,9 @@ const namesIn = (text: string, pattern: RegExp): string[] =>
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /** The row of a setting's variable, without padding. */
-const rowOf = ({ variable, initial, toForm }: ReturnType<typeof overridable>[number]): string => {
-  const own = toForm(initial);
+const rowOf = (setting: ReturnType<typeof overridable>[number]): string => {
+  const { variable, initial } = setting;
+  const own = setting.toForm(initial);
   return `| \`${variable.name}\` | ${variable.unset ?? (own === '' ? 'none' : `\`${own}\``)} | ${variable.meaning} |`;
 };
 

@@ -132,7 +132,7 @@ export class SectionValues {
     const found: Record<string, string> = { ...errors };
     const sealed: Record<string, string> = {};
     for (const [key, setting] of secrets) {
-      if (setting.boundTo !== undefined && setting.boundTo in errors) continue;
+      if (setting.boundTo !== undefined && setting.boundTo.input in errors) continue;
       const result = this.sealed(setting, typed, { after: values, before, stored: String((before as Given)[key]) });
       if ('value' in result) sealed[key] = result.value;
       else found[result.field] = result.error;
@@ -147,17 +147,18 @@ export class SectionValues {
       return given === ''
         ? { value: '' }
         : { field: setting.input, error: 'Enter a new value or remove the stored one, not both.' };
+    const { boundTo } = setting;
     const place = setting.place(after);
     if (place === undefined)
-      return given === '' ? { value: '' } : { field: setting.boundTo ?? setting.input, error: setting.misplaced ?? '' };
+      return given === '' || boundTo === undefined ? { value: '' } : { field: boundTo.input, error: boundTo.misplaced };
     if (given !== '') {
       const reading = setting.readVariable(given);
       if ('error' in reading) return { field: setting.input, error: reading.error };
       return { value: this.key.seal(new Secret(reading.value), place) };
     }
     const isKept = stored !== '' && place === setting.place(before);
-    if (isKept || setting.missing === undefined) return { value: isKept ? stored : '' };
-    return { field: setting.input, error: setting.missing };
+    if (isKept || boundTo === undefined) return { value: isKept ? stored : '' };
+    return { field: setting.input, error: boundTo.missing };
   }
 
   private opened(setting: SecretSetting, sealed: string, section: Given): Secret | undefined {

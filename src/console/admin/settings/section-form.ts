@@ -100,7 +100,7 @@ export function fieldsOf<Name extends SectionName>(
 
 function editable(name: string, setting: Setting<unknown, unknown>, state: SecretState | undefined): FieldView {
   const { control, label, attributes } = setting;
-  const { isMono, optional, ...others } = attributes;
+  const { isMono, ...others } = attributes;
   const hint = isSecret(setting) ? secretHint(setting, state) : setting.hint;
   return {
     ...others,
@@ -109,7 +109,6 @@ function editable(name: string, setting: Setting<unknown, unknown>, state: Secre
     name,
     label,
     ...(control === 'checkbox' ? { text: hint } : { hint }),
-    ...(optional !== undefined && { optional: optional === true ? 'optional' : optional }),
     ...(isMono && { class: 'mono' }),
     ...(control === 'number' && { inputmode: 'numeric' }),
     autocomplete: 'off',

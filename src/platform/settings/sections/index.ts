@@ -1,16 +1,7 @@
 // The declarations of all settings. Imports nothing but platform/shared, so that the configuration can validate the
 // environment variables that override them.
-export type { Control, SecretSetting, Setting } from './setting.js';
-export {
-  type CurrentSections,
-  inputOf,
-  isSecret,
-  overridable,
-  SECRET_VARIABLES,
-  SECTION_NAMES,
-  type SectionName,
-  sectionOf,
-  type Sections,
-  variableErrors,
-} from './sections.js';
+export { inputOf } from './section.js';
+export { type CurrentSections, SECTION_NAMES, type SectionName, sectionOf, type Sections } from './sections.js';
+export { type Control, isSecret, type SecretSetting, type Setting } from './setting.js';
 export { withoutPassword } from './smtp-url.js';
+export { overridable, SECRET_VARIABLES, variableErrors } from './variables.js';

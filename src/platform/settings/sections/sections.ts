@@ -1,53 +1,10 @@
 import { isFQDN } from 'class-validator';
 import { parseUsd } from '../../shared/index.js';
-import {
-  choice,
-  flag,
-  list,
-  optionalText,
-  optionalWhole,
-  secret,
-  type SecretSetting,
-  type Setting,
-  text,
-  usd,
-  whole,
-} from './setting.js';
+import { type CurrentValues, type Declared, type Section, section, type Values } from './section.js';
+import { choice, flag, list, optionalText, optionalWhole, secret, text, usd, whole } from './setting.js';
 import { isServer, userOf, withoutPassword } from './smtp-url.js';
 
 // All settings. A new one is declared here, in its section, and read as `settings.current().<section>.<key>`.
-
-type Declared = Readonly<Record<string, Setting<unknown, unknown>>>;
-
-/** Stored values. */
-export type Values<Settings extends Declared> = {
-  readonly [Key in keyof Settings]: Settings[Key] extends Setting<infer Value, infer _> ? Value : never;
-};
-
-/** Values in effect. Secrets are decrypted one by one, where they are used. */
-type CurrentValues<Settings extends Declared> = {
-  readonly [Key in keyof Settings as Settings[Key] extends SecretSetting ? never : Key]: ReturnType<
-    Settings[Key]['toCurrent']
-  >;
-};
-
-interface Section<Settings extends Declared> {
-  /** On the page. */
-  readonly title: string;
-  /** In the audit log. */
-  readonly name: string;
-  /** Below `/admin/settings`. */
-  readonly path: string;
-  readonly text: string;
-  /** Saving requires a recent sign-in; its form has the password field. */
-  readonly isConfirmed: boolean;
-  /** Keys are those of the stored JSON and, but for secrets, of the form fields. */
-  readonly settings: Settings;
-  /** Errors that depend on several values; a value with an error of its own is absent. */
-  check?(values: Partial<Values<Settings>>): Readonly<Record<string, string>>;
-}
-
-const section = <Settings extends Declared>(declared: Section<Settings>): Section<Settings> => declared;
 
 const NO_CONTROLS = /^[^\p{Cc}]*$/u;
 const SENDER = /^(?:[^\p{Cc}<>]*<[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+>|[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)?$/u;
@@ -65,8 +22,7 @@ const site = section({
       audit: 'name',
       initial: 'Switchboard',
       max: 60,
-      accepts: (name) => name !== '' && NO_CONTROLS.test(name),
-      error: 'Enter a name of 1 to 60 characters.',
+      accepts: [(name) => name !== '' && NO_CONTROLS.test(name), 'Enter a name of 1 to 60 characters.'],
     }),
     supportContact: optionalText({
       label: 'Support contact',
@@ -74,11 +30,10 @@ const site = section({
       audit: 'support contact',
       variable: {
         name: 'SUPPORT_CONTACT',
-        meaning: 'Email address or URL for help, shown on error pages and beside request IDs.',
+        meaning: 'Email address or URL for help, shown on pages.',
       },
       max: 200,
-      accepts: (contact) => NO_CONTROLS.test(contact),
-      error: 'Enter an email address or a URL on one line, or leave empty.',
+      accepts: [(contact) => NO_CONTROLS.test(contact), 'Enter an email address or a URL on one line, or leave empty.'],
     }),
     terms: optionalText({
       label: 'Terms',
@@ -91,7 +46,8 @@ const site = section({
       label: 'Public status page',
       hint: 'If off, /status requires sign-in.',
       audit: 'status page',
-      states: { on: 'everyone', off: 'signed-in users' },
+      on: 'everyone',
+      off: 'signed-in users',
     }),
   },
 });
@@ -110,11 +66,11 @@ const signUp = section({
       audit: 'registration',
       variable: {
         name: 'SIGN_UP',
-        meaning: 'Who may register: `open`, `invite` (with an invitation code) or `closed`.',
+        meaning: '`open`, `invite` (with an invitation code) or `closed`.',
       },
       initial: 'open',
       labels: { open: 'Open', invite: 'Invitation only', closed: 'Closed (administrators create accounts)' },
-      error: 'Choose who may create an account.',
+      missing: 'Choose who may create an account.',
     }),
     startingCredit: usd({
       label: 'Starting credit',
@@ -122,11 +78,13 @@ const signUp = section({
       audit: 'starting credit',
       variable: {
         name: 'STARTING_CREDIT',
-        meaning: 'US dollars credited when an email address is verified, once per address.',
+        meaning: 'US dollars credited once per verified email address.',
       },
       initial: '0',
-      accepts: (amount) => /^\d{1,6}(\.\d{1,9})?$/.test(amount),
-      error: 'Enter an amount in dollars, such as 5 or 0.50, or 0 for none.',
+      accepts: [
+        (amount) => /^\d{1,6}(\.\d{1,9})?$/.test(amount),
+        'Enter an amount in dollars, such as 5 or 0.50, or 0 for none.',
+      ],
     }),
     domains: list({
       label: 'Allowed email domains',
@@ -138,11 +96,9 @@ const signUp = section({
         unset: 'all',
       },
       initial: [],
-      max: 100,
-      noun: 'domains',
-      accepts: (domain) => isFQDN(domain),
-      error: 'Enter domain names such as example.com, one per line, or leave empty.',
-      empty: 'any',
+      max: [100, 'domains'],
+      accepts: [(domain) => isFQDN(domain), 'Enter domain names such as example.com, one per line, or leave empty.'],
+      empty: { means: 'any' },
       placeholder: 'example.com',
       isOnePerLine: true,
       toCurrent: (domains) => domains,
@@ -151,7 +107,8 @@ const signUp = section({
       label: 'Require two-factor authentication for administrators',
       hint: 'Administrators without two-factor authentication must set it up before they can continue.',
       audit: 'two-factor authentication for administrators',
-      states: { on: 'required', off: 'optional' },
+      on: 'required',
+      off: 'optional',
     }),
     sessionIdleHours: whole({
       label: 'Idle session timeout',
@@ -159,8 +116,7 @@ const signUp = section({
       audit: 'idle session timeout (hours)',
       variable: {
         name: 'SESSION_IDLE_HOURS',
-        meaning:
-          'Idle session timeout in hours, 1–720. Sessions also expire after 12 hours, or after 30 days with “Keep me signed in on this device”.',
+        meaning: 'Idle [session](security.md#authentication) timeout in hours, 1–720.',
       },
       initial: 336,
       min: 1,
@@ -172,8 +128,7 @@ const signUp = section({
 
 const SMTP_URL = {
   name: 'SMTP_URL',
-  meaning:
-    'Mail server: `smtp://user:password@host:587` or `smtps://…:465`. Without a server, mail is written to `DATA_DIR/outbox`.',
+  meaning: '`smtp://user:password@host:587` or `smtps://…:465`. Without it, mail is written to `DATA_DIR/outbox`.',
 };
 
 const SERVER_ERROR = 'Enter an address such as smtp://user@mail.example.com:587, or smtps:// for implicit TLS.';
@@ -193,8 +148,7 @@ const mail = section({
         audit: 'server',
         variable: SMTP_URL,
         max: 500,
-        accepts: isServer,
-        error: SERVER_ERROR,
+        accepts: [isServer, SERVER_ERROR],
         placeholder: 'smtp://user@mail.example.com:587',
         isMono: true,
       }),
@@ -210,11 +164,13 @@ const mail = section({
       audit: 'password',
       noun: 'password',
       variable: SMTP_URL,
-      boundTo: 'server',
       // Bound to the address: an administrator who changes it cannot have the stored password sent elsewhere.
       place: ({ server }) => (userOf(server) === '' ? undefined : `mail\n${String(server)}`),
-      misplaced: 'Include the user name: smtp://user@mail.example.com:587.',
-      missing: 'Enter the password for this user. A stored password is only used with its original address.',
+      boundTo: {
+        input: 'server',
+        misplaced: 'Include the user name: smtp://user@mail.example.com:587.',
+        missing: 'Enter the password for this user. A stored password is only used with its original address.',
+      },
     }),
     from: optionalText({
       label: 'Sender',
@@ -222,8 +178,10 @@ const mail = section({
       audit: 'sender',
       variable: { name: 'MAIL_FROM', meaning: 'Sender of mail.', unset: '`Switchboard <switchboard@localhost>`' },
       max: 200,
-      accepts: (sender) => SENDER.test(sender),
-      error: 'Enter an address such as relay@example.com or Name <relay@example.com>.',
+      accepts: [
+        (sender) => SENDER.test(sender),
+        'Enter an address such as relay@example.com or Name <relay@example.com>.',
+      ],
       placeholder: 'Relay <relay@example.com>',
     }),
   },
@@ -249,7 +207,8 @@ const payment = section({
       hint: 'Requires both secrets of your Stripe account.',
       audit: 'payments',
       initial: true,
-      states: { on: 'on', off: 'off' },
+      on: 'on',
+      off: 'off',
     }),
     sealedSecretKey: secret({
       input: 'secretKey',
@@ -259,10 +218,9 @@ const payment = section({
       noun: 'secret',
       variable: {
         name: 'STRIPE_SECRET_KEY',
-        meaning: 'Secret or restricted key of your Stripe account. See [Payments](money.md#payments).',
+        meaning: 'Key of your Stripe account for [payments](money.md#payments).',
       },
-      accepts: (key) => /^(sk|rk)_\w+$/.test(key),
-      error: 'Enter a secret or restricted key (sk_… or rk_…).',
+      accepts: [(key) => /^(sk|rk)_\w+$/.test(key), 'Enter a secret or restricted key (sk_… or rk_…).'],
       removal: {
         input: 'removeSecretKey',
         label: 'Remove the stored secret key',
@@ -278,11 +236,9 @@ const payment = section({
       noun: 'secret',
       variable: {
         name: 'STRIPE_WEBHOOK_SECRET',
-        meaning:
-          'Signing secret of the Stripe endpoint, `whsec_…`. Without it, payments are off and `/webhooks/stripe` is closed.',
+        meaning: 'Signing secret of the Stripe endpoint, `whsec_…`.',
       },
-      accepts: (key) => /^whsec_[\w+/=-]+$/.test(key),
-      error: 'Enter the signing secret of the endpoint (whsec_…).',
+      accepts: [(key) => /^whsec_[\w+/=-]+$/.test(key), 'Enter the signing secret of the endpoint (whsec_…).'],
       removal: {
         input: 'removeWebhookSecret',
         label: 'Remove the stored signing secret',
@@ -295,11 +251,9 @@ const payment = section({
       hint: 'Offered to users. Separate with commas.',
       audit: 'amounts',
       initial: ['10', '25', '50', '100'],
-      max: 6,
-      noun: 'amounts',
-      accepts: isPayable,
-      error: 'Enter amounts of at least 0.50, separated by commas, such as 10, 25, 50.',
-      missing: 'Enter at least one amount.',
+      max: [6, 'amounts'],
+      accepts: [isPayable, 'Enter amounts of at least 0.50, separated by commas, such as 10, 25, 50.'],
+      empty: { error: 'Enter at least one amount.' },
       placeholder: '10, 25, 50, 100',
       prefix: '$',
       toCurrent: (amounts) => amounts.map(parseUsd),
@@ -308,15 +262,13 @@ const payment = section({
       label: 'Minimum custom amount',
       audit: 'minimum amount',
       initial: '5',
-      accepts: isPayable,
-      error: NOT_PAYABLE,
+      accepts: [isPayable, NOT_PAYABLE],
     }),
     largest: usd({
       label: 'Maximum custom amount',
       audit: 'maximum amount',
       initial: '500',
-      accepts: isPayable,
-      error: NOT_PAYABLE,
+      accepts: [isPayable, NOT_PAYABLE],
     }),
   },
   check({ smallest, largest }): Readonly<Record<string, string>> {
@@ -336,14 +288,13 @@ const retention = section({
       audit: 'months of usage logs',
       variable: {
         name: 'CALLS_RETENTION_MONTHS',
-        meaning: 'Months of calls to keep, in addition to the current month, 1–1200. See [Operating](operating.md).',
+        meaning: 'Months of calls to [keep](operating.md#call-retention), in addition to the current month, 1–1200.',
         unset: 'unlimited',
       },
       min: 1,
       max: 1200,
       unit: 'months',
-      empty: 'all',
-      error: 'Enter 1 to 1200 months, or leave empty to keep all calls.',
+      empty: ['all', 'keep all calls'],
     }),
   },
 });
@@ -361,34 +312,3 @@ export type CurrentSections = { readonly [Name in SectionName]: CurrentValues<(t
 
 /** Any section, for what treats all of them alike. */
 export const sectionOf = (name: SectionName): Section<Declared> => SECTIONS[name];
-
-export const isSecret = (setting: Setting<unknown, unknown>): setting is SecretSetting => setting.control === 'secret';
-
-/** The form field of a setting. */
-export const inputOf = (key: string, setting: Setting<unknown, unknown>): string =>
-  isSecret(setting) ? setting.input : key;
-
-/** Settings with an environment variable. */
-export const overridable = (): readonly (Setting<unknown, unknown> & Required<Pick<Setting<unknown>, 'variable'>>)[] =>
-  SECTION_NAMES.flatMap((name) =>
-    Object.values(sectionOf(name).settings).flatMap((setting) =>
-      setting.variable === undefined ? [] : [{ ...setting, variable: setting.variable }],
-    ),
-  );
-
-/** Variables with secrets. */
-export const SECRET_VARIABLES: readonly string[] = overridable()
-  .filter(isSecret)
-  .map(({ variable }) => variable.name);
-
-/** @returns one reason per invalid variable */
-export const variableErrors = (variable: (name: string) => string | undefined): readonly string[] =>
-  overridable().flatMap((setting) => {
-    const given = variable(setting.variable.name);
-    if (given === undefined || given === '') return [];
-    const reading = setting.readVariable(given);
-    return 'error' in reading ? [`${setting.variable.name}: ${asClause(reading.error)}`] : [];
-  });
-
-const asClause = (sentence: string): string =>
-  `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');

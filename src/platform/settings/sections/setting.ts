@@ -8,32 +8,30 @@ export type Control = 'text' | 'textarea' | 'number' | 'amount' | 'checkbox' | '
 /** A value, or what to enter instead. */
 export type Reading<Value> = { readonly value: Value } | { readonly error: string };
 
-/** The environment variable that overrides a setting, and its row in docs/configuration.md. */
-export interface Variable {
-  readonly name: string;
-  readonly meaning: string;
-  /** The default as documented, if it is not the setting's own. */
-  readonly unset?: string;
-}
-
-/** What every declaration says. */
+/** What every declaration states. */
 interface Facts {
   readonly label: string;
   readonly hint?: string;
   /** Name in the audit log. */
   readonly audit: string;
-  readonly variable?: Variable;
+  /** The environment variable that overrides the setting, and its row in docs/configuration.md. */
+  readonly variable?: {
+    readonly name: string;
+    readonly meaning: string;
+    /** The default as documented, if it is not the setting's own. */
+    readonly unset?: string;
+  };
 }
 
 /** Attributes of the form field. */
 interface Attributes {
-  /** Mark beside the label; `true` for "optional". */
-  readonly optional?: string | true;
-  readonly placeholder?: string;
+  /** Mark beside the label. */
+  readonly optional?: string;
+  readonly placeholder?: string | undefined;
   readonly maxlength?: number;
   readonly rows?: number;
   readonly suffix?: string;
-  readonly isMono?: boolean;
+  readonly isMono?: boolean | undefined;
   readonly options?: readonly { readonly value: string; readonly label: string }[];
 }
 
@@ -54,37 +52,15 @@ export interface Setting<Value, Current = Value> extends Facts {
   toCurrent(value: Value): Current;
 }
 
-/** A secret: stored encrypted, write-only. `Value` is the encrypted text, empty for none. */
-export interface SecretSetting extends Setting<string> {
-  readonly control: 'secret';
-  /** Its form field; the encrypted text is stored under the setting's own key. */
-  readonly input: string;
-  readonly noun: 'password' | 'secret';
-  /** The checkbox that removes the stored secret. */
-  readonly removal?: { readonly input: string; readonly label: string; readonly hint: string };
-  /** A field whose value is part of the place. */
-  readonly boundTo?: string;
-  /** Where the ciphertext is valid; undefined if the section has no use for a secret. */
-  place(section: Readonly<Record<string, unknown>>): string | undefined;
-  /** Error at the field `boundTo` if a secret is entered without a place. */
-  readonly misplaced?: string;
-  /** Error if no secret is entered for a new place; absent: secrets are optional. */
-  readonly missing?: string;
-}
-
-const fault = (error: string): { readonly error: string } => ({ error });
-
-/** Trimmed, with LF line endings. */
-const trimmed = (text: string): string => text.trim().replaceAll(/\r\n?/g, '\n');
+const error = (message: string): { readonly error: string } => ({ error: message });
 
 type Basis<Value, Current> = Facts &
-  Pick<Setting<Value, Current>, 'control' | 'initial' | 'read' | 'toForm'> & {
-    readonly attributes: Attributes;
-    readonly toCurrent: (value: Value) => Current;
-  } & Partial<Pick<Setting<Value, Current>, 'isUnshown' | 'readVariable' | 'toAudit' | 'toDisplay'>>;
+  Pick<Setting<Value, Current>, 'control' | 'initial' | 'read' | 'toForm' | 'toCurrent'> &
+  Partial<Setting<Value, Current>>;
 
 /** Fills in what most kinds have in common. */
 const setting = <Value, Current>(basis: Basis<Value, Current>): Setting<Value, Current> => ({
+  attributes: {},
   isUnshown: false,
   readVariable: (text) => basis.read(text),
   toAudit: (value) => basis.toForm(value),
@@ -92,108 +68,91 @@ const setting = <Value, Current>(basis: Basis<Value, Current>): Setting<Value, C
   ...basis,
 });
 
+const same = <Value>(value: Value): Value => value;
+
 interface TextFacts extends Facts {
   readonly initial?: string;
   readonly max: number;
-  readonly accepts?: (text: string) => boolean;
-  /** Shown if it is not accepted. */
-  readonly error?: string;
+  /** What it must match; shown as an error otherwise. */
+  readonly accepts?: readonly [(text: string) => boolean, string];
   readonly placeholder?: string;
   readonly isMono?: boolean;
   /** Lines of a text area. Its text is too long for the audit log. */
   readonly rows?: number;
 }
 
-function textBasis({
-  initial = '',
-  max,
-  accepts = () => true,
-  error = '',
-  placeholder,
-  isMono,
-  rows,
-  ...facts
-}: TextFacts) {
-  return {
+export const text = ({ initial = '', max, accepts, placeholder, isMono, rows, ...facts }: TextFacts): Setting<string> =>
+  setting({
     ...facts,
     control: rows === undefined ? 'text' : 'textarea',
-    attributes: {
-      ...(rows === undefined ? { maxlength: max } : { rows }),
-      ...(placeholder !== undefined && { placeholder }),
-      ...(isMono !== undefined && { isMono }),
-    },
+    attributes: { placeholder, isMono, ...(rows === undefined ? { maxlength: max } : { rows }) },
     initial,
     isUnshown: rows !== undefined,
-    read(given: unknown): Reading<string> {
-      if (typeof given !== 'string') return fault('Enter a single value.');
-      const text = trimmed(given);
-      if ([...text].length > max) return fault(`Enter at most ${max.toLocaleString('en-US')} characters.`);
-      return accepts(text) ? { value: text } : fault(error);
+    read(given) {
+      if (typeof given !== 'string') return error('Enter a single value.');
+      const value = given.trim().replaceAll(/\r\n?/g, '\n');
+      if ([...value].length > max) return error(`Enter at most ${max.toLocaleString('en-US')} characters.`);
+      return accepts === undefined || accepts[0](value) ? { value } : error(accepts[1]);
     },
-    toForm: (value: string) => value,
-  } as const;
-}
-
-export const text = (facts: TextFacts): Setting<string> =>
-  setting({ ...textBasis(facts), toCurrent: (value) => value });
+    toForm: same,
+    toCurrent: same<string>,
+  });
 
 /** Empty: none. */
 export function optionalText(facts: TextFacts): Setting<string, string | undefined> {
-  const basis = textBasis(facts);
-  return setting({
-    ...basis,
-    attributes: { optional: true, ...basis.attributes },
+  const base = text(facts);
+  return {
+    ...base,
+    attributes: { ...base.attributes, optional: 'optional' },
     toCurrent: (value) => value || undefined,
-  });
+  };
 }
 
 interface FlagFacts extends Facts {
   readonly initial?: boolean;
   /** Values in the audit log. */
-  readonly states: { readonly on: string; readonly off: string };
+  readonly on: string;
+  readonly off: string;
 }
 
 /** A checkbox; browsers send `yes`, or nothing if it is cleared. */
-export const flag = ({ initial = false, states, ...facts }: FlagFacts): Setting<boolean> => {
-  const toAudit = (isOn: boolean): string => (isOn ? states.on : states.off);
-  return setting({
+export const flag = ({ initial = false, on, off, ...facts }: FlagFacts): Setting<boolean> =>
+  setting({
     ...facts,
     control: 'checkbox',
-    attributes: {},
     initial,
     read(given) {
       const value = given === 'yes' || given || false;
-      return typeof value === 'boolean' ? { value } : fault('Select or clear the checkbox.');
+      return typeof value === 'boolean' ? { value } : error('Select or clear the checkbox.');
     },
-    toForm: (isOn) => (isOn ? 'yes' : ''),
-    toAudit,
-    toDisplay: toAudit,
-    toCurrent: (value) => value,
+    toForm: (value) => (value ? 'yes' : ''),
+    toAudit: (value) => (value ? on : off),
+    toDisplay: (value) => (value ? on : off),
+    toCurrent: same<boolean>,
   });
-};
 
 interface ChoiceFacts<Value extends string> extends Facts {
   readonly initial: NoInfer<Value>;
-  /** Labels by value. */
+  /** By value. */
   readonly labels: Readonly<Record<Value, string>>;
-  readonly error: string;
+  readonly missing: string;
 }
 
-export function choice<Value extends string>({ labels, error, ...facts }: ChoiceFacts<Value>): Setting<Value> {
+export function choice<Value extends string>({ labels, missing, ...facts }: ChoiceFacts<Value>): Setting<Value> {
   const values = Object.keys(labels) as Value[];
   const reading = (given: unknown, message: string): Reading<Value> => {
     const value = values.find((one) => one === given);
-    return value === undefined ? fault(message) : { value };
+    return value === undefined ? error(message) : { value };
   };
   return setting<Value, Value>({
     ...facts,
     control: 'select',
     attributes: { options: values.map((value) => ({ value, label: labels[value] })) },
-    read: (given) => reading(given, error),
+    read: (given) => reading(given, missing),
     readVariable: (given) => reading(given, `Choose one of ${values.join(', ')}.`),
-    toForm: (value) => value,
+    toForm: same,
     toDisplay: (value) => labels[value],
-    toCurrent: (value) => value,
+    toCurrent: same,
   });
 }
 
@@ -204,68 +163,63 @@ interface WholeFacts extends Facts {
   readonly unit: string;
 }
 
-const isWithin = (value: unknown, { min, max }: WholeFacts): value is number =>
-  Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
-
-const numeral = (given: unknown): unknown => {
-  if (typeof given !== 'string') return given;
-  return given.trim() === '' ? null : Number(given.trim());
-};
+/** An integer or its digits; null if empty, undefined if it is none within the bounds. */
+function integerIn(given: unknown, { min, max }: WholeFacts): number | null | undefined {
+  const value = typeof given === 'string' ? (given.trim() === '' ? null : Number(given.trim())) : given;
+  return value === null || (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
+    ? value
+    : undefined;
+}
 
 export const whole = (facts: WholeFacts & { readonly initial: number }): Setting<number> =>
   setting({
     ...facts,
     control: 'number',
     attributes: { suffix: facts.unit },
-    read(given) {
-      const value = numeral(given);
-      return isWithin(value, facts) ? { value } : fault(`Enter ${facts.min} to ${facts.max} ${facts.unit}.`);
+    read: (given) => {
+      const value = integerIn(given, facts) ?? undefined;
+      return value === undefined ? error(`Enter ${facts.min} to ${facts.max} ${facts.unit}.`) : { value };
     },
     toForm: String,
     toDisplay: (value) => `${value} ${facts.unit}`,
-    toCurrent: (value) => value,
+    toCurrent: same<number>,
   });
 
-interface OptionalWholeFacts extends WholeFacts {
-  /** What an empty field means: `all`. */
-  readonly empty: string;
-  readonly error: string;
-}
-
-/** Empty: null, for no bound. */
-export const optionalWhole = (facts: OptionalWholeFacts): Setting<number | null, number | undefined> =>
-  setting<number | null, number | undefined>({
+/** Empty: null, for no bound. @param facts `empty`: what that means, in one word and in the error */
+export const optionalWhole = (
+  facts: WholeFacts & { readonly empty: readonly [string, string] },
+): Setting<number | null, number | undefined> =>
+  setting({
     ...facts,
     control: 'number',
-    attributes: { suffix: facts.unit, optional: `empty: ${facts.empty}` },
+    attributes: { suffix: facts.unit, optional: `empty: ${facts.empty[0]}` },
     initial: null,
-    read(given) {
-      const value = numeral(given);
-      return value === null || isWithin(value, facts) ? { value } : fault(facts.error);
+    read: (given) => {
+      const value = integerIn(given, facts);
+      const message = `Enter ${facts.min} to ${facts.max} ${facts.unit}, or leave empty to ${facts.empty[1]}.`;
+      return value === undefined ? error(message) : { value };
     },
-    toForm: (value) => (value === null ? '' : String(value)),
-    toAudit: (value) => (value === null ? facts.empty : String(value)),
-    toDisplay: (value) => (value === null ? facts.empty : `${value} ${facts.unit}`),
+    toForm: (value) => String(value ?? ''),
+    toAudit: (value) => String(value ?? facts.empty[0]),
+    toDisplay: (value) => `${value ?? facts.empty[0]} ${facts.unit}`,
     toCurrent: (value) => value ?? undefined,
   });
 
 interface UsdFacts extends Facts {
   readonly initial: string;
-  readonly accepts: (text: string) => boolean;
-  readonly error: string;
+  readonly accepts: readonly [(text: string) => boolean, string];
 }
 
 /** US dollars, stored as entered. */
-export const usd = ({ accepts, error, ...facts }: UsdFacts): Setting<string, Nanos> =>
+export const usd = ({ accepts: [accepts, message], ...facts }: UsdFacts): Setting<string, Nanos> =>
   setting({
     ...facts,
     control: 'amount',
-    attributes: {},
     read(given) {
       const value = typeof given === 'string' ? given.trim() : '';
-      return accepts(value) ? { value } : fault(error);
+      return accepts(value) ? { value } : error(message);
     },
-    toForm: (value) => value,
+    toForm: same,
     toAudit: (value) => `$${value}`,
     toDisplay: (value) => `$${value}`,
     toCurrent: parseUsd,
@@ -273,14 +227,11 @@ export const usd = ({ accepts, error, ...facts }: UsdFacts): Setting<string, Nan
 
 interface ListFacts<Current> extends Facts {
   readonly initial: readonly string[];
-  readonly max: number;
-  readonly noun: string;
-  readonly accepts: (entry: string) => boolean;
-  readonly error: string;
-  /** Error for an empty list; absent: it may be empty. */
-  readonly missing?: string;
-  /** What an empty list means, beside the label. */
-  readonly empty?: string;
+  readonly max: readonly [number, string];
+  /** What each entry must match; shown as an error otherwise. */
+  readonly accepts: readonly [(entry: string) => boolean, string];
+  /** What an empty list means; or the error, if it must not be empty. */
+  readonly empty: { readonly means: string } | { readonly error: string };
   readonly placeholder: string;
   readonly isOnePerLine?: boolean;
   /** Before each entry in the audit log. */
@@ -289,66 +240,75 @@ interface ListFacts<Current> extends Facts {
 }
 
 /** Entries separated by commas, blanks or lines; in lower case. */
-export function list<Current>(declared: ListFacts<Current>): Setting<readonly string[], Current> {
-  const {
-    max,
-    noun,
-    accepts,
-    error,
-    missing,
-    empty,
-    placeholder,
-    isOnePerLine = false,
-    prefix = '',
-    ...facts
-  } = declared;
-  return setting<readonly string[], Current>({
+export const list = <Current>({
+  max: [max, noun],
+  accepts: [accepts, message],
+  empty,
+  placeholder,
+  isOnePerLine = false,
+  prefix = '',
+  ...facts
+}: ListFacts<Current>): Setting<readonly string[], Current> =>
+  setting({
     ...facts,
     control: isOnePerLine ? 'textarea' : 'text',
-    attributes: { placeholder, isMono: isOnePerLine, ...(empty !== undefined && { optional: `empty: ${empty}` }) },
+    attributes: { placeholder, isMono: isOnePerLine, ...('means' in empty && { optional: `empty: ${empty.means}` }) },
     read(given) {
-      const entries = entriesIn(given);
-      if (entries === undefined) return fault(error);
-      if (entries.length === 0 && missing !== undefined) return fault(missing);
-      if (entries.length > max) return fault(`Enter at most ${max} ${noun}.`);
-      return entries.every(accepts) ? { value: entries } : fault(error);
+      const entries: unknown =
+        typeof given === 'string'
+          ? given
+              .toLowerCase()
+              .split(/[\s,;]+/)
+              .filter(Boolean)
+          : given;
+      if (!isTexts(entries)) return error(message);
+      if (entries.length === 0 && 'error' in empty) return empty;
+      if (entries.length > max) return error(`Enter at most ${max} ${noun}.`);
+      return entries.every(accepts) ? { value: entries } : error(message);
     },
     toForm: (entries) => entries.join(isOnePerLine ? '\n' : ', '),
     toAudit: (entries) => entries.map((entry) => `${prefix}${entry}`).join(', '),
     toDisplay: (entries) => entries.join(', '),
   });
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+
+interface SecretFacts extends Facts {
+  /** Its form field; the encrypted text is stored under the setting's own key. */
+  readonly input: string;
+  readonly noun: 'password' | 'secret';
+  readonly accepts?: readonly [(text: string) => boolean, string];
+  /** The checkbox that removes the stored secret. */
+  readonly removal?: { readonly input: string; readonly label: string; readonly hint: string };
+  /** Where the encrypted text is valid; undefined if the section has no use for a secret. */
+  readonly place: (section: Readonly<Record<string, unknown>>) => string | undefined;
+  /** A field whose value is part of the place, and the errors of a secret without a place and a place without one. */
+  readonly boundTo?: { readonly input: string; readonly misplaced: string; readonly missing: string };
 }
 
-function entriesIn(given: unknown): readonly string[] | undefined {
-  if (Array.isArray(given)) return given.every((entry) => typeof entry === 'string') ? given : undefined;
-  if (typeof given !== 'string') return undefined;
-  return given
-    .toLowerCase()
-    .split(/[\s,;]+/)
-    .filter(Boolean);
+/** A secret: stored encrypted, write-only. Its stored value is empty for none. */
+export interface SecretSetting extends Setting<string>, Omit<SecretFacts, 'accepts'> {
+  readonly control: 'secret';
 }
 
-type SecretFacts = Facts &
-  Pick<SecretSetting, 'input' | 'noun' | 'place'> &
-  Partial<Pick<SecretSetting, 'removal' | 'boundTo' | 'misplaced' | 'missing'>> & {
-    readonly accepts?: (text: string) => boolean;
-    readonly error?: string;
-  };
+export const isSecret = (one: Setting<unknown, unknown>): one is SecretSetting => one.control === 'secret';
 
-export function secret({ accepts = () => true, error = '', ...facts }: SecretFacts): SecretSetting {
-  // Spaces can be part of a password.
-  const clean = (given: string): string => (facts.noun === 'password' ? given : given.trim());
+export function secret({ accepts, ...facts }: SecretFacts): SecretSetting {
   const basis = setting<string, string>({
     ...facts,
     control: 'secret',
-    attributes: {},
     initial: '',
     isUnshown: true,
-    read: (given) => (typeof given === 'string' ? { value: given } : fault('Enter a single value.')),
-    readVariable: (given) => (accepts(clean(given)) ? { value: clean(given) } : fault(error)),
+    read: (given) => (typeof given === 'string' ? { value: given } : error('Enter a single value.')),
+    readVariable(given) {
+      // Spaces can be part of a password.
+      const value = facts.noun === 'password' ? given : given.trim();
+      return accepts === undefined || accepts[0](value) ? { value } : error(accepts[1]);
+    },
     toForm: () => '',
     toDisplay: () => 'Hidden',
-    toCurrent: (value) => value,
+    toCurrent: same,
   });
   return { ...facts, ...basis, control: 'secret' };
 }
