@@ -7,7 +7,7 @@ import { RelayApp } from '../support/relay-app.js';
 
 const PAGE = '/admin/settings';
 
-describe('the settings page in a browser', () => {
+describe('the settings pages in a browser', () => {
   let relay: RelayApp;
   let mailbox: Mailbox;
   let browser: Browser;
@@ -23,15 +23,15 @@ describe('the settings page in a browser', () => {
     await mailbox.close();
   });
 
-  const open = async (): Promise<Window> => {
+  const open = async (section: string): Promise<Window> => {
     const window = await Window.as(browser, operator);
-    await window.page.goto(PAGE);
+    await window.page.goto(`${PAGE}/${section}`);
     return window;
   };
   const told = ({ page }: Window): Promise<string> => page.locator('main .flash').first().innerText();
 
   it('sets the service name and terms, which registration shows', async () => {
-    const window = await open();
+    const window = await open('site');
     const { page } = window;
     await page.getByLabel('Name', { exact: true }).fill('Acme models');
     await page.getByLabel('Terms').fill('Be kind.\n\nAsk help@acme.example.');
@@ -49,7 +49,7 @@ describe('the settings page in a browser', () => {
   });
 
   it('shows errors at the fields, and keeps what was typed', async () => {
-    const window = await open();
+    const window = await open('sign-up');
     const { page } = window;
     await page.getByLabel('Registration').selectOption('Invitation only');
     await page.getByLabel('Allowed email domains').fill('not a domain');
@@ -65,7 +65,7 @@ describe('the settings page in a browser', () => {
   });
 
   it('shows both values when a section was changed meanwhile', async () => {
-    const [mine, theirs] = [await open(), await open()];
+    const [mine, theirs] = [await open('retention'), await open('retention')];
     for (const [window, months] of [
       [theirs, '6'],
       [mine, '12'],
@@ -82,7 +82,7 @@ describe('the settings page in a browser', () => {
   });
 
   it('saves default limits of each kind, and links to invalid fields', async () => {
-    const window = await open();
+    const window = await open('limits');
     const { page } = window;
     const limits = page.getByRole('form', { name: 'Account' });
     await limits.getByLabel('Calls per minute').fill('none');
@@ -97,7 +97,7 @@ describe('the settings page in a browser', () => {
   });
 
   it('sends a test email with the saved server, and shows its reply', async () => {
-    const window = await open();
+    const window = await open('mail');
     const { page } = window;
     await page.getByLabel('SMTP server').fill('mail.acme.example');
     await page.getByRole('button', { name: 'Save email' }).click();

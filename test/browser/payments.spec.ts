@@ -42,7 +42,7 @@ describe('a payment in a browser', () => {
     await open(payer, '/wallet');
     expect(await window.page.getByRole('button', { name: 'Continue to payment' }).count()).toBe(0);
     await window.close();
-    await open(operator, '/admin/settings');
+    await open(operator, '/admin/settings/payment');
     const form = window.page.getByRole('region', { name: 'Payment', exact: true });
     expect(await form.innerText()).toContain('Payments are not set up');
     await fine('settings-none');

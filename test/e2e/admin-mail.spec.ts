@@ -7,7 +7,7 @@ import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 
-const PAGE = '/admin/settings';
+const PAGE = '/admin/settings/mail';
 const PASSWORD = 'correct-horse-47';
 
 describe('the mail server settings', () => {
@@ -29,10 +29,10 @@ describe('the mail server settings', () => {
 
   const save = async (fields: Record<string, string>): Promise<Visited> => {
     const { text } = await operator.get(PAGE);
-    const revision = new RegExp(`action="${PAGE}/mail".*?name="revision" value="(\\d+)"`, 's').exec(text)?.[1] ?? '';
-    return operator.post(`${PAGE}/mail`, { revision, server: '', serverPassword: '', from: '', ...fields });
+    const revision = new RegExp(`action="${PAGE}".*?name="revision" value="(\\d+)"`, 's').exec(text)?.[1] ?? '';
+    return operator.post(PAGE, { revision, server: '', serverPassword: '', from: '', ...fields });
   };
-  const test = async (to: string): Promise<Visited> => operator.submit(PAGE, { to }, `${PAGE}/mail/test`);
+  const test = async (to: string): Promise<Visited> => operator.submit(PAGE, { to }, `${PAGE}/test`);
 
   it('sends a test email from the configured sender, and shows the server’s reply', async () => {
     await save({ server: mailbox.url, from: 'Acme <relay@acme.example>' });

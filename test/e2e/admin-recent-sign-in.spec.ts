@@ -24,12 +24,11 @@ const OWN_FIELD: Readonly<Record<string, { page: string; fields: Fields; to?: st
   },
   'POST /admin/codes/new': { page: '/admin/codes/new', fields: { amount: '5', count: '1' } },
   'POST /admin/settings/mail': {
-    page: '/admin/settings',
+    page: '/admin/settings/mail',
     fields: { server: 'smtp://mail.example', from: 'relay@mail.example' },
-    to: '/admin/settings/mail',
   },
-  'POST /admin/settings/payment': { page: '/admin/settings', fields: {}, to: '/admin/settings/payment' },
-  'POST /admin/settings/sign-up': { page: '/admin/settings', fields: {}, to: '/admin/settings/sign-up' },
+  'POST /admin/settings/payment': { page: '/admin/settings/payment', fields: {} },
+  'POST /admin/settings/sign-up': { page: '/admin/settings/sign-up', fields: {} },
   'POST /admin/users/:id/allowance': { page: '/admin/users/:user/allowance', fields: { amount: '5' } },
   'POST /admin/users/:id/balance': {
     page: '/admin/users/:user/balance',
@@ -116,7 +115,9 @@ describe('a recent sign-in', () => {
       'groups/new',
       'groups/saver',
       'users/:user',
-      'settings',
+      'settings/mail',
+      'settings/retention',
+      'settings/limits',
     ];
     const forms: { action: string; hasSecret: boolean }[] = [];
     for (const page of [...pages, 'users/:user/keys/:key'].map((path) => filled(`/admin/${path}`))) {

@@ -3,7 +3,7 @@ import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
-const PAGE = '/admin/settings';
+const PAGE = '/admin/settings/limits';
 
 describe('default limits in the settings', () => {
   let relay: RelayApp;
@@ -15,7 +15,7 @@ describe('default limits in the settings', () => {
   afterAll(() => relay.close());
 
   const revisionOf = ({ text }: Visited, kind: string): string =>
-    new RegExp(`action="${PAGE}/limits/${kind}".*?name="revision" value="([^"]+)"`, 's').exec(text)?.[1] ?? '';
+    new RegExp(`action="${PAGE}/${kind}".*?name="revision" value="([^"]+)"`, 's').exec(text)?.[1] ?? '';
   const typed = (changes: Record<string, string>) => ({
     callsPerMinute: '',
     tokensPerMinute: '',
@@ -24,7 +24,7 @@ describe('default limits in the settings', () => {
   });
   const save = async (kind: string, changes: Record<string, string>): Promise<Visited> => {
     const revision = revisionOf(await operator.get(PAGE), kind);
-    return operator.post(`${PAGE}/limits/${kind}`, { revision, ...typed(changes) });
+    return operator.post(`${PAGE}/${kind}`, { revision, ...typed(changes) });
   };
   const usual = async () => {
     await relay.get(CatalogService).reload();
@@ -58,11 +58,11 @@ describe('default limits in the settings', () => {
     const revision = revisionOf(await operator.get(PAGE), 'account');
     await relay.applyCatalog('limits: { account: { concurrency: 7 } }');
     const mine = typed({ concurrency: '3' });
-    const refused = await operator.post(`${PAGE}/limits/account`, { revision, ...mine });
+    const refused = await operator.post(`${PAGE}/account`, { revision, ...mine });
     expect(refused.status).toBe(409);
     expect(refused.text).toContain('<li>Concurrent calls: now <b>7</b>, yours <b>3</b></li>');
     expect((await usual()).account).toEqual({ concurrency: 7 });
-    await operator.post(`${PAGE}/limits/account`, { revision: revisionOf(refused, 'account'), ...mine });
+    await operator.post(`${PAGE}/account`, { revision: revisionOf(refused, 'account'), ...mine });
     expect((await usual()).account).toEqual({ concurrency: 3 });
   });
 

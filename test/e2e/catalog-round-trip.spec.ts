@@ -113,7 +113,9 @@ async function operate(relay: RelayApp): Promise<void> {
   expectSaved(await operator.submit('/admin/groups/new', group));
   await addModel(operator);
   await addChannel(operator, relay.upstream.url);
-  const revision = /limits\/key".*?name="revision" value="([^"]+)"/s.exec((await operator.get('/admin/settings')).text);
+  const revision = /limits\/key".*?name="revision" value="([^"]+)"/s.exec(
+    (await operator.get('/admin/settings/limits')).text,
+  );
   const limits = { revision: revision?.[1] ?? '', callsPerMinute: '1,000', tokensPerMinute: '', concurrency: '4' };
   expectSaved(await operator.post('/admin/settings/limits/key', limits));
 }

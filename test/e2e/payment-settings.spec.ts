@@ -5,7 +5,7 @@ import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { anEvent, signatureOf } from '../support/payments-world.js';
 import { RelayApp } from '../support/relay-app.js';
 
-const PAGE = '/admin/settings';
+const PAGE = '/admin/settings/payment';
 const SECRETS = { secretKey: 'sk_test_of_a_test', webhookSecret: 'whsec_of_a_test' } as const;
 const UNREADABLE = 'The stored secret cannot be decrypted. Enter it again.';
 const TYPED = { enabled: 'yes', secretKey: '', webhookSecret: '', amounts: '10, 25', smallest: '5', largest: '500' };
@@ -23,7 +23,7 @@ describe('payment settings', () => {
   const save = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
     const { text } = await operator.get(PAGE);
     const revision = /action="\/admin\/settings\/payment".*?name="revision" value="(\d+)"/s.exec(text)?.[1] ?? '';
-    return operator.post(`${PAGE}/payment`, { revision, ...TYPED, ...fields });
+    return operator.post(PAGE, { revision, ...TYPED, ...fields });
   };
 
   it('enable payments once both secrets are saved, and never show the secrets', async () => {

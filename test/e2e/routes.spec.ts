@@ -120,6 +120,8 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /admin/payments/:id',
     'GET /admin/routing',
     'GET /admin/settings',
+    'GET /admin/settings/:section',
+    'GET /admin/settings/limits',
     'GET /admin/users',
     'GET /admin/users/:id',
     'GET /admin/users/:id/allowance',

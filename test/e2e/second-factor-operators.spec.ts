@@ -23,13 +23,13 @@ describe('administrators and two-factor authentication', () => {
     return { ...setUp, email, id, browser };
   };
   const need = async (needed: boolean): Promise<void> => {
-    const { text } = await operator.browser.get('/admin/settings');
+    const { text } = await operator.browser.get('/admin/settings/sign-up');
     const form = /<form[^>]*action="\/admin\/settings\/sign-up".*?<\/form>/s.exec(text)?.[0] ?? '';
     const [, revision = ''] = /name="revision" value="(\d+)"/.exec(form) ?? [];
     const fields = { revision, mode: 'open', domains: '', sessionIdleHours: '336' };
     const ticked = needed ? { administratorsNeedSecondFactor: 'yes' } : {};
     const saved = await operator.browser.post('/admin/settings/sign-up', { ...fields, ...ticked });
-    expect(saved.location).toBe('/admin/settings');
+    expect(saved.location).toBe('/admin/settings/sign-up');
   };
 
   describe('turning it off for a user', () => {
