@@ -30,6 +30,18 @@ describe('the settings pages in a browser', () => {
   };
   const told = ({ page }: Window): Promise<string> => page.locator('main .flash').first().innerText();
 
+  it('has a page per section, each accessible and linked from the others', async () => {
+    const window = await open('site');
+    const { page } = window;
+    const links = page.getByRole('navigation', { name: 'Settings' });
+    for (const section of ['Site', 'Sign-up', 'Email', 'Payment', 'Retention', 'Default limits']) {
+      await links.getByRole('link', { name: section, exact: true }).click();
+      expect(await page.getByRole('heading', { level: 2 }).first().innerText()).toBe(section);
+      await expectFine(window, `settings-${section}`);
+    }
+    await window.close();
+  });
+
   it('sets the service name and terms, which registration shows', async () => {
     const window = await open('site');
     const { page } = window;
