@@ -1,16 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import type { Visitor } from '../../auth/index.js';
+import { KeyNotFound, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { KeyUse, RangeTooLarge, type UseOfModel } from '../../usage/index.js';
-import { Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
-import { type Visitor } from '../../auth/index.js';
-import { KeyNotFound, type OwnKey, OwnKeys } from '../../keys/index.js';
-import { KeyCreatedPages, shownBefore } from './key-created.pages.js';
-import { badgeOf, crumbsTo } from './key-facts.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
+import { KeyChoices } from './key-choices.js';
 import { NameForm } from './key-form.js';
+import { alreadyCreated, badgeOf, createdPage, crumbsTo } from './key.view.js';
 
-/** How far back is looked for calls that were somebody else's. */
-const LOOKED_AT_DAYS = 30;
-const LOOKED_AT_MS = LOOKED_AT_DAYS * 24 * 60 * 60 * 1000;
+const SHOWN_DAYS = 30;
+const SHOWN_MS = SHOWN_DAYS * 24 * 60 * 60 * 1000;
 const MAX_ROWS = 100;
 const MAX_NAME = 60;
 const MAX_TRIES = 20;
@@ -18,26 +18,37 @@ const MAX_TRIES = 20;
 const DISABLE_FIRST = 'Anyone with this key can spend its budget. Disable it first.';
 const DISABLED = 'The key is disabled and can no longer be used.';
 
-/** `/keys/:id/leaked`: what to do about a key that somebody else may have, in the order of doing it. */
-@Injectable()
-export class LeakedKeyPages {
+/** What to do about a leaked key, step by step: disable it, replace it, review its calls. */
+@Controller('keys/:id')
+@SignedIn()
+export class LeakedKeyController {
   constructor(
     private readonly keys: OwnKeys,
     private readonly use: KeyUse,
     private readonly once: OnceForms,
-    private readonly createdPages: KeyCreatedPages,
+    private readonly choices: KeyChoices,
     private readonly clock: Clock,
   ) {}
 
-  /** @param made the id of the key that was made in this one's place, as the address says */
-  async show(visitor: Visitor, id: string, made?: string): Promise<Page> {
+  /** @param made ID of the key that replaces this one */
+  @Get('leaked')
+  async show(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Query('made') made?: unknown,
+  ): Promise<Page> {
     const key = await this.keys.get({ accountId: visitor.accountId, id });
     const replacement = await this.replacementOf(visitor, key, made);
     const name = replacement === undefined ? await this.freeName(visitor, key.name) : '';
     return this.page(visitor, key, Form.empty<NameForm>({ name }), replacement);
   }
 
-  async disable({ accountId }: Visitor, id: string, made?: string): Promise<Redirect> {
+  @Post('leaked')
+  async disable(
+    @CurrentVisitor() { accountId }: Visitor,
+    @Param('id') id: string,
+    @Query('made') made?: unknown,
+  ): Promise<Redirect> {
     const key = await this.keys.get({ accountId, id });
     await this.keys.disable({ accountId, id });
     const place = isText(made) ? `?made=${encodeURIComponent(made)}` : '';
@@ -48,22 +59,34 @@ export class LeakedKeyPages {
     });
   }
 
-  /** Makes a key of the same settings; the one that it replaces stays as it is. */
-  async replace(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const key = await this.keys.get({ accountId: visitor.accountId, id });
+  /** Creates a key with the same settings; the replaced key does not change. */
+  @Post('replace')
+  async replace(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    const { accountId, timeZone } = visitor;
+    const key = await this.keys.get({ accountId, id });
+    const now = this.clock.date();
     const form = Form.read(NameForm, body);
     const result = await this.once.run(
-      visitor.accountId,
+      accountId,
       body,
-      () => form.attempt(({ name }) => this.keys.createLike(visitor.accountId, key, name, this.clock.date())),
+      () => form.attempt(({ name }) => this.keys.createLike(accountId, key, name, now)),
       (made) => `/keys/${made.id}/edit`,
     );
     if (result === undefined) return this.page(visitor, key, form);
-    if (result.made === undefined) return shownBefore(result.location);
-    return this.createdPages.created(visitor, result.made, { id, name: key.name });
+    if (result.made === undefined) return alreadyCreated(result.location);
+    const replacement = await this.keys.get({ accountId, id: result.made.id });
+    return createdPage(replacement, result.made.secret, this.choices, {
+      timeZone,
+      now,
+      replaced: { id, name: key.name },
+    });
   }
 
-  /** Undefined when there is none, whatever the address says: a key made before cannot take this one's place. */
+  /** Only a key created later can be a replacement. */
   private async replacementOf({ accountId }: Visitor, key: OwnKey, made: unknown): Promise<OwnKey | undefined> {
     if (!isText(made)) return undefined;
     try {
@@ -75,7 +98,7 @@ export class LeakedKeyPages {
     }
   }
 
-  /** The next name that no other key of the account has. */
+  /** The next name that is free in the account. */
   private async freeName({ accountId }: Visitor, name: string): Promise<string> {
     let free = successorOf(name);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -100,20 +123,20 @@ export class LeakedKeyPages {
         form,
         rows,
         crumbs: crumbsTo('Leaked', key),
-        days: LOOKED_AT_DAYS,
-        most: rows?.length === MAX_ROWS ? MAX_ROWS : undefined,
+        days: SHOWN_DAYS,
+        maxRows: rows?.length === MAX_ROWS ? MAX_ROWS : undefined,
         tooMany: rows === undefined,
       },
     });
   }
 
-  /** Undefined when there are too many to be read in time: a leaked key must be disabled all the same. */
+  /** Undefined if the query timed out: the page must work regardless. */
   private async callsOf(accountId: string, id: string): Promise<readonly UseOfModel[] | undefined> {
     try {
       const now = this.clock.now();
       return await this.use.byAddress(
         { accountId, id },
-        { from: new Date(now - LOOKED_AT_MS), to: new Date(now + 1000) },
+        { from: new Date(now - SHOWN_MS), to: new Date(now + 1000) },
         MAX_ROWS,
       );
     } catch (error) {
@@ -123,10 +146,10 @@ export class LeakedKeyPages {
   }
 }
 
-/** A query's parameter may be there twice. */
+/** A query parameter may be repeated. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** A name that tells the two apart in the log: `laptop 2` after `laptop`. */
+/** `laptop 2` after `laptop`. */
 function successorOf(name: string): string {
   const [, base = name, number = '1'] = /^(.*?)(?: (\d{1,4}))?$/su.exec(name) ?? [];
   const suffix = ` ${Number(number) + 1}`;

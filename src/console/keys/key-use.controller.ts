@@ -1,17 +1,28 @@
-import { Injectable } from '@nestjs/common';
+import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
 import type { Visitor } from '../../auth/index.js';
-import { type KeyNotice, KeyNotices, type OwnedKey, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { KeyNotices, type OwnedKey, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { clockTime } from '../../platform/format/index.js';
 import { describeLimits } from '../../platform/limits/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { type KeyReport, KeyReportReader, type KeyUses, RangeTooLarge, type UsesOf } from '../../usage/index.js';
+import { SignedIn } from '../access/index.js';
 import { filterOf, logAddress, usageCharts, usageQuery } from '../usage/index.js';
-import { chartTable, type ChartWithTable, COUNT, EXACT_DOLLARS, Page, Redirect, stackedBars } from '../web/index.js';
+import {
+  chartTable,
+  type ChartWithTable,
+  COUNT,
+  CurrentVisitor,
+  EXACT_DOLLARS,
+  type FormBody,
+  localPath,
+  Page,
+  Redirect,
+  stackedBars,
+} from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
-import { badgeOf, crumbsTo, expiryView, limitsOf } from './key-facts.js';
-import { noticeText } from './notice-text.js';
+import { badgeOf, crumbsTo, expiryView, limitsOf, noticeText } from './key.view.js';
 
-/** Spans that can be looked at; the log has the same. */
+/** Ranges of the page; the log has the same. */
 const RANGES = [
   { name: '24h', label: '24 hours' },
   { name: '7d', label: '7 days' },
@@ -19,18 +30,17 @@ const RANGES = [
 ];
 const DEFAULT_RANGE = '7d';
 
-/** Whose page it is. */
-interface Place {
+interface PagePlace {
   /** Of the page, without a query. */
   readonly path: string;
   readonly crumbs: readonly { readonly href?: string; readonly label: string }[];
-  /** The log of the key's calls in a range. */
+  /** URL of the key's calls in a range. */
   readonly log: (range: string) => string;
-  /** Whether whoever looks at it is the owner, who can change it here. */
+  /** Whether the reader owns the key and can change it. */
   readonly own: boolean;
 }
 
-/** `/keys/:id`: what a key may do and what it was used for, from where and when. Never the key itself. */
+/** What a key may do and how it was used, for its owner and for administrators. Never shows the key itself. */
 @Injectable()
 export class KeyUsePages {
   constructor(
@@ -41,7 +51,7 @@ export class KeyUsePages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param range as the address has it @throws KeyNotFound */
+  /** @param range from the query @throws KeyNotFound */
   async own({ accountId, timeZone }: Visitor, id: string, range: unknown): Promise<Page> {
     const key = await this.keys.get({ accountId, id });
     const log = (name: string): string => logAddress(usageQuery({ range: name, key: id }, this.clock.date(), timeZone));
@@ -49,26 +59,15 @@ export class KeyUsePages {
     return this.page(accountId, key, place, { timeZone, range });
   }
 
-  /** The same for operators. @throws KeyNotFound */
-  async ofUser(key: OwnedKey, place: Omit<Place, 'own'>, { timeZone }: Visitor, range: unknown): Promise<Page> {
+  /** The same for administrators. @throws KeyNotFound */
+  async ofUser(key: OwnedKey, place: Omit<PagePlace, 'own'>, { timeZone }: Visitor, range: unknown): Promise<Page> {
     return this.page(key.accountId, await this.keys.get(key), { ...place, own: false }, { timeZone, range });
-  }
-
-  /** What is unusual about a key of one's own is known from now on. @throws KeyNotFound */
-  async acknowledge({ accountId }: Visitor, id: string, noticeId: string, back: string): Promise<Redirect> {
-    const { name } = await this.keys.get({ accountId, id });
-    await this.notices.acknowledge({ accountId, id }, noticeId);
-    return new Redirect(back, {
-      tone: 'ok',
-      title: 'Notice dismissed',
-      text: `You will be notified of other unusual use of “${name}”.`,
-    });
   }
 
   private async page(
     accountId: string,
     key: OwnKey,
-    { path, crumbs, log, own }: Place,
+    { path, crumbs, log, own }: PagePlace,
     { timeZone, range }: { readonly timeZone: string; readonly range: unknown },
   ): Promise<Page> {
     const shown = RANGES.find(({ name }) => name === range)?.name ?? DEFAULT_RANGE;
@@ -84,26 +83,20 @@ export class KeyUsePages {
         crumbs,
         callsHref: log(shown),
         ranges: RANGES.map(({ name, label }) => ({ href: `${path}?range=${name}`, label, current: name === shown })),
-        notices: notices.map((notice) => noticeView(notice, timeZone)),
-        ...this.facts(key, timeZone),
+        notices: notices.map((notice) => ({ id: notice.id, ...noticeText(notice, timeZone) })),
+        limits: limitsOf(key),
+        groupText: this.choices.groupOf(key),
+        models: key.models?.join(', '),
+        pace: describeLimits(this.choices.effectiveLimits(key)),
+        networks: key.networks?.join(', '),
+        lastUsedAt: key.lastUsedAt,
+        expiry: expiryView(key.expiresAt, timeZone, this.clock.date()),
         use: report && keyUseView(report),
       },
     });
   }
 
-  private facts(key: OwnKey, timeZone: string) {
-    return {
-      limits: limitsOf(key),
-      groupText: this.choices.groupOf(key),
-      models: key.models?.join(', '),
-      pace: describeLimits(this.choices.limitsOf(key)),
-      networks: key.networks?.join(', '),
-      lastUsedAt: key.lastUsedAt,
-      expiry: expiryView(key.expiresAt, timeZone, this.clock.date()),
-    };
-  }
-
-  /** Undefined when there are too many calls to be read in time: what the key may do is shown all the same. */
+  /** Undefined if the query timed out. */
   private async report(accountId: string, id: string, range: string, timeZone: string): Promise<KeyReport | undefined> {
     const now = this.clock.date();
     const { from, to } = filterOf(usageQuery({ range }, now, timeZone), accountId, now, timeZone);
@@ -116,9 +109,37 @@ export class KeyUsePages {
   }
 }
 
-const noticeView = (notice: KeyNotice, timeZone: string) => ({ id: notice.id, ...noticeText(notice, timeZone) });
+/** The owner's view of how a key was used. */
+@Controller('keys/:id')
+@SignedIn()
+export class KeyUseController {
+  constructor(
+    private readonly pages: KeyUsePages,
+    private readonly keys: OwnKeys,
+    private readonly notices: KeyNotices,
+  ) {}
 
-/** What the page of a key shows of its calls. */
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query('range') range?: unknown): Promise<Page> {
+    return this.pages.own(visitor, id, range);
+  }
+
+  @Post('notices/:notice')
+  async acknowledge(
+    @CurrentVisitor() { accountId }: Visitor,
+    @Param() { id, notice }: { readonly id: string; readonly notice: string },
+    @Body() { back }: FormBody,
+  ): Promise<Redirect> {
+    const { name } = await this.keys.get({ accountId, id });
+    await this.notices.acknowledge({ accountId, id }, notice);
+    return new Redirect(localPath(typeof back === 'string' ? back : undefined, `/keys/${id}`), {
+      tone: 'ok',
+      title: 'Notice dismissed',
+      text: `You will be notified of other unusual use of “${name}”.`,
+    });
+  }
+}
+
 const keyUseView = (report: KeyReport) => ({
   charts: usageCharts({ ...report, upToNow: true, chargeName: 'Charged', seriesNames: new Map() }),
   hours: report.hours.length === 0 ? undefined : hoursOfDay(report),
@@ -130,7 +151,7 @@ const keyUseView = (report: KeyReport) => ({
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const hourText = (hour: number): string => `${hour.toString().padStart(2, '0')}:00`;
 
-/** When it is used: the calls of all days by the hour that the reader's clock showed. */
+/** Calls of all days by hour of the day, in the reader's time zone. */
 function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
   const bars = HOURS.map(() => ({ calls: 0, failed: 0, cost: 0n }));
   for (const { start, calls, failed, cost } of hours) {
@@ -161,7 +182,7 @@ function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
   return { chart, table };
 }
 
-/** @param unknown what stands where there is no name */
+/** @param unknown label of rows without a name */
 function usesTable({ rows, others }: KeyUses, kind: 'address' | 'model', rest: string, unknown: string) {
   const named = rows.map(({ name, ...use }: UsesOf) => ({ name, unknown, isAddress: kind === 'address', ...use }));
   return others === undefined ? named : [...named, { name: '', unknown: rest, isAddress: false, ...others }];
