@@ -109,14 +109,14 @@ const TICKED = 'yes';
 const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Select or clear the checkbox.' });
 
 const Percent = (): PropertyDecorator =>
-  IsCount({ message: 'Enter an integer from 1 to 99, or leave empty for no email.', least: 1, most: 99 });
+  IsCount({ message: 'Enter an integer from 1 to 99, or leave empty for no email.', min: 1, max: 99 });
 
 /** Alert settings as entered; empty: no email. */
 class AlertsForm {
   @IsAmount({
     message: 'Enter an amount in dollars, such as 5 or 12.50, or leave empty for no email.',
     mayBeEmpty: true,
-    least: CENT,
+    min: CENT,
   })
   readonly walletBelow: string = '';
 
@@ -132,7 +132,7 @@ class AlertsForm {
   @Box()
   readonly budgetUsedUp: string = '';
 
-  @IsCount({ message: 'Enter 1 to 365 days, or leave empty for no email.', least: 1, most: 365 })
+  @IsCount({ message: 'Enter 1 to 365 days, or leave empty for no email.', min: 1, max: 365 })
   readonly expiryDays: string = '';
 
   @Box()

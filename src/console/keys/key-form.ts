@@ -24,8 +24,8 @@ const Limit = (): PropertyDecorator => IsAmount({ message: NO_LIMIT, mayBeEmpty:
 const Rate = (): PropertyDecorator =>
   IsCount({
     message: 'Enter an integer of at least 1, or leave empty for the default.',
-    least: 1,
-    most: LARGEST_LIMIT,
+    min: 1,
+    max: LARGEST_LIMIT,
   });
 
 /** Checkboxes of one name: none, one, or several checked. */
@@ -107,7 +107,7 @@ export class KeyChangeForm extends KeyForm {
 }
 
 export class RaiseForm {
-  @IsAmount({ message: 'Enter an amount of at least 0.01 dollars.', least: CENT })
+  @IsAmount({ message: 'Enter an amount of at least 0.01 dollars.', min: CENT })
   readonly quota: string = '';
 }
 

@@ -18,7 +18,7 @@ const { SafeString, escapeExpression } = Handlebars;
 type Html = Handlebars.SafeString;
 type Options = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
-/** What templates have of a number that may not be known. */
+/** A value that may be unknown. */
 type Maybe<T> = T | null | undefined;
 
 const html = (text: string): Html => new SafeString(text);
@@ -91,7 +91,7 @@ const moments: Helpers = {
     ),
   date: (at: Maybe<Date | string>, options: Options) =>
     timeElement(at, options, (moment, { timeZone }) => times.calendarDate(moment, timeZone)),
-  /** What the reader's zone is called at that time. */
+  /** Name of the reader's time zone at that time. */
   zone: (at: Maybe<Date | string>, options: Options) =>
     known(at, (value) => times.zoneName(new Date(value), templateContext(options).timeZone)),
   day: (at: Maybe<Date | string>, options: Options) =>
@@ -108,7 +108,7 @@ const logic: Helpers = {
   and: (one: unknown, other: unknown) => one && other,
   not: (one: unknown) => !one,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
-  /** A plural's ending: `{{count n}} call{{s n}}`. */
+  /** Plural suffix: `{{count n}} call{{s n}}`. */
   s: (number: Maybe<number | bigint>) => (Number(number) === 1 ? '' : 's'),
 };
 
@@ -124,7 +124,7 @@ const forms: Helpers = {
   newNonce: () => randomBytes(16).toString('base64url'),
 };
 
-/** Everything that templates can call beside Handlebars' own `if`, `unless`, `each`, `with` and `lookup`. */
+/** All template helpers besides Handlebars' own. */
 export const HELPERS: Readonly<Helpers> = { ...money, ...numbers, ...moments, ...logic, ...forms };
 
 /** The error summary above a rejected form. */
@@ -139,7 +139,7 @@ function formErrors(
   form: Form<object> | undefined,
   ids: Readonly<Record<string, string>> = {},
 ): FormErrors | undefined {
-  const entries = Object.entries(form?.faults ?? {});
+  const entries = Object.entries(form?.errors ?? {});
   if (entries.length === 0) return undefined;
   return {
     title: entries.length === 1 ? 'Check 1 field' : `Check ${entries.length} fields`,
@@ -148,7 +148,7 @@ function formErrors(
 }
 
 const fieldError = (form: Form<object> | undefined, name: string): string | undefined =>
-  form !== undefined && Object.hasOwn(form.faults, name) ? form.faults[name] : undefined;
+  form !== undefined && Object.hasOwn(form.errors, name) ? form.errors[name] : undefined;
 
 /** The submitted or initial value of a field. */
 function fieldValue(form: Form<object> | undefined, name: string): string {

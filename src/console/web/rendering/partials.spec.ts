@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nanos } from '../../../platform/shared/index.js';
 import { Form } from '../form.js';
-import { clientSnippets } from '../snippets/index.js';
+import { clientSnippets } from '../client-snippets.js';
 import { AssetStore } from './asset-store.js';
-import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from './charts/index.js';
+import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from '../index.js';
 import { VIEWS } from '../../../platform/config/package-root.js';
 import { ViewEngine } from './view-engine.js';
 
@@ -77,7 +77,7 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   notice: { tone: 'warn', title: EVIL, text: EVIL, action: { href: '/', label: EVIL } },
   'page-head': { title: EVIL, text: EVIL, crumbs: [{ href: '/', label: EVIL }, { label: EVIL }] },
   pager: { label: EVIL, text: EVIL, newer: '/?after=x', older: '/?before=x' },
-  'patch-panel': patchPanel([{ id: EVIL, name: EVIL, path: EVIL }], [{ name: EVIL, answers: [EVIL] }]),
+  'patch-panel': patchPanel([{ id: EVIL, name: EVIL, path: EVIL }], [{ name: EVIL, protocols: [EVIL] }]),
   'quota-meter': { meter: quotaMeter(usd(1), usd(2)), used: usd(1), quota: usd(2), period: EVIL },
   savebar: { form: refused, text: EVIL, cancel: '/', label: EVIL },
   select: { form: refused, name: 'group', label: EVIL, options, id: 'select' },

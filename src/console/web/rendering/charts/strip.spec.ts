@@ -1,4 +1,4 @@
-import { healthStrip } from './index.js';
+import { healthStrip } from './strips.js';
 
 const aStrip = (shares: readonly (number | undefined)[]) =>
   healthStrip({
@@ -8,15 +8,15 @@ const aStrip = (shares: readonly (number | undefined)[]) =>
     cells: shares.map((share, index) => ({ label: `${index + 10}:00`, share })),
   });
 
-describe('a strip', () => {
-  it('has a cell for each span, coloured by how much went well', () => {
+describe('healthStrip', () => {
+  it('draws a cell for each span, colored by success rate', () => {
     const { cells, width } = aStrip([1, 0.995, 0.994, 0.97, 0.969, 0]);
     expect(width).toBe(60);
     expect(cells.map(({ class: colour }) => colour)).toEqual(['f4', 'f4', 'f2', 'f2', 'fbad', 'fbad']);
     expect(cells[1]).toEqual({ title: '11:00: 99.5%', class: 'f4', x: '10', width: '7.5' });
   });
 
-  it('leaves a gap where nothing was tried, and says so in its table', () => {
+  it('leaves a gap, noted in the table, when there were no calls', () => {
     const { cells, table } = aStrip([1, undefined, 0.5]);
     expect(cells.map(({ x }) => x)).toEqual(['0', '20']);
     expect(table.columns).toEqual(['Hour', 'Answered']);
@@ -27,7 +27,7 @@ describe('a strip', () => {
     ]);
   });
 
-  it('says the worst of it in words', () => {
+  it('names the lowest rate in its finding', () => {
     expect(aStrip([1, 0.5, 1]).finding).toBe('Answered by hour: at least 50% in each, lowest at 11:00');
     expect(aStrip([1, undefined, 1]).finding).toBe('Answered by hour: 100% in 2 with data');
     expect(aStrip([undefined]).finding).toBe('Answered by hour: no data');

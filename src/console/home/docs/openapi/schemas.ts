@@ -1,4 +1,4 @@
-import { closed, orNull, reference, type Schema, text, usd } from './operation.js';
+import { closed, orNull, reference, type Schema, text, usd } from './schema.js';
 
 const count = (description?: string): Schema => orNull('integer', description);
 
@@ -155,7 +155,7 @@ const inputItems: Schema = {
   additionalProperties: true,
 };
 
-/** The shape of OpenAI's dialects. */
+/** Error format of the OpenAI protocols. */
 const error = closed({
   error: closed({
     message: text('Cause and remedy. Ends with the request ID.'),
@@ -165,7 +165,7 @@ const error = closed({
   }),
 });
 
-/** The shape of Anthropic's dialect. */
+/** Error format of Messages. */
 const messagesError = closed({
   type: { type: 'string', const: 'error' },
   error: {
@@ -181,8 +181,8 @@ const messagesError = closed({
   request_id: text(),
 });
 
-/** What the API answers with, as far as it is ours and not the upstream's. */
-export const ANSWERS: Readonly<Record<string, Schema>> = {
+/** Responses of the relay itself; those of calls are defined by the protocols. */
+const RESPONSES: Readonly<Record<string, Schema>> = {
   Model: model,
   ModelList: modelList,
   Budget: budget,
@@ -197,3 +197,76 @@ export const ANSWERS: Readonly<Record<string, Schema>> = {
   AnyError: { type: 'object', description: 'An error in the protocol’s format.', additionalProperties: true },
   MessagesError: messagesError,
 };
+
+const PASSED_ON =
+  'Other fields are passed through to upstreams of the same protocol and translated for others, as described in Docs.';
+const modelName = text('A model name from GET /v1/models.');
+const stream: Schema = { type: 'boolean', description: 'Stream the response as server-sent events.' };
+const tier = text('auto, default, and other tiers that the model has prices for.');
+
+/** Request fields that the relay interprets. */
+const REQUESTS: Readonly<Record<string, Schema>> = {
+  AnyRequest: {
+    type: 'object',
+    description: PASSED_ON,
+    additionalProperties: true,
+  },
+  ResponsesRequest: {
+    type: 'object',
+    description: PASSED_ON,
+    properties: {
+      model: modelName,
+      input: { type: ['string', 'array'], description: 'The prompt.' },
+      stream,
+      max_output_tokens: { type: ['integer', 'null'], description: 'Output limit in tokens.' },
+      reasoning: { type: ['object', 'null'], description: '{ effort }: reasoning effort.' },
+      service_tier: tier,
+      previous_response_id: { type: ['string', 'null'], description: 'ID of the response to continue.' },
+      store: {
+        type: ['boolean', 'null'],
+        description: 'Store the response so that it can be continued. Default: true.',
+      },
+    },
+    required: ['model'],
+    additionalProperties: true,
+  },
+  ChatCompletionsRequest: {
+    type: 'object',
+    description: PASSED_ON,
+    properties: {
+      model: modelName,
+      messages: { type: 'array', items: { type: 'object' }, description: 'The prompt.' },
+      stream,
+      max_completion_tokens: { type: ['integer', 'null'], description: 'Output limit in tokens per choice.' },
+      n: { type: ['integer', 'null'], description: 'Number of choices; each is billed.' },
+      reasoning_effort: { type: ['string', 'null'], description: 'Reasoning effort.' },
+      service_tier: tier,
+    },
+    required: ['model', 'messages'],
+    additionalProperties: true,
+  },
+  PromptRequest: {
+    type: 'object',
+    description: 'The body of a call; fields that add no tokens may be omitted.',
+    properties: { model: modelName },
+    required: ['model'],
+    additionalProperties: true,
+  },
+  MessagesRequest: {
+    type: 'object',
+    description: PASSED_ON,
+    properties: {
+      model: modelName,
+      messages: { type: 'array', items: { type: 'object' }, description: 'The prompt.' },
+      max_tokens: { type: 'integer', description: 'Output limit in tokens.' },
+      stream,
+      thinking: { type: 'object', description: '{ budget_tokens }: reasoning budget.' },
+      output_config: { type: 'object', description: '{ effort }: reasoning effort.' },
+      service_tier: tier,
+    },
+    required: ['model', 'messages', 'max_tokens'],
+    additionalProperties: true,
+  },
+};
+
+export const SCHEMAS = { ...RESPONSES, ...REQUESTS };

@@ -1,5 +1,3 @@
-// What the description of the API is made of.
-
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -42,14 +40,13 @@ export const ok = (description: string, schema: Schema): OperationResponse => ({
   content: json(schema),
 });
 
-export const wrong = (description: string, error = 'Error'): OperationResponse => ({
+export const failed = (description: string, error = 'Error'): OperationResponse => ({
   description,
   content: json(reference(error)),
 });
 
 export const INVALID_TOKEN = 'Invalid token: the key is missing, unknown, disabled, deleted or expired.';
-/** A key has networks, or none. */
-export const NOT_FROM_HERE = 'permission_denied: the key is not allowed from this IP address.';
+export const ADDRESS_NOT_ALLOWED = 'permission_denied: the key is not allowed from this IP address.';
 export const NO_MODEL = 'model_not_found: the model is not available to this key.';
 
 export const pathId = (description: string): Parameter => ({
@@ -60,7 +57,7 @@ export const pathId = (description: string): Parameter => ({
   schema: { type: 'string' },
 });
 
-/** What a request may have in its query or headers. */
+/** An optional parameter. */
 export const optional = (place: 'query' | 'header', name: string, description: string, type = 'string'): Parameter => ({
   name,
   in: place,
@@ -69,7 +66,7 @@ export const optional = (place: 'query' | 'header', name: string, description: s
   schema: { type },
 });
 
-/** The part of JSON Schema that the description of the API is written in. */
+/** The subset of JSON Schema used here. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -86,7 +83,7 @@ export interface Schema {
 
 export const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** An object of ours: it has all of these members, always, and no others. */
+/** An object that always has all of `properties`, and no other fields than these and `optionalProperties`. */
 export const closed = (
   properties: Readonly<Record<string, Schema>>,
   description?: string,

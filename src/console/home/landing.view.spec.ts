@@ -1,35 +1,35 @@
-import { parsePricing } from '../../../catalog/index.js';
-import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
+import { parsePricing } from '../../catalog/index.js';
+import { aGroup, anOffer, PROTOCOLS } from '../../../test/support/offers.js';
 import { landingView, receiptOf } from './landing.view.js';
 
 const landing = (...models: ReturnType<typeof anOffer>[]) =>
-  landingView({ group: aGroup(), models, dialects: PROTOCOLS, base: 'https://relay.example' });
+  landingView({ group: aGroup(), models, protocols: PROTOCOLS, base: 'https://relay.example' });
 
 describe('the landing page', () => {
   const codeOf = ({ firstCall }: ReturnType<typeof landing>): string => firstCall.map(({ text }) => text).join('');
 
-  it('begins with a call that the newest model answers, by the address of the service', () => {
+  it('shows a call of the newest model at the public URL', () => {
     const code = codeOf(landing(anOffer({ name: 'a' }, ['messages']), anOffer({ name: 'b' }, ['chat-completions'])));
     expect(code).toContain('curl https://relay.example/v1/messages ');
     expect(code).toContain('"model": "a"');
   });
 
-  it('draws a cord from every dialect, also where no upstream speaks it', () => {
+  it('draws a wire from every protocol, even if no upstream supports it natively', () => {
     expect(landing(anOffer({}, ['messages'])).panel.wires).toHaveLength(3);
   });
 
-  it('says that every model answers every client only where it is so', () => {
-    expect(landing(anOffer({}, ['messages'])).answersAll).toBe(true);
-    expect(landing(anOffer(), anOffer({}, ['messages'], false)).answersAll).toBe(false);
+  it('claims support of all protocols by all models only when it is true', () => {
+    expect(landing(anOffer({}, ['messages'])).supportsAll).toBe(true);
+    expect(landing(anOffer(), anOffer({}, ['messages'], false)).supportsAll).toBe(false);
   });
 
-  it('asks for the key in a step of its own, which would take whatever is pasted behind it', () => {
+  it('asks for the key in a separate step, which would consume text pasted after it', () => {
     const { storeKey, firstCall } = landing();
     expect(storeKey.map(({ text }) => text).join('')).toMatch(/^read [^\n]+$/);
     expect(firstCall.map(({ text }) => text).join('')).not.toContain('read ');
   });
 
-  it('can be shown before there is any model', () => {
+  it('shows a placeholder when there are no models', () => {
     expect(codeOf(landing())).toContain('"model": "MODEL"');
     expect(landing().receipt).toBeUndefined();
   });
@@ -45,7 +45,7 @@ describe('the receipt of the landing page', () => {
 
   const textOf = ({ head, tail }: { head: string; tail: string }): string => head + tail;
 
-  it('adds up: lines to the subtotal, times the group to what is charged', () => {
+  it('adds up: lines to the subtotal, times the group multiplier to the charge', () => {
     const formula = receiptOf([anOffer({ pricing })], aGroup({ name: 'saver', multiplier: 800_000n }))?.formula;
     expect(formula?.lines.map(({ amount }) => textOf(amount))).toEqual(['$0.019830', '$0.012480', '$0.009600']);
     expect(formula && textOf(formula.subtotal)).toBe('$0.041910');
@@ -53,7 +53,7 @@ describe('the receipt of the landing page', () => {
     expect(formula && textOf(formula.charged)).toBe('$0.033528');
   });
 
-  it('is of a smaller call where the model cannot read so much, and prices it by the tier that it falls in', () => {
+  it('shows a smaller call, priced by its tier, when the context window is small', () => {
     const tiered = parsePricing({
       free: false,
       request_fee: '0.01',
@@ -73,7 +73,7 @@ describe('the receipt of the landing page', () => {
     expect(receipt && textOf(receipt.formula.charged)).toBe('$0.019960');
   });
 
-  it('is of a model whose formula shows what a cache saves, where there is one', () => {
+  it('prefers a model with a cache price', () => {
     const flat = parsePricing({
       free: false,
       request_fee: '0',
@@ -89,7 +89,7 @@ describe('the receipt of the landing page', () => {
     expect(receiptOf(offers.slice(0, 2), aGroup())?.model).toBe('flat');
   });
 
-  it('is none where nothing costs anything', () => {
+  it('is undefined when all models are free', () => {
     expect(receiptOf([anOffer({})], aGroup())).toBeUndefined();
   });
 });

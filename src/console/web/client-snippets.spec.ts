@@ -1,5 +1,5 @@
-import { AssetStore } from '../rendering/asset-store.js';
-import { ViewEngine } from '../rendering/view-engine.js';
+import { AssetStore } from './rendering/asset-store.js';
+import { ViewEngine } from './rendering/view-engine.js';
 import { clientSnippets, type ClientTab } from './index.js';
 import { highlighted, sampleCall } from './client-tab.js';
 

@@ -1,41 +1,42 @@
 import { Controller, Get, Injectable } from '@nestjs/common';
-import type { Visit, Visitor } from '../../../auth/index.js';
-import { Offer } from '../../../catalog/index.js';
-import { DatabaseHealth } from '../../../platform/database/index.js';
-import { clockTime, percent } from '../../../platform/format/index.js';
-import { Settings } from '../../../platform/settings/index.js';
-import { Clock, monotonicMs } from '../../../platform/shared/index.js';
-import { RunState } from '../../../relay/index.js';
+import type { Visit, Visitor } from '../../auth/index.js';
+import { Offer } from '../../catalog/index.js';
+import { DatabaseHealth } from '../../platform/database/index.js';
+import { clockTime, percent } from '../../platform/format/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { Clock, monotonicMs } from '../../platform/shared/index.js';
+import { RunState } from '../../relay/index.js';
 import {
   type ModelOutcomes,
   type OutcomeCounts,
   RangeTooLarge,
   readModelOutcomes,
   TimeLimitedReads,
-} from '../../../usage/index.js';
-import { Public } from '../../access/index.js';
-import { CurrentVisit, Detour, healthStrip, Page } from '../../web/index.js';
+} from '../../usage/index.js';
+import { Public } from '../access/index.js';
+import { CurrentVisit, Detour, healthStrip, Page } from '../web/index.js';
 
-/** How models answered, as it was counted last. */
+/** Outcomes of calls by model and hour, as last counted. */
 interface CountedResponses {
   readonly models: ReadonlyMap<string, ModelOutcomes>;
-  /** The beginning of each hour that was counted, in milliseconds since 1970, from the oldest on; the last one runs. */
+  /** Start of each hour in epoch milliseconds, oldest first; the last one is running. */
   readonly hours: readonly number[];
   readonly countedAt: Date;
 }
 
+const HOUR_MS = 3_600_000;
 const HOURS = 24;
-/** How long a count may take, in ms. */
+/** Time limit of a count. */
 const LIMIT_MS = 3000;
-/** How long it is shown before another one is begun: at least so long, and many times as long as it took. */
-const KEPT_MS = 15_000;
-const KEPT_TIMES = 20;
+/** A count is cached for this long, or for a multiple of its duration if that is longer. */
+const MIN_CACHED_MS = 15_000;
+const CACHED_PER_DURATION = 20;
 
-/** Counts for whoever asks, strangers among them: however many ask, the database is asked seldom, and once at a time. */
+/** Caches the count: the page is public, so visits must not each query the database. At most one query runs at a time. */
 @Injectable()
 export class ResponseCounting {
   private last: CountedResponses | undefined;
-  private keptUntilMs = -Infinity;
+  private cachedUntilMs = -Infinity;
   private counting: Promise<void> | undefined;
 
   constructor(
@@ -43,34 +44,35 @@ export class ResponseCounting {
     private readonly clock: Clock,
   ) {}
 
-  /** Undefined when nothing could be counted yet; older than usual when the last count took too long. */
+  /** Undefined until a count has succeeded; stale if the latest timed out. */
   async current(): Promise<CountedResponses | undefined> {
-    if (monotonicMs() >= this.keptUntilMs)
+    if (monotonicMs() >= this.cachedUntilMs)
       await (this.counting ??= this.count().finally(() => (this.counting = undefined)));
     return this.last;
   }
 
   private async count(): Promise<void> {
-    const begunMs = monotonicMs();
+    const startedMs = monotonicMs();
     const countedAt = this.clock.date();
     const running = Math.floor(countedAt.getTime() / HOUR_MS) * HOUR_MS;
     const hours = Array.from({ length: HOURS }, (_, index) => running - (HOURS - 1 - index) * HOUR_MS);
     const span = { from: new Date(running - (HOURS - 1) * HOUR_MS), to: countedAt };
     try {
       const models = await this.reads.read((query) => readModelOutcomes(query, span), LIMIT_MS);
-      this.last = { models: new Map(models.map((answers) => [answers.model, answers])), hours, countedAt };
+      this.last = { models: new Map(models.map((outcomes) => [outcomes.model, outcomes])), hours, countedAt };
     } catch (error) {
       if (!(error instanceof RangeTooLarge)) throw error;
     } finally {
-      const tookMs = monotonicMs() - begunMs;
-      this.keptUntilMs = monotonicMs() + Math.max(KEPT_MS, KEPT_TIMES * tookMs);
+      const tookMs = monotonicMs() - startedMs;
+      this.cachedUntilMs = monotonicMs() + Math.max(MIN_CACHED_MS, CACHED_PER_DURATION * tookMs);
     }
   }
 }
 
-/** How the service and its models do, from the calls of all users. */
-@Injectable()
-export class StatusPages {
+/** Service status and success rates of models. Public only if the settings say so. */
+@Controller('status')
+@Public()
+export class StatusController {
   constructor(
     private readonly settings: Settings,
     private readonly offer: Offer,
@@ -79,23 +81,24 @@ export class StatusPages {
     private readonly state: RunState,
   ) {}
 
-  /** @throws Detour where it is not public, and whoever visits is not signed in */
-  async show(visitor: Visitor | undefined): Promise<Page> {
+  /** @throws Detour if the page requires signing in */
+  @Get()
+  async show(@CurrentVisit() { visitor }: Visit): Promise<Page> {
     if (!this.settings.current().site.statusIsPublic) {
       if (visitor === undefined) throw new Detour('/sign-in?next=%2Fstatus');
       if (!visitor.verified) throw new Detour('/verify');
     }
-    const [counted, answers] = await Promise.all([this.counting.current(), this.database.ping()]);
+    const [counted, isReachable] = await Promise.all([this.counting.current(), this.database.ping()]);
     const data = statusView({
       models: this.modelsOf(visitor),
       counted,
-      takesCalls: answers && !this.state.draining,
+      takesCalls: isReachable && !this.state.draining,
       timeZone: visitor?.timeZone ?? 'UTC',
     });
     return new Page('home/status', { title: 'Status', data });
   }
 
-  /** All that the visitor could call, in one group or another. */
+  /** Models of all groups that the visitor may use. */
   private modelsOf(visitor: Visitor | undefined): readonly string[] {
     const names = this.offer
       .groupsFor(visitor)
@@ -104,24 +107,11 @@ export class StatusPages {
   }
 }
 
-/** For everybody where the operator says so, else for whoever is signed in. */
-@Controller('status')
-@Public()
-export class StatusController {
-  constructor(private readonly pages: StatusPages) {}
-
-  @Get()
-  show(@CurrentVisit() { visitor }: Visit): Promise<Page> {
-    return this.pages.show(visitor);
-  }
-}
-
-const HOUR_MS = 3_600_000;
 /** Success rate from which a model counts as operational: tolerates single failures among many calls. */
-const WELL = 0.995;
+const OPERATIONAL = 0.995;
 const MAJORITY = 0.5;
 
-interface StatusFacts {
+interface StatusInput {
   /** Names of the models that the visitor can call. */
   readonly models: readonly string[];
   /** Undefined until a count has succeeded. */
@@ -132,7 +122,7 @@ interface StatusFacts {
 }
 
 /** Shows rates only: call volumes are not public. */
-function statusView({ models, counted, takesCalls, timeZone }: StatusFacts) {
+function statusView({ models, counted, takesCalls, timeZone }: StatusInput) {
   const rows = counted === undefined ? [] : models.map((name) => rowOf(name, counted, timeZone));
   return {
     takesCalls,
@@ -146,24 +136,24 @@ function statusView({ models, counted, takesCalls, timeZone }: StatusFacts) {
 }
 
 function rowOf(name: string, { models, hours }: CountedResponses, timeZone: string) {
-  const answers = models.get(name);
-  const share = answers && shareOf(answers);
+  const outcomes = models.get(name);
+  const share = outcomes && shareOf(outcomes);
   return {
     name,
     share,
     badge: badgeOf(share),
-    firstTokenMs: answers?.firstTokenMs,
-    strip: stripOf(name, answers, hours, timeZone),
+    firstTokenMs: outcomes?.firstTokenMs,
+    strip: stripOf(name, outcomes, hours, timeZone),
   };
 }
 
-const stripOf = (name: string, answers: ModelOutcomes | undefined, hours: readonly number[], timeZone: string) =>
+const stripOf = (name: string, outcomes: ModelOutcomes | undefined, hours: readonly number[], timeZone: string) =>
   healthStrip({
     name: `Success rate of ${name} by hour`,
     cellName: 'From',
     valueName: 'Success rate',
     cells: hours.map((start) => {
-      const counts = answers?.hours.get(start / HOUR_MS);
+      const counts = outcomes?.hours.get(start / HOUR_MS);
       return { label: clockTime(new Date(start), timeZone, 'minutes'), share: counts && shareOf(counts) };
     }),
   });
@@ -174,7 +164,7 @@ function shareOf({ answered, failed }: OutcomeCounts): number | undefined {
 
 function badgeOf(share: number | undefined): { readonly tone: string; readonly label: string } {
   if (share === undefined) return { tone: '', label: 'No calls' };
-  if (share >= WELL) return { tone: 'ok', label: 'Operational' };
+  if (share >= OPERATIONAL) return { tone: 'ok', label: 'Operational' };
   return share >= MAJORITY ? { tone: 'warn', label: 'Some calls fail' } : { tone: 'bad', label: 'Most calls fail' };
 }
 

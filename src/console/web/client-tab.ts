@@ -1,4 +1,4 @@
-import type { ProtocolId } from '../../../protocols/contract/index.js';
+import type { ProtocolId } from '../../protocols/contract/index.js';
 
 /** A model that the reader can call. */
 export interface Reachable {

@@ -1,16 +1,16 @@
 import { Controller, Get } from '@nestjs/common';
-import { Settings } from '../../../platform/settings/index.js';
-import { AppError } from '../../../platform/shared/index.js';
-import { Public } from '../../access/index.js';
-import { Page } from '../../web/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { AppError } from '../../platform/shared/index.js';
+import { Public } from '../access/index.js';
+import { Page } from '../web/index.js';
 
-/** What people agree to who use this service, in the operator's words. */
+/** The administrator's terms of use. */
 @Controller('terms')
 @Public()
 export class TermsController {
   constructor(private readonly settings: Settings) {}
 
-  /** @throws AppError where the operator has written none */
+  /** @throws AppError if there are none */
   @Get()
   show(): Page {
     const { terms } = this.settings.current().site;
@@ -19,21 +19,21 @@ export class TermsController {
   }
 }
 
-/** A piece of a line: an address that is followed by a click, or text. */
+/** A link, or text. */
 interface Piece {
   readonly text: string;
-  /** Undefined: it is no address. */
+  /** Undefined for text. */
   readonly href?: string;
 }
 
-/** Lines of pieces. */
+/** The pieces of each line. */
 type Paragraph = readonly (readonly Piece[])[];
 
-/** Pages and addresses of mail, without the mark that ends the sentence behind them. */
+/** URLs and email addresses, without punctuation that follows them. */
 const ADDRESS =
   /https?:\/\/[^\s<>"]*[^\s<>".,;:!?'()[\]]|[^\s<>"(),;:@]{1,64}@[a-z\d](?:[a-z\d.-]{0,250}[a-z\d])?\.[a-z]{2,24}/gi;
 
-/** Text as it was typed: empty lines part its paragraphs, and addresses in it can be followed. */
+/** Splits text into paragraphs at empty lines, and links its addresses. */
 export const paragraphsOf = (text: string): readonly Paragraph[] =>
   text
     .split(/\n\s*\n/)

@@ -4,30 +4,27 @@ import { type KeyCondition, KeyNotices, type OwnKey, OwnKeys } from '../../../ke
 import { AppError } from '../../../platform/shared/index.js';
 import { type UsageOverview, UsageOverviewReader } from '../../usage/index.js';
 import { Page } from '../../web/index.js';
-import { BaseAddress } from '../../../platform/config/index.js';
 import { type Visitor } from '../../../auth/index.js';
 import { times } from '../../../platform/format/index.js';
 import { WalletOutlook } from '../../../wallet/index.js';
 import { dashboardView, RANGES } from './dashboard.view.js';
 
-/** What has to be looked at before a call is refused for it. */
+/** Key conditions that need attention. */
 const CONDITIONS: readonly KeyCondition[] = ['used-up', 'near-quota', 'expires-soon'];
 const DEFAULT_DAYS = 14;
 
-/** How one's own things stand. */
 @Injectable()
-export class DashboardPages {
+export class DashboardPage {
   constructor(
     private readonly usage: UsageOverviewReader,
     private readonly wallets: WalletOutlook,
     private readonly keys: OwnKeys,
     private readonly notices: KeyNotices,
     private readonly offer: Offer,
-    private readonly address: BaseAddress,
   ) {}
 
-  /** @param days as the address has it */
-  async show(visitor: Visitor, days: unknown, now: Date): Promise<Page> {
+  /** @param days from the query @param base public URL */
+  async show(visitor: Visitor, days: unknown, base: string, now: Date): Promise<Page> {
     const { accountId, timeZone } = visitor;
     const shownDays = RANGES.find((range) => String(range) === days) ?? DEFAULT_DAYS;
     const [{ wallet, pace, allowance, everFunded, payable }, keys, notices, usage] = await Promise.all([
@@ -45,11 +42,11 @@ export class DashboardPages {
       keys: keys.limited,
       notices,
       usage,
-      begun: { funds: everFunded, key: keys.any, call: usage?.everUsed ?? true },
+      done: { funds: everFunded, key: keys.any, call: usage?.everUsed ?? true },
       payable,
-      isOperator: visitor.operator,
+      isAdmin: visitor.operator,
       days: shownDays,
-      base: this.address.current(),
+      base,
       ...this.offered(visitor),
     });
     return new Page('home/dashboard', { title: 'Home', data });
@@ -58,7 +55,7 @@ export class DashboardPages {
   private offered(visitor: Visitor) {
     const name = groupOfViewer(visitor);
     const group = this.offer.groupsFor(visitor).find((one) => one.name === name);
-    const models = this.offer.modelsOf(name).map(({ model, ...answers }) => ({ name: model.name, ...answers }));
+    const models = this.offer.modelsOf(name).map(({ model, ...support }) => ({ name: model.name, ...support }));
     return { group: group && { name, multiplier: times(group.multiplier) }, models };
   }
 
@@ -71,7 +68,7 @@ export class DashboardPages {
     return { limited: [...limited.values()], any: all.keys.length > 0 };
   }
 
-  /** Where that takes too long, the rest of the page is shown without it. */
+  /** Undefined if the query timed out. */
   private async readUsage(request: Parameters<UsageOverviewReader['read']>[0]): Promise<UsageOverview | undefined> {
     try {
       return await this.usage.read(request);
