@@ -48,6 +48,7 @@ import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-
 import { KeepUpstreamReports20261125160000 } from './20261125160000-keep-upstream-reports.js';
 import { CreateUpstreamStates20261125200000 } from './20261125200000-create-upstream-states.js';
 import { CountAllowancesWithoutClocks20261125210000 } from './20261125210000-count-allowances-without-clocks.js';
+import { CreateSqlChecksums20261126120000 } from './20261126120000-create-sql-checksums.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -100,4 +101,5 @@ export const migrations = [
   KeepUpstreamReports20261125160000,
   CreateUpstreamStates20261125200000,
   CountAllowancesWithoutClocks20261125210000,
+  CreateSqlChecksums20261126120000,
 ];

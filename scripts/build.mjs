@@ -77,7 +77,7 @@ function hashOfSources() {
   const hash = createHash('sha256');
   const compiled = FOLDERS.flatMap((folder) =>
     readdirSync(inRoot(folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+      .filter((name) => (name.endsWith('.ts') && !name.endsWith('.spec.ts')) || name.endsWith('.sql'))
       .map((name) => join(folder, name)),
   );
   for (const file of [...compiled.toSorted(), ...FILES])

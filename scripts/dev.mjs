@@ -66,7 +66,7 @@ async function restart() {
 let restarts = restart();
 let settled;
 function changed(_, file) {
-  if (!/\.(ts|hbs|svg|css|js)$/.test(file ?? '') || file.endsWith('.spec.ts')) return;
+  if (!/\.(ts|sql|hbs|svg|css|js)$/.test(file ?? '') || file.endsWith('.spec.ts')) return;
   clearTimeout(settled);
   settled = setTimeout(() => {
     restarts = restarts.then(restart);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 /**
  * The rooms of `src/`, lowest first: an import may point to the same room or to a lower one. ARCHITECTURE.md says what
@@ -8,6 +8,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 const ROOMS = ['platform', 'protocols', 'usage', 'catalog', 'wallet', 'auth', 'keys', 'relay', 'console', 'app'];
 /** Specs may build what they test from what stands here, and hold it against what plays its dialect. */
 const FOR_SPECS = ['../test/support/', '../test/conformance/dialects/'];
+
+/** Functions and views are in SQL files since this migration; those before it are never edited. */
+const CREATES_SQL_CHECKSUMS = '20261126120000-create-sql-checksums.ts';
 
 const SRC = resolve(import.meta.dirname, '../src');
 const TEST = import.meta.dirname;
@@ -161,6 +164,19 @@ describe('architecture', () => {
     const indexes = files.filter((file) => file.endsWith('/index.ts'));
     const exporters = indexes.filter((file) => /\.(?:entity|repository)\.js/.test(readFileSync(file, 'utf8')));
     expect(exporters.map((file) => relative(SRC, file))).toEqual([]);
+  });
+
+  it('defines functions and views in SQL files, not in migrations', () => {
+    const folder = resolve(TEST, '../migrations');
+    const definingSince = (first: string): string[] =>
+      filesBelow(folder)
+        .filter((file) => basename(file) > first)
+        .filter((file) =>
+          /CREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE|VIEW)\b/i.test(readFileSync(file, 'utf8')),
+        )
+        .map((file) => `${basename(file)}: put it in src/platform/database/sql, or it has two definitions`);
+    expect(definingSince(CREATES_SQL_CHECKSUMS)).toEqual([]);
+    expect(definingSince('')).not.toEqual([]);
   });
 
   it('keeps every file below 400 lines', () => {

@@ -121,10 +121,10 @@ describe('the settings page', () => {
   it('sets the idle session timeout, which is shown on the sign-in page', async () => {
     await start();
     const { text } = await new PageVisitor(relay.url).get('/sign-in');
-    expect(text).toContain('otherwise for 12 hours. After 14 days without a visit it ends in any case.');
+    expect(text).toContain('instead of 12 hours. Sessions also end after 14 days of inactivity.');
     await save('sign-up', signUp({ sessionIdleHours: '5' }));
     expect((await operator.get(PAGE)).text).toContain('idle session timeout (hours) 336 → 5');
-    expect((await operator.get('/account')).text).toContain('One is signed out after 5 hours without a visit.');
+    expect((await operator.get('/account')).text).toContain('Sessions end after 5 hours of inactivity.');
     await relay.get(DataSource).query(`UPDATE sessions SET last_seen_at = now() - interval '5 hours'`);
     expect((await operator.get(PAGE)).location).toContain('/sign-in');
   });

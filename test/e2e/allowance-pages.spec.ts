@@ -106,8 +106,8 @@ describe('pages and the monthly allowance', () => {
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('20'));
     await passMonth();
     const rows = textOf((await browser.get('/wallet')).text);
-    expect(rows.match(/Monthly allowanceFor \w+ \d{4}/g)).toHaveLength(2);
-    expect(rows.match(/Monthly allowanceNot spent in \w+ \d{4}/g)).toHaveLength(1);
+    expect(rows.match(/Monthly allowance For \w+ \d{4}/g)).toHaveLength(2);
+    expect(rows.match(/Monthly allowance Not spent in \w+ \d{4}/g)).toHaveLength(1);
     const csv = (await browser.get('/wallet/top-ups.csv')).text.trim().split('\n').slice(1, 4);
     expect(csv.map((line) => line.split(',').filter((_, column) => [1, 3, 5].includes(column)))).toEqual([
       ['allowance', '20', '25'],

@@ -48,6 +48,7 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     relay.upstream.script(unhurried);
     const load = new Load(() => relay.url, caller.key);
     await load.untilMore(20);
+    await ask(relay.databaseUrl, `INSERT INTO sql_checksums (name, checksum) VALUES ('of-the-source.sql', '')`);
     backup = await world.command({ DATABASE_URL: relay.databaseUrl }, 'backup', file);
     await load.untilMore(20);
     await load.stop();
@@ -102,6 +103,14 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     await process.close();
     expect(await ask(database.url, 'SELECT held, holds FROM wallets')).toEqual([{ held: '0', holds: 0 }]);
     expect(await world.command({ DATABASE_URL: database.url }, 'ledger', 'check')).toEqual(EXACT);
+  });
+
+  it('leaves functions to the program that restores it', async () => {
+    const { url } = await world.emptyDatabase();
+    await world.command({ DATABASE_URL: url }, 'restore', file);
+    const applied = (database: string) => ask(database, 'SELECT name, checksum FROM sql_checksums ORDER BY 1');
+    const ours = (await applied(relay.databaseUrl)) as { name: string }[];
+    expect(await applied(url)).toEqual(ours.filter(({ name }) => name !== 'of-the-source.sql'));
   });
 
   it('leads into the embedded server, and back out of it', async () => {

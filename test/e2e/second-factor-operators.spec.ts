@@ -111,7 +111,7 @@ describe('administrators and two-factor authentication', () => {
       ])
         expect(await other.browser.get(path)).toMatchObject({ status: 303, location: '/account/second-factor' });
       const page = await other.browser.get('/account/second-factor');
-      expect(page.text).toContain('Administrators of Switchboard need one.');
+      expect(page.text).toContain('Administrators of Switchboard must set it up');
       expect((await other.browser.post('/admin/users/new', { email: 'x@example.com' })).location).toBe(
         '/account/second-factor',
       );
@@ -141,7 +141,7 @@ describe('administrators and two-factor authentication', () => {
 
     it('warns administrators who turn it off that they must set it up again', async () => {
       const { app, recoveryCodes } = await turnOnSecondFactor(operator.browser);
-      const said = 'Administrators of Switchboard need a second factor: once this one is off, nothing else opens';
+      const said = 'Administrators of Switchboard must use two-factor authentication. You must set it up again';
       expect((await operator.browser.get('/account/second-factor/off')).text).not.toContain(said);
       await need(true);
       expect((await operator.browser.get('/account/second-factor/off')).text).toContain(said);

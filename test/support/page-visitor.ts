@@ -1,7 +1,10 @@
-/** An answer to a visit, read whole. */
+import { compactHtml } from './compact-html.js';
+
+/** A response to a visit, read whole. */
 export interface Visited {
   readonly status: number;
   readonly headers: Headers;
+  /** The body; of a page, compacted. */
   readonly text: string;
   /** Where it leads; empty when nowhere. */
   readonly location: string;
@@ -58,7 +61,9 @@ export class PageVisitor {
     const headers = { accept: 'text/html', ...(cookie && { cookie }), ...this.headers, ...init.headers };
     const response = await fetch(`${this.url}${path}`, { ...init, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) this.keep(line);
-    const text = await response.text();
+    const body = await response.text();
+    const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
+    const text = isPage ? compactHtml(body) : body;
     this.csrf = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? this.csrf;
     return {
       status: response.status,

@@ -8,9 +8,10 @@ export interface TableShape {
 
 /**
  * Runtime state, which is not copied: after a restore users sign in again, so that no ended session returns, and open calls
- * are closed at startup. Unlogged tables, which a crash empties too, are left out as well.
+ * are closed at startup. Without checksums, the restoring program applies its own SQL files. Unlogged tables, which a crash
+ * empties too, are left out as well.
  */
-export const LEFT_OUT: readonly string[] = ['sessions', 'form_posts', 'processes'];
+export const LEFT_OUT: readonly string[] = ['sessions', 'form_posts', 'processes', 'sql_checksums'];
 
 /** Written when the schema is created. */
 const OF_MIGRATIONS = 'migrations';

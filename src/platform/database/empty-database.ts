@@ -5,9 +5,6 @@ import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { dataSourceOptions } from './data-source.js';
 import { DatabaseUnusable } from './database.errors.js';
 
-/** Names of all migrations, in order. */
-export const MIGRATION_NAMES: readonly string[] = migrations.map(({ name }) => name);
-
 /**
  * Creates the schema with these migrations in an empty database, then runs `fill` on the same session, all in one
  * transaction. A service that starts meanwhile waits.

@@ -45,7 +45,7 @@ interface ExtensionLine extends FundsLine {
   granted: string;
 }
 
-/** Calls the SQL functions that write wallets, keys, budgets and calls at once. */
+/** Calls the SQL functions that write wallets, keys, budgets and calls at once (platform/database/sql). */
 @Injectable()
 export class BillingRepository {
   constructor(

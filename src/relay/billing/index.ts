@@ -1,5 +1,5 @@
 // The cost of a call and its payment: price formula, holds, admission, extension and settlement (SQL functions in
-// migrations/), the charge of each ending, named calls, and closing the calls of dead processes. Prices are in
+// platform/database/sql/), the charge of each ending, named calls, and closing the calls of dead processes. Prices are in
 // catalog, balances in wallet.
 export { accounted } from './accounted.js';
 export { AdmissionHealth } from './admission-health.js';

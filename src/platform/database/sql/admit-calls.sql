@@ -1,0 +1,175 @@
+-- Admits a batch of calls: places a hold for each. snapshots: the prices that the admissions reference.
+--
+-- Returns one row per call, in order: outcome 'admitted' with its hold; 'stale' when the process used an old key or
+-- catalog; 'key_state', 'account_state', 'owed', 'wallet', 'key' or 'budget' when that refused it. free and on_hold are
+-- those of the wallet, or of the key or budget that refused, as this call found them; free is minus the debt of an
+-- account that owes. period: of the budget that refused.
+--
+-- All functions that move money lock wallets, then keys, then budgets, each by primary key, so that they cannot
+-- deadlock. Sequential scans are off because a plan made while a table is small would stay after it has grown.
+CREATE OR REPLACE FUNCTION admit_calls(batch admission[], snapshots jsonb[])
+RETURNS TABLE (outcome text, hold bigint, free bigint, on_hold bigint, holds integer, period text)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+  unlimited CONSTANT bigint := 9223372036854775807;
+  periods CONSTANT text[] := '{day,week,month}';
+  starts date[];
+  catalog_now bigint;
+  locked record;
+  asked admission;
+  wallet_ids text[] := '{}';  wallet_free bigint[] := '{}';  wallet_held bigint[] := '{}';  wallet_holds integer[] := '{}';
+  wallet_owed bigint[] := '{}';  wallet_taken bigint[] := '{}';  wallet_count integer[] := '{}';
+  key_ids text[] := '{}';  key_free bigint[] := '{}';  key_held bigint[] := '{}';  key_versions integer[] := '{}';
+  key_usable boolean[] := '{}';  account_usable boolean[] := '{}';  key_taken bigint[] := '{}';
+  -- Keys with budgets, and the budgets of key k in the places 3k - 2 to 3k; null where it has none.
+  budgeted text[] := '{}';  any_budget boolean;
+  budget_free bigint[] := '{}';  budget_held bigint[] := '{}';  budget_taken bigint[] := '{}';
+  -- For each call its hold, null when it is not admitted, and the periods it counts in, null for most.
+  granted bigint[] := '{}';  days date[] := '{}';  weeks date[] := '{}';  months date[] := '{}';
+  w integer;
+  k integer;
+  b integer;
+BEGIN
+  -- Lock wallets in the order of their ids; all decisions below use these rows.
+  FOR locked IN
+    SELECT t.account_id, t.balance - t.held AS left_over, t.held, t.holds, t.owed FROM wallets t
+    WHERE t.account_id IN (SELECT c.account_id FROM unnest(batch) c)
+    ORDER BY t.account_id FOR UPDATE
+  LOOP
+    wallet_ids := wallet_ids || locked.account_id;
+    wallet_free := wallet_free || locked.left_over;
+    wallet_held := wallet_held || locked.held;
+    wallet_holds := wallet_holds || locked.holds;
+    wallet_owed := wallet_owed || locked.owed;
+    wallet_taken := wallet_taken || 0::bigint;
+    wallet_count := wallet_count || 0;
+  END LOOP;
+
+  -- Then keys. The lock keeps their state and version until this commits.
+  FOR locked IN
+    SELECT t.id, t.version, t.held, coalesce(t.quota - t.used - t.held, unlimited) AS left_over,
+           t.state = 'enabled' AND coalesce(t.expires_at > now(), true) AS usable, a.state = 'enabled' AS account_usable,
+           num_nonnulls(t.daily_budget, t.weekly_budget, t.monthly_budget) > 0 AS has_budget
+    FROM api_keys t JOIN accounts a ON a.id = t.account_id
+    WHERE t.id IN (SELECT c.key_id FROM unnest(batch) c)
+    ORDER BY t.id FOR UPDATE OF t
+  LOOP
+    key_ids := key_ids || locked.id;
+    key_versions := key_versions || locked.version;
+    key_free := key_free || locked.left_over;
+    key_held := key_held || locked.held;
+    key_usable := key_usable || locked.usable;
+    account_usable := account_usable || locked.account_usable;
+    key_taken := key_taken || 0::bigint;
+    IF locked.has_budget THEN budgeted := budgeted || locked.id; END IF;
+  END LOOP;
+
+  -- Then budgets, if the batch has any.
+  any_budget := cardinality(budgeted) > 0;
+  IF any_budget THEN
+    PERFORM open_key_budgets(budgeted);
+    SELECT array_agg(budget_period_start(p, now())) INTO starts FROM unnest(periods) p;
+    budget_free := array_fill(NULL::bigint, ARRAY[3 * cardinality(key_ids)]);
+    budget_held := budget_free;
+    budget_taken := array_fill(0::bigint, ARRAY[3 * cardinality(key_ids)]);
+    FOR locked IN
+      SELECT t.key_id, array_position(periods, t.period) AS place, t.held, t."limit" - t.used - t.held AS left_over
+      FROM key_budgets t
+      WHERE t.key_id = ANY (budgeted) AND t.period_start = starts[array_position(periods, t.period)]
+        AND t."limit" IS NOT NULL
+      ORDER BY t.key_id, t.period, t.period_start FOR UPDATE
+    LOOP
+      b := 3 * array_position(key_ids, locked.key_id) - 3 + locked.place;
+      budget_free[b] := locked.left_over;
+      budget_held[b] := locked.held;
+    END LOOP;
+  END IF;
+
+  SELECT version INTO catalog_now FROM catalog_state;
+
+  FOREACH asked IN ARRAY batch LOOP
+    w := array_position(wallet_ids, asked.account_id);
+    k := array_position(key_ids, asked.key_id);
+    hold := NULL;  free := wallet_free[w];  on_hold := wallet_held[w];  holds := wallet_holds[w];  period := NULL;
+    IF w IS NULL OR k IS NULL OR NOT key_usable[k] THEN
+      outcome := 'key_state';
+    ELSIF NOT account_usable[k] THEN
+      outcome := 'account_state';
+    ELSIF wallet_owed[w] > 0 THEN
+      outcome := 'owed';  free := -wallet_owed[w];
+    ELSIF key_versions[k] <> asked.key_version OR catalog_now <> asked.catalog_version THEN
+      outcome := 'stale';
+    ELSE
+      hold := least(asked.ceiling, greatest(asked.base, asked.prompt + free / 8), free, key_free[k]);
+      IF any_budget THEN
+        hold := least(hold, budget_free[3 * k - 2], budget_free[3 * k - 1], budget_free[3 * k]);
+      END IF;
+      -- A call that does not fit takes nothing from the calls after it.
+      IF hold < asked.minimum THEN
+        outcome := 'wallet';
+        IF key_free[k] < free THEN
+          outcome := 'key';  free := key_free[k];  on_hold := key_held[k];
+        END IF;
+        IF any_budget THEN
+          FOR p IN 1 .. 3 LOOP
+            b := 3 * k - 3 + p;
+            IF budget_free[b] < free THEN
+              outcome := 'budget';  free := budget_free[b];  on_hold := budget_held[b];  period := periods[p];
+            END IF;
+          END LOOP;
+        END IF;
+        hold := NULL;
+      ELSE
+        outcome := 'admitted';
+        wallet_free[w] := wallet_free[w] - hold;
+        wallet_held[w] := wallet_held[w] + hold;
+        wallet_holds[w] := wallet_holds[w] + 1;
+        wallet_taken[w] := wallet_taken[w] + hold;
+        wallet_count[w] := wallet_count[w] + 1;
+        IF key_free[k] <> unlimited THEN key_free[k] := key_free[k] - hold; END IF;
+        key_held[k] := key_held[k] + hold;
+        key_taken[k] := key_taken[k] + hold;
+        IF any_budget THEN
+          FOR b IN 3 * k - 2 .. 3 * k LOOP
+            budget_free[b] := budget_free[b] - hold;
+            budget_held[b] := budget_held[b] + hold;
+            budget_taken[b] := budget_taken[b] + hold;
+          END LOOP;
+          b := cardinality(granted) + 1;
+          days[b] := CASE WHEN budget_free[3 * k - 2] IS NOT NULL THEN starts[1] END;
+          weeks[b] := CASE WHEN budget_free[3 * k - 1] IS NOT NULL THEN starts[2] END;
+          months[b] := CASE WHEN budget_free[3 * k] IS NOT NULL THEN starts[3] END;
+        END IF;
+      END IF;
+    END IF;
+    granted := granted || hold;
+    RETURN NEXT;
+  END LOOP;
+
+  IF any_budget THEN
+    UPDATE key_budgets t SET held = t.held + n.taken
+    FROM (SELECT key_ids[(u.place + 2) / 3] AS key_id, (u.place - 1) % 3 + 1 AS p, u.taken
+          FROM unnest(budget_taken) WITH ORDINALITY AS u (taken, place)) AS n
+    WHERE t.key_id = n.key_id AND t.period = periods[n.p] AND t.period_start = starts[n.p] AND n.taken > 0
+      AND t."limit" IS NOT NULL;
+  END IF;
+
+  -- One statement writes the rest, because each has a cost. Each row is written once, with its sum: UPDATE … FROM with
+  -- two rows for one wallet would apply only one of them.
+  WITH wallet_rows AS (
+    UPDATE wallets t SET held = t.held + n.taken, holds = t.holds + n.calls
+    FROM unnest(wallet_ids, wallet_taken, wallet_count) AS n (id, taken, calls)
+    WHERE t.account_id = n.id AND n.calls > 0
+  ), key_rows AS (
+    UPDATE api_keys t SET held = t.held + n.taken
+    FROM unnest(key_ids, key_taken) AS n (id, taken)
+    WHERE t.id = n.id AND n.taken > 0
+  )
+  INSERT INTO open_calls (id, account_id, key_id, hold, process_id, model, created_at, group_name, protocol, stream,
+    effort, ip, snapshot, budget_day, budget_week, budget_month)
+  SELECT c.id, c.account_id, c.key_id, granted[c.ordinality], c.process_id, c.model, c.created_at, c.group_name,
+    c.protocol, c.stream, c.effort, c.ip, snapshots[c.snapshot], days[c.ordinality], weeks[c.ordinality],
+    months[c.ordinality]
+  FROM unnest(batch) WITH ORDINALITY AS c
+  WHERE granted[c.ordinality] IS NOT NULL;
+END $$;
