@@ -45,7 +45,7 @@ const LINES: readonly CostLine[] = [
   { item: 'reasoning', quantity: 320, price: '15' },
 ];
 
-describe('the formula of a cost', () => {
+describe('costFormula', () => {
   it.each<[string, RecordedCall]>([
     [
       'cached and reasoning tokens, and a multiplier',
@@ -119,7 +119,7 @@ describe('the formula of a cost', () => {
     expect(shown(formula.charged)).toBe((call.cost ?? 0n) * 10n ** 36n);
   });
 
-  it('shows amounts as the list does, with more digits only where there are more', () => {
+  it('shows amounts as in the log, with more digits only when needed', () => {
     const { lines, subtotal, factors, charged, adjusted } = costFormula(
       aCall(LINES, 33_528_000n, { snapshot: { ...multipliers, group_multiplier: '0.8' } }),
     )!;
@@ -137,7 +137,7 @@ describe('the formula of a cost', () => {
     expect([plain.lines[0]!.label, plain.adjusted, plain.corrections]).toEqual(['Prompt', false, []]);
   });
 
-  it('is none of a call that nothing was priced of', () => {
+  it('is undefined when nothing was priced', () => {
     expect(costFormula(aCall([], 0n))).toBeUndefined();
     expect(costFormula(aCall(LINES, 1n, { snapshot: null }))).toBeUndefined();
     expect(costFormula(aCall(LINES, 1n, { cost: null }))).toBeUndefined();
