@@ -4,6 +4,7 @@ import {
   type CanActivate,
   type ExecutionContext,
   Injectable,
+  Module,
   type NestInterceptor,
   SetMetadata,
   UseGuards,
@@ -13,9 +14,11 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Observable, of } from 'rxjs';
 import {
+  AuthModule,
   ConfirmedForm,
   RecentSignIn,
   SecurityLog,
+  SessionNotFound,
   SessionService,
   type Visit,
   type Visitor,
@@ -34,6 +37,7 @@ import {
   rememberVisit,
   VisitCookies,
   visitIn,
+  WebModule,
 } from '../web/index.js';
 
 const open = (access: Access): MethodDecorator & ClassDecorator =>
@@ -101,14 +105,14 @@ class VisitGuard implements CanActivate {
       if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
       admit(access, visit.visitor, request);
     } catch (error) {
-      this.tell(error, visit);
+      this.logRefusal(error, visit);
       throw error;
     }
     return true;
   }
 
   /** Only for signed-in users: anyone else could fill the log. */
-  private tell(error: unknown, { visitor, ip }: Visit): void {
+  private logRefusal(error: unknown, { visitor, ip }: Visit): void {
     if (visitor === undefined || error instanceof Detour) return;
     this.log.refused(error instanceof ForeignForm ? 'foreign form' : 'operators only', visitor.accountId, ip);
   }
@@ -239,3 +243,38 @@ function pathIn(address: string | undefined): string {
   const { pathname, search } = new URL(address);
   return `${pathname}${search}`;
 }
+
+/** Signs a browser in and out. */
+@Injectable()
+export class BrowserSignIn {
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly cookies: VisitCookies,
+  ) {}
+
+  /** Starts a session under a new token; an earlier session of the browser ends. */
+  async begin(accountId: string, kept: boolean, visit: Visit, reply: FastifyReply): Promise<void> {
+    const token = this.cookies.newToken();
+    const maxAgeSeconds = await this.sessions.start(accountId, token, kept, visit);
+    await this.end(visit);
+    this.cookies.setToken(reply, token, maxAgeSeconds);
+  }
+
+  /** Ends the session, if it still exists; with a reply, the cookie is removed as well. */
+  async end({ visitor }: Visit, reply?: FastifyReply): Promise<void> {
+    if (visitor !== undefined) await this.sessions.end(visitor.accountId, visitor.sessionId).catch(unlessGone);
+    if (reply !== undefined) this.cookies.clearToken(reply);
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof SessionNotFound)) throw error;
+}
+
+/** Imported by every module with pages. */
+@Module({
+  imports: [AuthModule, WebModule],
+  providers: [BrowserSignIn],
+  exports: [AuthModule, WebModule, BrowserSignIn],
+})
+export class AccessModule {}

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Module, Param, Post, Res } from '@nestjs/common';
 import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import {
@@ -12,8 +12,10 @@ import {
   type Visit,
   type Visitor,
 } from '../../auth/index.js';
-import { Settings } from '../../platform/settings/index.js';
-import { Public, SignedIn } from '../access/index.js';
+import { AlertsModule } from '../../keys/alerts/index.js';
+import { Settings, SettingsModule } from '../../platform/settings/index.js';
+import { WalletModule } from '../../wallet/index.js';
+import { AccessModule, Public, SignedIn } from '../access/index.js';
 import {
   CurrentVisit,
   CurrentVisitor,
@@ -25,6 +27,11 @@ import {
   Trimmed,
   VisitCookies,
 } from '../web/index.js';
+import { AccountPasswordController, OwnPasswordController } from './account-password.controller.js';
+import { AlertsController } from './alerts.controller.js';
+import { RecoveryCodesController, SetUpController, TurnOffController } from './second-factor.controller.js';
+import { PendingSignIns, SignInSteps } from './sign-in-steps.js';
+import { SignInCodeController, SignInController } from './sign-in.controller.js';
 
 class ProfileForm {
   @Trimmed()
@@ -158,3 +165,22 @@ export class PreferencesController {
     return new Redirect(localPath(String(back)));
   }
 }
+
+@Module({
+  imports: [AccessModule, AlertsModule, SettingsModule, WalletModule],
+  controllers: [
+    PreferencesController,
+    SignInController,
+    AccountController,
+    AccountPasswordController,
+    AccountSessionsController,
+    OwnPasswordController,
+    SignInCodeController,
+    SetUpController,
+    TurnOffController,
+    RecoveryCodesController,
+    AlertsController,
+  ],
+  providers: [PendingSignIns, SignInSteps],
+})
+export class AccountPagesModule {}

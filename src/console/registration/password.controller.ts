@@ -5,7 +5,7 @@ import { Public } from '../access/index.js';
 import { Secret } from '../../platform/shared/index.js';
 import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { PasswordResets } from '../../keys/onboarding/index.js';
-import { formPage, tellSentJustNow } from './verify.controller.js';
+import { formPage, ifSentJustNow } from './verify.controller.js';
 
 class ForgotForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter the email address of your account.' })
@@ -19,12 +19,12 @@ class ResetForm {
   @IsOptional()
   readonly t?: unknown;
 
-  /** For password managers alone. */
+  /** For password managers only. */
   @IsOptional()
   readonly email?: unknown;
 }
 
-/** New passwords, by a link that comes by mail. */
+/** Password resets and invitations by email link. */
 @Controller()
 @Public()
 export class PasswordController {
@@ -35,7 +35,7 @@ export class PasswordController {
     return formPage('forgot', 'Choose a new password', { form: Form.empty() });
   }
 
-  /** Whether the address is known is not told. */
+  /** Does not reveal whether the address is known. */
   @Post('forgot')
   async request(@Body() body: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page> {
     const form = Form.read(ForgotForm, body);
@@ -62,7 +62,7 @@ export class PasswordController {
   @Post('reset/renew')
   async renew(@Body() { t }: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page | Redirect> {
     if ((await this.link(t)) === undefined) return resetPage(undefined, t, Form.empty());
-    return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), tellSentJustNow('/sign-in'));
+    return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), ifSentJustNow('/sign-in'));
   }
 
   private async chosen(t: unknown, password: string): Promise<true> {
@@ -70,7 +70,7 @@ export class PasswordController {
     return true;
   }
 
-  /** Undefined: the link is not valid any more. */
+  /** Undefined if the link is invalid. */
   private link(t: unknown): Promise<OpenedLink | undefined> {
     return this.resets.open(typeof t === 'string' ? t : '').catch((error: unknown) => {
       if (error instanceof LinkRefused) return undefined;

@@ -9,10 +9,10 @@ import {
   SecondFactors,
   SecurityLog,
   type Visit,
-} from '../../../auth/index.js';
-import { Clock } from '../../../platform/shared/index.js';
-import { BrowserSignIn } from '../../access/index.js';
-import { FormOrigin, VisitCookies } from '../../web/index.js';
+} from '../../auth/index.js';
+import { Clock } from '../../platform/shared/index.js';
+import { BrowserSignIn } from '../access/index.js';
+import { FormOrigin, VisitCookies } from '../web/index.js';
 
 /** Lifetime of a pending sign-in. */
 export const PENDING_MINUTES = 10;

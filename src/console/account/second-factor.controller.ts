@@ -1,17 +1,85 @@
 import { Body, Controller, Get, Post, Res } from '@nestjs/common';
-import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import { IsNotEmpty, IsOptional, IsString, Matches } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import {
+  ConfirmedForm,
+  FactorSetUp,
   OwnSecondFactor,
+  RecentSignIn,
   recoveryCodeHash,
   SecondFactorIsOff,
+  SecondFactorIsOn,
   SecondFactors,
   type SecretView,
   type Visitor,
-} from '../../../auth/index.js';
-import { BaseAddress } from '../../../platform/config/index.js';
-import { SecondFactorSetUp, SignedIn } from '../../access/index.js';
-import { CurrentVisitor, type Flash, Form, type FormBody, Page, Redirect } from '../../web/index.js';
+} from '../../auth/index.js';
+import { BaseAddress } from '../../platform/config/index.js';
+import { UnreadableSecret } from '../../platform/shared/index.js';
+import { SecondFactorSetUp, SignedIn } from '../access/index.js';
+import { CurrentVisitor, type Flash, Form, type FormBody, Page, Redirect } from '../web/index.js';
+
+class FirstCodeForm {
+  /** The sealed secret from the page. */
+  @IsString({ message: 'This form is incomplete. Reload the page and try again.' })
+  readonly sealed: string = '';
+
+  @Matches(/\d/, { message: 'Enter the current six-digit code from the app.' })
+  readonly code: string = '';
+}
+
+const ON_ALREADY = {
+  tone: 'warn',
+  title: 'Two-factor authentication is already on',
+  text: 'Its recovery codes were shown once. If you did not store them, create new ones.',
+} as const;
+const BEGIN_AGAIN = {
+  tone: 'warn',
+  title: 'Start over',
+  text: 'The QR code belonged to another session. Remove it from your app.',
+} as const;
+
+/** Turns two-factor authentication on: password, QR code, first code, and recovery codes, shown once. */
+@Controller('account/second-factor')
+@SecondFactorSetUp()
+export class SetUpController {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly setUp: FactorSetUp,
+    private readonly recent: RecentSignIn,
+  ) {}
+
+  @Get()
+  async show(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
+    if ((await this.factors.of(visitor.accountId)) !== undefined) return toAccount();
+    return startPage(visitor, Form.empty(), this.recent.needed(visitor));
+  }
+
+  @Post()
+  async begin(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    if ((await this.factors.of(visitor.accountId)) !== undefined) return toAccount(ON_ALREADY);
+    const form = Form.read(ConfirmedForm, body);
+    const sealed = await form.attempt(async ({ password }) => {
+      await this.recent.confirm(visitor, password);
+      return this.setUp.begin(visitor);
+    });
+    if (sealed === undefined) return startPage(visitor, form, this.recent.needed(visitor));
+    return setUpPage(visitor, Form.empty(), this.setUp.shown(visitor, sealed));
+  }
+
+  @Post('on')
+  async turnOn(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    const form = Form.read(FirstCodeForm, body);
+    try {
+      const codes = await form.attempt(({ sealed, code }) => this.setUp.finish(visitor, sealed, code));
+      if (codes !== undefined) return recoveryCodesPage(visitor, codes, 'Two-factor authentication is on');
+      return setUpPage(visitor, form, this.setUp.shown(visitor, String(form.values['sealed'])));
+    } catch (error) {
+      if (error instanceof SecondFactorIsOn) return toAccount(ON_ALREADY);
+      if (error instanceof UnreadableSecret) return new Redirect('/account/second-factor', BEGIN_AGAIN);
+      throw error;
+    }
+  }
+}
 
 /** Renews recovery codes, and downloads them. */
 @Controller('account/second-factor/recovery-codes')
@@ -117,7 +185,6 @@ class BothFactorsForm {
 }
 
 const TITLE = 'Second factor';
-/** Section with its state. */
 const ACCOUNT_CARD = '/account#signing-in';
 
 const crumbsTo = (label: string) => [{ href: '/account', label: 'Account' }, { label }];
@@ -130,7 +197,7 @@ const frameOf = ({ secondFactorMissing }: Visitor) =>
   secondFactorMissing ? ({ layout: 'auth' } as const) : ({ width: 'narrow' } as const);
 
 /** Explains it, and asks for the password unless the sign-in is recent. */
-export const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: boolean): Page =>
+const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: boolean): Page =>
   new Page('account/second-factor', {
     title: TITLE,
     ...frameOf(visitor),
@@ -138,7 +205,7 @@ export const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: 
   });
 
 /** Shows the QR code and asks for the first code. */
-export const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Page =>
+const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Page =>
   new Page('account/second-factor-set-up', {
     title: 'Set up your app',
     ...frameOf(visitor),
@@ -146,7 +213,7 @@ export const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretVie
   });
 
 /** The only page that shows recovery codes. */
-export const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: string): Page =>
+const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: string): Page =>
   new Page('account/recovery-codes', {
     title,
     ...frameOf(visitor),
@@ -161,4 +228,4 @@ const bothFactorsPage = (view: string, title: string, visitor: Visitor, form: Fo
     data: { form, email: visitor.email, required: visitor.secondFactorNeeded, crumbs: crumbsTo(title) },
   });
 
-export const toAccount = (flash?: Flash): Redirect => new Redirect(ACCOUNT_CARD, flash);
+const toAccount = (flash?: Flash): Redirect => new Redirect(ACCOUNT_CARD, flash);
