@@ -12,8 +12,8 @@ const tab = (label: string, models = EVERY, base = BASE): ClientTab =>
   clientSnippets(base, models).find((one) => one.label === label)!;
 const code = (label: string, models = EVERY): string => codeOf(tab(label, models));
 
-describe('snippets for clients', () => {
-  it('are there for every client, in one order', () => {
+describe('clientSnippets', () => {
+  it('covers all clients in a fixed order', () => {
     expect(clientSnippets(BASE, EVERY).map(({ label }) => label)).toEqual([
       'curl',
       'Python',
@@ -26,7 +26,7 @@ describe('snippets for clients', () => {
     ]);
   });
 
-  it('give the address with /v1 to clients of OpenAI and without it to those of Anthropic', () => {
+  it('includes /v1 in the base URL for OpenAI clients but not for Anthropic clients', () => {
     for (const label of ['Python', 'JavaScript', 'Codex', 'opencode']) expect(code(label)).toContain(`"${BASE}/v1"`);
     expect(tab('Cursor').steps).toContainEqual(expect.objectContaining({ code: `${BASE}/v1` }));
     for (const label of ['Anthropic SDK', 'Claude Code']) {
@@ -35,14 +35,14 @@ describe('snippets for clients', () => {
     }
   });
 
-  it('read the key from a variable and never hold one', () => {
+  it('reads the key from an environment variable', () => {
     for (const one of clientSnippets(BASE, EVERY)) {
       if (one.blocks.length > 0) expect(codeOf(one)).toContain('SWITCHBOARD_API_KEY');
       expect(codeOf(one)).not.toMatch(/sk-/);
     }
   });
 
-  it('tell Claude Code to use the token and forget another key, and Codex to speak Responses', () => {
+  it('sets the token and unsets other keys for Claude Code, and selects Responses for Codex', () => {
     expect(code('Claude Code')).toContain(
       'export ANTHROPIC_AUTH_TOKEN="$SWITCHBOARD_API_KEY"\nunset ANTHROPIC_API_KEY',
     );
@@ -50,7 +50,7 @@ describe('snippets for clients', () => {
     expect(code('Codex')).toContain('model_provider = "switchboard"\n\n[model_providers.switchboard]');
   });
 
-  it('name a model whose upstream speaks the dialect of the client', () => {
+  it('selects a model that natively supports the protocol of the client', () => {
     const models = [
       { name: 'chat', protocols: ['chat-completions'], translates: true },
       { name: 'claude', protocols: ['messages'], translates: true },
@@ -63,7 +63,7 @@ describe('snippets for clients', () => {
     expect(tab('Cursor', models).steps).toContainEqual(expect.objectContaining({ code: 'chat' }));
   });
 
-  it('give opencode the package that speaks the dialect of the model', () => {
+  it('selects the SDK package of opencode by protocol', () => {
     for (const [protocol, npm] of [
       ['messages', '@ai-sdk/anthropic'],
       ['responses', '@ai-sdk/openai'],
@@ -71,18 +71,18 @@ describe('snippets for clients', () => {
       expect(code('opencode', [{ name: 'm', protocols: [protocol], translates: true }])).toContain(`"npm": "${npm}"`);
   });
 
-  it('tell Claude Code which model does its side jobs: another name would not be known here', () => {
+  it('sets the background model of Claude Code', () => {
     expect(code('Claude Code')).toContain('export ANTHROPIC_DEFAULT_HAIKU_MODEL=m ');
   });
 
-  it('use Chat Completions where an upstream speaks it and none speaks Responses', () => {
+  it('uses Chat Completions when no upstream supports Responses', () => {
     const models = [{ name: 'chat', protocols: ['chat-completions'], translates: true }];
     expect(code('curl', models)).toContain('/v1/chat/completions');
     expect(code('Python', models)).toContain('client.chat.completions.create');
     expect(code('JavaScript', models)).toContain('client.chat.completions.create');
   });
 
-  it('name the first model where none speaks the dialect of a client: it is translated', () => {
+  it('selects the first model when no model natively supports the protocol', () => {
     const models = [
       { name: 'claude', protocols: ['messages'], translates: true },
       { name: 'other', protocols: ['messages'], translates: true },
@@ -93,7 +93,7 @@ describe('snippets for clients', () => {
     expect(code('curl', models)).toContain('/v1/messages');
   });
 
-  it('say so where no model answers a client, and are not there', () => {
+  it('shows a note when no model supports a client', () => {
     const models = [{ name: 'claude', protocols: ['messages'], translates: false }];
     expect(tab('Codex', models)).toEqual({
       label: 'Codex',
@@ -107,7 +107,7 @@ describe('snippets for clients', () => {
     }
   });
 
-  it('say that Cursor cannot reach an address that is not public', () => {
+  it('warns that Cursor cannot reach a private address', () => {
     expect(tab('Cursor').note).toContain('must be reachable');
     for (const base of [
       'http://127.0.0.1:3000',
@@ -119,7 +119,7 @@ describe('snippets for clients', () => {
       expect(tab('Cursor', EVERY, base).note).toContain('cannot reach this private address');
   });
 
-  it('survive names of models with signs that mean something', () => {
+  it('escapes special characters in model names', () => {
     const models = [
       { name: `a'b"c$d\`e\\:1`, protocols: ['responses', 'messages', 'chat-completions'], translates: true },
     ];
@@ -150,13 +150,13 @@ describe('a sample call', () => {
     );
   });
 
-  it('is not known of other dialects', () => {
+  it('is undefined for other protocols', () => {
     expect(sampleCall('other', 'm', BASE)).toBeUndefined();
   });
 });
 
 describe('highlighted code', () => {
-  it('is the same code, with its strings, keywords and comments told apart', () => {
+  it('marks strings, keywords and comments without changing the code', () => {
     const python = 'import os\nx = "a # b"  # no /v1\nimportant = 1';
     const pieces = highlighted(python, 'python');
     expect(pieces.map(({ text }) => text).join('')).toBe(python);
@@ -180,8 +180,8 @@ describe('highlighted code', () => {
   });
 });
 
-describe('the tabs of clients', () => {
-  it('show the code as it is, signs of HTML included', () => {
+describe('client tabs', () => {
+  it('show the code with HTML characters escaped', () => {
     const tabs = clientSnippets(BASE, [
       { name: '<b>&"', protocols: ['responses', 'messages', 'chat-completions'], translates: true },
     ]);

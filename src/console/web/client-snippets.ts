@@ -6,17 +6,18 @@ import {
   type Reachable,
   sampleCall,
   shellWord,
-  type Told,
+  type SnippetContext,
   unusable,
 } from './client-tab.js';
 
 /**
- * How each client is pointed to us, with a model whose upstream speaks the client's dialect, where there is one.
- * @param baseUrl our address, without /v1
- * @param models the one to be shown first in front
+ * Setup of each client, with a model that natively supports the client's protocol if possible.
+ * The key is read from an environment variable, so that snippets contain no secret.
+ * @param baseUrl public URL, without /v1
+ * @param models in order of preference
  */
 export function clientSnippets(baseUrl: string, models: readonly Reachable[]): readonly ClientTab[] {
-  const told: Told = {
+  const context: SnippetContext = {
     baseUrl,
     modelIn: (...protocols) => {
       for (const protocol of protocols) {
@@ -27,20 +28,20 @@ export function clientSnippets(baseUrl: string, models: readonly Reachable[]): r
       return any && { name: any.name, protocol: protocols[0] };
     },
   };
-  return [curl, python, javaScript, anthropicSdk, claudeCode, codex, opencode, cursor].map((client) => client(told));
+  return [curl, python, javaScript, anthropicSdk, claudeCode, codex, opencode, cursor].map((client) => client(context));
 }
 
-// Clients that take our address with /v1.
+// Clients that expect /v1 in the base URL.
 const OPENAI = ['responses', 'chat-completions'] as const;
 
-function curl({ baseUrl, modelIn }: Told): ClientTab {
+function curl({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn(...OPENAI, 'messages');
   const code = model && sampleCall(model.protocol, model.name, baseUrl);
   if (code === undefined) return unusable('curl');
   return { label: 'curl', blocks: [block('curl', 'shell', code)] };
 }
 
-function python({ baseUrl, modelIn }: Told): ClientTab {
+function python({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn(...OPENAI);
   if (model === undefined) return unusable('Python');
   const name = literal(model.name);
@@ -62,7 +63,7 @@ print(reply.choices[0].message.content)`
   return { label: 'Python', blocks: [block('Python', 'python', code)], note: 'Install the SDK: pip install openai' };
 }
 
-function javaScript({ baseUrl, modelIn }: Told): ClientTab {
+function javaScript({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn(...OPENAI);
   if (model === undefined) return unusable('JavaScript');
   const name = literal(model.name);
@@ -87,7 +88,7 @@ console.log(reply.choices[0].message.content);`
   };
 }
 
-function codex({ baseUrl, modelIn }: Told): ClientTab {
+function codex({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn('responses');
   if (model === undefined) return unusable('Codex');
   const settings = `model = ${literal(model.name)}
@@ -107,14 +108,14 @@ wire_api = "responses"`;
   };
 }
 
-/** What opencode speaks a dialect with. */
+/** SDK packages of opencode by protocol. */
 const OPENCODE_PACKAGES: Readonly<Record<string, string>> = {
   'chat-completions': '@ai-sdk/openai-compatible',
   messages: '@ai-sdk/anthropic',
   responses: '@ai-sdk/openai',
 };
 
-function opencode({ baseUrl, modelIn }: Told): ClientTab {
+function opencode({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn('chat-completions', 'messages', 'responses');
   if (model === undefined) return unusable('opencode');
   const settings = {
@@ -137,7 +138,7 @@ function opencode({ baseUrl, modelIn }: Told): ClientTab {
   };
 }
 
-function cursor({ baseUrl, modelIn }: Told): ClientTab {
+function cursor({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn('chat-completions');
   if (model === undefined) return unusable('Cursor');
   return {
@@ -160,9 +161,9 @@ const isPrivate = (baseUrl: string): boolean =>
     new URL(baseUrl).hostname,
   );
 
-// Clients that take our bare address, and add /v1 themselves.
+// Clients that append /v1 themselves.
 
-function anthropicSdk({ baseUrl, modelIn }: Told): ClientTab {
+function anthropicSdk({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn('messages');
   if (model === undefined) return unusable('Anthropic SDK');
   const name = literal(model.name);
@@ -195,7 +196,7 @@ console.log(reply.content[0].text);`;
   };
 }
 
-function claudeCode({ baseUrl, modelIn }: Told): ClientTab {
+function claudeCode({ baseUrl, modelIn }: SnippetContext): ClientTab {
   const model = modelIn('messages');
   if (model === undefined) return unusable('Claude Code');
   const code = `export ANTHROPIC_BASE_URL=${literal(baseUrl)}

@@ -1,37 +1,35 @@
 import type { ProtocolId } from '../../protocols/contract/index.js';
 
-/** A model that the reader can call. */
 export interface Reachable {
   readonly name: string;
-  /** The dialects that its upstreams speak. */
+  /** Native protocols. */
   readonly protocols: readonly ProtocolId[];
-  /** It answers in every other dialect too: calls are translated. */
+  /** Whether calls in other protocols are translated. */
   readonly translates: boolean;
 }
 
 interface CodeBlock {
-  /** What it is, for who hears it and for its copy button. */
+  /** Accessible name, also of the copy button. */
   readonly label: string;
-  /** Where it goes, when that is not the shell: `~/.codex/config.toml`. */
+  /** Target file: `~/.codex/config.toml`. Default: the shell. */
   readonly file?: string;
   readonly code: readonly CodePiece[];
 }
 
-/** One client. */
+/** Setup of a client. */
 export interface ClientTab {
   readonly label: string;
   readonly blocks: readonly CodeBlock[];
   /** Manual steps in order; `code` ends the line. */
   readonly steps?: readonly { readonly text: string; readonly code?: string }[];
-  /** What else there is to know; in place of everything when the client cannot be used. */
+  /** Additional note, or why the client cannot be used. */
   readonly note?: string;
 }
 
-/** What a client speaks: at least one, the best first. */
+/** In order of preference. */
 type ProtocolSet = readonly [ProtocolId, ...ProtocolId[]];
 
-/** Whatever there is to say to a client. */
-export interface Told {
+export interface SnippetContext {
   readonly baseUrl: string;
   /**
    * A model and the protocol to call it with: the first model whose upstream natively supports one of the protocols,
@@ -53,31 +51,30 @@ export const unusable = (label: string): ClientTab => ({
   note: `No available model supports ${label} yet.`,
 });
 
-/** Where every snippet looks for the key. */
+/** Environment variable of the key in all snippets. */
 export const KEY_VARIABLE = 'SWITCHBOARD_API_KEY';
 
 /** Reads the key interactively, so that it does not end up in the shell history. */
 export const STORE_KEY = `read -rs ${KEY_VARIABLE} && export ${KEY_VARIABLE}`;
 
-/** A word for a shell, whatever is in it. */
+/** Quotes text for a shell if necessary. */
 export const shellWord = (text: string): string => (/^[\w./:@=-]+$/.test(text) ? text : quotedForShell(text));
 
 const quotedForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A string of Python, JavaScript and TOML alike. */
+/** A string literal in Python, JavaScript and TOML. */
 export const literal = (text: string): string => JSON.stringify(text);
 
-/** `toml` has no keywords; `text` nothing at all. */
-export type Language = 'shell' | 'python' | 'javascript' | 'toml';
+type Language = 'shell' | 'python' | 'javascript' | 'toml';
 
-/** Code to be shown: k keyword, s string, c comment. */
-export interface CodePiece {
+interface CodePiece {
   readonly text: string;
+  /** Keyword, string or comment. */
   readonly kind?: 'k' | 's' | 'c';
 }
 
 const STRINGS = String.raw`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`;
-/** Single quotes of a shell know no escapes, and span lines. */
+/** Single quotes in a shell have no escapes and may span lines. */
 const SHELL_STRINGS = String.raw`"(?:[^"\\]|\\.)*"|'[^']*'`;
 
 const PATTERNS: Readonly<Record<Language, RegExp>> = {
@@ -87,7 +84,7 @@ const PATTERNS: Readonly<Record<Language, RegExp>> = {
   toml: new RegExp(String.raw`(?<s>${STRINGS})|(?<c>#.*)`, 'g'),
 };
 
-/** The pieces make up the code again, every character of it. */
+/** The pieces concatenate to the code. */
 export function highlighted(code: string, language: Language): readonly CodePiece[] {
   const pieces: CodePiece[] = [];
   let end = 0;
@@ -104,22 +101,21 @@ const kindOf = ({ s, c }: Readonly<Record<string, string | undefined>>): 'k' | '
   return c === undefined ? 'k' : 'c';
 };
 
-const QUESTION = 'Say hello';
+const PROMPT = 'Say hello';
 
-/** What is asked in each dialect, and where. */
 const CALLS: Readonly<Record<string, { readonly path: string; readonly body: (model: string) => object }>> = {
-  responses: { path: '/v1/responses', body: (model) => ({ model, input: QUESTION }) },
+  responses: { path: '/v1/responses', body: (model) => ({ model, input: PROMPT }) },
   'chat-completions': { path: '/v1/chat/completions', body: (model) => ({ model, messages: messages() }) },
   messages: { path: '/v1/messages', body: (model) => ({ model, max_tokens: 200, messages: messages() }) },
 };
 
-const messages = (): object[] => [{ role: 'user', content: QUESTION }];
+const messages = (): object[] => [{ role: 'user', content: PROMPT }];
 
-/** One call by curl in a dialect; undefined for a dialect that this text does not know. */
+/** A curl command; undefined for unknown protocols. */
 export function sampleCall(protocol: ProtocolId, model: string, baseUrl: string): string | undefined {
   const call = CALLS[protocol];
   if (call === undefined) return undefined;
-  // No --json: many machines have a curl that is too old for it, and here a body is JSON whatever it is called.
+  // Without --json, which older versions of curl lack.
   return [
     `curl ${baseUrl}${call.path} \\`,
     `  -H "Authorization: Bearer $${KEY_VARIABLE}" \\`,
@@ -128,7 +124,7 @@ export function sampleCall(protocol: ProtocolId, model: string, baseUrl: string)
   ].join('\n');
 }
 
-/** JSON with blanks where people put them; a string never has a line break in it. */
+/** JSON on one line with spaces after separators. */
 const onOneLine = (value: object): string =>
   JSON.stringify(value, null, 1)
     .replaceAll(/\n */g, ' ')

@@ -22,13 +22,13 @@ class OrderForm {
 const GOOD = { name: 'Ann', email: 'ann@example.com', count: '3' };
 
 describe('Form', () => {
-  it('says what its fields mean', () => {
+  it('parses its fields', () => {
     const form = Form.read(OrderForm, GOOD);
     expect(form.value).toMatchObject({ name: 'Ann', email: 'ann@example.com', count: 3 });
     expect(form.refused).toBe(false);
   });
 
-  it('says of each field what to enter, and keeps what was typed', () => {
+  it('keeps submitted values and an error per field', () => {
     const form = Form.read(OrderForm, { name: 'Annabel', email: 'ann', count: '0' });
     expect(form.errors).toEqual({
       name: 'Enter a name of at most 5 characters.',
@@ -39,17 +39,17 @@ describe('Form', () => {
     expect(form.value).toBeUndefined();
   });
 
-  it('refuses fields that it does not know, but not those of the page itself', () => {
+  it('rejects unknown fields except those of the page itself', () => {
     expect(Form.read(OrderForm, { ...GOOD, role: 'admin' }).refused).toBe(true);
     expect(Form.read(OrderForm, { ...GOOD, _csrf: 'x', _once: 'y' }).refused).toBe(false);
   });
 
-  it('never shows a password again', () => {
+  it('never repeats a password', () => {
     const form = Form.read(OrderForm, { ...GOOD, password: 'correct horse' });
     expect(form.values).not.toHaveProperty('password');
   });
 
-  it('puts a refusal by what it asks for beside the field that the refusal names', async () => {
+  it('shows an error of the work at the field that it names', async () => {
     const form = Form.read(OrderForm, GOOD);
     const refuse = (param: string) => (): Promise<never> =>
       Promise.reject(new AppError('invalid_request', 'It is taken.', { param }));
@@ -58,7 +58,7 @@ describe('Form', () => {
     await expect(Form.read(OrderForm, GOOD).attempt(refuse('elsewhere'))).rejects.toThrow('It is taken.');
   });
 
-  it('asks for nothing when a field was refused', async () => {
+  it('does not run the work when a field has an error', async () => {
     let asked = false;
     await Form.read(OrderForm, { ...GOOD, count: '0' }).attempt(async () => (asked = true));
     expect(asked).toBe(false);

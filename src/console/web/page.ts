@@ -46,20 +46,17 @@ export class Redirect {
 /** Only its origin is compared. */
 const HERE = 'http://here.invalid';
 
-/**
- * A path of ours, as a browser would resolve it, for where a form or an address says to go on; `fallback` for anything
- * that leads elsewhere.
- */
+/** Resolves a submitted return path as a browser would; `fallback` for anything that leads to another site. */
 export function localPath(text: string | undefined, fallback = '/'): string {
   if (text === undefined || !text.startsWith('/') || !URL.canParse(text, HERE)) return fallback;
   const url = new URL(text, HERE);
   return url.origin === HERE && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}${url.hash}` : fallback;
 }
 
-/** Thrown where a page cannot be shown before something else is done: the browser is sent there (303). */
+/** Thrown to redirect (303) to a step that is required first. */
 export class Detour extends Error {
   constructor(
-    /** A path of ours. */
+    /** A local path. */
     readonly to: string,
   ) {
     super(`Go to ${to} first.`);

@@ -22,7 +22,7 @@ type Helpers = Record<string, Handlebars.HelperDelegate>;
 type Maybe<T> = T | null | undefined;
 
 const html = (text: string): Html => new SafeString(text);
-const muted = (words: string): Html => html(`<span class="muted">${words}</span>`);
+const muted = (text: string): Html => html(`<span class="muted">${text}</span>`);
 const withTail = ({ head, tail }: MoneyParts): Html => html(`${head}<span class="tail">${tail}</span>`);
 /** Shows a placeholder for unknown values. */
 const known = <T>(value: Maybe<T>, show: (value: T) => string | Html): string | Html =>
@@ -113,13 +113,13 @@ const logic: Helpers = {
 };
 
 const forms: Helpers = {
-  fieldFault: (form: Form<object> | undefined, name: string) => fieldError(form, name),
+  fieldError: (form: Form<object> | undefined, name: string) => fieldError(form, name),
   fieldValue: (form: Form<object> | undefined, name: string) => fieldValue(form, name),
   chosen: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
     isChosen(form, name, String(option), String(initial)),
   ticked: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
     isTicked(form, name, String(option), initial === true),
-  formFaults: (form: Form<object> | undefined, ids: unknown) =>
+  formErrors: (form: Form<object> | undefined, ids: unknown) =>
     formErrors(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
   newNonce: () => randomBytes(16).toString('base64url'),
 };
@@ -131,7 +131,7 @@ export const HELPERS: Readonly<Helpers> = { ...money, ...numbers, ...moments, ..
 interface FormErrors {
   readonly title: string;
   /** `id` is that of the form control. */
-  readonly faults: readonly { readonly id: string; readonly message: string }[];
+  readonly errors: readonly { readonly id: string; readonly message: string }[];
 }
 
 /** Undefined if the form has no errors. */
@@ -143,7 +143,7 @@ function formErrors(
   if (entries.length === 0) return undefined;
   return {
     title: entries.length === 1 ? 'Check 1 field' : `Check ${entries.length} fields`,
-    faults: entries.map(([field, message]) => ({ id: ids[field] ?? field, message })),
+    errors: entries.map(([field, message]) => ({ id: ids[field] ?? field, message })),
   };
 }
 
