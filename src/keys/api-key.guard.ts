@@ -2,11 +2,117 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Clock, Secret } from '../platform/shared/index.js';
 import { InvalidToken, TooManyInvalidKeys } from './api-key.errors.js';
-import type { Caller } from './caller.js';
+import { type Caller, RefusedAddress, RefusedKey } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { InvalidKeyThrottle } from './invalid-key-throttle.js';
-import { KeyAuthenticator } from './key-authenticator.js';
+import { KeyDirectory } from './key-directory.js';
+
+/** The caller of a key, and whether it is usable. */
+interface ExaminedCaller {
+  readonly caller: Caller;
+  /** Why it is not usable now, regardless of the address. */
+  readonly refusal: RefusedKey | undefined;
+}
+
+/** Authenticates requests. */
+@Injectable()
+export class KeyAuthenticator {
+  constructor(
+    private readonly directory: KeyDirectory,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The caller of the first known key; headers that cannot be parsed do not invalidate others.
+   * @param address client address
+   * @throws RefusedKey when the key or its account is not usable now
+   * @throws RefusedAddress when the key is not allowed from the address
+   * @throws InvalidToken when there is no key or none is known
+   * @throws AppError `unavailable` when the database does not respond
+   */
+  async authenticate({ candidates, fault }: Credentials, address: string): Promise<Caller> {
+    for (const secret of candidates) {
+      const caller = await this.directory.find(secret);
+      if (caller) return this.accept(caller, address);
+    }
+    throw new InvalidToken(fault);
+  }
+
+  /**
+   * Reloads an outdated caller.
+   * @throws RefusedKey, RefusedAddress when the key is no longer usable, or not from this address
+   */
+  async renew({ keyId }: Caller, address: string): Promise<Caller> {
+    const caller = await this.directory.reload(keyId);
+    if (caller === undefined) throw new InvalidToken('this API key no longer exists.');
+    return this.accept(caller, address);
+  }
+
+  /**
+   * The secret of the caller's key, from the request headers, where alone it exists.
+   * @throws InvalidToken when they do not contain it
+   */
+  async secretOf({ keyId }: Caller, headers: IncomingHttpHeaders): Promise<Secret> {
+    for (const secret of readCredentials(headers, []).candidates)
+      if ((await this.directory.find(secret))?.keyId === keyId) return new Secret(secret);
+    throw new InvalidToken();
+  }
+
+  /** The caller of a key and why it is not usable; undefined if there is no such key. For dry runs. */
+  async examine(keyId: string): Promise<ExaminedCaller | undefined> {
+    return this.examined(await this.directory.look(keyId));
+  }
+
+  /** The same for a new key of the account without settings; undefined if there is no such account. */
+  async examineNewKeyOf(accountId: string): Promise<ExaminedCaller | undefined> {
+    return this.examined(await this.directory.lookAtNewKeyOf(accountId));
+  }
+
+  /**
+   * Which of these keys are no longer usable. Keys that merely expired are not included: their running calls may
+   * finish.
+   * @throws AppError `unavailable` when the database does not respond
+   */
+  async revoked(keyIds: readonly string[]): Promise<readonly RefusedKey[]> {
+    const callers = await this.directory.lookAtAll(keyIds);
+    return callers.flatMap((caller) => revocationOf(caller) ?? []);
+  }
+
+  private examined(caller: Caller | undefined): ExaminedCaller | undefined {
+    return caller && { caller, refusal: this.refusalOf(caller) };
+  }
+
+  /** Why the key or its account is not usable now, regardless of the address; undefined if it is. */
+  private refusalOf(caller: Caller): RefusedKey | undefined {
+    const { expiresAt } = caller;
+    const revocation = revocationOf(caller);
+    if (revocation === undefined && expiresAt !== undefined && expiresAt <= this.clock.now())
+      return new RefusedKey(`this API key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
+    return revocation;
+  }
+
+  private accept(caller: Caller, address: string): Caller {
+    const refusal = this.refusalOf(caller);
+    if (refusal !== undefined) throw refusal;
+    if (caller.networks?.includes(address) === false) throw new RefusedAddress(address, caller);
+    return caller;
+  }
+}
+
+/** Why a key is not usable because of its own state or that of its account; undefined if both are enabled. */
+function revocationOf(caller: Caller): RefusedKey | undefined {
+  const { keyState, accountState } = caller;
+  if (keyState === 'deleted') return new RefusedKey('this API key was deleted. Use another one.', caller);
+  if (keyState === 'disabled') return new RefusedKey('this API key is disabled. Enable it or use another one.', caller);
+  if (accountState === 'deleted')
+    return new RefusedKey('the account of this API key was deleted. Use another key.', caller);
+  if (accountState === 'disabled')
+    return new RefusedKey('the account of this API key is disabled. Contact an administrator.', caller);
+  return undefined;
+}
 
 /**
  * Admits requests with a usable key and sets the Caller as `user`. Rejections of invalid keys are throttled; valid keys

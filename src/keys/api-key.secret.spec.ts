@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { generateSecret, hashSecret, hintOf, isImportable } from './api-key.secret.js';
+import { generateSecret, hashSecret, hintOf, isImportable } from './credentials.js';
 
 describe('generateSecret', () => {
   const secrets = Array.from({ length: 2000 }, generateSecret);

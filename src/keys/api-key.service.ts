@@ -4,8 +4,6 @@ import type { LimitsChange } from '../platform/limits/index.js';
 import { Clock, type Nanos, newId, Secret } from '../platform/shared/index.js';
 import { WalletService } from '../wallet/index.js';
 import { KeyNotFound, SecretNotImportable } from './api-key.errors.js';
-import { ApiKeyRepository } from './api-key.repository.js';
-import { generateSecret, hashSecret, hintOf, isImportable } from './api-key.secret.js';
 import {
   type ApiKey,
   apiKeyOf,
@@ -14,6 +12,8 @@ import {
   type KeyLimits,
   type NewApiKey,
 } from './api-key.js';
+import { ApiKeyRepository } from './api-key.repository.js';
+import { generateSecret, hashSecret, hintOf, isImportable } from './credentials.js';
 import { type BudgetChange, NO_BUDGETS } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyChanges } from './key-changes.js';

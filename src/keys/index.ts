@@ -22,10 +22,9 @@ export {
   SecretAlreadyKnown,
   SecretNotImportable,
 } from './api-key.errors.js';
-export { ApiKeyGuard } from './api-key.guard.js';
+export { ApiKeyGuard, KeyAuthenticator } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export { type Caller, RefusedAddress, RefusedCaller, RefusedKey } from './caller.js';
-export { KeyAuthenticator } from './key-authenticator.js';
 export { renderBudgets } from './key-budgets.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
@@ -34,5 +33,5 @@ export { OwnKeys, PAGE_KEYS } from './own-keys.service.js';
 export { InvalidKeyLimits } from './invalid-key-throttle.js';
 export { type KeyNotice, KeyNotices } from './watch/key-notices.js';
 export { KeyWatch, KeyWatchTimings } from './watch/key-watch.js';
-export { isImportable } from './api-key.secret.js';
+export { isImportable } from './credentials.js';
 export { networksOf } from './networks.js';

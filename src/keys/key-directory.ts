@@ -3,8 +3,8 @@ import type { AccountState } from '../auth/index.js';
 import { Batcher, DatabasePools, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
 import { limitsIn } from '../platform/limits/index.js';
 import { AppError, Clock, newId } from '../platform/shared/index.js';
-import { hashSecret, isImportable } from './api-key.secret.js';
 import type { Caller, KeyState } from './caller.js';
+import { hashSecret, isImportable } from './credentials.js';
 import { Networks } from './networks.js';
 
 /** Everything a call needs to know about its key, in one row. */

@@ -1,13 +1,15 @@
-import { Controller, HttpCode, Post, Req, Res, type Type } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, Req, Res, type Type, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiKeyGuard } from '../keys/index.js';
 import type { JsonObject } from '../platform/shared/index.js';
 import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
-import { ProtocolChoices } from './protocol-choices.js';
+import { ModelAccess } from './model-access.js';
+import { ProtocolChoices } from './prepared-request.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
-import { requestLineOf } from './request-facts.js';
+import { callerOf, requestLineOf } from './request-facts.js';
 
 /** Creates the controllers for a protocol's POST endpoints. */
 export function apiControllers({ id, callPaths, promptQuestion }: ProtocolAdapter): readonly Type[] {
@@ -47,4 +49,28 @@ function promptCountController(question: PromptQuestion): Type {
     }
   }
   return PromptCountController;
+}
+
+/** Lists the models of a key. */
+@Controller('v1')
+@UseGuards(ApiKeyGuard)
+export class ModelsController {
+  constructor(
+    private readonly models: ModelAccess,
+    private readonly adapters: AdapterRegistry,
+  ) {}
+
+  @Get('models')
+  list(@Req() request: FastifyRequest): JsonObject {
+    const line = requestLineOf(request);
+    return this.adapters.claimant(line).renderModels(this.models.listed(callerOf(request)), line);
+  }
+
+  /** IDs may contain slashes, raw or as `%2F`. */
+  @Get('models/*')
+  find(@Req() request: FastifyRequest): JsonObject {
+    const line = requestLineOf(request);
+    const id = decodeURIComponent(line.path.slice('/v1/models/'.length));
+    return this.adapters.claimant(line).renderModel(this.models.find(callerOf(request), id));
+  }
 }

@@ -19,7 +19,7 @@ import {
   unsupportedEncoding,
 } from './body-reader.js';
 import { RelayTimings } from './relay-timings.js';
-import { TimeSlicer } from './time-slicer.js';
+import { TimeSlicer } from './translation-job.js';
 
 /** Reads request bodies within limits of size, memory and time, without blocking the event loop. */
 @Injectable()

@@ -6,7 +6,7 @@ import type { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import { BodyReader, SLICE_BYTES } from './body-reader.js';
 import { RelayTimings } from './relay-timings.js';
-import { TimeSlicer } from './time-slicer.js';
+import { TimeSlicer } from './translation-job.js';
 
 const MIB = 1024 * 1024;
 

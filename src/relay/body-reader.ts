@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { AppError, type ExpansionLimit } from '../platform/shared/index.js';
 import type { BodyShare } from './body-budget.js';
 import type { RelayTimings } from './relay-timings.js';
-import type { TimeSlicer } from './time-slicer.js';
+import type { TimeSlicer } from './translation-job.js';
 
 /** Bytes processed per event loop turn. */
 export const SLICE_BYTES = 64 * 1024;

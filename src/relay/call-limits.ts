@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Unsubscribable } from 'rxjs';
-import type { Ticket } from './billing/index.js';
-import type { Call } from '../protocols/contract/index.js';
+import { defer, from, type Observable, switchMap, type Unsubscribable, using } from 'rxjs';
+import { CatalogService } from '../catalog/index.js';
+import type { Caller } from '../keys/index.js';
 import {
   type Demand,
   isUnlimited,
@@ -13,9 +13,12 @@ import {
   RateLimiter,
   type Subject,
 } from '../platform/limits/index.js';
-import { CatalogService } from '../catalog/index.js';
-import type { Caller } from '../keys/index.js';
 import { networkOf } from '../platform/shared/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
+import { type Admission, likelyPromptTokens, NamedCalls, type Ticket } from './billing/index.js';
+import type { CallContext } from './call-context.js';
+import { ModelAccess } from './model-access.js';
+import { RelayMetrics } from './relay-metrics.js';
 
 /** Determines which rate limits apply to a request. */
 @Injectable()
@@ -63,7 +66,7 @@ export class CallLimits {
 }
 
 /** A counted call, from its request for admission to its end. */
-export class LimitedCall implements Unsubscribable {
+class LimitedCall implements Unsubscribable {
   constructor(
     /** Rejects with RateLimited. */
     readonly permit: Promise<Permit>,
@@ -83,5 +86,70 @@ export class LimitedCall implements Unsubscribable {
     const { usage, isProvisional, countedPrompt, outputUnits } = this.ticket.progress();
     if (usage !== undefined && isProvisional !== true) return usage.input + usage.output;
     return (usage?.input || countedPrompt || this.promptTokens) + Math.max(usage?.output ?? 0, outputUnits);
+  }
+}
+
+/** A call to be admitted. */
+interface AskingCall {
+  readonly ticket: Ticket;
+  readonly answer: CallContext;
+  /** Protocol of the response, which reports remaining limits. */
+  readonly protocol: ProtocolAdapter;
+  /** The client's idempotency key, with the ID of the API key. */
+  readonly name: string | undefined;
+}
+
+/** Admits calls: checks model access, then limits, then money. */
+@Injectable()
+export class Admissions {
+  constructor(
+    private readonly models: ModelAccess,
+    private readonly limits: CallLimits,
+    private readonly names: NamedCalls,
+    private readonly metrics: RelayMetrics,
+  ) {}
+
+  /**
+   * Cold. Runs `answered` for the admitted call, which counts as running until that ends or is unsubscribed.
+   * @throws AppError when the call is rejected, or another process runs a call of the same name
+   */
+  during(asking: AskingCall, answered: (admission: Admission) => Observable<Frame>): Observable<Frame> {
+    const { ticket, name } = asking;
+    const { head, protocol } = ticket.call;
+    if (head.demands !== undefined) this.metrics.countUnknown(protocol, head.demands.unknownMembers);
+    const admitted = (): Observable<Frame> => this.limited(asking, answered);
+    return name === undefined ? admitted() : this.names.during(name, ticket.call.id, admitted);
+  }
+
+  /** Counts a request that shares another call's response. @throws RateLimited */
+  async countRepetition(call: Call, caller: Caller): Promise<void> {
+    await this.limits.countRequest(call, caller);
+  }
+
+  private limited(
+    { ticket, answer, protocol }: AskingCall,
+    answered: (admission: Admission) => Observable<Frame>,
+  ): Observable<Frame> {
+    const { call, caller } = ticket;
+    const admitted = (): Observable<Frame> =>
+      from(ticket.admit((current) => this.models.plan(call, current))).pipe(switchMap(answered));
+    const subjects = this.limits.subjectsOf(caller, call.ip);
+    if (subjects === undefined) return admitted();
+    return defer(() => {
+      // Calls without access to the model are not counted.
+      const { model } = this.models.plan(call, caller);
+      const promptTokens = likelyPromptTokens(call.head.size, model.contextWindow);
+      const limited = this.limits.hold(ticket, subjects, promptTokens);
+      const permitted = from(limited.permit).pipe(
+        switchMap(({ standings }) => {
+          Object.assign(answer.headers, protocol.renderLimits(standings));
+          return admitted();
+        }),
+      );
+      return using(
+        () => limited,
+        () => permitted,
+      );
+    });
   }
 }

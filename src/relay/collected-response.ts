@@ -1,8 +1,8 @@
 import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rxjs';
-import type { UpstreamHeaders } from '../protocols/contract/index.js';
-import type { UpstreamPart } from './upstream/upstream-client.js';
 import { AppError } from '../platform/shared/index.js';
-import { ResponseSize } from './response-sink.js';
+import type { UpstreamHeaders } from '../protocols/contract/index.js';
+import { ResponseSize } from './response-stream.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
 
 /** The response to a request that is not a call. */
 export interface CollectedResponse {

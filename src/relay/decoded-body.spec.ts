@@ -4,11 +4,11 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { Config } from '../platform/config/index.js';
+import { DecodedBody, encodingsOf } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { BodyReader } from './body-reader.js';
-import { DecodedBody, encodingsOf } from './bodies.js';
 import { RelayTimings } from './relay-timings.js';
-import { TimeSlicer } from './time-slicer.js';
+import { TimeSlicer } from './translation-job.js';
 
 const MIB = 1024 * 1024;
 const BODY = Buffer.from(JSON.stringify({ model: 'm', input: 'Grüße '.repeat(20_000) }));

@@ -15,11 +15,10 @@ import { ApiKeyGuard } from '../keys/index.js';
 import { Config } from '../platform/config/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { isApiRequest, wantsWebSocket } from './api-paths.js';
 import { CallRoute } from './call.guard.js';
-import { ProtocolChoices } from './protocol-choices.js';
+import { ProtocolChoices } from './prepared-request.js';
 import { RelayService } from './relay.service.js';
-import { requestLineOf } from './request-facts.js';
+import { isApiRequest, requestLineOf, wantsWebSocket } from './request-facts.js';
 
 /**
  * Unknown API paths require a valid key first, except WebSocket requests at call paths: those clients fall back to HTTP

@@ -2,21 +2,28 @@
 // writing it to the client. Also what a key can ask besides calls: models, its own limits, token counts, stored
 // responses.
 export { AdapterRegistry, adaptersIn } from './adapter.registry.js';
-export { canonicalPath, isApiAddress, isApiRequest } from './api-paths.js';
+export {
+  answering,
+  arrivalOf,
+  canonicalPath,
+  currentRequestId,
+  isApiAddress,
+  isApiRequest,
+  noteArrival,
+  requestLineOf,
+} from './request-facts.js';
 export { CallRoute } from './call.guard.js';
 export { ChannelProbe, type CheckResult, type ProbeResult, UpstreamQuestions } from './upstream-questions.js';
-export { ProtocolChoices } from './protocol-choices.js';
+export { ProtocolChoices } from './prepared-request.js';
 export { DryRun, type DryRoute, type DryRunResult, type DryRunQuestion } from './dry-run.js';
 export { ResponseLookup } from './response-lookup.js';
 export { PromptCounts, PromptRoute } from './prompt-counts.js';
 export { unsealWith } from './reasoning-seal.js';
-export { RelayModule } from './relay.module.js';
+export { ApiModule, RelayModule } from './relay.module.js';
 export { RelayService } from './relay.service.js';
 export { RelayTimings } from './relay-timings.js';
-export { answering, arrivalOf, currentRequestId, noteArrival, requestLineOf } from './request-facts.js';
 export { RunState } from './run-state.js';
 export { doJob, type TranslationJob } from './translation-job.js';
 export { TranslationThread } from './translation-queue.js';
 export { Tracing, TracingModule } from './tracing/index.js';
-export { ApiModule } from './api.module.js';
 export { apiControllers } from './api-controllers.js';

@@ -10,8 +10,7 @@ import {
   type VerbatimLane,
 } from '../protocols/contract/index.js';
 import type { CallContext } from './call-context.js';
-import { type FrameOutlet, type ResponseSink, ResponseSize } from './response-sink.js';
-import { ResponseStream } from './response-stream.js';
+import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } from './response-stream.js';
 import { type LaneContext, translatedSink } from './translated-sink.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
 

@@ -1,48 +1,48 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { BillingModule } from './billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
-import { RoutingModule } from './routing/index.js';
-import { UpstreamClient } from './upstream/upstream-client.js';
-import { UpstreamPools } from './upstream/upstream-pools.js';
 import { KeysModule } from '../keys/index.js';
-import { MetricsModule } from '../platform/metrics/index.js';
 import { LimitsModule } from '../platform/limits/index.js';
-import { StoredResponsesModule } from './stored-responses/index.js';
+import { MetricsModule } from '../platform/metrics/index.js';
+import * as protocolModules from '../protocols/index.js';
 import { TokensModule } from '../protocols/tokens/index.js';
 import { UsageModule } from '../usage/index.js';
-import { AdapterRegistry } from './adapter.registry.js';
-import { Admissions } from './admissions.js';
-import { ResponseStore } from './response-store.js';
-import { Attempts } from './attempts.js';
-import { BareAddressController, FallbackController, FallbackGuard } from './fallback.controller.js';
+import { AdapterRegistry, adaptersIn } from './adapter.registry.js';
+import { apiControllers, ModelsController } from './api-controllers.js';
+import { BillingModule } from './billing/index.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
+import { Admissions, CallLimits } from './call-limits.js';
 import { CallGuard, LoadShedding } from './call.guard.js';
-import { CallLimits } from './call-limits.js';
-import { ChannelProbe, UpstreamQuestions } from './upstream-questions.js';
 import { DryAdmissions, DryRun } from './dry-run.js';
 import { Exchange } from './exchange.js';
-import { Failover } from './failover.js';
-import { ProtocolChoices } from './protocol-choices.js';
-import { ResponseLookup } from './response-lookup.js';
-import { ModelAccess } from './model-access.js';
-import { KeyInfoController } from './key-info.controller.js';
-import { ModelsController } from './models.controller.js';
+import { Attempts, Failover } from './failover.js';
+import { BareAddressController, FallbackController, FallbackGuard } from './fallback.controller.js';
 import { HealthController } from './health.controller.js';
-import { ReasoningSeal } from './reasoning-seal.js';
+import { KeyInfoController } from './key-info.controller.js';
+import { ModelAccess } from './model-access.js';
+import { ProtocolChoices } from './prepared-request.js';
 import { PromptCounts, RequestLimitGuard, UpstreamPromptCounts } from './prompt-counts.js';
+import { ReasoningSeal } from './reasoning-seal.js';
 import { RelayMetrics } from './relay-metrics.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
+import { ResponseLookup } from './response-lookup.js';
+import { ResponseStore } from './response-store.js';
 import { Revocations } from './revocations.js';
+import { RoutingModule } from './routing/index.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-response.js';
 import { StateAccess } from './state-access.js';
+import { StoredResponsesController } from './stored-responses.controller.js';
+import { StoredResponsesModule } from './stored-responses/index.js';
+import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
 import { Translations } from './translations.js';
-import { TimeSlicer } from './time-slicer.js';
+import { ChannelProbe, UpstreamQuestions } from './upstream-questions.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
+import { UpstreamPools } from './upstream/upstream-pools.js';
 
 @Module({
   imports: [
@@ -116,3 +116,13 @@ import { TimeSlicer } from './time-slicer.js';
   ],
 })
 export class RelayModule {}
+
+const modules = Object.values(protocolModules);
+
+/** All protocols with their endpoints. */
+@Module({
+  imports: [...modules, RelayModule],
+  controllers: [...[...adaptersIn(modules).protocols.values()].flatMap(apiControllers), StoredResponsesController],
+  exports: [RelayModule],
+})
+export class ApiModule {}

@@ -12,12 +12,12 @@ import {
   type ProtocolAdapter,
   type RequestLine,
 } from '../protocols/contract/index.js';
-import { Admissions } from './admissions.js';
-import { Attempts } from './attempts.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import type { CallContext } from './call-context.js';
-import type { ProtocolChoice } from './protocol-choices.js';
+import { Admissions } from './call-limits.js';
+import { Attempts } from './failover.js';
+import type { ProtocolChoice } from './prepared-request.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './shared-response.js';

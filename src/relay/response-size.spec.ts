@@ -1,11 +1,11 @@
 import { concat, from, map, of, range } from 'rxjs';
 import type { Call, StreamDecoder, VerbatimLane } from '../protocols/contract/index.js';
-import type { UpstreamPart } from './upstream/upstream-client.js';
 import type { CallContext } from './call-context.js';
 import { collected } from './collected-response.js';
-import { FoldedStream, TranslatedWhole, type WholeResponse } from './translated-sink.js';
-import type { FrameOutlet } from './response-sink.js';
 import { VerbatimWhole } from './lane.js';
+import type { FrameOutlet } from './response-stream.js';
+import { FoldedStream, TranslatedWhole, type WholeResponse } from './translated-sink.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
 
 const MIB = 1024 * 1024;
 const TOO_LARGE = expect.objectContaining({ kind: 'upstream_error', message: expect.stringContaining('too large') });

@@ -4,10 +4,9 @@ import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
 import type { Call, Frame, NamedResponses, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
-import { PreviousResponses } from './previous-responses.js';
 import { StorageDisabled } from './relay.errors.js';
 import type { ResponseOrigin } from './routing/index.js';
-import { type NamedState, StateAccess } from './state-access.js';
+import { type NamedState, PreviousResponses, StateAccess } from './state-access.js';
 import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
 
 /** Max delay of the response's end for storing it. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { TimeSlicer } from './time-slicer.js';
+import { TimeSlicer } from './translation-job.js';
 
 /** Keeps the processor busy for so long. */
 function work(ms: number): void {

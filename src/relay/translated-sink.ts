@@ -22,8 +22,7 @@ import type { AttemptLog } from './billing/index.js';
 import type { CallContext } from './call-context.js';
 import { EventSignals } from './event-signals.js';
 import type { RelayTimings } from './relay-timings.js';
-import { type FrameOutlet, type ResponseSink, ResponseSize } from './response-sink.js';
-import { ResponseStream } from './response-stream.js';
+import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } from './response-stream.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
 

@@ -1,23 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Buffer } from 'node:buffer';
+import { AppError, type ErrorDetails, type ErrorKind, monotonicMs } from '../platform/shared/index.js';
 import {
   type Call,
   type CallContent,
   isTreeObject,
   type JsonTree,
-  TranslationWarnings,
   type NamedResponses,
   type OpaqueReasoning,
-  type ProtocolAdapter,
   parseJsonTree,
+  type ProtocolAdapter,
   RawJson,
+  TranslationWarnings,
   type TreeObject,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
 } from '../protocols/contract/index.js';
-import { AppError, type ErrorDetails, type ErrorKind } from '../platform/shared/index.js';
-import { type Found, PreviousResponses } from './previous-responses.js';
+import { type Found, PreviousResponses } from './state-access.js';
 import { Translation } from './translation.js';
 
 // Work of the translation thread on requests too large to parse beside running streams. Inputs and outputs are plain
@@ -75,7 +77,7 @@ interface CopiedError {
 }
 
 /** What a job needs from the process. */
-export interface TranslationTools {
+interface TranslationTools {
   protocol(id: string): ProtocolAdapter | undefined;
   upstream(id: string): UpstreamAdapter | undefined;
   readonly unseal: (text: string) => OpaqueReasoning | undefined;
@@ -226,5 +228,45 @@ export class TranslationError extends AppError {
   constructor({ kind, message, details, wireDetails, cause }: CopiedError) {
     super(kind, message, details, cause === undefined ? undefined : { cause });
     this.wireDetails = wireDetails;
+  }
+}
+
+/** Max work per event loop turn, for all calls together. */
+const TURN_MS = 2;
+
+/**
+ * Processes large bodies in slices, a few milliseconds per event loop turn and first come, first served, so that
+ * running streams are never delayed by more than that.
+ */
+@Injectable()
+export class TimeSlicer {
+  private waiting: (() => void)[] = [];
+  private scheduled = false;
+
+  /** Queues a slice, which must take well below a millisecond and not throw. */
+  take(slice: () => void): void {
+    // Runs in the async context of its own call.
+    this.waiting.push(AsyncLocalStorage.bind(slice));
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => this.run());
+  }
+
+  private run(): void {
+    this.scheduled = false;
+    const untilMs = monotonicMs() + TURN_MS;
+    let done = 0;
+    // Slices added meanwhile wait for the next turn.
+    try {
+      while (done < this.waiting.length && (done === 0 || monotonicMs() < untilMs)) this.waiting[done++]?.();
+    } finally {
+      // A slice that throws anyway neither runs again nor blocks others.
+      this.waiting = this.waiting.slice(done);
+      if (this.waiting.length > 0) this.schedule();
+    }
   }
 }

@@ -1,11 +1,11 @@
-import { Buffer } from 'node:buffer';
 import { firstValueFrom } from 'rxjs';
-import type { CallBody } from '../protocols/contract/index.js';
+import { Buffer } from 'node:buffer';
 import type { Config } from '../platform/config/index.js';
+import type { CallBody } from '../protocols/contract/index.js';
 import { BodyBudget } from './body-budget.js';
 import type { ReasoningSeal } from './reasoning-seal.js';
+import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
-import { TimeSlicer } from './time-slicer.js';
 
 const MIB = 1024 * 1024;
 

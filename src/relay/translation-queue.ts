@@ -1,13 +1,12 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
 import { Worker } from 'node:worker_threads';
-import type { CallBody } from '../protocols/contract/index.js';
 import { AppError } from '../platform/shared/index.js';
+import type { CallBody } from '../protocols/contract/index.js';
 import { BodyBudget, type BodyShare } from './body-budget.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { CutOff } from './relay.errors.js';
-import { TranslationError, type TranslationJob, type TranslationReply } from './translation-job.js';
-import { TimeSlicer } from './time-slicer.js';
+import { TimeSlicer, TranslationError, type TranslationJob, type TranslationReply } from './translation-job.js';
 
 /** Bytes copied per slice. */
 const SLICE_BYTES = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { firstValueFrom, map, type Observable } from 'rxjs';
-import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
+import type { Caller } from '../keys/index.js';
+import { AppError } from '../platform/shared/index.js';
 import {
   type Call,
   type CallContent,
@@ -14,13 +15,11 @@ import {
   type UpstreamTarget,
   writeJson,
 } from '../protocols/contract/index.js';
-import type { Caller } from '../keys/index.js';
-import { AppError } from '../platform/shared/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
 import { ReasoningSeal } from './reasoning-seal.js';
-import type { PreviousResponses } from './previous-responses.js';
-import { Translation } from './translation.js';
+import type { PreviousResponses } from './state-access.js';
 import {
   type BuiltRequest,
   readTree,
@@ -29,6 +28,7 @@ import {
   unpacked,
 } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
+import { Translation } from './translation.js';
 
 /** Larger prompts are not counted for `message_start`: the count would be late and delay those for billing. */
 const MAX_COUNTED_BYTES = 256 * 1024;

@@ -1,10 +1,9 @@
 import pg from 'pg';
-import { CallRecorder } from '../../src/relay/billing/call-recorder.js';
-import type { CallRow } from '../../src/relay/billing/call-row.js';
-import { SettlementQueue } from '../../src/relay/billing/settlement-queue.js';
 import { DatabasePools } from '../../src/platform/database/index.js';
 import { POOL_SIZES } from '../../src/platform/database/pools.js';
 import { Metrics } from '../../src/platform/metrics/index.js';
+import type { CallRow } from '../../src/relay/billing/call-row.js';
+import { CallRecorder, SettlementQueue } from '../../src/relay/billing/settlement-queue.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';

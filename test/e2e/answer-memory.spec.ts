@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
-import { type Call, type ProtocolAdapter, type TreeObject, writeJson } from '../../src/protocols/contract/index.js';
 import { ApiKeyService, type Caller, KeyDirectory } from '../../src/keys/index.js';
-import { RESPONSES_STORAGE } from '../../src/protocols/responses/stored.js';
-import { ResponseStore } from '../../src/relay/response-store.js';
-import { AdapterRegistry } from '../../src/relay/index.js';
-import type { PreviousResponses } from '../../src/relay/previous-responses.js';
 import { newId } from '../../src/platform/shared/index.js';
+import { type Call, type ProtocolAdapter, type TreeObject, writeJson } from '../../src/protocols/contract/index.js';
+import { RESPONSES_STORAGE } from '../../src/protocols/responses/stored.js';
+import { AdapterRegistry } from '../../src/relay/index.js';
+import { ResponseStore } from '../../src/relay/response-store.js';
+import type { PreviousResponses } from '../../src/relay/state-access.js';
 import { aCall } from '../support/calls.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { responsesBody } from '../support/scripted-upstream.js';

@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { InterruptedCalls } from '../../src/relay/billing/index.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WaitRecords } from '../../src/protocols/contract/index.js';
-import { Random } from '../../src/relay/routing/selection/weighted-draw.js';
+import { InterruptedCalls } from '../../src/relay/billing/index.js';
+import { Random } from '../../src/relay/routing/selection/channel-status.js';
 import { DatabaseOutage } from '../support/database-outage.js';
-import { aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
+import { aRequest } from '../support/protocols.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {

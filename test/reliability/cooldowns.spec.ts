@@ -1,7 +1,7 @@
 import { classifyUpstream } from '../../src/protocols/contract/index.js';
-import { NoChannel } from '../../src/relay/routing/selection/outlook.js';
-import { SharedCooldowns } from '../../src/relay/routing/health/shared-cooldowns.js';
 import { credentialSubjectOf } from '../../src/relay/routing/health/check-calls.js';
+import { SharedCooldowns } from '../../src/relay/routing/health/shared-cooldowns.js';
+import { NoChannel } from '../../src/relay/routing/selection/channel-status.js';
 import { eventually } from '../support/eventually.js';
 import type { HeldClock } from '../support/held-clock.js';
 import { BAD_REQUEST, BROKEN, RATE_LIMITED, REFUSED, secretOf, useSelection } from '../support/selection-world.js';

@@ -1,4 +1,4 @@
-import { Random } from '../../src/relay/routing/selection/weighted-draw.js';
+import { Random } from '../../src/relay/routing/selection/channel-status.js';
 
 /** Chance that is the same in every run: a linear congruential generator. */
 export class SeededRandom extends Random {

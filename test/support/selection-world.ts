@@ -1,21 +1,20 @@
 /** Channels on a database and a clock of the test's own, for specs of whom calls ask. */
 
-import { setImmediate } from 'node:timers/promises';
 import type { TestingModule, TestingModuleBuilder } from '@nestjs/testing';
-import { CatalogService } from '../../src/catalog/index.js';
+import { setImmediate } from 'node:timers/promises';
 import { CatalogImport } from '../../src/catalog/channels/index.js';
+import { CatalogService } from '../../src/catalog/index.js';
+import { AppError, Clock } from '../../src/platform/shared/index.js';
+import { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
+import { CheckCalls } from '../../src/relay/routing/health/check-calls.js';
+import { RoutingModule } from '../../src/relay/routing/index.js';
 import {
   type Assignment,
   type CallSelection,
   type SelectionQuery,
 } from '../../src/relay/routing/selection/call-selection.js';
-import { RoutingModule } from '../../src/relay/routing/index.js';
-import { CheckCalls } from '../../src/relay/routing/health/check-calls.js';
 import { ChannelSelection } from '../../src/relay/routing/selection/channel-selection.js';
-import { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
-import { NoChannel } from '../../src/relay/routing/selection/outlook.js';
-import { Random } from '../../src/relay/routing/selection/weighted-draw.js';
-import { AppError, Clock } from '../../src/platform/shared/index.js';
+import { NoChannel, Random } from '../../src/relay/routing/selection/channel-status.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { HeldClock } from './held-clock.js';
 import { startOn } from './modules.js';

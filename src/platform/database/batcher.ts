@@ -1,3 +1,4 @@
+import type { DataSource, EntityManager } from 'typeorm';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Processes a batch. Outputs correspond to inputs by position. */
@@ -78,4 +79,20 @@ export class Batcher<Input, Output> {
 function rejectAll<Input, Output>(batch: readonly Waiting<Input, Output>[], outputs: number): void {
   const fault = new RangeError(`A batch of ${batch.length} inputs returned ${outputs} outputs.`);
   for (const { reject } of batch) reject(fault);
+}
+
+/**
+ * Runs `work` in a transaction that holds an advisory lock.
+ * @param lock of ADVISORY_LOCKS
+ * @returns the result of `work`; undefined, without running it, if another transaction holds the lock
+ */
+export function soleTransaction<T>(
+  dataSource: DataSource,
+  lock: number,
+  work: (manager: EntityManager) => Promise<T>,
+): Promise<T | undefined> {
+  return dataSource.transaction(async (manager) => {
+    const [row] = await manager.query<{ ours: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS ours', [lock]);
+    return row?.ours === true ? work(manager) : undefined;
+  });
 }

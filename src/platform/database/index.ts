@@ -1,8 +1,8 @@
 // PostgreSQL: the embedded server, TypeORM's data source, migrations and SQL files, connection pools, group commit, and
 // notifications between processes; closed last. Tables belong to the modules that use them.
 export { ADVISORY_LOCKS } from './advisory-locks.js';
-export { Batcher } from './batcher.js';
-export { compositeArray } from './composite.js';
+export { Batcher, soleTransaction } from './batcher.js';
+export { compositeArray, storableJson } from './composite.js';
 export { DatabaseHealth } from './database-health.js';
 export { DatabaseServer } from './database-server.js';
 export { DatabaseModule } from './database.module.js';
@@ -17,6 +17,4 @@ export { nanosColumn } from './nanos.column.js';
 export { Notifications, UNHEARD_CACHE_MS } from './notifications.js';
 export { DatabasePools } from './pools.js';
 export { processIdentity } from './process-identity.js';
-export { soleTransaction } from './sole-transaction.js';
-export { storableJson } from './storable-json.js';
 export { idIn, TOPICS } from './topics.js';

@@ -1,4 +1,4 @@
-import { storableJson } from './storable-json.js';
+import { storableJson } from './composite.js';
 
 describe('storableJson', () => {
   it('leaves out NUL and replaces half a surrogate pair', () => {

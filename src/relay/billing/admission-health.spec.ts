@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { DatabasePools } from '../../platform/database/index.js';
-import { AdmissionHealth } from './admission-health.js';
+import { AdmissionHealth } from './admission.js';
 
 describe('AdmissionHealth', () => {
   let isWritable: boolean;

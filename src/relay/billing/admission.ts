@@ -1,4 +1,7 @@
-import type { PriceSnapshot } from './price-snapshot.js';
+import { Injectable } from '@nestjs/common';
+import { DatabasePools } from '../../platform/database/index.js';
+import { monotonicMs, within } from '../../platform/shared/index.js';
+import type { PriceSnapshot } from './price.js';
 
 /** Admission request of a call; amounts in nanos. */
 export interface AdmissionRequest {
@@ -67,4 +70,63 @@ export interface ExtensionResult extends FundsLeft {
   readonly outcome: ExtensionOutcome;
   /** The increase, possibly less than requested; 0 unless 'extended'. */
   readonly granted: bigint;
+}
+
+/** How long the latest admission counts as evidence, in ms. */
+const RECENT_MS = 2000;
+/** Failed batches in a row that count as an outage; fewer are decided by a probe. */
+const MAX_FAILURES = 3;
+const PROBE_MS = 1000;
+/** How long the result of a probe is used, in ms: the endpoint is public. */
+const PROBE_LIFETIME_MS = 1000;
+
+/** The write of an admission, rolled back: without connections or disk space, or on a read-only server, both fail. */
+const PROBE = `
+  DO $$ BEGIN
+    INSERT INTO open_calls (id, account_id, key_id, hold, process_id, model, created_at, group_name, protocol, stream, effort,
+      ip, snapshot)
+    VALUES ('probe_' || gen_random_uuid(), '', '', 0, '', '', now(), '', '', false, '', '', '{}');
+    RAISE EXCEPTION USING ERRCODE = 'SWPRB';
+  EXCEPTION WHEN SQLSTATE 'SWPRB' THEN NULL;
+  END $$`;
+
+/** Whether calls can be admitted: as the latest admissions show, else by a write that is rolled back. */
+@Injectable()
+export class AdmissionHealth {
+  private failures = 0;
+  private latestMs = -Infinity;
+  private probe = { atMs: -Infinity, result: Promise.resolve(false) };
+
+  constructor(private readonly pools: DatabasePools) {}
+
+  /** The batch was processed, whatever its results. */
+  noteSuccess(): void {
+    this.failures = 0;
+    this.latestMs = monotonicMs();
+  }
+
+  /** The batch failed because of the database. */
+  noteFailure(): void {
+    this.failures += 1;
+    this.latestMs = monotonicMs();
+  }
+
+  /** Never rejects; takes a second at most. */
+  async check(): Promise<boolean> {
+    const nowMs = monotonicMs();
+    if (nowMs - this.latestMs < RECENT_MS) {
+      if (this.failures === 0) return true;
+      if (this.failures >= MAX_FAILURES) return false;
+    }
+    if (nowMs - this.probe.atMs >= PROBE_LIFETIME_MS) this.probe = { atMs: nowMs, result: this.canWrite() };
+    return this.probe.result;
+  }
+
+  private async canWrite(): Promise<boolean> {
+    const written = this.pools.admission.query(PROBE).then(
+      () => true,
+      () => false,
+    );
+    return (await within(written, PROBE_MS)) ?? false;
+  }
 }

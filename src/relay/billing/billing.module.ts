@@ -4,17 +4,15 @@ import { KeysModule } from '../../keys/index.js';
 import { MetricsModule } from '../../platform/metrics/index.js';
 import { TokensModule } from '../../protocols/tokens/index.js';
 import { UsageModule } from '../../usage/index.js';
-import { AdmissionHealth } from './admission-health.js';
-import { AdmissionTrial } from './admission-trial.js';
+import { AdmissionTrial } from './admission-line.js';
+import { AdmissionHealth } from './admission.js';
+import { CallMetrics, MoneyMetrics } from './billing-metrics.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
-import { CallMetrics, MoneyMetrics } from './billing-metrics.js';
-import { CallRecorder } from './call-recorder.js';
 import { NamedCalls } from './named-calls.js';
-import { SettlementQueue } from './settlement-queue.js';
-import { InterruptedCalls } from './sweeper/interrupted-calls.js';
+import { CallRecorder, SettlementQueue } from './settlement-queue.js';
 import { Presence, ProcessRepository, SweepTimings, ThisProcess } from './sweeper/presence.js';
-import { Sweeper } from './sweeper/sweeper.js';
+import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
 
 @Module({
   imports: [CatalogModule, KeysModule, MetricsModule, TokensModule, UsageModule],

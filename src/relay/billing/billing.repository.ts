@@ -3,21 +3,21 @@ import pg from 'pg';
 import { compositeArray, DatabasePools, isOutage, storableJson } from '../../platform/database/index.js';
 import { Clock, codeOf, newId, reasonOf } from '../../platform/shared/index.js';
 import { CallPartitions } from '../../usage/index.js';
-import type {
-  AdmissionOutcome,
-  AdmissionRequest,
-  AdmissionResult,
-  BudgetPeriod,
-  ExtensionOutcome,
-  ExtensionRequest,
-  ExtensionResult,
-  FundsLeft,
+import {
+  AdmissionHealth,
+  type AdmissionOutcome,
+  type AdmissionRequest,
+  type AdmissionResult,
+  type BudgetPeriod,
+  type ExtensionOutcome,
+  type ExtensionRequest,
+  type ExtensionResult,
+  type FundsLeft,
 } from './admission.js';
-import { AdmissionHealth } from './admission-health.js';
 import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
-import type { CallRow } from './call-row.js';
 import { MoneyMetrics } from './billing-metrics.js';
-import type { PriceSnapshot } from './price-snapshot.js';
+import type { CallRow } from './call-row.js';
+import type { PriceSnapshot } from './price.js';
 
 /** PostgreSQL: unique violation. */
 const ALREADY_THERE = '23505';

@@ -2,7 +2,7 @@ import type { Caller } from '../../keys/index.js';
 import { type AppError, errorReason, recordedMessage } from '../../platform/shared/index.js';
 import type { CallTrace, ProtocolId } from '../../protocols/contract/index.js';
 import type { BillingBasis, CallStatus } from './ending.js';
-import type { PriceSnapshot } from './price-snapshot.js';
+import type { PriceSnapshot } from './price.js';
 
 /** A row of `call_attempts`. Times in ms since its start; null: did not happen. */
 export interface AttemptRow {

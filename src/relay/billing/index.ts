@@ -2,8 +2,8 @@
 // platform/database/sql/), the charge of each ending, named calls, and closing the calls of dead processes. Prices are in
 // catalog, balances in wallet.
 export { accounted } from './accounted.js';
-export { AdmissionHealth } from './admission-health.js';
-export { AdmissionTrial, type TriedAdmission } from './admission-trial.js';
+export { AdmissionHealth } from './admission.js';
+export { AdmissionTrial, type TriedAdmission } from './admission-line.js';
 export { AttemptLog, type AttemptTarget } from './attempt-log.js';
 export { InsufficientQuota } from './billing.errors.js';
 export { BillingModule } from './billing.module.js';
@@ -15,6 +15,5 @@ export { type BillingPlan, type CallToAdmit, termsOf, termsToHold } from './plan
 export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePrices, unpricedTool } from './service-tier.js';
 export { type Admission, type CallTimes, Ticket } from './ticket.js';
-export { InterruptedCalls } from './sweeper/interrupted-calls.js';
+export { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
 export { SweepTimings } from './sweeper/presence.js';
-export { Sweeper } from './sweeper/sweeper.js';

@@ -1,19 +1,21 @@
-import { type Call, type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
 import type { CatalogGroup, CatalogModel, Pricing, TokenClass } from '../../catalog/index.js';
 import type { Caller } from '../../keys/index.js';
+import { type Call, type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
 import type { AdmissionRequest } from './admission.js';
 import { type HeldBeside, type HoldRequest, holdFor, promptToHold } from './hold.js';
 import {
-  dearestPrompt,
   costOf,
   costOfParts,
   costTerms,
+  dearestPrompt,
   exactCost,
   passTerms,
   type PricedPart,
+  type PriceSnapshot,
+  priceSnapshot,
   type PriceTerms,
+  withPassPrices,
 } from './price.js';
-import { type PriceSnapshot, priceSnapshot, withPassPrices } from './price-snapshot.js';
 import { IMAGE_TOOL, type Service, serviceToCharge, serviceToHold } from './service-tier.js';
 import { MAX_TOKENS_PER_GENERATED_IMAGE, maxUsesOf } from './usage-check.js';
 

@@ -1,3 +1,5 @@
+import type { Caller } from '../../keys/index.js';
+import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import {
   type Call,
   type CallSignal,
@@ -7,8 +9,6 @@ import {
   type TokenUsage,
   type Waits,
 } from '../../protocols/contract/index.js';
-import type { Caller } from '../../keys/index.js';
-import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { CountedTokens } from '../../protocols/tokens/index.js';
 import { AttemptLog, type AttemptTarget } from './attempt-log.js';
 import { AdmissionUnavailable, OutOfCredit, SettlementUnavailable } from './billing.errors.js';
@@ -17,7 +17,7 @@ import { type Ending, isPartial, type Progress } from './ending.js';
 import { promptByCount } from './hold.js';
 import { OutputCount, type Uncounted } from './output-count.js';
 import type { BillingPlan } from './plan.js';
-import type { PriceSnapshot } from './price-snapshot.js';
+import type { PriceSnapshot } from './price.js';
 import { boundedUsage, isBelievable, type UsageBounds } from './usage-check.js';
 
 const SUCCEEDED: Ending = { status: 'succeeded' };

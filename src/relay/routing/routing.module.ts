@@ -7,8 +7,7 @@ import { HealthLimits } from './health/channel-outcomes.js';
 import { CheckCalls } from './health/check-calls.js';
 import { CooldownRepository, SharedCooldowns } from './health/shared-cooldowns.js';
 import { ChannelSelection } from './selection/channel-selection.js';
-import { ChannelLoad } from './selection/channel-status.js';
-import { Random } from './selection/weighted-draw.js';
+import { ChannelLoad, Random } from './selection/channel-status.js';
 
 /** Metric of channels in use. */
 @Injectable()

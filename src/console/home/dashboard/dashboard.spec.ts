@@ -219,8 +219,8 @@ describe('the dashboard', () => {
   });
 
   it('shows new users three steps with one primary button', () => {
-    const stepsOf = (done: DashboardInput['done']) =>
-      dashboardView(input({ done })).steps?.map(({ title, done, ...step }) => [
+    const stepsOf = (setup: DashboardInput['done']) =>
+      dashboardView(input({ done: setup })).steps?.map(({ title, done, ...step }) => [
         title,
         done,
         'action' in step ? (step.action?.kind ?? 'plain') : undefined,

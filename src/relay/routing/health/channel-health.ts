@@ -1,11 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { Metrics } from '../../../platform/metrics/index.js';
 import { type AppError, Clock } from '../../../platform/shared/index.js';
-import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
-import { AccountBackOffs, type BackOff } from './account-backoffs.js';
 import { ChannelOutcomes, HealthLimits } from './channel-outcomes.js';
 import { CheckCalls, type CheckTarget, credentialSubjectOf, subjectOf } from './check-calls.js';
-import { classifyFailure, type Cooldown, type CredentialError, isOfCredential } from './cooldown.js';
+import {
+  AccountBackOffs,
+  type BackOff,
+  classifyFailure,
+  type Cooldown,
+  type CredentialError,
+  isOfCredential,
+} from './cooldown.js';
 import { SharedCooldowns } from './shared-cooldowns.js';
 
 /** Cooldowns that end within this time of each other count as one, in ms. */

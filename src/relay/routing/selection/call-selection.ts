@@ -5,9 +5,21 @@ import type { ChannelHealth } from '../health/channel-health.js';
 import { credentialSubjectOf } from '../health/check-calls.js';
 import { classifyFailure, type Cooldown, isOfCredential } from '../health/cooldown.js';
 import { ObservedAttempt } from '../health/observed-attempt.js';
-import { type AvailableChannel, type ChannelLoad, type ChannelStatus, channelStatus } from './channel-status.js';
-import { type CallOutlook, drawnBy, type NoChannel, precedence, prospectsOf, Shortage } from './outlook.js';
-import { type Affinity, type Random, ringingTime } from './weighted-draw.js';
+import {
+  type Affinity,
+  type AvailableChannel,
+  type CallOutlook,
+  type ChannelLoad,
+  type ChannelStatus,
+  channelStatus,
+  drawnBy,
+  type NoChannel,
+  precedence,
+  prospectsOf,
+  type Random,
+  ringingTime,
+  Shortage,
+} from './channel-status.js';
 
 /** Where an earlier response came from. */
 export interface ResponseOrigin {

@@ -9,9 +9,7 @@ import { Clock } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import { ChannelHealth } from '../health/channel-health.js';
 import { CallSelection, type SelectionQuery } from './call-selection.js';
-import { ChannelLoad } from './channel-status.js';
-import type { CallOutlook } from './outlook.js';
-import { Random } from './weighted-draw.js';
+import { type CallOutlook, ChannelLoad, Random } from './channel-status.js';
 
 /** All channels of a model from the view of a call. */
 export interface ModelOutlook extends CallOutlook {

@@ -1,11 +1,56 @@
 import { Injectable } from '@nestjs/common';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { Config } from '../../../platform/config/index.js';
-import type { Clock } from '../../../platform/shared/index.js';
-import type { BackOff } from '../health/account-backoffs.js';
+import { AppError, type Clock, type ErrorKind } from '../../../platform/shared/index.js';
+import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import { credentialSubjectOf } from '../health/check-calls.js';
-import { type Cooldown, stageOf } from '../health/cooldown.js';
+import { type BackOff, type Cooldown, type CooldownReason, stageOf } from '../health/cooldown.js';
+
+/** Seeds the draw, so that a conversation gets the same channel every time in every process. */
+export type Affinity = number;
+
+const FNV_OFFSET = 0x81_1c_9d_c5;
+const FNV_PRIME = 0x01_00_01_93;
+const TWO_TO_32 = 2 ** 32;
+
+/** A hash of whatever identifies the conversation. */
+export const affinityOf = (...names: readonly string[]): Affinity =>
+  names.reduce((hash, name) => hashed(`${name}\n`, hash), FNV_OFFSET);
+
+/**
+ * When an exponential clock with the weight as its rate rings; the first clock wins. Each wins in proportion to its
+ * weight, also after others are left out. With an affinity the times are deterministic: a conversation keeps its
+ * channel, moves to the next one while that is out, and returns; adding or removing a channel only moves its own share.
+ */
+export function ringingTime(weight: number, name: string, affinity: Affinity | undefined, random: Random): number {
+  const chance = affinity === undefined ? random.next() : mixed(hashed(name, affinity)) / TWO_TO_32;
+  return -Math.log(1 - chance) / weight;
+}
+
+/** FNV-1a, continued from an earlier hash. */
+function hashed(text: string, before: number): number {
+  let hash = before;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+  return hash >>> 0;
+}
+
+/** Finalizer of MurmurHash3: every output bit depends on every input bit. */
+function mixed(hash: number): number {
+  let bits = hash;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85_eb_ca_6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2_b2_ae_35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/** Injected, so that tests can control it. */
+@Injectable()
+export class Random {
+  /** In [0, 1). */
+  next(): number {
+    return Math.random();
+  }
+}
 
 /** A credential of a channel. */
 interface CredentialChoice {
@@ -101,5 +146,111 @@ export class ChannelLoad {
     const others = (this.running.get(id) ?? 0) - 1;
     if (others > 0) this.running.set(id, others);
     else this.running.delete(id);
+  }
+}
+
+/** A channel that a call could use. */
+export interface Prospect extends AvailableChannel {
+  /** Share of calls without affinity that try it first: 0 to 1. */
+  readonly firstShare: number;
+}
+
+/** What a call would use now, without side effects or randomness. */
+export interface CallOutlook {
+  /** In likely order; by weight where chance decides. */
+  readonly prospects: readonly Prospect[];
+  readonly hindered: readonly UnavailableChannel[];
+  /** The error if no channel is available. */
+  readonly shortage: NoChannel | undefined;
+}
+
+/** Available channels in order, with their shares. */
+export function prospectsOf(standings: readonly ChannelStatus[], protocol: ProtocolId): readonly Prospect[] {
+  const ordered = standings
+    .filter((standing) => standing.isAskable)
+    .toSorted(
+      ({ channel: one }, { channel: other }) =>
+        precedence(one, other, protocol) || drawnBy(other) - drawnBy(one) || one.name.localeCompare(other.name),
+    );
+  const [first] = ordered;
+  if (first === undefined) return [];
+  const isFirst = ({ channel }: AvailableChannel): boolean => precedence(channel, first.channel, protocol) === 0;
+  const all = ordered.filter(isFirst).reduce((sum, { channel }) => sum + drawnBy(channel), 0);
+  return ordered.map((one) => ({ ...one, firstShare: isFirst(one) ? drawnBy(one.channel) / all : 0 }));
+}
+
+type Placed = Pick<Channel, 'tier' | 'protocol' | 'weight'>;
+
+/**
+ * Negative if the first channel precedes: by tier, then the client's own protocol, then a positive weight. 0: chance
+ * decides by weight.
+ */
+export function precedence(one: Placed, other: Placed, protocol: ProtocolId): number {
+  if (one.tier !== other.tier) return one.tier - other.tier;
+  const isNative = Number(other.protocol === protocol) - Number(one.protocol === protocol);
+  return isNative || Number(one.weight === 0) - Number(other.weight === 0);
+}
+
+/** Weight for drawing; channels of weight 0 are drawn equally. */
+export const drawnBy = ({ weight }: Placed): number => (weight === 0 ? 1 : weight);
+
+/** Max wait suggested to clients. */
+const LONGEST_WAIT_SECONDS = 60;
+/** Suggested wait if unknown: a full channel or a running probe is resolved quickly. */
+const MOMENT_SECONDS = 1;
+const UNKNOWN_WAIT_SECONDS = 10;
+
+/** No channel, or no further channel, is available. */
+export class NoChannel extends AppError {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    retryAfterSeconds: number | undefined,
+    /** Waiting does not help: all were tried, or there is none. */
+    readonly isExhausted: boolean,
+  ) {
+    super(kind, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  }
+
+  static for(model: string, retryAfterSeconds = UNKNOWN_WAIT_SECONDS, isExhausted = true): NoChannel {
+    const message = `No channel can serve the model "${model}" right now. Please try again in ${retryAfterSeconds}s. If this persists, contact an administrator.`;
+    return new NoChannel('server_is_overloaded', message, retryAfterSeconds, isExhausted);
+  }
+}
+
+/** Collects why channels cannot be called now. */
+export class Shortage {
+  private readonly reasons = new Set<CooldownReason | 'full'>();
+  private waitMs = Infinity;
+
+  constructor(private readonly nowMs: number) {}
+
+  add({ isFull, rests }: Pick<UnavailableChannel, 'isFull' | 'rests'>): void {
+    if (isFull) this.note('full', MOMENT_SECONDS * 1000);
+    for (const { reason, untilMs } of rests) this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
+  }
+
+  /** The error for the client if no channel is left. */
+  errorFor(model: string): NoChannel {
+    if (this.reasons.size === 0) return NoChannel.for(model);
+    const seconds = Math.min(Math.ceil(this.waitMs / 1000), LONGEST_WAIT_SECONDS);
+    if (this.isOnly('rate_limit')) {
+      const message = `All channels of the model "${model}" are at their rate limits. Please try again in ${seconds}s.`;
+      return new NoChannel('rate_limit_exceeded', message, seconds, false);
+    }
+    if (this.isOnly('refused')) {
+      const message = "The upstream rejected the relay's credential. Contact an administrator.";
+      return new NoChannel('upstream_auth', message, undefined, false);
+    }
+    return NoChannel.for(model, seconds, false);
+  }
+
+  private note(reason: CooldownReason | 'full', waitMs: number): void {
+    this.reasons.add(reason);
+    this.waitMs = Math.min(this.waitMs, waitMs);
+  }
+
+  private isOnly(reason: CooldownReason): boolean {
+    return this.reasons.size === 1 && this.reasons.has(reason);
   }
 }

@@ -1,5 +1,5 @@
 import type { CooldownReason } from '../health/cooldown.js';
-import { Shortage } from './outlook.js';
+import { Shortage } from './channel-status.js';
 
 const NOW = 1_000_000;
 

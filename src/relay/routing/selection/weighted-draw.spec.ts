@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../../../test/support/seeded-random.js';
-import { affinityOf, ringingTime } from './weighted-draw.js';
+import { affinityOf, ringingTime } from './channel-status.js';
 
 const ROUNDS = 10_000;
 const WEIGHTS = { a: 100, b: 300, c: 600 } as const;
