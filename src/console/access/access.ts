@@ -43,7 +43,6 @@ import {
 const open = (access: Access): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, access), UseGuards(VisitGuard), UseInterceptors(PageInterceptor));
 
-/** A public page. */
 export const Public = (): MethodDecorator & ClassDecorator => open('public');
 /** Requires a signed-in user, even with a temporary password. */
 export const TemporaryPassword = (): MethodDecorator & ClassDecorator => open('temporary-password');
@@ -60,7 +59,6 @@ export const Operator = (): MethodDecorator & ClassDecorator =>
 /** Who may open a page, in ascending order of requirements. */
 export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'operator';
 
-/** Metadata key of a handler's or controller's access level. */
 export const ACCESS = 'switchboard:access';
 
 /** Attributes changes by handlers of admin pages to their visitor. */
@@ -73,11 +71,6 @@ class ActingInterceptor implements NestInterceptor {
     return new Observable((subscriber) => actingAs(actor, () => next.handle().subscribe(subscriber)));
   }
 }
-
-/** Where users with a temporary password are redirected. */
-const OWN_PASSWORD_PAGE = '/choose-password';
-/** Where users who must set up a second factor are redirected. */
-const SECOND_FACTOR_PAGE = '/account/second-factor';
 
 /**
  * Guards every page: identifies the visitor, redirects to required steps, and accepts forms only from our own pages in
@@ -151,22 +144,20 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');
 
-interface FirstStep {
-  readonly page: string;
-  readonly access: Access;
-}
-
 /** What the user must do first; undefined: nothing. Verification has public pages. */
-function firstStep({ passwordIsTemporary, verified, secondFactorMissing }: Visitor): FirstStep | undefined {
-  if (passwordIsTemporary) return { page: OWN_PASSWORD_PAGE, access: 'temporary-password' };
-  return verified && secondFactorMissing ? { page: SECOND_FACTOR_PAGE, access: 'second-factor' } : undefined;
+function firstStep({
+  passwordIsTemporary,
+  verified,
+  secondFactorMissing,
+}: Visitor): { page: string; access: Access } | undefined {
+  if (passwordIsTemporary) return { page: '/choose-password', access: 'temporary-password' };
+  return verified && secondFactorMissing ? { page: '/account/second-factor', access: 'second-factor' } : undefined;
 }
 
 /** The step itself, and forms on its page: sign-out and theme. */
 const isOpenBefore = (step: Access, access: Access, method: string): boolean =>
   access === step || (access === 'public' && method === 'POST');
 
-/** Metadata key of handlers that require a recent sign-in. */
 export const RECENT_SIGN_IN = 'recent-sign-in';
 
 /** Whether the submitted form has no effect, such as adding a row or a preview. */
@@ -194,25 +185,12 @@ class RecentSignInInterceptor implements NestInterceptor {
     const { password, ...fields } = (request.body ?? {}) as FormBody;
     if (isDraft(fields)) return next.handle();
     if (this.recent.needed(visitor)) {
-      const form = await this.confirmed(() => this.recent.confirm(visitor, textIn(password)), password);
-      if (form !== undefined) return of(confirmPage(request, fields, form));
+      const form = password === undefined ? Form.empty<ConfirmedForm>() : Form.read(ConfirmedForm, { password });
+      const isConfirmed = await form.succeeds(() => this.recent.confirm(visitor, textIn(password)));
+      if (!isConfirmed) return of(confirmPage(request, fields, form));
     }
     request.body = fields;
     return next.handle();
-  }
-
-  /** Undefined if the password is correct; otherwise the form to show. */
-  private async confirmed(
-    confirm: () => Promise<void>,
-    password: FormBody[string] | undefined,
-  ): Promise<Form<ConfirmedForm> | undefined> {
-    if (password === undefined) return Form.empty();
-    const form = Form.read(ConfirmedForm, { password });
-    const isConfirmed = await form.attempt(async () => {
-      await confirm();
-      return true;
-    });
-    return isConfirmed === true ? undefined : form;
   }
 }
 
@@ -237,14 +215,12 @@ function confirmPage({ url, headers }: FastifyRequest, fields: FormBody, form: F
 
 const textIn = (value: FormBody[string] = ''): string => (typeof value === 'string' ? value : (value[0] ?? ''));
 
-/** The path of a URL without its origin. */
 function pathIn(address: string | undefined): string {
   if (address === undefined || !URL.canParse(address)) return '/';
   const { pathname, search } = new URL(address);
   return `${pathname}${search}`;
 }
 
-/** Signs a browser in and out. */
 @Injectable()
 export class BrowserSignIn {
   constructor(
@@ -252,10 +228,13 @@ export class BrowserSignIn {
     private readonly cookies: VisitCookies,
   ) {}
 
-  /** Starts a session under a new token; an earlier session of the browser ends. */
-  async begin(accountId: string, kept: boolean, visit: Visit, reply: FastifyReply): Promise<void> {
+  /**
+   * Starts a session under a new token; an earlier session of the browser ends.
+   * @param isPersistent whether it survives closing the browser
+   */
+  async begin(accountId: string, isPersistent: boolean, visit: Visit, reply: FastifyReply): Promise<void> {
     const token = this.cookies.newToken();
-    const maxAgeSeconds = await this.sessions.start(accountId, token, kept, visit);
+    const maxAgeSeconds = await this.sessions.start(accountId, token, isPersistent, visit);
     await this.end(visit);
     this.cookies.setToken(reply, token, maxAgeSeconds);
   }

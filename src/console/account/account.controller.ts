@@ -43,7 +43,6 @@ class ProfileForm {
   readonly timeZone: string = '';
 }
 
-/** Account details and sessions. */
 @Controller('account')
 @SignedIn()
 export class AccountController {
@@ -68,15 +67,12 @@ export class AccountController {
     @CurrentVisitor() visitor: Visitor,
   ): Promise<Page | Redirect> {
     const form = Form.read(ProfileForm, body);
-    const done = await form.attempt((profile) => this.changed(visitor, profile));
-    return done ? new Redirect('/account', { tone: 'ok', title: 'Saved' }) : this.page(visit, visitor, form);
-  }
-
-  private async changed({ accountId }: Visitor, { name, timeZone }: ProfileForm): Promise<true> {
-    await this.timeZones.check(timeZone);
-    await this.accounts.rename(accountId, name);
-    await this.accounts.setTimeZone(accountId, timeZone);
-    return true;
+    const isSaved = await form.succeeds(async ({ name, timeZone }) => {
+      await this.timeZones.check(timeZone);
+      await this.accounts.rename(visitor.accountId, name);
+      await this.accounts.setTimeZone(visitor.accountId, timeZone);
+    });
+    return isSaved ? new Redirect('/account', { tone: 'ok', title: 'Saved' }) : this.page(visit, visitor, form);
   }
 
   private async page({ theme }: Visit, visitor: Visitor, form: Form<ProfileForm>): Promise<Page> {
@@ -95,7 +91,6 @@ export class AccountController {
   }
 }
 
-/** A row of the session list. */
 interface SessionView {
   readonly id: string;
   readonly browser: string;
@@ -103,7 +98,6 @@ interface SessionView {
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
   readonly expiresAt: Date;
-  /** The session of this request. */
   readonly current: boolean;
 }
 
@@ -126,7 +120,6 @@ const themeOptions = (theme: 'light' | 'dark' | undefined) => [
   { value: 'dark', label: 'Dark', chosen: theme === 'dark' },
 ];
 
-/** Ends other sessions. */
 @Controller('account/sessions')
 @SignedIn()
 export class AccountSessionsController {

@@ -27,7 +27,6 @@ const SAVED = {
   text: 'Thresholds that are already crossed are reported immediately.',
 } as const;
 
-/** Settings of email alerts. */
 @Controller('account/alerts')
 @SignedIn()
 export class AlertsController {
@@ -64,7 +63,6 @@ export class AlertsController {
     return new Page('account/alerts', { title: 'Alerts', width: 'narrow', data });
   }
 
-  /** Suggests a threshold. */
   private async walletHint(accountId: string): Promise<string> {
     const { pace = ZERO } = await this.outlook.of(accountId, this.clock.date());
     if (pace === ZERO) return 'Set it to what you spend in a few days.';
@@ -86,7 +84,6 @@ function suggestedThreshold(perDay: Nanos): Nanos {
 
 const CENT = nanos(10_000_000n);
 
-/** Value of a selected checkbox; a cleared one is not sent. */
 const CHECKED = 'yes';
 
 const Checkbox = (): PropertyDecorator => IsIn([CHECKED, ''], { message: 'Select or clear the checkbox.' });
@@ -136,7 +133,6 @@ const settingsOf = (form: AlertsForm): AlertSettings => ({
   unusualVolume: form.unusualVolume === CHECKED,
 });
 
-/** Form values of the settings. */
 const valuesOf = (settings: AlertSettings): FormBody => ({
   walletBelow: settings.walletBelow === ZERO ? '' : formatUsd(settings.walletBelow),
   quotaPercent: numberText(settings.quotaPercent),

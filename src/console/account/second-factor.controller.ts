@@ -134,7 +134,6 @@ const OFF = {
   text: 'All other sessions are signed out.',
 } as const;
 
-/** Turns two-factor authentication off. */
 @Controller('account/second-factor/off')
 @SignedIn()
 export class TurnOffController {
@@ -153,11 +152,8 @@ export class TurnOffController {
   async turnOff(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(BothFactorsForm, body);
     try {
-      const done = await form.attempt(async (given) => {
-        await this.own.turnOff(visitor, given);
-        return true;
-      });
-      return done ? toAccount(OFF) : this.page(visitor, form);
+      const isOff = await form.succeeds((given) => this.own.turnOff(visitor, given));
+      return isOff ? toAccount(OFF) : this.page(visitor, form);
     } catch (error) {
       if (error instanceof SecondFactorIsOff) return toAccount(OFF_ALREADY);
       throw error;
@@ -204,7 +200,6 @@ const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: boolean
     data: { form, passwordNeeded, required: visitor.secondFactorMissing, crumbs: crumbsTo(TITLE) },
   });
 
-/** Shows the QR code and asks for the first code. */
 const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Page =>
   new Page('account/second-factor-set-up', {
     title: 'Set up your app',
@@ -220,7 +215,6 @@ const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: st
     data: { title, text: codes.join('\n'), required: visitor.secondFactorMissing, crumbs: crumbsTo('Recovery codes') },
   });
 
-/** A form with password and code. */
 const bothFactorsPage = (view: string, title: string, visitor: Visitor, form: Form<object>): Page =>
   new Page(`account/${view}`, {
     title,

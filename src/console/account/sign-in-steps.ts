@@ -14,7 +14,6 @@ import { Clock } from '../../platform/shared/index.js';
 import { BrowserSignIn } from '../access/index.js';
 import { FormOrigin, VisitCookies } from '../web/index.js';
 
-/** Lifetime of a pending sign-in. */
 export const PENDING_MINUTES = 10;
 
 /** A sign-in with a correct password that waits for its code. */
@@ -22,7 +21,6 @@ export interface PendingSignIn {
   readonly accountId: string;
   /** Whether the browser stays signed in when closed. */
   readonly kept: boolean;
-  /** Local path to open afterwards. */
   readonly next: string;
 }
 

@@ -54,11 +54,20 @@ export class SignInController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page | Redirect> {
     const form = Form.read(SignInForm, body);
-    const account = await this.attempt(form, visit);
-    if (account instanceof TooManyTries) return this.throttled(form, body['next'], account, reply);
-    if (account === undefined) return this.page(form, body['next']);
-    const signIn = { accountId: account.id, kept: body['remember'] !== undefined, next: nextIn(body['next']) };
-    return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
+    const { next, remember } = body;
+    try {
+      const account = await form.attempt(({ email, password }) =>
+        this.signIn.check({ email, password: new Secret(password), ip: visit.ip }),
+      );
+      if (account === undefined) return this.page(form, next);
+      const signIn = { accountId: account.id, kept: remember !== undefined, next: nextIn(next) };
+      return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
+    } catch (error) {
+      if (!(error instanceof TooManyTries)) throw error;
+      form.refuse('password', error.message);
+      void reply.header('retry-after', error.retryAfterSeconds);
+      return this.page(form, next, 429);
+    }
   }
 
   @Post('sign-out')
@@ -67,35 +76,13 @@ export class SignInController {
     return new Redirect('/sign-in', { tone: 'ok', title: 'Signed out' });
   }
 
-  private attempt(form: Form<SignInForm>, { ip }: Visit) {
-    return form
-      .attempt(({ email, password }) => this.signIn.check({ email, password: new Secret(password), ip }))
-      .catch((error: unknown) => {
-        if (error instanceof TooManyTries) return error;
-        throw error;
-      });
-  }
-
   private page(form: Form<SignInForm>, next: unknown, status?: number): Page {
     const idle = idleTime(this.settings.current().signIn.sessionIdleHours);
     const data = { form, next: nextIn(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
-    return new Page('auth/sign-in', {
-      title: 'Sign in',
-      layout: 'auth',
-      data,
-      ...(status !== undefined && { status }),
-    });
-  }
-
-  /** The same page with the time of the next attempt. */
-  private throttled(form: Form<SignInForm>, next: unknown, error: TooManyTries, reply: FastifyReply): Page {
-    form.refuse('password', error.message);
-    void reply.header('retry-after', error.retryAfterSeconds);
-    return this.page(form, next, 429);
+    return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, status });
   }
 }
 
-/** The requested local path. */
 const nextIn = (next: unknown): string => localPath(typeof next === 'string' ? next : undefined);
 
 class SignInCodeForm {
@@ -103,7 +90,6 @@ class SignInCodeForm {
   @IsNotEmpty({ message: 'Enter the code from your app, or a recovery code.' })
   readonly code: string = '';
 
-  /** Return path of the page. */
   @IsOptional()
   readonly with?: unknown;
 }
@@ -139,8 +125,10 @@ export class SignInCodeController {
       const next = await form.attempt(({ code }) => this.entered(pending, code, visit, reply));
       return next ?? codePage(form, body['with']);
     } catch (error) {
-      if (error instanceof TooManyTries) return throttledCodePage(form, body['with'], error, reply);
-      throw error;
+      if (!(error instanceof TooManyTries)) throw error;
+      form.refuse('code', error.message);
+      void reply.header('retry-after', error.retryAfterSeconds);
+      return codePage(form, body['with'], 429);
     }
   }
 
@@ -154,19 +142,7 @@ export class SignInCodeController {
 
 function codePage(form: Form<SignInCodeForm>, way: unknown, status?: number): Page {
   const data = { form, recovery: way === 'recovery' };
-  return new Page('auth/sign-in-code', {
-    title: 'Enter your code',
-    layout: 'auth',
-    data,
-    ...(status !== undefined && { status }),
-  });
-}
-
-/** The same page with the time of the next attempt. */
-function throttledCodePage(form: Form<SignInCodeForm>, way: unknown, error: TooManyTries, reply: FastifyReply): Page {
-  form.refuse('code', error.message);
-  void reply.header('retry-after', error.retryAfterSeconds);
-  return codePage(form, way, 429);
+  return new Page('auth/sign-in-code', { title: 'Enter your code', layout: 'auth', data, status });
 }
 
 const recoveryFlash = ({ codesLeft }: AcceptedCode): Flash | undefined =>

@@ -2,7 +2,6 @@ import type { CatalogGroup, OfferedModel } from '../../catalog/index.js';
 import type { ProtocolAdapter, ProtocolId } from '../../protocols/contract/index.js';
 import { protocolNames } from '../web/index.js';
 
-/** A protocol as pages show it. */
 export interface ProtocolEndpoint {
   readonly id: ProtocolId;
   /** `Chat Completions` */
@@ -15,7 +14,6 @@ export interface ProtocolEndpoint {
   readonly base: string;
 }
 
-/** A protocol in which a model is available. */
 export interface Endpoint extends ProtocolEndpoint {
   /** Whether requests and responses are translated because no channel supports it natively. */
   readonly translated: boolean;

@@ -16,7 +16,6 @@ interface LandingInput {
   readonly base: string;
 }
 
-/** Placeholder while there are no models. */
 const ANY_MODEL: CallableModel = { name: 'MODEL', protocols: ['responses'] };
 
 export function landingView({ group, models, protocols, base }: LandingInput) {
@@ -47,7 +46,6 @@ function firstCall(models: readonly CallableModel[], base: string): string {
   return calls.find((call) => call !== undefined) ?? '';
 }
 
-/** Cost of a sample call at current prices. */
 interface Receipt {
   readonly model: string;
   readonly promptTokens: number;

@@ -26,7 +26,6 @@ interface CountedResponses {
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
-/** Time limit of a count. */
 const LIMIT_MS = 3000;
 /** A count is cached for this long, or for a multiple of its duration if that is longer. */
 const MIN_CACHED_MS = 15_000;
@@ -98,7 +97,6 @@ export class StatusController {
     return new Page('home/status', { title: 'Status', data });
   }
 
-  /** Models of all groups that the visitor may use. */
   private modelsOf(visitor: Visitor | undefined): readonly string[] {
     const names = this.offer
       .groupsFor(visitor)
@@ -112,11 +110,8 @@ const OPERATIONAL = 0.995;
 const MAJORITY = 0.5;
 
 interface StatusInput {
-  /** Names of the models that the visitor can call. */
   readonly models: readonly string[];
-  /** Undefined until a count has succeeded. */
   readonly counted: CountedResponses | undefined;
-  /** Whether the service accepts calls. */
   readonly takesCalls: boolean;
   readonly timeZone: string;
 }

@@ -4,13 +4,11 @@ import { AppError } from '../../platform/shared/index.js';
 import { Public } from '../access/index.js';
 import { Page } from '../web/index.js';
 
-/** The administrator's terms of use. */
 @Controller('terms')
 @Public()
 export class TermsController {
   constructor(private readonly settings: Settings) {}
 
-  /** @throws AppError if there are none */
   @Get()
   show(): Page {
     const { terms } = this.settings.current().site;
@@ -19,14 +17,12 @@ export class TermsController {
   }
 }
 
-/** A link, or text. */
 interface Piece {
   readonly text: string;
   /** Undefined for text. */
   readonly href?: string;
 }
 
-/** The pieces of each line. */
 type Paragraph = readonly (readonly Piece[])[];
 
 /** URLs and email addresses, without punctuation that follows them. */

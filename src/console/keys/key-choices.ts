@@ -24,7 +24,6 @@ export class KeyChoices {
     private readonly address: BaseAddress,
   ) {}
 
-  /** Limits that apply where a key has none of its own. */
   defaultLimits(): Limits {
     return this.catalog.current().usualLimits.key;
   }
@@ -39,7 +38,6 @@ export class KeyChoices {
     return [{ value: key.group, label: `${key.group}, ${UNAVAILABLE}` }, ...offered];
   }
 
-  /** Descriptions of the groups that have one. */
   groupsHint(visitor: Visitor): string {
     const described = this.offer.groupsFor(visitor).filter(({ description }) => description !== '');
     return described.map(({ name, description }) => `${name}: ${description}`).join(' · ');
@@ -61,7 +59,6 @@ export class KeyChoices {
     return [...offered, ...gone.map((value) => ({ value, label: value, text: UNAVAILABLE }))];
   }
 
-  /** Display text of the key's group. */
   groupOf({ group }: OwnKey): string {
     const found = this.catalog.current().groups.get(group);
     return found === undefined ? `${group}, ${UNAVAILABLE}` : groupText(found);

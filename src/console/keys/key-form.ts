@@ -28,11 +28,9 @@ const Rate = (): PropertyDecorator =>
     max: LARGEST_LIMIT,
   });
 
-/** Checkboxes of one name: none, one, or several checked. */
 const CheckboxList = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
 
-/** Value of a checked checkbox. */
 const CHECKED = 'yes';
 
 const Checkbox = (): PropertyDecorator => IsIn([CHECKED, ''], { message: 'Select or clear the checkbox.' });
@@ -68,7 +66,6 @@ export class KeyForm {
   @Rate()
   readonly concurrency: string = '';
 
-  /** The last valid day. */
   @ValidateBy(
     {
       name: 'isDayOrNothing',
@@ -121,7 +118,6 @@ export class ConfirmForm {
   readonly confirm: string = '';
 }
 
-/** Form values of a key's settings. */
 export const valuesOf = (key: OwnKey, timeZone: string): FormBody => ({
   name: key.name,
   group: key.group,

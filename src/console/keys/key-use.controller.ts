@@ -22,7 +22,6 @@ import {
 import { KeyChoices } from './key-choices.js';
 import { badgeOf, crumbsTo, expiryView, limitsOf, noticeText } from './key.view.js';
 
-/** Ranges of the page; the log has the same. */
 const RANGES = [
   { name: '24h', label: '24 hours' },
   { name: '7d', label: '7 days' },
@@ -34,7 +33,6 @@ interface PagePlace {
   /** Of the page, without a query. */
   readonly path: string;
   readonly crumbs: readonly { readonly href?: string; readonly label: string }[];
-  /** URL of the key's calls in a range. */
   readonly log: (range: string) => string;
   /** Whether the reader owns the key and can change it. */
   readonly own: boolean;

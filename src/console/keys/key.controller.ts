@@ -19,7 +19,6 @@ import { KeyChoices } from './key-choices.js';
 import { ConfirmForm, KeyChangeForm, RaiseForm, settingsOf, valuesOf } from './key-form.js';
 import { badgeOf, crumbsTo, defaultHints, expiryView, limitsOf, limitsText, paceText } from './key.view.js';
 
-/** Submitted forms to show again. */
 interface SubmittedForms {
   readonly settings?: Form<KeyChangeForm>;
   readonly raise?: Form<RaiseForm>;

@@ -41,7 +41,6 @@ export function limitsText({ quota, budgets }: OwnKey): string {
   return [...total, ...each].join(', ') || 'No limit';
 }
 
-/** More networks are shown as a count. */
 const MAX_NAMED_NETWORKS = 2;
 
 /** Empty: usable from anywhere. */
@@ -122,7 +121,6 @@ const BUDGETS = [
   ['monthly', 'Monthly budget', 'this month'],
 ] as const;
 
-/** The key's limits, quota first. */
 export const limitsOf = ({ quota, used, held, budgets }: ApiKey): readonly LimitView[] => [
   ...(quota === undefined ? [] : [limitView('Quota', { limit: quota, used, held }, 'in all')]),
   ...BUDGETS.flatMap(([name, label, period]) => {
@@ -196,9 +194,7 @@ interface KeyNoticeText {
   readonly title: string;
   /** Predicate that follows the key's name: `was used from …`. */
   readonly text: string;
-  /** Label of the button that acknowledges it. */
   readonly known: string;
-  /** URL of the key's calls on that day. */
   readonly calls: string;
 }
 

@@ -36,11 +36,9 @@ import { LeakedKeyController } from './leaked-key.controller.js';
 type ListQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const MAX_TEXT = 100;
-/** Maximum length of a key. */
 const MAX_SECRET = 512;
 const LIST = 'keys';
 
-/** An account's keys: list and creation. */
 @Controller('keys')
 @SignedIn()
 class KeysController {

@@ -98,7 +98,6 @@ export class LeakedKeyController {
     }
   }
 
-  /** The next name that is free in the account. */
   private async freeName({ accountId }: Visitor, name: string): Promise<string> {
     let free = successorOf(name);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {

@@ -16,7 +16,6 @@ class EmailForm {
   readonly currentPassword: string = '';
 }
 
-/** Changes the email address, confirmed by a code sent to it. */
 @Controller('account/email')
 @SignedIn()
 export class AccountEmailController {

@@ -55,8 +55,8 @@ export class PasswordController {
     const link = await this.link(t);
     const form = Form.read(ResetForm, body);
     if (link?.state !== 'open') return resetPage(link, t, Form.empty());
-    const done = await form.attempt(({ password }) => this.chosen(t, password));
-    return done ? new Redirect('/sign-in', CHANGED) : resetPage(link, t, form);
+    const isSet = await form.succeeds(({ password }) => this.resets.choose(String(t), new Secret(password)));
+    return isSet ? new Redirect('/sign-in', CHANGED) : resetPage(link, t, form);
   }
 
   @Post('reset/renew')
@@ -65,12 +65,6 @@ export class PasswordController {
     return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), ifSentJustNow('/sign-in'));
   }
 
-  private async chosen(t: unknown, password: string): Promise<true> {
-    await this.resets.choose(String(t), new Secret(password));
-    return true;
-  }
-
-  /** Undefined if the link is invalid. */
   private link(t: unknown): Promise<OpenedLink | undefined> {
     return this.resets.open(typeof t === 'string' ? t : '').catch((error: unknown) => {
       if (error instanceof LinkRefused) return undefined;

@@ -52,15 +52,12 @@ class RegistrationController {
   ): Promise<Page | Redirect> {
     const form = Form.read(RegistrationForm, body);
     const token = this.cookies.newToken();
-    const started = await form.attempt((value) => this.start(value, this.forms.tokenFor(token), ip));
-    if (started === undefined) return this.page(form);
+    const isStarted = await form.succeeds(({ password, ...entered }) =>
+      this.registrations.begin({ ...entered, password: new Secret(password) }, this.forms.tokenFor(token), ip),
+    );
+    if (!isStarted) return this.page(form);
     this.cookies.setToken(reply, token);
     return new Redirect('/verify');
-  }
-
-  private async start({ password, ...entered }: RegistrationForm, visitKey: string, ip: string): Promise<true> {
-    await this.registrations.begin({ ...entered, password: new Secret(password) }, visitKey, ip);
-    return true;
   }
 
   private page(form: Form<RegistrationForm>): Page {

@@ -21,7 +21,6 @@ import { AppError, Clock } from '../../platform/shared/index.js';
 import { BrowserSignIn, Public, Unverified } from '../access/index.js';
 import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
 
-/** Asks for the code from the email. */
 @Controller('verify')
 @Public()
 export class VerifyController {
@@ -177,7 +176,6 @@ export function asCodeError(error: unknown): never {
   throw new AppError('invalid_request', error.message, { param: 'code' });
 }
 
-/** Redirects with a warning if an email was requested too soon. */
 export const ifSentJustNow =
   (to: string) =>
   (error: unknown): Redirect => {
@@ -185,7 +183,6 @@ export const ifSentJustNow =
     throw error;
   };
 
-/** The email that contained the code. */
 interface SentMail {
   readonly email: string;
   readonly minutes: number;

@@ -6,7 +6,7 @@ import { callSteps } from './call-steps.js';
 
 const REFUSED: Partial<RecordedCall> = { status: 'refused', cost: nanos(0n), attempts: 0, durationMs: 12 };
 
-/** What stands in the table: name, at, took, outcome. */
+/** Name, start, duration and outcome. */
 const rows = (call: Partial<RecordedCall>, attempts: readonly CallAttempt[] = [], asOperator = false) =>
   callSteps(aRecordedCall(call), attempts, asOperator).map(({ name, atMs, tookMs, outcome }) => [
     name,
@@ -50,8 +50,8 @@ describe('callSteps', () => {
   });
 
   it('shows the pause before a retry and other time between attempts', () => {
-    const fault = { outcome: 'server_is_overloaded', upstreamStatus: 503, firstTokenMs: null, durationMs: 100 };
-    const failed = aCallAttempt({ ...fault, headersMs: 90, firstByteMs: 90 });
+    const failure = { outcome: 'server_is_overloaded', upstreamStatus: 503, firstTokenMs: null, durationMs: 100 };
+    const failed = aCallAttempt({ ...failure, headersMs: 90, firstByteMs: 90 });
     const second = aCallAttempt({ ordinal: 2, begunMs: 240, durationMs: 760 });
     const waits = { back_off: { count: 1, ms: 80, spans: [[110, 80]] } } as const;
     const shown = rows({ waits }, [failed, second]);

@@ -30,7 +30,6 @@ export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], 
   ];
 }
 
-/** Steps between two attempts. */
 function between({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
   const pause = waits?.back_off?.spans.find(([atMs]) => atMs >= fromMs - 1 && atMs < toMs);
   if (pause === undefined) return choosing(fromMs, toMs);
@@ -117,7 +116,6 @@ const failed = (name: string, tookMs: number, reason: string): TimedStep => ({
   spent: CHECKED,
 });
 
-/** A call that shares the response of another one. */
 const shared = ({ status, waits }: RecordedCall, callId: string, tookMs: number): TimedStep[] => [
   {
     name: 'Shared response',
@@ -227,7 +225,6 @@ function outcomeText(attempt: CallAttempt, asOperator: boolean): string {
   const { outcome, upstreamStatus, channel, credential, upstreamModel } = attempt;
   const result = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
   if (!asOperator) return result;
-  // Most channels have only one.
   const account = (credential ?? 1) > 1 ? `credential ${credential}` : '';
   return [result, upstreamStatus, channel, account, upstreamModel]
     .filter((part) => part !== null && part !== '')

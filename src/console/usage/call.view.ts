@@ -42,7 +42,6 @@ interface CallReader {
   readonly timeZone: string;
   /** Whether to show channels and upstream responses. */
   readonly operator: boolean;
-  /** The log that the page belongs to. */
   readonly path: LogPath;
 }
 
@@ -160,7 +159,6 @@ function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
   ]);
 }
 
-/** Shorter calls have no finding. */
 const MIN_MS = 20;
 
 /** A sentence about what took most of the time; undefined for short calls. */
@@ -176,7 +174,6 @@ export function findingOf(steps: readonly TimedStep[], totalMs: number): string 
   return `${most} of the time, ${percent(Math.min(ms, totalMs), totalMs)}, was spent ${spent}.`;
 }
 
-/** Advice by error reason. */
 const ADVICE: Readonly<Record<string, string>> = {
   'Invalid token': 'Check that your client sends one of your API keys, complete, enabled and not expired.',
   'insufficient quota':
@@ -206,7 +203,6 @@ export const messageWithoutReason = ({
 }: Pick<RecordedCall, 'errorReason' | 'errorMessage'>): string =>
   errorMessage.startsWith(`${errorReason}: `) ? errorMessage.slice(errorReason.length + 2) : errorMessage;
 
-/** Basis of the charge. */
 export function billingText({
   result,
   billingBasis,

@@ -1,12 +1,6 @@
 import { parseUsd } from '../../platform/shared/index.js';
-import { times } from '../../platform/format/index.js';
+import { type MoneyParts, times } from '../../platform/format/index.js';
 import type { CostLine, RecordedCall, SnapshotView } from '../../usage/index.js';
-
-/** An amount with all digits: `$0.03` and `3528`. */
-export interface ExactAmount {
-  readonly head: string;
-  readonly tail: string;
-}
 
 interface Factor {
   readonly label: string;
@@ -17,7 +11,7 @@ interface PassFormula {
   readonly model: string;
   readonly lines: readonly FormulaLine[];
   readonly factors: readonly Factor[];
-  readonly amount: ExactAmount;
+  readonly amount: MoneyParts;
 }
 
 interface FormulaLine {
@@ -26,21 +20,19 @@ interface FormulaLine {
   readonly tokens: number;
   /** Nano-dollars per million tokens, or per use. */
   readonly price: bigint;
-  /** Whether the price is per use. */
   readonly each: boolean;
-  readonly amount: ExactAmount;
+  readonly amount: MoneyParts;
 }
 
 /** Calculation of a charge. All amounts are exact: lines add up to the subtotal; times factors, plus passes, is the charge. */
 export interface CostFormula {
   readonly lines: readonly FormulaLine[];
-  readonly subtotal: ExactAmount;
+  readonly subtotal: MoneyParts;
   readonly factors: readonly Factor[];
-  /** Additional passes by other models. */
   readonly passes: readonly PassFormula[];
   /** Rounding and uncollected amounts that are not zero. */
-  readonly corrections: readonly { readonly label: string; readonly amount: ExactAmount }[];
-  readonly charged: ExactAmount;
+  readonly corrections: readonly { readonly label: string; readonly amount: MoneyParts }[];
+  readonly charged: MoneyParts;
   /** Whether the charge differs from the sum of the lines. */
   readonly adjusted: boolean;
 }
@@ -164,7 +156,7 @@ function millionths(text = '1'): bigint {
 /** `× 0.80` */
 export const multiplierText = (text: string): string => times(millionths(text));
 
-function exact(amount: bigint): ExactAmount {
+function exact(amount: bigint): MoneyParts {
   const magnitude = amount < 0n ? -amount : amount;
   const perDollar = PER_NANO * 10n ** 9n;
   const fraction = (magnitude % perDollar).toString().padStart(45, '0');

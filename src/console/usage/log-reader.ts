@@ -73,7 +73,6 @@ export class LogReader {
 
 export interface AllCallsPage {
   readonly page: LogPage;
-  /** By call ID. */
   readonly backgrounds: ReadonlyMap<string, CallBackground>;
   /** All names, because finding those used in the range would require a scan. */
   readonly choices: LogChoices;

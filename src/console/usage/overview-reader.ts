@@ -17,14 +17,12 @@ import {
 export interface UsageOverview {
   /** By day in the reader's time zone, up to today, and by model: those with the highest cost, and the others. */
   readonly spend: UsageTotals;
-  /** The last 24 hours. */
   readonly lastDay: UsageFigures;
   /** Of the last 24 hours; undefined without streams. */
   readonly firstTokens: Percentiles | undefined;
   /** The latest five of the last 30 days, newest first. */
   readonly latest: readonly LoggedCall[];
   readonly troubles: readonly ModelTrouble[];
-  /** Whether the account has ever had a call. */
   readonly everUsed: boolean;
 }
 

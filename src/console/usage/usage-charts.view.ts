@@ -23,7 +23,6 @@ interface ChartsInput {
   readonly upToNow: boolean;
   /** For administrators, "cost" means upstream cost. */
   readonly chargeName: 'Cost' | 'Charged';
-  /** Display names by series. */
   readonly seriesNames: ReadonlyMap<string, string>;
 }
 
@@ -46,7 +45,6 @@ const VALUES = {
   completion: (bar: UsageBar): bigint => BigInt(bar.completionTokens),
 } as const;
 
-/** The four small charts, with one table. */
 export function usageCharts(input: ChartsInput) {
   const { sums } = input;
   const { total, starts, times } = sums;

@@ -21,7 +21,6 @@ import { type AddressParts, entryOf, filterOf, LogPlaces, type UsageQuery, usage
 
 const PATH = '/usage-logs/common';
 
-/** An account's usage log, also as CSV. */
 @SignedIn()
 @Controller('usage-logs')
 class UsageLogsController {
@@ -61,7 +60,6 @@ class UsageLogsController {
     }
   }
 
-  /** All calls that match the URL's filters. */
   @Get('common.csv')
   export(
     @CurrentVisitor() { accountId, timeZone, operator }: Visitor,
@@ -106,7 +104,6 @@ function tooLargePage(query: UsageQuery, error: RangeTooLarge): Page {
   });
 }
 
-/** Details of one call. */
 @SignedIn()
 @Controller('usage-logs/common/:id')
 class CallController {
@@ -124,7 +121,6 @@ class CallController {
     return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
   }
 
-  /** Deletes the stored response. */
   @Post('forget')
   async forget(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
     const { call } = await this.details.find(accountId, id);

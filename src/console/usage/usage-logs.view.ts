@@ -14,13 +14,11 @@ import { messageWithoutReason, openedCall } from './call.view.js';
 import { usageCharts } from './usage-charts.view.js';
 import { AT_A_LOSS, CORRECTED, DIVISIONS, logAddress, type LogEntry, RANGES, type UsageQuery } from './usage-query.js';
 
-/** Data of the charts. */
 export interface LogFigures {
   readonly sums: UsageTotals;
   readonly scale: ChartScale;
 }
 
-/** Selectable filter values. */
 export interface LogChoices {
   readonly models: readonly string[];
   readonly groups: readonly string[];
@@ -38,7 +36,6 @@ interface LogInput extends LogChoices {
   readonly older: string | undefined;
   /** Undefined if the query timed out. */
   readonly figures: LogFigures | undefined;
-  /** The call whose row is expanded. */
   readonly opened: CallDetails | undefined;
   /** Whether there is any call, regardless of range and filters. */
   readonly everUsed: boolean;
@@ -137,7 +134,6 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
   };
 }
 
-/** Error messages are shortened in the list. */
 const MAX_CHARACTERS = 60;
 
 /** @param href expands or collapses the row */
@@ -179,7 +175,6 @@ interface Chip {
 
 type FilterName = 'request' | 'user' | 'model' | 'key' | 'group' | 'channel' | 'upstream' | 'result';
 
-/** Clears all filters. */
 const CLEARED = {
   request: '',
   user: '',
@@ -202,7 +197,6 @@ const RESULTS: Choices = [
 ];
 const ADMIN_RESULTS: Choices = [...RESULTS, [AT_A_LOSS, 'Cost more than charged']];
 
-/** Active filters. */
 function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
   const on: readonly (readonly [name: FilterName, label: string, value: string])[] = [
     ['request', 'Request', query.request],
@@ -219,7 +213,6 @@ function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
     .map(([name, label, value]) => ({ label, value, href: logAddress(query, { [name]: '' }) }));
 }
 
-/** The filter form. */
 function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoices, chips: readonly Chip[]) {
   return {
     request: query.request,

@@ -54,7 +54,6 @@ export interface UsageQuery {
   readonly problem: string;
 }
 
-/** Selectable series of the charts. */
 export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
   '/usage-logs/common': ['model', 'key'],
   '/admin/calls': ['model', 'channel'],

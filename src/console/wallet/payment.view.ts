@@ -31,7 +31,6 @@ export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' 
   return state === 'pending' && payment === null && reason !== '' ? `${sentence(reason)} You can try again.` : '';
 }
 
-/** State of an order on one line. */
 export const paymentLabels = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
   [`${badgeOf(order).label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
 

@@ -13,13 +13,11 @@ const PAGE_ROWS = 50;
 const TOP_UPS = 'top-ups';
 const DAYS = 'consumption';
 
-/** Cursors of the page's two lists. */
 export interface WalletQuery {
   readonly topups?: unknown;
   readonly before?: unknown;
 }
 
-/** A rejected form to show again. */
 interface RejectedForm {
   readonly code?: Form<RedeemForm>;
   readonly payment?: Form<PaymentForm>;
@@ -58,7 +56,7 @@ export class WalletPage {
     return new Page('wallet/wallet', {
       title: notStarted === undefined ? 'Wallet' : 'Error: Wallet',
       data: { ...data, notStarted },
-      ...(status !== undefined && { status }),
+      status,
     });
   }
 
@@ -67,7 +65,6 @@ export class WalletPage {
     return (typeof sealed === 'string' ? this.cursors.open(list, sealed) : undefined) ?? 'lost';
   }
 
-  /** Reads everything from one snapshot. */
   private read({ accountId, timeZone }: Visitor, topUpsFrom: Cursor, daysFrom: Cursor) {
     const now = this.clock.date();
     return this.reads.read(async (query) => {
@@ -100,7 +97,6 @@ const positionIn = (cursor: Cursor): TopUpPosition | undefined =>
 const momentIn = (cursor: Cursor): Date | undefined =>
   typeof cursor === 'object' ? new Date(cursor['at'] ?? '') : undefined;
 
-/** Below this, the user is told to add funds. */
 const LOW = nanos(1_000_000_000n);
 const ADD_FUNDS = { href: '/wallet', label: 'Open wallet' } as const;
 

@@ -1,5 +1,5 @@
 import { IsNotEmpty, IsString, MaxLength } from 'class-validator';
-import { exactUsd, shortDay, usd } from '../../platform/format/index.js';
+import { exactParts, exactUsd, type MoneyParts, shortDay, usd } from '../../platform/format/index.js';
 import { dayOf, formatUsd, type Nanos, ZERO } from '../../platform/shared/index.js';
 import {
   type AllowanceOutlook,
@@ -43,7 +43,6 @@ interface WalletInput extends AddFundsInput {
 interface AddFundsInput {
   /** Undefined if payments are off. */
   readonly offer: PaymentOffer | undefined;
-  /** Rejected forms. */
   readonly code: Form<RedeemForm> | undefined;
   readonly payment: Form<PaymentForm> | undefined;
 }
@@ -120,7 +119,6 @@ export const MOVEMENT_LABELS: Readonly<
   owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
 };
 
-/** A wallet movement or a payment order as a table row. */
 function topUpRow(topUp: TopUp, now: Date) {
   if (topUp.payment?.isOrder) return orderRow(topUp, topUp.payment, now);
   return {
@@ -160,12 +158,9 @@ function debtText(paidDebt: Nanos): string {
 }
 
 /** All digits, with those below a cent apart: amounts must add up to the balance. */
-export function exactAmount(amount: bigint, signed = false): { readonly head: string; readonly tail: string } {
-  const text = exactUsd(amount)
-    .replace(/(\.\d\d)0+$/, '$1')
-    .replace(/(\.\d{2}\d*[1-9])0+$/, '$1');
-  const cents = text.indexOf('.') + 3;
-  return { head: (signed && amount > 0n ? '+' : '') + text.slice(0, cents), tail: text.slice(cents) };
+export function exactAmount(amount: bigint, signed = false): MoneyParts {
+  const { head, tail } = exactParts(amount);
+  return { head: signed && amount > 0n ? `+${head}` : head, tail: tail.replace(/0+$/, '') };
 }
 
 function addFunds({ offer, code, payment }: AddFundsInput) {

@@ -108,7 +108,6 @@ wire_api = "responses"`;
   };
 }
 
-/** SDK packages of opencode by protocol. */
 const OPENCODE_PACKAGES: Readonly<Record<string, string>> = {
   'chat-completions': '@ai-sdk/openai-compatible',
   messages: '@ai-sdk/anthropic',
@@ -155,7 +154,6 @@ function cursor({ baseUrl, modelIn }: SnippetContext): ClientTab {
   };
 }
 
-/** Not reachable from the internet. */
 const isPrivate = (baseUrl: string): boolean =>
   /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[|.*\.(local|internal|lan)$)/.test(
     new URL(baseUrl).hostname,

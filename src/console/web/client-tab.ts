@@ -2,7 +2,6 @@ import type { ProtocolId } from '../../protocols/contract/index.js';
 
 export interface Reachable {
   readonly name: string;
-  /** Native protocols. */
   readonly protocols: readonly ProtocolId[];
   /** Whether calls in other protocols are translated. */
   readonly translates: boolean;
@@ -44,14 +43,12 @@ export const block = (label: string, language: Language, code: string, file?: st
   ...(file !== undefined && { file }),
 });
 
-/** A client that no available model supports. */
 export const unusable = (label: string): ClientTab => ({
   label,
   blocks: [],
   note: `No available model supports ${label} yet.`,
 });
 
-/** Environment variable of the key in all snippets. */
 export const KEY_VARIABLE = 'SWITCHBOARD_API_KEY';
 
 /** Reads the key interactively, so that it does not end up in the shell history. */

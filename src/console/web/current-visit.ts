@@ -33,7 +33,6 @@ export const visitIn = (request: FastifyRequest): Visit => knownVisit(request).v
 const visitOfContext = (context: ExecutionContext): Visit =>
   visitIn(context.switchToHttp().getRequest<FastifyRequest>());
 
-/** Injects the visit into handlers. */
 export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit =>
   visitOfContext(context),
 );

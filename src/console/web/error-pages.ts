@@ -5,7 +5,6 @@ import { type KnownVisit, visitOf } from './current-visit.js';
 import { PageWriter } from './page-writer.js';
 import { type Detour, localPath, Page, Redirect } from './page.js';
 
-/** Renders errors as pages or redirects. */
 @Injectable()
 export class ErrorPages {
   constructor(
@@ -13,7 +12,6 @@ export class ErrorPages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param status of the response */
   async respond(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const page = errorPage(error, status, request, this.clock.date());
     await reply.send(await this.inFrame(page, request, reply));
@@ -39,11 +37,9 @@ const unknownVisit = ({ id, ip, url }: FastifyRequest): KnownVisit => ({
   flash: undefined,
 });
 
-/** The request that failed. */
 interface FailedRequest {
   readonly id: string;
   readonly method: string;
-  /** Path and query. */
   readonly url: string;
 }
 
@@ -64,7 +60,6 @@ export function errorPage(error: AppError, status: number, request: FailedReques
   return new Page('errors/error', { title: text.heading, layout: 'auth', width: 'wide', status, data });
 }
 
-/** Texts of an error page. */
 interface ErrorText {
   readonly heading: string;
   readonly paragraphs: readonly string[];

@@ -59,9 +59,9 @@ describe('Form', () => {
   });
 
   it('does not run the work when a field has an error', async () => {
-    let asked = false;
-    await Form.read(OrderForm, { ...GOOD, count: '0' }).attempt(async () => (asked = true));
-    expect(asked).toBe(false);
+    let wasRun = false;
+    await Form.read(OrderForm, { ...GOOD, count: '0' }).attempt(async () => (wasRun = true));
+    expect(wasRun).toBe(false);
   });
 });
 

@@ -70,6 +70,15 @@ export class Form<T extends object> {
       return undefined;
     }
   }
+
+  /** Like `attempt`, for work without a result. @returns false if the form has errors */
+  async succeeds(work: (value: T) => Promise<unknown>): Promise<boolean> {
+    const done = await this.attempt(async (value) => {
+      await work(value);
+      return true;
+    });
+    return done ?? false;
+  }
 }
 
 /** Digits, optionally in groups of three, and up to six decimals. */

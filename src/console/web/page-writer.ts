@@ -8,7 +8,6 @@ import { Frames } from './frames.js';
 import { Page, Redirect } from './page.js';
 import { ViewEngine } from './rendering/view-engine.js';
 
-/** Renders pages and redirects, and sets their headers. */
 @Injectable()
 export class PageWriter {
   private readonly headers: Readonly<Record<string, string>>;

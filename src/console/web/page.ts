@@ -20,7 +20,7 @@ export interface PageOptions {
   /** `narrow` for forms and reading in `app`; `wide` for more than one form in `auth`, and for bands in `site`. */
   readonly width?: 'narrow' | 'wide';
   /** Default: 200, or 422 if `data.form` has errors. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Template data: plain values, no entities. */
   readonly data?: { readonly form?: Form<object> } & Readonly<Record<string, unknown>>;
 }
@@ -37,13 +37,11 @@ export class Page {
 /** Returned by a handler to redirect (303), with an optional flash. */
 export class Redirect {
   constructor(
-    /** A local path. */
     readonly to: string,
     readonly flash?: Flash,
   ) {}
 }
 
-/** Only its origin is compared. */
 const HERE = 'http://here.invalid';
 
 /** Resolves a submitted return path as a browser would; `fallback` for anything that leads to another site. */
@@ -55,10 +53,7 @@ export function localPath(text: string | undefined, fallback = '/'): string {
 
 /** Thrown to redirect (303) to a step that is required first. */
 export class Detour extends Error {
-  constructor(
-    /** A local path. */
-    readonly to: string,
-  ) {
+  constructor(readonly to: string) {
     super(`Go to ${to} first.`);
   }
 }

@@ -5,11 +5,9 @@ interface ProtocolNames {
   readonly name: string;
   /** With its vendor: `OpenAI Chat Completions`. */
   readonly fullName: string;
-  /** Position among the others. */
   readonly place: number;
 }
 
-/** In display order. */
 const KNOWN: Readonly<Record<string, readonly [short: string, vendor: string]>> = {
   responses: ['Responses', 'OpenAI'],
   'chat-completions': ['Chat', 'OpenAI'],

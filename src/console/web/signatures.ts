@@ -19,10 +19,6 @@ export class Signatures {
     return createHmac('sha256', this.key).update(`${purpose}\0${text}`).digest('base64url');
   }
 
-  matches(purpose: string, text: string, signature: string): boolean {
-    return this.same(this.of(purpose, text), signature);
-  }
-
   /** Constant-time comparison. */
   same(one: string, other: string): boolean {
     const [own, given] = [Buffer.from(one), Buffer.from(other)];
@@ -38,7 +34,7 @@ export class Signatures {
   /** Undefined if it was not sealed for this purpose. */
   open(purpose: string, sealed: string): unknown {
     const [text = '', signature = '', ...rest] = sealed.split('.');
-    if (rest.length > 0 || !this.matches(purpose, text, signature)) return undefined;
+    if (rest.length > 0 || !this.same(this.of(purpose, text), signature)) return undefined;
     return JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown;
   }
 }

@@ -8,7 +8,7 @@ function cookies(environment: Record<string, string> = {}): VisitCookies {
   return new VisitCookies(config, new Signatures(config));
 }
 
-/** What is set on an answer, as the lines of its header. */
+/** The `set-cookie` headers. */
 function setBy(work: (reply: FastifyReply) => void): string[] {
   const lines: string[] = [];
   work({ header: (_name: string, line: string) => lines.push(line) } as unknown as FastifyReply);

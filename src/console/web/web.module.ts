@@ -10,18 +10,23 @@ import { AssetsController, AssetStore } from './rendering/asset-store.js';
 import { ViewEngine } from './rendering/view-engine.js';
 import { Cursors, Signatures } from './signatures.js';
 
+const EXPORTED = [
+  AssetStore,
+  Cursors,
+  ErrorPages,
+  FormOrigin,
+  OnceForms,
+  PageInterceptor,
+  PageWriter,
+  ShellContent,
+  ViewEngine,
+  VisitCookies,
+];
+
 @Module({
+  imports: [TypeOrmModule.forFeature([FormPostEntity]), SettingsModule],
   controllers: [AssetsController],
-  providers: [AssetStore, ViewEngine],
-  exports: [AssetStore, ViewEngine],
-})
-class RenderingModule {}
-
-const PROVIDED = [Cursors, ErrorPages, FormOrigin, OnceForms, PageInterceptor, PageWriter, ShellContent, VisitCookies];
-
-@Module({
-  imports: [TypeOrmModule.forFeature([FormPostEntity]), RenderingModule, SettingsModule],
-  providers: [Signatures, Frames, ...PROVIDED],
-  exports: [RenderingModule, ...PROVIDED],
+  providers: [Signatures, Frames, ...EXPORTED],
+  exports: EXPORTED,
 })
 export class WebModule {}

@@ -14,7 +14,6 @@ export interface Conditions {
   readonly allowance: AllowanceOutlook | undefined;
   /** Keys near or at a limit, or about to expire. */
   readonly keys: readonly OwnKey[];
-  /** Unacknowledged notices. */
   readonly notices: readonly KeyNotice[];
   readonly usage: { readonly troubles: readonly ModelTrouble[] } | undefined;
 }

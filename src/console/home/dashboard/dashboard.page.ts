@@ -9,7 +9,6 @@ import { times } from '../../../platform/format/index.js';
 import { WalletOutlook } from '../../../wallet/index.js';
 import { dashboardView, RANGES } from './dashboard.view.js';
 
-/** Key conditions that need attention. */
 const CONDITIONS: readonly KeyCondition[] = ['used-up', 'near-quota', 'expires-soon'];
 const DEFAULT_DAYS = 14;
 

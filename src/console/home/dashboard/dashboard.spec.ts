@@ -239,10 +239,13 @@ describe('the dashboard', () => {
     [true, false, 'Pay with Stripe, redeem a code, or ask an administrator for credit.'],
     [false, true, 'Redeem a code, or add credit under Users.'],
     [true, true, 'Pay with Stripe, redeem a code, or add credit under Users.'],
-  ])('names the ways to add funds that there are: payments %s, for the operator %s', (payable, isAdmin, text) => {
-    const done = { funds: false, key: false, call: false };
-    expect(dashboardView(input({ done, payable, isAdmin })).steps?.[0]).toMatchObject({ title: 'Add funds', text });
-  });
+  ])(
+    'names the available ways to add funds when payments are %s and the user is an administrator: %s',
+    (payable, isAdmin, text) => {
+      const done = { funds: false, key: false, call: false };
+      expect(dashboardView(input({ done, payable, isAdmin })).steps?.[0]).toMatchObject({ title: 'Add funds', text });
+    },
+  );
 
   it.each([
     ['50', '2', 'about 25 days'],

@@ -18,19 +18,15 @@ export interface DashboardInput extends Conditions {
   readonly usage: UsageOverview | undefined;
   /** Setup steps: whether the account has ever had funds, a key and a call. */
   readonly done: { readonly funds: boolean; readonly key: boolean; readonly call: boolean };
-  /** Whether payments are on. */
   readonly payable: boolean;
   /** Whether the reader can add credit as an administrator. */
   readonly isAdmin: boolean;
-  /** Days of spending shown. */
   readonly days: number;
   /** Callable models; snippets use the first. */
   readonly models: readonly Reachable[];
-  /** Public URL without a trailing slash. */
   readonly base: string;
 }
 
-/** Selectable days of spending. */
 export const RANGES = [7, 14, 30];
 
 export function dashboardView(input: DashboardInput) {
@@ -146,7 +142,6 @@ function fundsText({ payable, isAdmin }: Pick<DashboardInput, 'payable' | 'isAdm
 
 const UNKNOWN = '–';
 
-/** The four figures at the top, each with a comparison. */
 function figures(conditions: Conditions & { readonly usage: UsageOverview | undefined }) {
   const { wallet, usage } = conditions;
   const costs = usage && dayCosts(usage);

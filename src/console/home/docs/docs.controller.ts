@@ -41,7 +41,6 @@ interface DocsInput {
   readonly protocols: readonly ProtocolEndpoint[];
   /** Newest first. */
   readonly models: readonly OfferedModel[];
-  /** Public URL without a trailing slash. */
   readonly base: string;
   readonly maxBodyBytes: number;
 }
@@ -69,7 +68,6 @@ interface FieldRow {
   readonly description: string;
 }
 
-/** The OpenAPI document as tables. */
 const referenceView = (paths: Paths) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationView(method.toUpperCase(), path, operation)),

@@ -54,7 +54,6 @@ export const ERRORS: readonly DocumentedError[] = [
   },
 ];
 
-/** Request features that other protocols do not support. */
 interface TranslationWarning {
   readonly becomes: string;
   readonly things: readonly string[];

@@ -19,7 +19,6 @@ interface ModelOffer {
   readonly shown: string;
   readonly protocols: readonly ProtocolEndpoint[];
   readonly base: string;
-  /** Scheduled price changes. */
   readonly upcoming: readonly { readonly at: number; readonly model: CatalogModel }[];
 }
 
@@ -67,7 +66,6 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
   };
 }
 
-/** Rows are token classes, columns are tiers of prompt length. */
 function priceTable(tiers: readonly PriceTier[], multiplier: bigint) {
   return {
     columns: tiers.map(({ fromPromptTokens }, index) => ({ from: fromPromptTokens, to: maxPrompt(tiers, index) })),

@@ -10,7 +10,6 @@ import { protocolEndpoints } from '../endpoints.js';
 import { modelView } from './model.view.js';
 import { priceQuery, pricingView, type QueryParameters } from './pricing.view.js';
 
-/** Models and prices, public. */
 @Controller('pricing')
 @Public()
 export class PricingController {

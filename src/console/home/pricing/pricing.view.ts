@@ -5,9 +5,7 @@ import { type Endpoint, endpointsOf, multiplierFor, type ProtocolEndpoint } from
 interface PriceList {
   /** The viewer's groups, their own first. */
   readonly groups: readonly CatalogGroup[];
-  /** The group whose prices are shown. */
   readonly group: CatalogGroup;
-  /** Models of the group. */
   readonly models: readonly OfferedModel[];
   readonly protocols: readonly ProtocolEndpoint[];
 }
@@ -46,7 +44,6 @@ interface PriceRow {
   readonly free: boolean;
   /** Fee per call, if there is one. */
   readonly fee: string | undefined;
-  /** By prompt length, ascending. */
   readonly tiers: readonly PriceRowTier[];
 }
 
@@ -58,7 +55,6 @@ interface PriceRowTier {
   readonly output: string;
 }
 
-/** The models of a group that match a query, sorted. */
 export function priceRows(
   models: readonly OfferedModel[],
   group: CatalogGroup,

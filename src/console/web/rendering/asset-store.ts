@@ -41,7 +41,6 @@ const { resolve } = createRequire(import.meta.url);
 @Injectable()
 export class AssetStore {
   private readonly assets = new Map<string, Asset>();
-  /** URLs by template name. */
   private readonly addresses = new Map<string, string>();
 
   constructor() {

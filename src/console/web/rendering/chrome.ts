@@ -7,7 +7,6 @@ export interface Notice {
   readonly tone: 'warn' | 'bad';
   readonly title: string;
   readonly text?: string;
-  /** Where to resolve it. */
   readonly action?: { readonly href: string; readonly label: string };
 }
 
@@ -18,13 +17,10 @@ export interface Chrome {
   readonly notice?: Notice | undefined;
   /** Undefined if unknown or not signed in. */
   readonly balance?: Nanos | undefined;
-  /** The service's name. */
   readonly product: string;
   /** An email address or a URL. */
   readonly supportContact?: string | undefined;
-  /** Whether /terms exists. */
   readonly hasTerms: boolean;
-  /** Whether /status is public. */
   readonly statusIsPublic: boolean;
   readonly signUp: 'open' | 'invite' | 'closed';
   /** Public base URL, without a trailing slash. */
@@ -106,7 +102,6 @@ const ADMIN: readonly NavigationItem[] = [
 const TO_ADMIN: NavigationItem = { href: ADMIN_START, label: 'Admin console', icon: 'sliders' };
 const TO_OWN: NavigationItem = { href: '/', label: 'Back to console', icon: 'chevron-left' };
 
-/** @param path page path, without the query */
 function areaOf(path: string, isAdmin: boolean): Area {
   const isAdminArea = isAdmin && isWithin(ADMIN_START, path);
   const items = isAdminArea ? ADMIN : OWN;

@@ -18,7 +18,6 @@ const { SafeString, escapeExpression } = Handlebars;
 type Html = Handlebars.SafeString;
 type Options = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
-/** A value that may be unknown. */
 type Maybe<T> = T | null | undefined;
 
 const html = (text: string): Html => new SafeString(text);
@@ -113,8 +112,8 @@ const logic: Helpers = {
 };
 
 const forms: Helpers = {
-  fieldError: (form: Form<object> | undefined, name: string) => fieldError(form, name),
-  fieldValue: (form: Form<object> | undefined, name: string) => fieldValue(form, name),
+  fieldError,
+  fieldValue,
   chosen: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
     isChosen(form, name, String(option), String(initial)),
   ticked: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
@@ -124,10 +123,8 @@ const forms: Helpers = {
   newNonce: () => randomBytes(16).toString('base64url'),
 };
 
-/** All template helpers besides Handlebars' own. */
 export const HELPERS: Readonly<Helpers> = { ...money, ...numbers, ...moments, ...logic, ...forms };
 
-/** The error summary above a rejected form. */
 interface FormErrors {
   readonly title: string;
   /** `id` is that of the form control. */
@@ -147,16 +144,15 @@ function formErrors(
   };
 }
 
-const fieldError = (form: Form<object> | undefined, name: string): string | undefined =>
-  form !== undefined && Object.hasOwn(form.errors, name) ? form.errors[name] : undefined;
+function fieldError(form: Form<object> | undefined, name: string): string | undefined {
+  return form !== undefined && Object.hasOwn(form.errors, name) ? form.errors[name] : undefined;
+}
 
-/** The submitted or initial value of a field. */
 function fieldValue(form: Form<object> | undefined, name: string): string {
   const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
   return typeof value === 'string' ? value : (value?.[0] ?? '');
 }
 
-/** Whether an option is selected, in the submitted form or initially. */
 function isChosen(form: Form<object> | undefined, name: string, option: string, initial: string): boolean {
   return form !== undefined && Object.hasOwn(form.values, name) ? hasValue(form, name, option) : option === initial;
 }

@@ -43,7 +43,6 @@ export class ViewEngine {
     };
   }
 
-  /** HTML of one template without a layout. */
   renderBare(view: string, data: Readonly<Record<string, unknown>>): string {
     return this.template(view)(data, READABLE);
   }

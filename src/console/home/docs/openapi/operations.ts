@@ -153,7 +153,6 @@ const STORED_RESPONSES: Paths = {
   },
 };
 
-/** All requests made with an API key. */
 const PATHS: Paths = {
   ...CALLS,
   ...STORED_RESPONSES,

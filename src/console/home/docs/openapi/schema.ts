@@ -57,7 +57,6 @@ export const pathId = (description: string): Parameter => ({
   schema: { type: 'string' },
 });
 
-/** An optional parameter. */
 export const optional = (place: 'query' | 'header', name: string, description: string, type = 'string'): Parameter => ({
   name,
   in: place,

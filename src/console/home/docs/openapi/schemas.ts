@@ -155,7 +155,6 @@ const inputItems: Schema = {
   additionalProperties: true,
 };
 
-/** Error format of the OpenAI protocols. */
 const error = closed({
   error: closed({
     message: text('Cause and remedy. Ends with the request ID.'),
@@ -165,7 +164,6 @@ const error = closed({
   }),
 });
 
-/** Error format of Messages. */
 const messagesError = closed({
   type: { type: 'string', const: 'error' },
   error: {

@@ -16,11 +16,9 @@ import {
 } from './chart.js';
 
 interface BarsInput {
-  /** Unique on the page. */
   readonly id: string;
   readonly finding: string;
   readonly buckets: Buckets;
-  /** `calls` */
   readonly name: string;
   readonly values: Values;
   readonly unit: Unit;
@@ -55,12 +53,10 @@ interface Series {
 }
 
 interface StackedBarsInput {
-  /** Unique on the page. */
   readonly id: string;
   readonly finding: string;
   /** Table caption: `Spend per day`. */
   readonly caption: string;
-  /** `Day` */
   readonly bucketName: string;
   readonly buckets: Buckets;
   /** All series; the four largest are drawn, and the sum of the others. */
@@ -176,7 +172,6 @@ function drawBars(buckets: Buckets, series: readonly ColoredSeries[], unit: Unit
 interface BarShare {
   readonly name: string;
   readonly value: number;
-  /** `f1` to `f5`. */
   readonly class: string;
 }
 

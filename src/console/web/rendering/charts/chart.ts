@@ -90,7 +90,6 @@ function roundUp(maximum: number): number {
   return Number((step * power).toPrecision(6));
 }
 
-/** An SVG coordinate with up to two decimals. */
 export const at = (value: number): string => value.toFixed(2).replace(/\.?0+$/, '');
 
 /** Evenly spaced labels, including the first and the last. */
@@ -113,7 +112,6 @@ export interface Unit {
   readonly whole: boolean;
   /** For tables and tooltips. */
   text(value: Amount): string;
-  /** Axis label. */
   axis(value: number): string;
 }
 

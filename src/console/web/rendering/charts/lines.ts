@@ -4,10 +4,8 @@ import { EMPTY, GRID, HEADROOM } from './bars.js';
 import { at, type Chart, type ChartWithTable, DOLLARS, HEIGHT, roundedMaximum, type Values, WIDTH } from './chart.js';
 
 interface LatencyInput {
-  /** Unique on the page. */
   readonly id: string;
   readonly finding: string;
-  /** Milliseconds per bucket. */
   readonly median: Values;
   readonly p95: Values;
 }
@@ -36,7 +34,6 @@ export function latencyLines({ id, finding, median, p95 }: LatencyInput): Chart 
   };
 }
 
-/** SVG coordinates. */
 type Point = readonly [x: number, y: number];
 /** Points without a gap. */
 type Run = readonly Point[];
@@ -75,7 +72,6 @@ interface BalancePoint {
 }
 
 interface ForecastInput {
-  /** Unique on the page. */
   readonly id: string;
   readonly finding: string;
   /** Oldest first, at least one; the last is now. */

@@ -22,7 +22,6 @@ export interface Step {
 }
 
 const CLASSES = { ours: 'f5', connect: 'f4', wait: 'f2', stream: 'f1', client: 'f3', failed: 'fbad' } as const;
-/** Minimum visible width. */
 const MIN = 4;
 const TICKS = 4;
 
@@ -55,7 +54,6 @@ function barOf({ atMs, tookMs }: Span, scale: number): { x: string; width: strin
 }
 
 interface StripCell {
-  /** Unique enough for a table: `14:00`. */
   readonly label: string;
   /** Success rate, 0 to 1; undefined without calls, which is drawn as a gap. */
   readonly share: number | undefined;
@@ -64,11 +62,8 @@ interface StripCell {
 interface StripInput {
   /** Beginning of the finding: `Answered by hour, last 24 hours`. */
   readonly name: string;
-  /** `Hour` */
   readonly cellName: string;
-  /** `Answered` */
   readonly valueName: string;
-  /** Oldest first. */
   readonly cells: readonly StripCell[];
 }
 
@@ -86,7 +81,6 @@ export interface Strip {
   readonly table: ChartTable;
 }
 
-/** Minimum rates. */
 const GOOD = 0.995;
 const FAIR = 0.97;
 const ROOM = 10;
