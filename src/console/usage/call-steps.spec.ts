@@ -7,8 +7,8 @@ import { callSteps } from './call-steps.js';
 const REFUSED: Partial<RecordedCall> = { status: 'refused', cost: nanos(0n), attempts: 0, durationMs: 12 };
 
 /** Name, start, duration and outcome. */
-const rows = (call: Partial<RecordedCall>, attempts: readonly CallAttempt[] = [], asOperator = false) =>
-  callSteps(aRecordedCall(call), attempts, asOperator).map(({ name, atMs, tookMs, outcome }) => [
+const rows = (call: Partial<RecordedCall>, attempts: readonly CallAttempt[] = [], asAdmin = false) =>
+  callSteps(aRecordedCall(call), attempts, asAdmin).map(({ name, atMs, tookMs, outcome }) => [
     name,
     atMs,
     tookMs,

@@ -6,8 +6,8 @@ import type { Step } from '../web/index.js';
 /** End of the timeline: milliseconds from the arrival of a finished call until it was sent to be recorded. */
 export const endOf = ({ durationMs, settleWaitMs }: RecordedCall): number => (durationMs ?? 0) + (settleWaitMs ?? 0);
 
-/** The timeline steps of a finished call. @param asOperator whether to name channels and upstream responses */
-export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): TimedStep[] {
+/** The timeline steps of a finished call. @param asAdmin whether to name channels and upstream responses */
+export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], asAdmin: boolean): TimedStep[] {
   const total = call.durationMs ?? 0;
   const startOf = (attempt: CallAttempt): number =>
     // Attempts stored before this column existed: assume that the attempt ended with the call.
@@ -23,7 +23,7 @@ export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], 
       return [
         ...(before === undefined ? [] : between(call, startOf(before) + before.durationMs, startMs)),
         // Only the last attempt sent a response to the client.
-        ...attemptSteps(call, attempt, { startMs, waits: attempt === last ? pauses : {}, asOperator }),
+        ...attemptSteps(call, attempt, { startMs, waits: attempt === last ? pauses : {}, asAdmin }),
       ];
     }),
     ...ending(call, last === undefined ? undefined : startOf(last) + last.durationMs),
@@ -143,7 +143,7 @@ interface Phase {
 function attemptSteps(
   call: RecordedCall,
   attempt: CallAttempt,
-  { startMs, waits, asOperator }: { startMs: number; waits: WaitRecords; asOperator: boolean },
+  { startMs, waits, asAdmin }: { startMs: number; waits: WaitRecords; asAdmin: boolean },
 ): TimedStep[] {
   const succeeded = attempt.outcome === 'succeeded';
   const whole: TimedStep = {
@@ -152,7 +152,7 @@ function attemptSteps(
     tookMs: attempt.durationMs,
     rank: 'whole',
     tone: succeeded ? 'stream' : 'failed',
-    outcome: outcomeText(attempt, asOperator),
+    outcome: outcomeText(attempt, asAdmin),
     bad: !succeeded,
     ...(attempt.reason !== '' && { reason: attempt.reason }),
   };
@@ -221,10 +221,10 @@ const pauseStep = (
   spent,
 });
 
-function outcomeText(attempt: CallAttempt, asOperator: boolean): string {
+function outcomeText(attempt: CallAttempt, asAdmin: boolean): string {
   const { outcome, upstreamStatus, channel, credential, upstreamModel } = attempt;
   const result = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
-  if (!asOperator) return result;
+  if (!asAdmin) return result;
   const account = (credential ?? 1) > 1 ? `credential ${credential}` : '';
   return [result, upstreamStatus, channel, account, upstreamModel]
     .filter((part) => part !== null && part !== '')

@@ -41,11 +41,11 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
 interface CallReader {
   readonly timeZone: string;
   /** Whether to show channels and upstream responses. */
-  readonly operator: boolean;
+  readonly isAdmin: boolean;
   readonly path: LogPath;
 }
 
-export function callPage(details: CallDetails, now: Date, { timeZone, operator, path }: CallReader) {
+export function callPage(details: CallDetails, now: Date, { timeZone, isAdmin, path }: CallReader) {
   const { call, attempts, key, prices } = details;
   const month: UsageQuery = { ...usageQuery({}, now, timeZone, path), range: '30d' };
   return {
@@ -70,15 +70,15 @@ export function callPage(details: CallDetails, now: Date, { timeZone, operator, 
     longContext: longContext(call),
     prices,
     split: split(call),
-    ...timelineOf(details, now, operator),
+    ...timelineOf(details, now, isAdmin),
     lostMs: lostMs(attempts),
     attemptNumber: attempts.length,
-    channel: operator ? call.channel : '',
-    upstream: operator ? upstreamOf(details) : undefined,
+    channel: isAdmin ? call.channel : '',
+    upstream: isAdmin ? upstreamOf(details) : undefined,
   };
 }
 
-function timelineOf({ call, attempts }: CallDetails, now: Date, operator: boolean) {
+function timelineOf({ call, attempts }: CallDetails, now: Date, isAdmin: boolean) {
   // The process ended without recording the times.
   if (call.status === 'interrupted') return { lost: true };
   if (call.durationMs === null) {
@@ -87,7 +87,7 @@ function timelineOf({ call, attempts }: CallDetails, now: Date, operator: boolea
     const running = { name: 'In progress', atMs: 0, tookMs: elapsedMs, tone: 'wait', outcome } as const;
     return { timeline: waterfall([running], elapsedMs) };
   }
-  const steps = callSteps(call, attempts, operator);
+  const steps = callSteps(call, attempts, isAdmin);
   return {
     timeline: waterfall(steps, endOf(call)),
     // Calls stored before this column existed lack some times.

@@ -117,7 +117,7 @@ class CallController {
   async show(@CurrentVisitor() { accountId, operator, timeZone }: Visitor, @Param('id') id: string): Promise<Page> {
     const details = await this.details.find(accountId, id);
     const keptUntil = await this.responses.keptUntil(accountId, details.call.id);
-    const data = { ...callPage(details, this.clock.date(), { timeZone, operator, path: PATH }), keptUntil };
+    const data = { ...callPage(details, this.clock.date(), { timeZone, isAdmin: operator, path: PATH }), keptUntil };
     return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
   }
 

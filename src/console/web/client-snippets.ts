@@ -1,49 +1,69 @@
+import type { ProtocolId } from '../../protocols/contract/index.js';
 import {
   block,
   type ClientTab,
   KEY_VARIABLE,
   literal,
+  type ProtocolSet,
   type Reachable,
   sampleCall,
   shellWord,
-  type SnippetContext,
-  unusable,
 } from './client-tab.js';
 
 /**
- * Setup of each client, with a model that natively supports the client's protocol if possible.
+ * Setup of each client, with a model that natively supports one of the client's protocols if possible.
  * The key is read from an environment variable, so that snippets contain no secret.
  * @param baseUrl public URL, without /v1
  * @param models in order of preference
  */
 export function clientSnippets(baseUrl: string, models: readonly Reachable[]): readonly ClientTab[] {
-  const context: SnippetContext = {
-    baseUrl,
-    modelIn: (...protocols) => {
-      for (const protocol of protocols) {
-        const model = models.find((one) => one.protocols.includes(protocol));
-        if (model !== undefined) return { name: model.name, protocol };
-      }
-      const any = models.find(({ translates }) => translates);
-      return any && { name: any.name, protocol: protocols[0] };
-    },
-  };
-  return [curl, python, javaScript, anthropicSdk, claudeCode, codex, opencode, cursor].map((client) => client(context));
+  return CLIENTS.map(({ label, protocols, setUp }) => {
+    const model = modelIn(models, protocols);
+    if (model === undefined) return { label, blocks: [], note: `No available model supports ${label} yet.` };
+    return { label, ...setUp(model, baseUrl) };
+  });
 }
 
-// Clients that expect /v1 in the base URL.
-const OPENAI = ['responses', 'chat-completions'] as const;
-
-function curl({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn(...OPENAI, 'messages');
-  const code = model && sampleCall(model.protocol, model.name, baseUrl);
-  if (code === undefined) return unusable('curl');
-  return { label: 'curl', blocks: [block('curl', 'shell', code)] };
+interface ClientModel {
+  readonly name: string;
+  readonly protocol: ProtocolId;
 }
 
-function python({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn(...OPENAI);
-  if (model === undefined) return unusable('Python');
+/** The first model that natively supports a protocol, by preference of protocols; otherwise one that is translated. */
+function modelIn(models: readonly Reachable[], protocols: ProtocolSet): ClientModel | undefined {
+  for (const protocol of protocols) {
+    const native = models.find((model) => model.protocols.includes(protocol));
+    if (native !== undefined) return { name: native.name, protocol };
+  }
+  const any = models.find(({ translates }) => translates);
+  return any && { name: any.name, protocol: protocols[0] };
+}
+
+type ClientSetup = Omit<ClientTab, 'label'>;
+
+interface Client {
+  readonly label: string;
+  /** In order of preference. */
+  readonly protocols: ProtocolSet;
+  readonly setUp: (model: ClientModel, baseUrl: string) => ClientSetup;
+}
+
+const CLIENTS: readonly Client[] = [
+  { label: 'curl', protocols: ['responses', 'chat-completions', 'messages'], setUp: curl },
+  { label: 'Python', protocols: ['responses', 'chat-completions'], setUp: python },
+  { label: 'JavaScript', protocols: ['responses', 'chat-completions'], setUp: javaScript },
+  { label: 'Anthropic SDK', protocols: ['messages'], setUp: anthropicSdk },
+  { label: 'Claude Code', protocols: ['messages'], setUp: claudeCode },
+  { label: 'Codex', protocols: ['responses'], setUp: codex },
+  { label: 'opencode', protocols: ['chat-completions', 'messages', 'responses'], setUp: opencode },
+  { label: 'Cursor', protocols: ['chat-completions'], setUp: cursor },
+];
+
+function curl({ name, protocol }: ClientModel, baseUrl: string): ClientSetup {
+  return { blocks: [block('curl', 'shell', sampleCall(protocol, name, baseUrl) ?? '')] };
+}
+
+function python(model: ClientModel, baseUrl: string): ClientSetup {
   const name = literal(model.name);
   const code = `import os
 from openai import OpenAI
@@ -60,12 +80,10 @@ print(reply.output_text)`
     model=${name}, messages=[{"role": "user", "content": "Say hello"}])
 print(reply.choices[0].message.content)`
 }`;
-  return { label: 'Python', blocks: [block('Python', 'python', code)], note: 'Install the SDK: pip install openai' };
+  return { blocks: [block('Python', 'python', code)], note: 'Install the SDK: pip install openai' };
 }
 
-function javaScript({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn(...OPENAI);
-  if (model === undefined) return unusable('JavaScript');
+function javaScript(model: ClientModel, baseUrl: string): ClientSetup {
   const name = literal(model.name);
   const code = `import OpenAI from 'openai';
 
@@ -82,15 +100,12 @@ const reply = await client.chat.completions.create({ model: ${name}, messages })
 console.log(reply.choices[0].message.content);`
 }`;
   return {
-    label: 'JavaScript',
     blocks: [block('JavaScript', 'javascript', code)],
     note: 'Install the SDK: npm install openai',
   };
 }
 
-function codex({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn('responses');
-  if (model === undefined) return unusable('Codex');
+function codex(model: ClientModel, baseUrl: string): ClientSetup {
   const settings = `model = ${literal(model.name)}
 model_provider = "switchboard"
 
@@ -100,7 +115,6 @@ base_url = ${literal(`${baseUrl}/v1`)}
 env_key = "${KEY_VARIABLE}"
 wire_api = "responses"`;
   return {
-    label: 'Codex',
     blocks: [
       block('Codex settings', 'toml', settings, '~/.codex/config.toml'),
       block('Codex', 'shell', 'codex "Say hello"'),
@@ -114,9 +128,7 @@ const OPENCODE_PACKAGES: Readonly<Record<string, string>> = {
   responses: '@ai-sdk/openai',
 };
 
-function opencode({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn('chat-completions', 'messages', 'responses');
-  if (model === undefined) return unusable('opencode');
+function opencode(model: ClientModel, baseUrl: string): ClientSetup {
   const settings = {
     $schema: 'https://opencode.ai/config.json',
     provider: {
@@ -129,7 +141,6 @@ function opencode({ baseUrl, modelIn }: SnippetContext): ClientTab {
     },
   };
   return {
-    label: 'opencode',
     blocks: [
       block('opencode settings', 'javascript', JSON.stringify(settings, null, 2), 'opencode.json'),
       block('opencode', 'shell', `opencode run -m ${shellWord(`switchboard/${model.name}`)} "Say hello"`),
@@ -137,11 +148,8 @@ function opencode({ baseUrl, modelIn }: SnippetContext): ClientTab {
   };
 }
 
-function cursor({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn('chat-completions');
-  if (model === undefined) return unusable('Cursor');
+function cursor(model: ClientModel, baseUrl: string): ClientSetup {
   return {
-    label: 'Cursor',
     blocks: [],
     steps: [
       { text: 'Open Settings, then Models, and paste your key under OpenAI API Key.' },
@@ -159,11 +167,7 @@ const isPrivate = (baseUrl: string): boolean =>
     new URL(baseUrl).hostname,
   );
 
-// Clients that append /v1 themselves.
-
-function anthropicSdk({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn('messages');
-  if (model === undefined) return unusable('Anthropic SDK');
+function anthropicSdk(model: ClientModel, baseUrl: string): ClientSetup {
   const name = literal(model.name);
   const inPython = `import os
 from anthropic import Anthropic
@@ -186,7 +190,6 @@ const messages = [{ role: 'user', content: 'Say hello' }];
 const reply = await client.messages.create({ model: ${name}, max_tokens: 200, messages });
 console.log(reply.content[0].text);`;
   return {
-    label: 'Anthropic SDK',
     blocks: [
       block('Anthropic SDK, Python', 'python', inPython),
       block('Anthropic SDK, JavaScript', 'javascript', inJavaScript),
@@ -194,13 +197,11 @@ console.log(reply.content[0].text);`;
   };
 }
 
-function claudeCode({ baseUrl, modelIn }: SnippetContext): ClientTab {
-  const model = modelIn('messages');
-  if (model === undefined) return unusable('Claude Code');
+function claudeCode(model: ClientModel, baseUrl: string): ClientSetup {
   const code = `export ANTHROPIC_BASE_URL=${literal(baseUrl)}
 export ANTHROPIC_AUTH_TOKEN="$${KEY_VARIABLE}"
 unset ANTHROPIC_API_KEY
 export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellWord(model.name)}  # for its side jobs
 claude --model ${shellWord(model.name)}`;
-  return { label: 'Claude Code', blocks: [block('Claude Code', 'shell', code)] };
+  return { blocks: [block('Claude Code', 'shell', code)] };
 }

@@ -26,27 +26,12 @@ export interface ClientTab {
 }
 
 /** In order of preference. */
-type ProtocolSet = readonly [ProtocolId, ...ProtocolId[]];
-
-export interface SnippetContext {
-  readonly baseUrl: string;
-  /**
-   * A model and the protocol to call it with: the first model whose upstream natively supports one of the protocols,
-   * in order of preference; otherwise the first model that is translated.
-   */
-  readonly modelIn: (...protocols: ProtocolSet) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
-}
+export type ProtocolSet = readonly [ProtocolId, ...ProtocolId[]];
 
 export const block = (label: string, language: Language, code: string, file?: string): CodeBlock => ({
   label,
   code: highlighted(code, language),
   ...(file !== undefined && { file }),
-});
-
-export const unusable = (label: string): ClientTab => ({
-  label,
-  blocks: [],
-  note: `No available model supports ${label} yet.`,
 });
 
 export const KEY_VARIABLE = 'SWITCHBOARD_API_KEY';

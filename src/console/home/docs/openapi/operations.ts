@@ -115,11 +115,12 @@ const CALLS: Paths = {
   '/v1/messages/count_tokens': { post: count('countMessagesInput', 'MessagesError', 'MessagesInputTokens') },
 };
 
+const KEY_ERRORS = { 401: failed(INVALID_TOKEN), 403: failed(ADDRESS_NOT_ALLOWED) };
+
 const ID = pathId('ID of a response created with this key: resp_…');
 
 const refused = {
-  401: failed(INVALID_TOKEN),
-  403: failed(ADDRESS_NOT_ALLOWED),
+  ...KEY_ERRORS,
   404: failed('Not stored for this key: expired, deleted, or never stored.'),
 };
 
@@ -167,8 +168,7 @@ const PATHS: Paths = {
       ],
       responses: {
         200: ok('Newest first.', reference('ModelList')),
-        401: failed(INVALID_TOKEN),
-        403: failed(ADDRESS_NOT_ALLOWED),
+        ...KEY_ERRORS,
       },
     },
   },
@@ -179,8 +179,7 @@ const PATHS: Paths = {
       parameters: [pathId('Model name; may contain slashes.')],
       responses: {
         200: ok('The model.', reference('Model')),
-        401: failed(INVALID_TOKEN),
-        403: failed(ADDRESS_NOT_ALLOWED),
+        ...KEY_ERRORS,
         404: failed(NO_MODEL),
       },
     },
@@ -191,8 +190,7 @@ const PATHS: Paths = {
       summary: 'Get usage and limits of this key and its wallet',
       responses: {
         200: ok('The key of the request.', reference('Key')),
-        401: failed(INVALID_TOKEN),
-        403: failed(ADDRESS_NOT_ALLOWED),
+        ...KEY_ERRORS,
       },
     },
   },
@@ -203,8 +201,7 @@ const PATHS: Paths = {
       parameters: [pathId('x-request-id of the call. Any key of the account may be used.')],
       responses: {
         200: ok('The call, available from its admission.', reference('Generation')),
-        401: failed(INVALID_TOKEN),
-        403: failed(ADDRESS_NOT_ALLOWED),
+        ...KEY_ERRORS,
         404: failed('Call not found.'),
       },
     },

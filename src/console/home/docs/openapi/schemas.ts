@@ -1,199 +1,175 @@
 import { closed, orNull, reference, type Schema, text, usd } from './schema.js';
 
 const count = (description?: string): Schema => orNull('integer', description);
-
-const model = closed(
-  {
-    id: text('Model name for calls.'),
-    object: { type: 'string', const: 'model' },
-    created: { type: 'integer', description: 'Seconds since 1970.' },
-    owned_by: text('The provider.'),
-    type: { type: 'string', const: 'model' },
-    display_name: text(),
-    created_at: text('ISO 8601, UTC.'),
-  },
-  'Contains the fields of all protocols.',
-);
-
-const modelList = closed({
-  object: { type: 'string', const: 'list' },
-  data: { type: 'array', items: reference('Model') },
-  has_more: { type: 'boolean' },
-  first_id: orNull('string'),
-  last_id: orNull('string'),
-});
-
-const budget = closed({
-  limit_usd: usd(),
-  used_usd: usd(),
-  held_usd: usd('On hold for running calls.'),
-  left_usd: usd('Neither used nor on hold.'),
-  resets_at: text('Start of the next period, ISO 8601, UTC.'),
-});
-
 const budgetOrNone: Schema = { oneOf: [reference('Budget'), { type: 'null' }] };
-
-const key = closed({
-  object: { type: 'string', const: 'key' },
-  name: text(),
-  group: text('Model group that calls are billed under.'),
-  quota_usd: orNull('string', 'Null: no quota.'),
-  used_usd: usd(),
-  held_usd: usd('On hold for running calls.'),
-  quota_left_usd: orNull('string'),
-  budgets: closed({ daily: budgetOrNone, weekly: budgetOrNone, monthly: budgetOrNone }, 'Null: no such budget.'),
-  limits: closed(
-    {
-      requests_per_minute: count(),
-      tokens_per_minute: count('Prompt and response tokens.'),
-      concurrency: count('Concurrent calls.'),
-    },
-    'The key’s own limits, otherwise the defaults. Null: no limit.',
-  ),
-  wallet: closed({
-    balance_usd: usd('Including holds.'),
-    held_usd: usd(),
-    owed_usd: usd('Calls are rejected while it is not 0.'),
-  }),
-});
-
-const costLine = closed(
-  {
-    item: text('A class of tokens, image_generation:CLASS, tool:NAME or request_fee.'),
-    quantity: { type: 'integer' },
-    price_usd: usd(),
-    per: { type: 'string', enum: ['million_tokens', 'use'] },
-  },
-  undefined,
-  {
-    pass: { type: 'integer', description: 'Additional pass, from 1.' },
-    model: text('Model of the pass.'),
-  },
-);
-
 const multiplier = text('A plain decimal.');
 const multipliers = closed({ service_tier: multiplier, effort: multiplier, group: multiplier }, undefined, {
   speed: multiplier,
   geo: multiplier,
 });
-
-const generation = closed(
-  {
-    object: { type: 'string', const: 'generation' },
-    id: text('The request ID: req_…'),
-    created_at: text('ISO 8601, UTC.'),
-    model: text(),
-    group: text(),
-    protocol: text('Protocol of the client.'),
-    stream: { type: 'boolean' },
-    effort: orNull('string'),
-    service_tier: orNull('string'),
-    status: { type: 'string', enum: ['open', 'succeeded', 'failed', 'cancelled', 'refused', 'interrupted'] },
-    error_reason: orNull('string'),
-    prompt_tokens: count('All input, including cached tokens.'),
-    cached_tokens: count(),
-    cache_write_tokens: count(),
-    completion_tokens: count('All output, including reasoning.'),
-    reasoning_tokens: count(),
-    cost_usd: orNull('string', 'Amount charged.'),
-    uncollected_usd: orNull('string', 'Amount that wallet, key or budget could not cover.'),
-    held_usd: orNull('string'),
-    billing_basis: { type: ['string', 'null'], enum: ['reported', 'estimated', 'corrected', 'partial', 'free', null] },
-    lines: { type: 'array', items: reference('CostLine') },
-    multipliers: { oneOf: [multipliers, { type: 'null' }] },
-    first_token_ms: count(),
-    duration_ms: count(),
-    attempts: count('Upstream attempts.'),
-    upstream_report: {
-      type: ['object', 'null'],
-      description: 'Usage reported by the upstream if it was corrected, with the reasons.',
-      additionalProperties: true,
-    },
-  },
-  'A call of the account. Unknown values are null.',
-  {
-    model_multipliers: {
-      type: 'object',
-      description: 'Prices of other models used by passes.',
-      additionalProperties: multipliers,
-    },
-  },
-);
-
 const inputTokens: Schema = { type: 'integer', description: 'Prompt tokens, including tools.' };
-
-const messagesInputTokens: Schema = {
-  type: 'object',
-  properties: { input_tokens: inputTokens },
-  required: ['input_tokens'],
-  additionalProperties: true,
-};
-
-const responsesInputTokens: Schema = {
-  type: 'object',
-  properties: { object: { type: 'string', const: 'response.input_tokens' }, input_tokens: inputTokens },
-  required: ['object', 'input_tokens'],
-  additionalProperties: true,
-};
-
-const deletedResponse = closed({
-  id: text(),
-  object: { type: 'string', const: 'response' },
-  deleted: { type: 'boolean' },
-});
-
-const inputItems: Schema = {
-  type: 'object',
-  properties: {
-    object: { type: 'string', const: 'list' },
-    data: { type: 'array', items: { type: 'object' } },
-    has_more: { type: 'boolean' },
-    first_id: orNull('string'),
-    last_id: orNull('string'),
-  },
-  required: ['object', 'data', 'has_more', 'first_id', 'last_id'],
-  additionalProperties: true,
-};
-
-const error = closed({
-  error: closed({
-    message: text('Cause and remedy. Ends with the request ID.'),
-    type: text(),
-    param: orNull('string', 'The invalid field of the request.'),
-    code: orNull('string'),
-  }),
-});
-
-const messagesError = closed({
-  type: { type: 'string', const: 'error' },
-  error: {
-    type: 'object',
-    properties: {
-      type: text(),
-      message: text('Cause and remedy. Ends with the request ID.'),
-      details: { type: 'object' },
-    },
-    required: ['type', 'message'],
-    additionalProperties: false,
-  },
-  request_id: text(),
-});
 
 /** Responses of the relay itself; those of calls are defined by the protocols. */
 const RESPONSES: Readonly<Record<string, Schema>> = {
-  Model: model,
-  ModelList: modelList,
-  Budget: budget,
-  Key: key,
-  CostLine: costLine,
-  Generation: generation,
-  MessagesInputTokens: messagesInputTokens,
-  ResponsesInputTokens: responsesInputTokens,
-  DeletedResponse: deletedResponse,
-  InputItems: inputItems,
-  Error: error,
+  Model: closed(
+    {
+      id: text('Model name for calls.'),
+      object: { type: 'string', const: 'model' },
+      created: { type: 'integer', description: 'Seconds since 1970.' },
+      owned_by: text('The provider.'),
+      type: { type: 'string', const: 'model' },
+      display_name: text(),
+      created_at: text('ISO 8601, UTC.'),
+    },
+    'Contains the fields of all protocols.',
+  ),
+  ModelList: closed({
+    object: { type: 'string', const: 'list' },
+    data: { type: 'array', items: reference('Model') },
+    has_more: { type: 'boolean' },
+    first_id: orNull('string'),
+    last_id: orNull('string'),
+  }),
+  Budget: closed({
+    limit_usd: usd(),
+    used_usd: usd(),
+    held_usd: usd('On hold for running calls.'),
+    left_usd: usd('Neither used nor on hold.'),
+    resets_at: text('Start of the next period, ISO 8601, UTC.'),
+  }),
+  Key: closed({
+    object: { type: 'string', const: 'key' },
+    name: text(),
+    group: text('Model group that calls are billed under.'),
+    quota_usd: orNull('string', 'Null: no quota.'),
+    used_usd: usd(),
+    held_usd: usd('On hold for running calls.'),
+    quota_left_usd: orNull('string'),
+    budgets: closed({ daily: budgetOrNone, weekly: budgetOrNone, monthly: budgetOrNone }, 'Null: no such budget.'),
+    limits: closed(
+      {
+        requests_per_minute: count(),
+        tokens_per_minute: count('Prompt and response tokens.'),
+        concurrency: count('Concurrent calls.'),
+      },
+      'The key’s own limits, otherwise the defaults. Null: no limit.',
+    ),
+    wallet: closed({
+      balance_usd: usd('Including holds.'),
+      held_usd: usd(),
+      owed_usd: usd('Calls are rejected while it is not 0.'),
+    }),
+  }),
+  CostLine: closed(
+    {
+      item: text('A class of tokens, image_generation:CLASS, tool:NAME or request_fee.'),
+      quantity: { type: 'integer' },
+      price_usd: usd(),
+      per: { type: 'string', enum: ['million_tokens', 'use'] },
+    },
+    undefined,
+    {
+      pass: { type: 'integer', description: 'Additional pass, from 1.' },
+      model: text('Model of the pass.'),
+    },
+  ),
+  Generation: closed(
+    {
+      object: { type: 'string', const: 'generation' },
+      id: text('The request ID: req_…'),
+      created_at: text('ISO 8601, UTC.'),
+      model: text(),
+      group: text(),
+      protocol: text('Protocol of the client.'),
+      stream: { type: 'boolean' },
+      effort: orNull('string'),
+      service_tier: orNull('string'),
+      status: { type: 'string', enum: ['open', 'succeeded', 'failed', 'cancelled', 'refused', 'interrupted'] },
+      error_reason: orNull('string'),
+      prompt_tokens: count('All input, including cached tokens.'),
+      cached_tokens: count(),
+      cache_write_tokens: count(),
+      completion_tokens: count('All output, including reasoning.'),
+      reasoning_tokens: count(),
+      cost_usd: orNull('string', 'Amount charged.'),
+      uncollected_usd: orNull('string', 'Amount that wallet, key or budget could not cover.'),
+      held_usd: orNull('string'),
+      billing_basis: {
+        type: ['string', 'null'],
+        enum: ['reported', 'estimated', 'corrected', 'partial', 'free', null],
+      },
+      lines: { type: 'array', items: reference('CostLine') },
+      multipliers: { oneOf: [multipliers, { type: 'null' }] },
+      first_token_ms: count(),
+      duration_ms: count(),
+      attempts: count('Upstream attempts.'),
+      upstream_report: {
+        type: ['object', 'null'],
+        description: 'Usage reported by the upstream if it was corrected, with the reasons.',
+        additionalProperties: true,
+      },
+    },
+    'A call of the account. Unknown values are null.',
+    {
+      model_multipliers: {
+        type: 'object',
+        description: 'Prices of other models used by passes.',
+        additionalProperties: multipliers,
+      },
+    },
+  ),
+  MessagesInputTokens: {
+    type: 'object',
+    properties: { input_tokens: inputTokens },
+    required: ['input_tokens'],
+    additionalProperties: true,
+  },
+  ResponsesInputTokens: {
+    type: 'object',
+    properties: { object: { type: 'string', const: 'response.input_tokens' }, input_tokens: inputTokens },
+    required: ['object', 'input_tokens'],
+    additionalProperties: true,
+  },
+  DeletedResponse: closed({
+    id: text(),
+    object: { type: 'string', const: 'response' },
+    deleted: { type: 'boolean' },
+  }),
+  InputItems: {
+    type: 'object',
+    properties: {
+      object: { type: 'string', const: 'list' },
+      data: { type: 'array', items: { type: 'object' } },
+      has_more: { type: 'boolean' },
+      first_id: orNull('string'),
+      last_id: orNull('string'),
+    },
+    required: ['object', 'data', 'has_more', 'first_id', 'last_id'],
+    additionalProperties: true,
+  },
+  Error: closed({
+    error: closed({
+      message: text('Cause and remedy. Ends with the request ID.'),
+      type: text(),
+      param: orNull('string', 'The invalid field of the request.'),
+      code: orNull('string'),
+    }),
+  }),
   AnyError: { type: 'object', description: 'An error in the protocol’s format.', additionalProperties: true },
-  MessagesError: messagesError,
+  MessagesError: closed({
+    type: { type: 'string', const: 'error' },
+    error: {
+      type: 'object',
+      properties: {
+        type: text(),
+        message: text('Cause and remedy. Ends with the request ID.'),
+        details: { type: 'object' },
+      },
+      required: ['type', 'message'],
+      additionalProperties: false,
+    },
+    request_id: text(),
+  }),
 };
 
 const PASSED_ON =
