@@ -1,6 +1,5 @@
-// Lays out a new dialect: npm run new-protocol -- <name> [--client] [--upstream]
-// Everything stands in its place and compiles; what only the dialect's documentation can say is "not written yet".
-// docs/adding-a-protocol.md tells how to go on.
+// Creates the files of a new protocol: npm run new-protocol -- <name> [--client] [--upstream]
+// They compile; what depends on the protocol's documentation is "not written yet". Next: docs/adding-a-protocol.md
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,9 +8,9 @@ import { inRoot } from './pinned-node.mjs';
 
 const USAGE = `npm run new-protocol -- <name> [--client] [--upstream]
 
-<name>       of the dialect, as channels and paths have it: small letters, digits, hyphens between words
---client     only the half that clients speak to
---upstream   only the half that speaks to upstreams`;
+<name>       protocol ID for channels and paths: lowercase letters and digits, hyphens between words
+--client     client half only
+--upstream   upstream half only`;
 
 const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const MAX_NAME_LENGTH = 32;
@@ -20,9 +19,9 @@ const TEMPLATES = inRoot('scripts/protocol-template');
 const MODULES = 'src/protocols/index.ts';
 const DOUBLES = 'test/conformance/dialects/index.ts';
 
-/** The files of a template are those of both halves, unless their first line names one: `// client half`. */
+/** First line of files of one half: `// client half`. */
 const HALF = /^\/\/ (client|upstream) half\n/;
-/** A line of one half ends with its name: `…; // client`. */
+/** End of lines of one half: `…; // client`. */
 const HALF_OF_LINE = /^(.*\S) *\/\/ (client|upstream)$/;
 
 function readArguments() {
@@ -31,18 +30,20 @@ function readArguments() {
     options: { client: { type: 'boolean' }, upstream: { type: 'boolean' } },
   });
   const [name = '', ...others] = positionals;
-  if (others.length > 0) throw new Error('One name is enough.');
+  if (others.length > 0) throw new Error('Expected a single name.');
   if (!NAME.test(name) || name.length > MAX_NAME_LENGTH)
-    throw new Error(`"${name}" is no name of a dialect: at most ${MAX_NAME_LENGTH} small letters, digits and hyphens.`);
-  for (const folder of foldersOf(name)) if (existsSync(inRoot(folder))) throw new Error(`${folder} is there already.`);
+    throw new Error(
+      `"${name}" is not a valid name: use at most ${MAX_NAME_LENGTH} lowercase letters, digits and hyphens.`,
+    );
+  for (const folder of foldersOf(name)) if (existsSync(inRoot(folder))) throw new Error(`${folder} already exists.`);
   const chosen = ['client', 'upstream'].filter((half) => values[half]);
   return { name, halves: chosen.length === 0 ? ['client', 'upstream'] : chosen };
 }
 
 const foldersOf = (name) => [`src/protocols/${name}`, `test/conformance/dialects/${name}`];
 
-/** Paths, and what is to be written there: nothing is, before all of it is known. */
-function layOut(name, halves) {
+/** The paths and contents to write. */
+function filesFor(name, halves) {
   const names = namesOf(name);
   const [adapter, doubles] = foldersOf(name);
   const files = [
@@ -54,7 +55,7 @@ function layOut(name, halves) {
   return Promise.all(files.map(async ([path, text]) => [path, await formatted(path, text)]));
 }
 
-/** `two-words`, `TwoWords`, `twoWords`, `TWO_WORDS`, `Two Words`: by what stands for them in templates. */
+/** By placeholder: `two-words`, `TwoWords`, `twoWords`, `TWO_WORDS`, `Two Words`. */
 function namesOf(id) {
   const words = id.split('-').map((word) => word[0].toUpperCase() + word.slice(1));
   const Name = words.join('');
@@ -73,7 +74,7 @@ function fill(template, folder, names, halves) {
     const half = HALF.exec(text)?.[1];
     if (half !== undefined && !halves.includes(half)) return [];
     const path = join(folder, file.replace(/^_/, names.id).replace(/\.txt$/, ''));
-    return [[path, named(ofHalves(text.replace(HALF, ''), halves), names)]];
+    return [[path, withNames(ofHalves(text.replace(HALF, ''), halves), names)]];
   });
 }
 
@@ -86,28 +87,28 @@ const ofHalves = (text, halves) =>
     })
     .join('\n');
 
-const named = (text, names) => text.replaceAll(/\{\{(\w+)\}\}/g, (_, which) => names[which]);
+const withNames = (text, names) => text.replaceAll(/\{\{(\w+)\}\}/g, (_, placeholder) => names[placeholder]);
 
-/** The lists of clients and vendors with one more at their ends. */
+/** Adds to the lists of clients and vendors. */
 function withDoubles(index, { id, name }, halves) {
   const lists = { client: ['CLIENTS', `${name}Client`, 'client'], upstream: ['VENDORS', `${name}Vendor`, 'vendor'] };
   let text = index;
   for (const half of halves) {
     const [list, constant, file] = lists[half];
-    text = behind(text, /^import .*;\n(?!import )/m, `import { ${constant} } from './${id}/${file}.js';\n`);
-    text = behind(text, new RegExp(`^export const ${list}\\b[^;]*?\\n(?=\\];)`, 'm'), `  ${constant},\n`);
+    text = insertAfter(text, /^import .*;\n(?!import )/m, `import { ${constant} } from './${id}/${file}.js';\n`);
+    text = insertAfter(text, new RegExp(`^export const ${list}\\b[^;]*?\\n(?=\\];)`, 'm'), `  ${constant},\n`);
   }
   return text;
 }
 
-function behind(text, pattern, addition) {
-  if (!pattern.test(text)) throw new Error(`${DOUBLES} is not as this script knows it: nothing matches ${pattern}.`);
+function insertAfter(text, pattern, addition) {
+  if (!pattern.test(text)) throw new Error(`Unexpected contents of ${DOUBLES}: nothing matches ${pattern}.`);
   return text.replace(pattern, (found) => found + addition);
 }
 
 const read = (path) => readFileSync(inRoot(path), 'utf8');
 
-/** As `npm run format` would leave it: names are of any length. */
+/** Formatted like `npm run format`, since names have any length. */
 async function formatted(path, text) {
   const filepath = inRoot(path);
   return format(text, { ...(await resolveConfig(filepath)), filepath });
@@ -118,18 +119,18 @@ function write(path, text) {
   writeFileSync(inRoot(path), text);
 }
 
-const whatNext = (name, halves, paths) => `${paths.map((path) => `  ${path}`).join('\n')}
+const summary = (name, halves, paths) => `${paths.map((path) => `  ${path}`).join('\n')}
 
-"${name}" compiles, and the program starts with ${halves.length === 2 ? 'both of its halves' : `its ${halves[0]} half`}.
-To see what is not written yet: npm run conformance -- ${name}
-How to write it: docs/adding-a-protocol.md`;
+"${name}" compiles with ${halves.length === 2 ? 'both halves' : `its ${halves[0]} half`}.
+List what is not written yet: npm run conformance -- ${name}
+Guide: docs/adding-a-protocol.md`;
 
 try {
   const { name, halves } = readArguments();
-  const files = await layOut(name, halves);
+  const files = await filesFor(name, halves);
   for (const [path, text] of files) write(path, text);
   console.log(
-    whatNext(
+    summary(
       name,
       halves,
       files.map(([path]) => path),

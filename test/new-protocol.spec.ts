@@ -1,11 +1,11 @@
+import { check, resolveConfig } from 'prettier';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { check, resolveConfig } from 'prettier';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** What the script reads, and what its files are compiled with. */
+/** Needed by the script and for compiling its files. */
 const COPIED = ['scripts', 'src', 'migrations', 'test', 'tsconfig.json', '.prettierrc.json', 'package.json'];
 const INDEXES = ['src/protocols/index.ts', 'test/conformance/dialects/index.ts'];
 const MINUTE = 60_000;
@@ -27,20 +27,20 @@ describe('npm run new-protocol', () => {
   const filesOf = (name: string): string[] =>
     globSync(`{src/protocols,test/conformance/dialects}/${name}/*`, { cwd: root }).toSorted();
 
-  /** Everything that it might change. */
+  /** Everything the script might change. */
   const state = (): string[] => [...filesOf('*'), ...INDEXES.map(read)];
 
   it.each([
-    ['no name', [], 'is no name'],
-    ['a name with capitals', ['Morse'], 'is no name'],
-    ['a name that leads elsewhere', ['../morse'], 'is no name'],
-    ['a name that begins with a digit', ['2morse'], 'is no name'],
-    ['a name with an end that is none', ['morse-'], 'is no name'],
-    ['a name of endless length', ['m'.repeat(33)], 'is no name'],
-    ['two names', ['morse', 'braille'], 'One name'],
-    ['a dialect that is there', ['messages'], 'is there already'],
-    ['an option that nobody knows', ['morse', '--sideways'], '--sideways'],
-  ])('refuses %s, says how it is called, and changes nothing', (_, args, words) => {
+    ['no name', [], 'is not a valid name'],
+    ['a name with capitals', ['Morse'], 'is not a valid name'],
+    ['a path as name', ['../morse'], 'is not a valid name'],
+    ['a name that starts with a digit', ['2morse'], 'is not a valid name'],
+    ['a name that ends with a hyphen', ['morse-'], 'is not a valid name'],
+    ['a name that is too long', ['m'.repeat(33)], 'is not a valid name'],
+    ['two names', ['morse', 'braille'], 'single name'],
+    ['an existing protocol', ['messages'], 'already exists'],
+    ['an unknown option', ['morse', '--sideways'], '--sideways'],
+  ])('rejects %s, prints its usage and changes nothing', (_, args, words) => {
     const before = state();
     const { status, stderr } = newProtocol(...args);
     expect([status, stderr]).toEqual([1, expect.stringContaining(words)]);
@@ -48,7 +48,7 @@ describe('npm run new-protocol', () => {
     expect(state()).toEqual(before);
   });
 
-  it('changes nothing when a list is not as it knows it', () => {
+  it('changes nothing when a list has unexpected contents', () => {
     const [, doubles = ''] = INDEXES;
     const text = read(doubles);
     writeFileSync(join(root, doubles), text.replace('export const VENDORS', 'export const SELLERS'));
@@ -59,12 +59,12 @@ describe('npm run new-protocol', () => {
   });
 
   it(
-    'lays out a dialect, or a half of one, that compiles and has the format of everything else',
+    'creates both halves or one of a protocol, compiling and formatted',
     async () => {
       const both = newProtocol('two-words');
       expect(both).toMatchObject({ status: 0, stderr: '' });
-      for (const told of ['npm run conformance -- two-words', 'docs/adding-a-protocol.md', ...filesOf('two-words')])
-        expect(both.stdout).toContain(told);
+      for (const line of ['npm run conformance -- two-words', 'docs/adding-a-protocol.md', ...filesOf('two-words')])
+        expect(both.stdout).toContain(line);
       expect(newProtocol('listener', '--client').status).toBe(0);
       expect(newProtocol('a-dialect-of-a-very-long-name-up', '--upstream').status).toBe(0);
 
@@ -82,7 +82,7 @@ describe('npm run new-protocol', () => {
     MINUTE,
   );
 
-  it('writes nothing of the half that was not asked for', () => {
+  it('creates no files of the other half', () => {
     const names = (name: string): string => filesOf(name).join(' ');
     expect(names('listener')).toMatch(/listener\/members\.ts .*listener\/protocol\.ts .*client\.ts/);
     expect(names('listener')).not.toMatch(/vendor|upstream|build|decoder/);

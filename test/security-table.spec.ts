@@ -4,7 +4,8 @@ import { ALLOWANCES } from '../src/auth/throttle/throttle.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDER = 'docs';
-const STATUSES = ['met', 'partly', 'not met', 'n/a'];
+/** A mark before the evidence; requirements without one are met. */
+const MARK = /^(?:partly|not met|n\/a): /;
 
 const read = (name: string): string => readFileSync(join(ROOT, FOLDER, name), 'utf8');
 const page = read('security.md');
@@ -62,10 +63,9 @@ describe('docs/asvs.md', () => {
     expect(requirements.map(([number]) => number)).toEqual(expected);
   });
 
-  it.each(requirements)('gives status and evidence for %s (%s)', (_, requirement = '', status = '', evidence = '') => {
+  it.each(requirements)('gives evidence for %s (%s)', (_, requirement = '', evidence = '') => {
     expect(requirement).not.toBe('');
-    expect(STATUSES).toContain(status);
-    if (status !== 'n/a') expect(evidence.length).toBeGreaterThan(8);
+    if (evidence !== 'n/a') expect(evidence.replace(MARK, '').length).toBeGreaterThan(8);
   });
 });
 

@@ -64,7 +64,7 @@ export class ErrorFilter implements ExceptionFilter {
       return protocol.renderError(error, requestId);
     } catch (fault) {
       this.logger.error({ err: fault, request_id: requestId }, `${protocol.id} has no rendering for ${error.kind}.`);
-      return this.adapters.usual.renderError(error, requestId);
+      return this.adapters.defaultProtocol.renderError(error, requestId);
     }
   }
 

@@ -11,7 +11,7 @@ import {
   type Facts,
   lineOf,
   revisionOf,
-  type Subject,
+  type ChangedItem,
 } from './changes.js';
 import {
   type GroupDefinition,
@@ -108,7 +108,7 @@ export class CatalogEditor {
   }
 
   /** Hash of a group, of a model with its prices, or of default limits; undefined if it does not exist. */
-  async revisionOf({ kind, name, id = name }: Subject, manager: EntityManager): Promise<string | undefined> {
+  async revisionOf({ kind, name, id = name }: ChangedItem, manager: EntityManager): Promise<string | undefined> {
     if (kind === 'group') {
       const group = (await this.repository.groups(manager)).find((one) => one.name === name);
       return group && revisionOf({ ...groupFacts(groupDefinitionOf(group)), enabled: String(group.enabled) });
@@ -156,7 +156,7 @@ export class CatalogEditor {
       kind: 'group',
       stored: await this.repository.groups(manager),
       put: async (definition, before) => {
-        const subject: Subject = { kind: 'group', name: definition.name };
+        const subject: ChangedItem = { kind: 'group', name: definition.name };
         const lines = difference(
           subject,
           before,
@@ -220,7 +220,7 @@ export class CatalogEditor {
     reason: string | undefined,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
-    const subject: Subject = { kind: 'model', name: definition.name };
+    const subject: ChangedItem = { kind: 'model', name: definition.name };
     const before = stored && modelFacts(stored.model);
     // The first prices of a new model are part of its definition.
     const after = { ...modelFacts(definition), ...(stored === undefined && priceFacts(definition.pricing)) };

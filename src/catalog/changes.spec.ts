@@ -6,13 +6,13 @@ import {
   revisionOf,
   sortedPairs,
   type Facts,
-  type Subject,
+  type ChangedItem,
 } from './changes.js';
 
-const MAIN: Subject = { kind: 'channel', name: 'main' };
-const SAVER: Subject = { kind: 'group', name: 'saver' };
+const MAIN: ChangedItem = { kind: 'channel', name: 'main' };
+const SAVER: ChangedItem = { kind: 'group', name: 'saver' };
 
-const linesOf = (subject: Subject, before: Facts, after: Facts): string[] =>
+const linesOf = (subject: ChangedItem, before: Facts, after: Facts): string[] =>
   describeChanges(subject, before, after).map(lineOf);
 
 describe('describeChanges', () => {

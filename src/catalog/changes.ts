@@ -14,7 +14,7 @@ interface HiddenFact {
 export type Facts = Readonly<Record<string, string | HiddenFact>>;
 
 /** The changed object. */
-export interface Subject {
+export interface ChangedItem {
   readonly kind: 'group' | 'model' | 'channel' | 'limits';
   readonly name: string;
   /** ID of objects that can be renamed; default: the name. */
@@ -23,7 +23,7 @@ export interface Subject {
 
 /** A single change. */
 export interface Change {
-  readonly subject: Subject;
+  readonly subject: ChangedItem;
   /** `tier 1 → 2`, `added`, `disabled`. */
   readonly text: string;
   /** Properties of a new object, for the audit log: `tier 1`. */
@@ -35,7 +35,7 @@ export const lineOf = ({ subject, text }: Change): string =>
   `${subject.kind === 'limits' ? 'limits of' : subject.kind} ${subject.name}: ${text}`;
 
 /** One change per differing field. A missing field counts as empty. */
-export function describeChanges(subject: Subject, before: Facts, after: Facts): readonly Change[] {
+export function describeChanges(subject: ChangedItem, before: Facts, after: Facts): readonly Change[] {
   const gone = Object.keys(before).filter((field) => !(field in after));
   return [...Object.keys(after), ...gone].flatMap((field) => {
     const [then, now] = [before[field] ?? '', after[field] ?? ''];
@@ -47,7 +47,7 @@ export function describeChanges(subject: Subject, before: Facts, after: Facts): 
 
 /** The same for objects that may be new, disabled or re-enabled. */
 export function difference(
-  subject: Subject,
+  subject: ChangedItem,
   stored: { readonly enabled: boolean } | undefined,
   before: Facts | undefined,
   after: Facts,

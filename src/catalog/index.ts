@@ -19,7 +19,7 @@ export {
   listed,
   revisionOf,
   sortedPairs,
-  type Subject,
+  type ChangedItem as Subject,
 } from './changes.js';
 export { type GroupDefinition, type ModelDefinition, DEFAULT_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
 export { groupOfViewer, Offer, type OfferedModel } from './offer.js';

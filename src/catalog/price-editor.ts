@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { currentActor, nameOf } from '../platform/audit/index.js';
 import { Clock, newId } from '../platform/shared/index.js';
 import { CatalogRepository, type ChangeNote, type StoredModel } from './catalog.repository.js';
-import { type Change, describeChanges, type Subject } from './changes.js';
+import { type Change, describeChanges, type ChangedItem } from './changes.js';
 import { type ModelDefinition, priceFacts, type UpcomingPricing } from './definitions.js';
 import { describePricing, parsePricing, type PricingDefinition } from './pricing.js';
 
@@ -40,7 +40,7 @@ export class PriceEditor {
     note: ChangeNote,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
-    const subject: Subject = { kind: 'model', name };
+    const subject: ChangedItem = { kind: 'model', name };
     const before = stored && pricesAt(stored, validFrom);
     const lines = describeChanges(subject, before ? priceFacts(before) : {}, priceFacts(pricing));
     if (lines.length > 0) await this.add(name, { pricing, validFrom }, note, manager);
@@ -55,7 +55,7 @@ export class PriceEditor {
     note: ChangeNote,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
-    const subject: Subject = { kind: 'model', name };
+    const subject: ChangedItem = { kind: 'model', name };
     const changes: Change[] = [];
     let previous = pricing;
     for (const next of upcoming) {

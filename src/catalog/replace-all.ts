@@ -1,4 +1,4 @@
-import type { Change, Subject } from './changes.js';
+import type { Change, ChangedItem } from './changes.js';
 
 /** A named object that stays stored when disabled. */
 interface Stored {
@@ -9,7 +9,7 @@ interface Stored {
 
 /** How to apply definitions of one kind. */
 interface Replacement<Definition, Before extends Stored> {
-  readonly kind: Subject['kind'];
+  readonly kind: ChangedItem['kind'];
   /** All objects of the kind, including disabled ones. */
   readonly stored: readonly Before[];
   /** Applies a definition and enables the object. Returns the changes. */

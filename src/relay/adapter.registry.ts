@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit, type Type } from '@nestjs/common';
 import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
+import { ChannelDirectory } from '../catalog/channels/index.js';
 import {
   type ProtocolAdapter,
   type ProtocolId,
@@ -8,7 +9,6 @@ import {
   type UpstreamAdapter,
 } from '../protocols/contract/index.js';
 import { Protocol, Upstream } from '../protocols/decorators/index.js';
-import { ChannelDirectory } from '../catalog/channels/index.js';
 
 /** Renders errors for requests that no protocol claims; most clients understand it. */
 const DEFAULT: ProtocolId = 'chat-completions';
@@ -41,7 +41,7 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** The protocol that most clients understand. */
-  get usual(): ProtocolAdapter {
+  get defaultProtocol(): ProtocolAdapter {
     return this.protocol(DEFAULT);
   }
 
@@ -51,8 +51,8 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** Default auth by upstream protocol. */
-  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['usualAuth']> {
-    return new Map([...this.upstreams].map(([id, { usualAuth }]) => [id, usualAuth]));
+  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
+    return new Map([...this.upstreams].map(([id, { defaultAuth: usualAuth }]) => [id, usualAuth]));
   }
 
   /** @throws RangeError when no such adapter is registered */
@@ -69,7 +69,7 @@ export class AdapterRegistry implements OnModuleInit {
   claimant(request: RequestLine): ProtocolAdapter {
     for (const line of [{ ...request, headers: {} }, request])
       for (const protocol of this.protocols.values()) if (protocol.claims(line)) return protocol;
-    return this.usual;
+    return this.defaultProtocol;
   }
 
   private collect<Adapter extends { readonly id: ProtocolId }>(

@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Post, Req, Res, type Type, UseGuards } from 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard } from '../keys/index.js';
 import type { JsonObject } from '../platform/shared/index.js';
-import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/index.js';
+import type { TokenCountEndpoint, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
 import { ModelAccess } from './model-access.js';
@@ -12,7 +12,7 @@ import { RelayService } from './relay.service.js';
 import { callerOf, requestLineOf } from './request-facts.js';
 
 /** Creates the controllers for a protocol's POST endpoints. */
-export function apiControllers({ id, callPaths, promptQuestion }: ProtocolAdapter): readonly Type[] {
+export function apiControllers({ id, callPaths, tokenCounting: promptQuestion }: ProtocolAdapter): readonly Type[] {
   const calls = callController(id, callPaths);
   return promptQuestion === undefined ? [calls] : [calls, promptCountController(promptQuestion)];
 }
@@ -30,13 +30,13 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
     @Post([...paths])
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       const choice = this.choices.at(this.adapters.protocol(id), requestLineOf(request));
-      return this.relay.answer(choice, request, reply);
+      return this.relay.serve(choice, request, reply);
     }
   }
   return CallController;
 }
 
-function promptCountController(question: PromptQuestion): Type {
+function promptCountController(question: TokenCountEndpoint): Type {
   @Controller()
   @PromptRoute()
   class PromptCountController {
@@ -45,7 +45,7 @@ function promptCountController(question: PromptQuestion): Type {
     @Post(question.path)
     @HttpCode(200)
     count(@Req() request: FastifyRequest): Promise<JsonObject> {
-      return this.counts.answer(question, request);
+      return this.counts.respond(question, request);
     }
   }
   return PromptCountController;

@@ -92,7 +92,7 @@ class LimitedCall implements Unsubscribable {
 /** A call to be admitted. */
 interface AskingCall {
   readonly ticket: Ticket;
-  readonly answer: CallContext;
+  readonly response: CallContext;
   /** Protocol of the response, which reports remaining limits. */
   readonly protocol: ProtocolAdapter;
   /** The client's idempotency key, with the ID of the API key. */
@@ -127,7 +127,7 @@ export class Admissions {
   }
 
   private limited(
-    { ticket, answer, protocol }: AskingCall,
+    { ticket, response, protocol }: AskingCall,
     answered: (admission: Admission) => Observable<Frame>,
   ): Observable<Frame> {
     const { call, caller } = ticket;
@@ -142,7 +142,7 @@ export class Admissions {
       const limited = this.limits.hold(ticket, subjects, promptTokens);
       const permitted = from(limited.permit).pipe(
         switchMap(({ standings }) => {
-          Object.assign(answer.headers, protocol.renderLimits(standings));
+          Object.assign(response.headers, protocol.renderLimits(standings));
           return admitted();
         }),
       );

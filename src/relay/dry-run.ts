@@ -168,7 +168,7 @@ export class DryRun {
   private callOf({ model, protocol, stream, effort, promptTokens, outputLimit }: DryRunQuestion): DryCall {
     const createdAt = this.clock.now();
     const size = { bytes: promptTokens * BYTES_PER_TOKEN, encodedBytes: 0, images: 0 };
-    const head = { model, stream, effort, outputLimit, answers: 1, size, fields: NO_FIELDS };
+    const head = { model, stream, effort, outputLimit, choices: 1, size, fields: NO_FIELDS };
     // Without an address, address limits do not apply.
     return { id: newId('req', createdAt), createdAt, protocol, head, ip: '' };
   }

@@ -49,7 +49,7 @@ export class EventSignals {
         this.isReported ||= event.isProvisional !== true;
         signals.push({
           type: 'usage',
-          usage: this.answerId === undefined ? event.usage : { ...event.usage, answerId: this.answerId },
+          usage: this.answerId === undefined ? event.usage : { ...event.usage, responseId: this.answerId },
           ...(event.isProvisional === true && { isProvisional: true }),
         });
         return;

@@ -59,33 +59,33 @@ export class Exchange {
     prepared: PreparedRequest,
     { running, assignment, adapter, translator, totalMs }: AttemptContext,
   ): Observable<Frame> {
-    const { ticket, answer } = running;
+    const { ticket, response } = running;
     const { channel, credential } = assignment;
     const { call } = ticket;
-    const { target, request, translation, losses, stopsSent } = prepared;
+    const { target, request, translation, warnings, stopsSent } = prepared;
     // Also clears the warnings of a failed attempt.
-    answer.warnings = losses.header;
+    response.warnings = warnings.header;
     const attempt = ticket.beginAttempt({
       ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
-      isTierLeftOut: losses.has('unsupported_parameter', 'service_tier'),
+      isTierLeftOut: warnings.has('unsupported_parameter', 'service_tier'),
     });
-    answer.begin();
+    response.begin();
     const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
     const context = {
       call,
       adapter,
       target,
-      answer,
+      response,
       attempt,
       translation,
       translator,
-      losses: losses.forAnswer(),
+      warnings: warnings.forResponse(),
       stopsSent,
       timings: this.timings,
     };
     const frames = this.client
-      .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
-      .pipe(lane(context), watchAttempt({ attempt, answer, ...limits }));
+      .open(channel, credential?.secret, traced(request, ticket, channel, adapter), response.flow)
+      .pipe(lane(context), watchAttempt({ attempt, response, ...limits }));
     return this.kept(frames, running, assignment, translation);
   }
 
@@ -117,7 +117,7 @@ interface TimeLimits {
 
 interface Watched {
   readonly attempt: AttemptLog;
-  readonly answer: CallContext;
+  readonly response: CallContext;
 }
 
 /** `heldMs`: extra time for the first event. */
@@ -130,7 +130,7 @@ const timeLimits = ({ firstEventMs, totalMs }: ChannelTimeouts, stream: boolean,
  * Enforces time limits and records the attempt's progress. A hand-written operator: every call has these timers, and a
  * scheduler's would cost several times as much.
  */
-function watchAttempt({ attempt, answer, firstMs, totalMs }: TimeLimits & Watched): MonoTypeOperatorFunction<Frame> {
+function watchAttempt({ attempt, response, firstMs, totalMs }: TimeLimits & Watched): MonoTypeOperatorFunction<Frame> {
   return (frames) =>
     new Observable((out) => {
       const begunMs = monotonicMs();
@@ -141,15 +141,15 @@ function watchAttempt({ attempt, answer, firstMs, totalMs }: TimeLimits & Watche
         out.error(thrown);
       };
       const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));
-      const total = new PausableTimeout(answer.flow, totalMs, late('The upstream response timed out.'));
+      const total = new PausableTimeout(response.flow, totalMs, late('The upstream response timed out.'));
       const first =
         firstMs === undefined
           ? undefined
-          : new PausableTimeout(answer.flow, firstMs, late('The upstream did not start to respond in time.'));
+          : new PausableTimeout(response.flow, firstMs, late('The upstream did not start to respond in time.'));
       const subscription = frames.subscribe({
         next: (frame) => {
           first?.end();
-          if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
+          if (frame.bytes.length > 0) response.timing.upstreamMs ??= monotonicMs() - begunMs;
           if (isSilent && frame.signals.some(({ type }) => type === 'content')) {
             isSilent = false;
             attempt.firstToken();

@@ -50,7 +50,7 @@ interface FailoverOptions {
 /** What was tried so far. */
 interface FailoverState {
   /** Number of requests sent. */
-  readonly asked: number;
+  readonly attempts: number;
   /** Error of the last attempt. */
   readonly failure?: AppError;
   /** Why an available channel was not suitable. */
@@ -71,8 +71,8 @@ export class Failover {
    * the most patient channel, and none begins after SDKs have given up.
    */
   frames(running: RunningCall, selection: CallSelection, translator: Translator): Observable<Frame> {
-    const deadlineMs = running.answer.startedMs + selection.longestTotalMs;
-    return this.attempt({ running, selection, translator, deadlineMs }, { asked: 0 });
+    const deadlineMs = running.response.startedMs + selection.longestTotalMs;
+    return this.attempt({ running, selection, translator, deadlineMs }, { attempts: 0 });
   }
 
   private attempt(course: FailoverOptions, past: FailoverState): Observable<Frame> {
@@ -81,13 +81,14 @@ export class Failover {
     const use = (assignment: Assignment): Observable<Frame> => {
       const { totalMs } = assignment.channel.timeouts;
       const ask = (): Observable<Frame> => {
-        const leftMs = past.asked === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
+        const leftMs = past.attempts === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
         return this.exchange.frames(running, assignment, translator, leftMs);
       };
       const backOffMs = Math.min(this.backOffMs(past), deadlineMs - monotonicMs() - MIN_MS);
       return backOffMs > 0 ? backedOff(running.ticket, backOffMs).pipe(switchMap(ask)) : ask();
     };
-    const isCutShort = ({ kind }: AppError): boolean => kind === 'timeout' && past.asked > 0 && this.isOver(deadlineMs);
+    const isCutShort = ({ kind }: AppError): boolean =>
+      kind === 'timeout' && past.attempts > 0 && this.isOver(deadlineMs);
     return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(course, past, thrown)));
   }
 
@@ -95,14 +96,14 @@ export class Failover {
     if (thrown instanceof NoChannel) return throwError(() => whatToSay(past, thrown));
     if (thrown instanceof NotForThisChannel) return this.attempt(course, { ...past, unfit: thrown.reason });
     const failure = AppError.from(thrown);
-    const asked = past.asked + 1;
-    const mayAnother = failure.details.failover === true && !course.running.answer.committed;
-    if (!mayAnother || asked >= MAX_ATTEMPTS || this.isLate(course)) return throwError(() => failure);
-    return this.attempt(course, { ...past, asked, failure });
+    const attempts = past.attempts + 1;
+    const mayAnother = failure.details.failover === true && !course.running.response.committed;
+    if (!mayAnother || attempts >= MAX_ATTEMPTS || this.isLate(course)) return throwError(() => failure);
+    return this.attempt(course, { ...past, attempts, failure });
   }
 
   private isLate({ running, deadlineMs }: FailoverOptions): boolean {
-    const lastMs = running.answer.startedMs + this.timings.lastAttemptMs;
+    const lastMs = running.response.startedMs + this.timings.lastAttemptMs;
     return this.isOver(Math.min(lastMs, deadlineMs));
   }
 
@@ -111,10 +112,10 @@ export class Failover {
   }
 
   /** Exponential backoff with full jitter. Rate limits and bad credentials need no backoff on another channel. */
-  private backOffMs({ asked, failure }: FailoverState): number {
+  private backOffMs({ attempts, failure }: FailoverState): number {
     if (failure === undefined || failure.kind === 'rate_limit_exceeded' || failure.kind === 'upstream_auth') return 0;
     const { backOffMs, longestBackOffMs } = this.timings;
-    return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (asked - 1), longestBackOffMs));
+    return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (attempts - 1), longestBackOffMs));
   }
 }
 
@@ -208,17 +209,17 @@ export class Attempts {
       const { call } = ticket;
       let tree: TreeObject | undefined;
       const request = (): TreeObject => (tree ??= this.translations.read(call));
-      const asked = this.adapters.protocol(call.protocol);
+      const protocol = this.adapters.protocol(call.protocol);
       const { caller } = admission.plan;
       const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
-      const recalling = this.memory.recall(call, caller, asked, request, names);
+      const recalling = this.memory.recall(call, caller, protocol, request, names);
       if (recalling === undefined) return this.firstOf(running, request);
       return from(recalling).pipe(switchMap((recalled) => this.firstOf(running, request, recalled)));
     });
   }
 
   private firstOf(running: RunningCall, request: () => TreeObject, named: NamedReferences = {}): Observable<Frame> {
-    const { recollection, state } = named;
+    const { previous, state } = named;
     const { admission, ticket } = running;
     const { group, model, caller, namedModels } = admission.plan;
     const unpriced = unpricedTool(ticket.call.head, [model, ...(namedModels?.values() ?? [])]);
@@ -230,9 +231,9 @@ export class Attempts {
       accountId: caller.accountId,
       admits: (channel) => admitsNamed(named, channel) && misfitOf(channel, ticket.call, unpriced) === undefined,
       keeper: keeperOf(named),
-      preferred: recollection?.maker,
+      preferred: previous?.maker,
     });
-    const translatable = this.translatable(running, request, recollection);
+    const translatable = this.translatable(running, request, previous);
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {
@@ -241,7 +242,7 @@ export class Attempts {
       if (state !== undefined && !mayReturn) throw state.refusal;
       return frames;
     });
-    if (recollection?.isKnown !== false) return refused;
+    if (previous?.isKnown !== false) return refused;
     // Names the unknown reference.
     return from(this.translations.requireNamed(translatable)).pipe(switchMap(() => refused));
   }
@@ -249,11 +250,11 @@ export class Attempts {
   private translatable(
     { ticket: { call }, admission, protocol }: RunningCall,
     request: () => TreeObject,
-    recollection: PreviousResponses | undefined,
+    previous: PreviousResponses | undefined,
   ): Translatable {
     const { caller } = admission.plan;
     const keepsInput = this.memory.keeps({ call, caller, protocol });
-    return { call, protocol, caller, request, recollection, keepsInput };
+    return { call, protocol, caller, request, previous, keepsInput };
   }
 }
 

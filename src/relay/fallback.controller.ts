@@ -49,7 +49,7 @@ export class FallbackController {
   ) {}
 
   @All('*')
-  answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  handle(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!isApiRequest(request)) throw new NotFoundException();
     const { path, method } = requestLineOf(request);
     if (!takesPosts(request)) throw this.notFound(request);
@@ -89,6 +89,6 @@ export class BareAddressController {
 
   @Post('v1')
   create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.relay.answer(this.choices.byInput(requestLineOf(request)), request, reply);
+    return this.relay.serve(this.choices.byInput(requestLineOf(request)), request, reply);
   }
 }

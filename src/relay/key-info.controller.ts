@@ -33,11 +33,11 @@ export class KeyInfoController {
 
 /**
  * Amounts in US dollars as decimal strings; null means unlimited.
- * @param usual default limits of keys
+ * @param defaults default limits of keys
  */
 const renderKey = (
   { name, group, quota, used, held, budgets, limits, wallet }: KeyDescription,
-  usual: Limits,
+  defaults: Limits,
 ): JsonObject => ({
   object: 'key',
   name,
@@ -47,7 +47,7 @@ const renderKey = (
   held_usd: formatUsd(held),
   quota_left_usd: quota === undefined ? null : formatUsd(quota - used - held),
   budgets: renderBudgets(budgets),
-  limits: renderLimits(ownOrDefault(limits, usual)),
+  limits: renderLimits(ownOrDefault(limits, defaults)),
   wallet: {
     balance_usd: formatUsd(wallet.balance),
     held_usd: formatUsd(wallet.held),

@@ -56,7 +56,7 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
 }
 
 function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): ResponseSink {
-  const { call, adapter, translator, answer, timings } = context;
+  const { call, adapter, translator, response, timings } = context;
   const { verbatim } = adapter;
   const form = formOf(headers);
   const refused = (): ResponseSink => new RefusedResponse(out, adapter, status, headers, timings.refusalMs);
@@ -65,8 +65,8 @@ function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders,
   const isAsAsked = streamed === call.head.stream;
   if (context.translation === undefined && isAsAsked && verbatim !== undefined)
     return streamed
-      ? new ResponseStream(out, verbatim.meterStream(call), answer, timings)
-      : new VerbatimWhole(out, verbatim, call, answer);
+      ? new ResponseStream(out, verbatim.meterStream(call), response, timings)
+      : new VerbatimWhole(out, verbatim, call, response);
   const translation = context.translation ?? translator.ofAnswer();
   return translation === undefined ? refused() : translatedSink(context, translation, streamed, out);
 }
@@ -98,7 +98,7 @@ export class VerbatimWhole implements ResponseSink {
     private readonly out: FrameOutlet,
     private readonly meter: VerbatimLane,
     private readonly call: Call,
-    private readonly answer: CallContext,
+    private readonly response: CallContext,
   ) {}
 
   chunk(bytes: Uint8Array): void {
@@ -118,7 +118,7 @@ export class VerbatimWhole implements ResponseSink {
     const bytes = Buffer.concat(this.chunks);
     try {
       const signals = this.signalsOf(bytes);
-      this.answer.commit();
+      this.response.commit();
       this.out.next({ bytes, signals, last: true });
       this.out.complete();
     } catch (error) {
@@ -156,8 +156,8 @@ export class VerbatimWhole implements ResponseSink {
     this.chunks = [bytes.subarray(cut)];
     if (cut === 0) return;
     this.beginning ??= Buffer.from(bytes.subarray(0, EDGE_BYTES));
-    const signals = this.answer.committed ? [] : [{ type: 'content' } as const];
-    this.answer.commit();
+    const signals = this.response.committed ? [] : [{ type: 'content' } as const];
+    this.response.commit();
     this.out.next({ bytes: bytes.subarray(0, cut), signals, last: false });
   }
 }

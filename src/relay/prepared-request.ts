@@ -31,7 +31,7 @@ export interface PreparedRequest {
   readonly request: UpstreamRequest;
   /** Undefined for verbatim requests. */
   readonly translation: Translation | undefined;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
   /** Number of stop sequences sent upstream. */
   readonly stopsSent: number;
 }
@@ -51,16 +51,16 @@ export function prepareRequest(
   if (passesVerbatim(call, running.protocol.id, channel, adapter)) {
     const target = targetOf(running, channel, false);
     // A verbatim request sends everything.
-    const whole = { translation: undefined, losses: new TranslationWarnings(false), stopsSent: Infinity };
+    const whole = { translation: undefined, warnings: new TranslationWarnings(false), stopsSent: Infinity };
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
   const target = targetOf(running, channel, true);
-  const prepared = ({ request, translation, losses }: TranslatedRequest): PreparedRequest => ({
+  const prepared = ({ request, translation, warnings }: TranslatedRequest): PreparedRequest => ({
     target,
     request,
     translation,
-    losses,
-    stopsSent: request.stopsSent ?? 0,
+    warnings,
+    stopsSent: request.stopSequencesSent ?? 0,
   });
   try {
     const built = translator.build(adapter, target);
@@ -123,7 +123,7 @@ const namedUpstream = (channel: Channel, names: Iterable<string>): ReadonlyMap<s
 export interface RunningCall {
   readonly ticket: Ticket;
   readonly admission: Admission;
-  readonly answer: CallContext;
+  readonly response: CallContext;
   /** Protocol of the response; the request is in the call's own. */
   readonly protocol: ProtocolAdapter;
 }
@@ -131,9 +131,9 @@ export interface RunningCall {
 /** A parsed request with its protocol. */
 interface UnderstoodRequest {
   /** Protocol of the request. */
-  readonly asked: ProtocolAdapter;
+  readonly requestProtocol: ProtocolAdapter;
   /** Protocol of the response. */
-  readonly answers: ProtocolAdapter;
+  readonly responseProtocol: ProtocolAdapter;
   readonly head: CallHead;
 }
 
@@ -151,7 +151,7 @@ function asAddressed(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoi
   return {
     addressed: protocol.id,
     next: (arrived) => reader.next(arrived),
-    end: (body) => ({ asked: protocol, answers: protocol, head: reader.end(body) }),
+    end: (body) => ({ requestProtocol: protocol, responseProtocol: protocol, head: reader.end(body) }),
   };
 }
 
@@ -175,8 +175,12 @@ export class ProtocolChoices {
       addressed: '',
       next: (arrived) => shape.next(arrived),
       end: async (body) => {
-        const asked = this.adapters.protocol(shape.hasInput(body) ? 'responses' : 'chat-completions');
-        return { asked, answers: asked, head: await this.bodies.readHead(asked.headReader(line), body) };
+        const requestProtocol = this.adapters.protocol(shape.hasInput(body) ? 'responses' : 'chat-completions');
+        return {
+          requestProtocol,
+          responseProtocol: requestProtocol,
+          head: await this.bodies.readHead(requestProtocol.headReader(line), body),
+        };
       },
     };
   }
@@ -186,20 +190,22 @@ export class ProtocolChoices {
    * path's protocol. Regular requests are read once.
    */
   private unlessInput(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
-    const usual = asAddressed(protocol, line);
+    const choice = asAddressed(protocol, line);
     return {
-      ...usual,
+      ...choice,
       end: async (body) => {
         try {
-          return await usual.end(body);
+          return await choice.end(body);
         } catch (error) {
           if (!lacks(error, 'messages')) throw error;
-          const asked = this.adapters.protocol('responses');
-          const head = await this.bodies.readHead(asked.headReader(line), body).catch((otherwise: unknown) => {
-            throw lacks(otherwise, 'input') ? error : otherwise;
-          });
+          const requestProtocol = this.adapters.protocol('responses');
+          const head = await this.bodies
+            .readHead(requestProtocol.headReader(line), body)
+            .catch((otherwise: unknown) => {
+              throw lacks(otherwise, 'input') ? error : otherwise;
+            });
           if (!head.fields.has('input')) throw error;
-          return { asked, answers: protocol, head };
+          return { requestProtocol, responseProtocol: protocol, head };
         }
       },
     };

@@ -3,7 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Channel, upstreamModel } from '../catalog/channels/index.js';
 import { ApiKeyGuard, type Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
-import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../protocols/contract/index.js';
+import {
+  type Call,
+  Flow,
+  type TokenCountEndpoint,
+  type TreeObject,
+  UpstreamRefusal,
+} from '../protocols/contract/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
@@ -42,7 +48,7 @@ export class UpstreamPromptCounts {
    * Undefined if there is no suitable upstream or it fails.
    * @throws AppError when it rejects the request itself
    */
-  async ask(question: PromptQuestion, call: Call, asker: Asker): Promise<JsonObject | undefined> {
+  async ask(question: TokenCountEndpoint, call: Call, asker: Asker): Promise<JsonObject | undefined> {
     const assignment = await this.assignmentFor(question, call, asker);
     if (assignment === undefined) return undefined;
     try {
@@ -54,20 +60,20 @@ export class UpstreamPromptCounts {
   }
 
   private async assignmentFor(
-    { protocol: dialect }: PromptQuestion,
+    { protocol: id }: TokenCountEndpoint,
     call: Call,
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
-    const asked = this.adapters.protocol(dialect);
+    const protocol = this.adapters.protocol(id);
     const request = (): TreeObject => this.translations.read(call);
     const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
-    const named = await this.memory.recall(call, caller, asked, request, names);
+    const named = await this.memory.recall(call, caller, protocol, request, names);
     const admits = (channel: Channel): boolean =>
-      channel.protocol === dialect && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
+      channel.protocol === id && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
     const keeper = named && keeperOf(named);
     const { accountId } = caller;
-    const wanted = { group, model, protocol: dialect, affinity, accountId, admits, keeper, mayProbe: false };
+    const wanted = { group, model, protocol: id, affinity, accountId, admits, keeper, mayProbe: false };
     try {
       return await this.channels.for(wanted).next();
     } catch (error) {
@@ -77,17 +83,17 @@ export class UpstreamPromptCounts {
   }
 
   private async exchange(
-    question: PromptQuestion,
+    question: TokenCountEndpoint,
     call: Call,
     { channel, credential }: Assignment,
   ): Promise<JsonObject | undefined> {
     const request = question.requestFor(call, upstreamModel(channel, call.head.model));
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
-    const answer = await collected(parts, TIMEOUT_MS).catch(() => undefined);
-    if (answer === undefined) return undefined;
-    const { status, headers } = answer;
-    const body = jsonOf(answer);
-    if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
+    const response = await collected(parts, TIMEOUT_MS).catch(() => undefined);
+    if (response === undefined) return undefined;
+    const { status, headers } = response;
+    const body = jsonOf(response);
+    if (status >= 200 && status < 300) return isJsonObject(body) && question.hasCount(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
     // 404: the upstream does not have this endpoint.
     if (error instanceof UpstreamRefusal && status !== 404) throw error;
@@ -113,7 +119,7 @@ export class PromptCounts {
    * Counted by an upstream of the protocol, else by us.
    * @throws AppError when we or the upstream reject the request; never because an upstream fails
    */
-  async answer(question: PromptQuestion, request: FastifyRequest): Promise<JsonObject> {
+  async respond(question: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
     const reader = question.headReader(requestLineOf(request));
     const caller = callerOf(request);
     const body = await this.bodies.read(request.raw, reader, caller.accountId);
@@ -123,8 +129,8 @@ export class PromptCounts {
       const line = requestLineOf(request);
       const call: Call = { id: request.id, createdAt, protocol: question.protocol, request: line, ip, head, body };
       const { group, model } = this.models.permitted(head.model, caller);
-      const answer = await this.upstreams.ask(question, call, { group: group.name, model: model.name, caller });
-      return answer ?? question.render(await this.count(call));
+      const response = await this.upstreams.ask(question, call, { group: group.name, model: model.name, caller });
+      return response ?? question.render(await this.count(call));
     } finally {
       body.drop();
     }
@@ -132,7 +138,7 @@ export class PromptCounts {
 
   private async count({ protocol, head, body }: Call): Promise<number> {
     const places = this.adapters.protocol(protocol).textPlaces;
-    const counted = await this.counter.count({ prompt: body.bytes, answer: [], places });
+    const counted = await this.counter.count({ prompt: body.bytes, response: [], places });
     return counted === undefined
       ? likelyPromptTokens(head.size, NO_WINDOW)
       : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);

@@ -25,16 +25,16 @@ import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './
 interface ReadCall {
   /** In the protocol of the request. */
   readonly call: Call;
-  readonly asked: ProtocolAdapter;
+  readonly requestProtocol: ProtocolAdapter;
   /** Protocol of the response. */
-  readonly answers: ProtocolAdapter;
+  readonly responseProtocol: ProtocolAdapter;
   readonly body: HeldBody;
   /** Set if the client sent an idempotency key. */
   readonly share: Share | undefined;
 }
 
 interface Share {
-  readonly answer: SharedResponse;
+  readonly response: SharedResponse;
   /** The response is that of another call. */
   readonly isGuest: boolean;
 }
@@ -56,16 +56,27 @@ export class RelayService {
    * Serves one request.
    * @throws AppError when the call failed before anything was written; its row is stored by then
    */
-  async answer(choice: ProtocolChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async serve(choice: ProtocolChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
-    const answer = this.replies.open(request.id, caller, arrival.startedMs);
+    const response = this.replies.open(request.id, caller, arrival.startedMs);
     let read: ReadCall | undefined;
     try {
-      const { call, asked, answers, body, share } = (read = await this.readOrRefuse(choice, request, caller, answer));
-      answer.onBodySpent = () => body.shrink(call.head.size);
-      if (share !== undefined) return await this.sendShared(read, share, caller, answer, reply);
-      await this.replies.send(reply, call, answers, answer, this.run({ call, asked, answers }, caller, answer));
+      const { call, requestProtocol, responseProtocol, body, share } = (read = await this.readOrRefuse(
+        choice,
+        request,
+        caller,
+        response,
+      ));
+      response.onBodySpent = () => body.shrink(call.head.size);
+      if (share !== undefined) return await this.sendShared(read, share, caller, response, reply);
+      await this.replies.send(
+        reply,
+        call,
+        responseProtocol,
+        response,
+        this.run({ call, requestProtocol, responseProtocol }, caller, response),
+      );
     } finally {
       read?.body.drop();
       this.replies.close(request.id);
@@ -77,22 +88,26 @@ export class RelayService {
    * @param name idempotency key: no other process runs a call with it at the same time
    */
   run(
-    { call, asked, answers: protocol }: Pick<ReadCall, 'call' | 'asked' | 'answers'>,
+    {
+      call,
+      requestProtocol,
+      responseProtocol: protocol,
+    }: Pick<ReadCall, 'call' | 'requestProtocol' | 'responseProtocol'>,
     caller: Caller,
-    answer: CallContext,
+    response: CallContext,
     name?: string,
   ): Observable<Frame> {
     return defer(() => {
-      const ticket = this.billing.open(call, caller, answer, asked.textPlaces);
+      const ticket = this.billing.open(call, caller, response, requestProtocol.textPlaces);
       const answered = (admission: Admission): Observable<Frame> => {
         const { outputLimit } = admission;
-        answer.timing.admitMs = ticket.admitMs;
-        if (outputLimit !== undefined) answer.headers['x-relay-output-limit'] = String(outputLimit);
+        response.timing.admitMs = ticket.admitMs;
+        if (outputLimit !== undefined) response.headers['x-relay-output-limit'] = String(outputLimit);
         // A hold in progress was awaited; now the call ends.
-        if (answer.interruption.error !== undefined) throw answer.interruption.error;
-        return this.attempts.frames({ ticket, admission, answer, protocol });
+        if (response.interruption.error !== undefined) throw response.interruption.error;
+        return this.attempts.frames({ ticket, admission, response, protocol });
       };
-      return this.admissions.during({ ticket, answer, protocol, name }, answered).pipe(accounted(ticket, answer));
+      return this.admissions.during({ ticket, response, protocol, name }, answered).pipe(accounted(ticket, response));
     });
   }
 
@@ -100,12 +115,12 @@ export class RelayService {
     choice: ProtocolChoice,
     request: FastifyRequest,
     caller: Caller,
-    answer: CallContext,
+    response: CallContext,
   ): Promise<ReadCall> {
     try {
-      const { interruption } = answer;
+      const { interruption } = response;
       const call = await unlessInterrupted(this.read(choice, request, caller), interruption, ({ body }) => body.drop());
-      return { ...call, share: await this.shareOf(call, caller, answer) };
+      return { ...call, share: await this.shareOf(call, caller, response) };
     } catch (thrown) {
       const error = AppError.from(thrown);
       const refused = { id: request.id, protocol: choice.addressed, caller, ...arrivalOf(request) };
@@ -121,11 +136,11 @@ export class RelayService {
   ): Promise<Omit<ReadCall, 'share'>> {
     const body = await this.bodies.read(request.raw, choice, accountId);
     try {
-      const { asked, answers, head } = await choice.end(body);
+      const { requestProtocol, responseProtocol, head } = await choice.end(body);
       const { createdAt, ip, trace } = arrivalOf(request);
       const line = requestLineOf(request);
-      const call = { id: request.id, createdAt, protocol: asked.id, request: line, ip, head, body, trace };
-      return { call, asked, answers, body };
+      const call = { id: request.id, createdAt, protocol: requestProtocol.id, request: line, ip, head, body, trace };
+      return { call, requestProtocol, responseProtocol, body };
     } catch (error) {
       body.drop();
       throw error;
@@ -137,22 +152,26 @@ export class RelayService {
    * @throws AppError when the key was used for another request
    */
   private async shareOf(
-    { call, asked, answers, body }: Omit<ReadCall, 'share'>,
+    { call, requestProtocol, responseProtocol, body }: Omit<ReadCall, 'share'>,
     caller: Caller,
-    answer: CallContext,
+    response: CallContext,
   ): Promise<Share | undefined> {
     try {
       const key = idempotencyKeyOf(call.request);
       if (key === undefined) return undefined;
-      const fingerprint = await fingerprintOf(call.request, asked.forwardedHeaders, body.bytes);
+      const fingerprint = await fingerprintOf(call.request, requestProtocol.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
       if (this.shared.find(name, fingerprint) !== undefined) await this.admissions.countRepetition(call, caller);
       // No await from here on: of two concurrent requests, the second finds the first.
       const other = this.shared.find(name, fingerprint);
-      if (other !== undefined) return { answer: other, isGuest: true };
-      const own = this.replies.share(call.id, answer, this.run({ call, asked, answers }, caller, answer, name));
+      if (other !== undefined) return { response: other, isGuest: true };
+      const own = this.replies.share(
+        call.id,
+        response,
+        this.run({ call, requestProtocol, responseProtocol }, caller, response, name),
+      );
       this.shared.add(name, fingerprint, own);
-      return { answer: own, isGuest: false };
+      return { response: own, isGuest: false };
     } catch (error) {
       body.drop();
       throw error;
@@ -160,29 +179,29 @@ export class RelayService {
   }
 
   private async sendShared(
-    { call, answers, body }: ReadCall,
+    { call, responseProtocol, body }: ReadCall,
     share: Share,
     caller: Caller,
-    answer: CallContext,
+    response: CallContext,
     reply: FastifyReply,
   ): Promise<void> {
-    const { facts, frames } = share.answer.reply(share.isGuest ? answer.waits : undefined);
+    const { facts, frames } = share.response.reply(share.isGuest ? response.waits : undefined);
     if (!share.isGuest) {
-      await this.replies.send(reply, call, answers, facts, frames);
+      await this.replies.send(reply, call, responseProtocol, facts, frames);
       // This client may leave while others share its call, whose body and end are handled here.
-      return share.answer.over;
+      return share.response.over;
     }
     body.drop();
-    const { callId } = share.answer;
+    const { callId } = share.response;
     void reply.header('x-relay-shared-with', callId);
-    const ticket = this.billing.openShared(call, caller, answer, callId);
-    await this.replies.send(reply, call, answers, facts, frames.pipe(accounted(ticket, answer)));
+    const ticket = this.billing.openShared(call, caller, response, callId);
+    await this.replies.send(reply, call, responseProtocol, facts, frames.pipe(accounted(ticket, response)));
   }
 }
 
 interface Running {
   readonly fingerprint: string;
-  readonly answer: SharedResponse;
+  readonly response: SharedResponse;
 }
 
 /** Running calls of this process by API key and idempotency key. */
@@ -196,16 +215,16 @@ class SharedResponses {
   find(name: string, fingerprint: string): SharedResponse | undefined {
     const running = this.running.get(name);
     if (running === undefined) return undefined;
-    const { answer } = running;
-    if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(answer.callId);
-    if (answer.whyPartial !== undefined) throw new ResponseIncomplete(answer.callId, answer.whyPartial);
-    return answer;
+    const { response } = running;
+    if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(response.callId);
+    if (response.whyPartial !== undefined) throw new ResponseIncomplete(response.callId, response.whyPartial);
+    return response;
   }
 
   /** Registers the call until it ends. */
-  add(name: string, fingerprint: string, answer: SharedResponse): void {
-    this.running.set(name, { fingerprint, answer });
-    void answer.over.then(() => this.running.delete(name));
+  add(name: string, fingerprint: string, response: SharedResponse): void {
+    this.running.set(name, { fingerprint, response });
+    void response.over.then(() => this.running.delete(name));
   }
 }
 
@@ -223,8 +242,8 @@ function idempotencyKeyOf(line: RequestLine): string | undefined {
 
 /** Equal for byte-identical requests. @param headers headers that affect the response */
 async function fingerprintOf(line: RequestLine, headers: readonly string[], body: Buffer): Promise<string> {
-  const asked = headers.map((name) => headerOf(line, name));
-  return `${await digestOf(body)} ${line.path}?${line.query} ${JSON.stringify(asked)}`;
+  const requestProtocol = headers.map((name) => headerOf(line, name));
+  return `${await digestOf(body)} ${line.path}?${line.query} ${JSON.stringify(requestProtocol)}`;
 }
 
 async function digestOf(body: Buffer): Promise<string> {

@@ -23,9 +23,9 @@ export class Replies {
 
   /** The context of a new call. Close it in any case. */
   open(callId: string, caller: Caller, startedMs: number): CallContext {
-    const answer = new CallContext(this.state.begin(callId, caller), startedMs);
-    answer.onBegun = (relayMs) => this.metrics.begun(relayMs);
-    return answer;
+    const response = new CallContext(this.state.begin(callId, caller), startedMs);
+    response.onBegun = (relayMs) => this.metrics.begun(relayMs);
+    return response;
   }
 
   close(callId: string): void {
@@ -33,8 +33,8 @@ export class Replies {
   }
 
   /** A response that several clients may share. */
-  share(callId: string, answer: CallContext, frames: Observable<Frame>): SharedResponse {
-    return new SharedResponse(callId, answer, frames, this.memory);
+  share(callId: string, response: CallContext, frames: Observable<Frame>): SharedResponse {
+    return new SharedResponse(callId, response, frames, this.memory);
   }
 
   /**
@@ -45,10 +45,10 @@ export class Replies {
     reply: FastifyReply,
     call: Call,
     protocol: ProtocolAdapter,
-    answer: ReplyFacts,
+    response: ReplyFacts,
     frames: Observable<Frame>,
   ): Promise<void> {
-    return new ReplyWriter(reply, call, protocol, answer, this.timings).send(frames);
+    return new ReplyWriter(reply, call, protocol, response, this.timings).send(frames);
   }
 }
 
@@ -73,7 +73,7 @@ class ReplyWriter {
     private readonly reply: FastifyReply,
     private readonly call: Call,
     private readonly protocol: ProtocolAdapter,
-    private readonly answer: ReplyFacts,
+    private readonly response: ReplyFacts,
     private readonly timings: RelayTimings,
   ) {
     this.raw = reply.raw;
@@ -100,23 +100,23 @@ class ReplyWriter {
       this.raw.on('close', leave).on('drain', this.onDrain);
       if (this.call.head.stream) this.idleTimer = setTimeout(() => this.keepAlive(), this.timings.keepAliveMs);
       // Errors in here would be lost in RxJS, and the client would wait.
-      const breakOff = (fault: unknown): void => {
+      const breakOff = (error: unknown): void => {
         this.raw.destroy();
-        finish(fault);
+        finish(error);
       };
       this.subscription = frames.subscribe({
         next: (frame) => {
           try {
             this.write(frame);
-          } catch (fault) {
-            breakOff(fault);
+          } catch (error) {
+            breakOff(error);
           }
         },
         error: (thrown: unknown) => {
           try {
             finish(this.fail(AppError.from(thrown)) ? undefined : thrown);
-          } catch (fault) {
-            breakOff(fault);
+          } catch (error) {
+            breakOff(error);
           }
         },
         complete: () => finish(),
@@ -152,9 +152,9 @@ class ReplyWriter {
     if (this.raw.writableEnded) return true;
     // A truncated response must not look complete: a stream ends with an error, anything else breaks off. A held-back
     // prelude was never sent, so the error comes first.
-    const told = this.begun ? this.answer : undefined;
-    const words = (): Uint8Array => this.protocol.renderStreamError(this.call, error, told?.tail ?? {});
-    if (this.call.head.stream) this.close(told?.failure(error) ?? words());
+    const context = this.begun ? this.response : undefined;
+    const words = (): Uint8Array => this.protocol.renderStreamError(this.call, error, context?.tail ?? {});
+    if (this.call.head.stream) this.close(context?.failure(error) ?? words());
     else this.raw.destroy();
     return true;
   }
@@ -163,18 +163,18 @@ class ReplyWriter {
     if (this.raw.headersSent) return;
     this.reply.hijack();
     this.raw.socket?.setNoDelay(true);
-    const serverTiming = this.answer.begun();
+    const serverTiming = this.response.begun();
     this.raw.writeHead(200, {
       ...(this.reply.getHeaders() as OutgoingHttpHeaders),
       ...(this.call.head.stream ? STREAM_HEADERS : { 'content-type': 'application/json; charset=utf-8' }),
-      ...this.answer.headers,
+      ...this.response.headers,
       ...(serverTiming !== undefined && { 'server-timing': serverTiming }),
       ...headers,
     });
   }
 
   private keepAlive(): void {
-    if (!this.answer.flow.full) {
+    if (!this.response.flow.full) {
       this.head();
       if (!this.raw.write(this.protocol.keepAlive(this.begun))) this.hold();
     }
@@ -186,12 +186,12 @@ class ReplyWriter {
    * that slow clients may take their time even with one large event.
    */
   private hold(): void {
-    this.answer.flow.hold('client');
+    this.response.flow.hold('client');
     this.raw.setTimeout(this.timings.stalledClientMs);
   }
 
   private readonly onDrain = (): void => {
     this.raw.setTimeout(0);
-    this.answer.flow.release('client');
+    this.response.flow.release('client');
   };
 }

@@ -37,9 +37,9 @@ export class ResponseLookup {
     const caller = callerOf(request);
     const secret = await this.keys.secretOf(caller, request.headers);
     const { keyId, accountId } = caller;
-    const answer = await this.answers.find({ keyId, accountId, secret }, id);
-    if (answer === undefined) throw new ResponseNotFound(id);
-    return answer;
+    const response = await this.answers.find({ keyId, accountId, secret }, id);
+    if (response === undefined) throw new ResponseNotFound(id);
+    return response;
   }
 
   /** Deletes it here; its channel, if any, was asked before. */
@@ -65,10 +65,10 @@ export class ResponseLookup {
   ): Promise<string> {
     const request = { method, path, query, headers: { accept: 'application/json' }, body: NO_BODY };
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
-    const answer = await collected(parts, TIMEOUT_MS);
-    const { status, headers, chunks } = answer;
+    const response = await collected(parts, TIMEOUT_MS);
+    const { status, headers, chunks } = response;
     if (status >= 200 && status < 300) return Buffer.concat(chunks).toString('utf8');
-    throw this.adapters.upstream(channel.protocol).classifyError(status, headers, jsonOf(answer));
+    throw this.adapters.upstream(channel.protocol).classifyError(status, headers, jsonOf(response));
   }
 }
 

@@ -11,17 +11,17 @@ const MIB = 1024 * 1024;
 const TOO_LARGE = expect.objectContaining({ kind: 'upstream_error', message: expect.stringContaining('too large') });
 
 /** What of an answer is told, and how it fails. */
-const anAnswer = (): { readonly answer: WholeResponse; readonly failures: unknown[] } => {
+const anAnswer = (): { readonly response: WholeResponse; readonly failures: unknown[] } => {
   const failures: unknown[] = [];
-  const answer = { fail: (error: unknown) => failures.push(error), hear: () => undefined, complete: () => undefined };
-  return { answer: answer as unknown as WholeResponse, failures };
+  const response = { fail: (error: unknown) => failures.push(error), hear: () => undefined, complete: () => undefined };
+  return { response: response as unknown as WholeResponse, failures };
 };
 const mute: StreamDecoder = { next: () => [], end: () => [] };
 
 describe('an answer that is kept until it is complete', () => {
   it('fails when it is larger than any answer', () => {
-    const { answer, failures } = anAnswer();
-    const whole = new TranslatedWhole(answer, () => ({ parts: [], stop: 'end', usage: undefined }));
+    const { response, failures } = anAnswer();
+    const whole = new TranslatedWhole(response, () => ({ parts: [], stop: 'end', usage: undefined }));
     for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
     expect(failures).toEqual([]);
     whole.chunk(new Uint8Array(1));
@@ -45,8 +45,8 @@ describe('an answer that is kept until it is complete', () => {
   });
 
   it('fails likewise when it comes as a stream, which takes more room', () => {
-    const { answer, failures } = anAnswer();
-    const folded = new FoldedStream(answer, mute, 0);
+    const { response, failures } = anAnswer();
+    const folded = new FoldedStream(response, mute, 0);
     const comment = Buffer.from(`:${'x'.repeat(MIB - 3)}\n\n`);
     for (let mib = 1; mib <= 256; mib += 1) folded.chunk(comment);
     expect(failures).toEqual([]);

@@ -3,7 +3,7 @@ import { concatMap, from, map, type MonoTypeOperatorFunction, type Observable, o
 import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
-import type { Call, Frame, NamedResponses, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
+import type { Call, Frame, ResponseReferences, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
 import { StorageDisabled } from './relay.errors.js';
 import type { ResponseOrigin } from './routing/index.js';
 import { type NamedState, PreviousResponses, StateAccess } from './state-access.js';
@@ -25,17 +25,17 @@ interface Keepable {
 
 /** References of a request to stored responses and upstream state. */
 export interface NamedReferences {
-  readonly recollection?: PreviousResponses | undefined;
+  readonly previous?: PreviousResponses | undefined;
   readonly state?: NamedState | undefined;
 }
 
 /** Whether a channel has everything referenced. */
-export const admitsNamed = ({ recollection, state }: NamedReferences, channel: Channel): boolean =>
-  recollection?.admits(channel) !== false && state?.admits(channel) !== false;
+export const admitsNamed = ({ previous, state }: NamedReferences, channel: Channel): boolean =>
+  previous?.admits(channel) !== false && state?.admits(channel) !== false;
 
 /** The only channel that has it; undefined if unknown. */
-export const keeperOf = ({ recollection, state }: NamedReferences): ResponseOrigin | undefined =>
-  recollection?.keeper ?? state?.keeper;
+export const keeperOf = ({ previous, state }: NamedReferences): ResponseOrigin | undefined =>
+  previous?.keeper ?? state?.keeper;
 
 /** Stored responses in calls: resolving references and storing new responses. */
 @Injectable()
@@ -50,7 +50,7 @@ export class ResponseStore {
 
   /**
    * Resolves references of a request; undefined, without waiting, if there are none.
-   * @param asked protocol of the request
+   * @param protocol protocol of the request
    * @param request parsed request, for expansion
    * @param names its references; only evaluated if its head says that there may be some
    * @throws StorageDisabled when the key does not allow storage but the request needs it
@@ -58,29 +58,29 @@ export class ResponseStore {
   recall(
     call: Call,
     caller: Caller,
-    asked: ProtocolAdapter,
+    protocol: ProtocolAdapter,
     request: () => TreeObject,
-    names: () => NamedResponses | Promise<NamedResponses>,
+    names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<NamedReferences> | undefined {
-    const recollecting = this.recollect(call, caller, asked, request, names);
+    const lookup = this.recollect(call, caller, protocol, request, names);
     const finding = this.states.namedBy(call, caller);
-    if (recollecting === undefined && finding === undefined) return undefined;
-    return Promise.all([recollecting, finding]).then(([recollection, state]) => ({ recollection, state }));
+    if (lookup === undefined && finding === undefined) return undefined;
+    return Promise.all([lookup, finding]).then(([previous, state]) => ({ previous, state }));
   }
 
   private recollect(
     call: Call,
     caller: Caller,
-    asked: ProtocolAdapter,
+    protocol: ProtocolAdapter,
     request: () => TreeObject,
-    names: () => NamedResponses | Promise<NamedResponses>,
+    names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<PreviousResponses | undefined> | undefined {
     if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.ofAnswers();
-    if (asked.storage === undefined || call.head.outside === undefined) return undefined;
-    const find = (named: NamedResponses): Promise<PreviousResponses> | undefined => {
-      if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
-      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.answerId);
-      return this.find(named, call, caller, asked, request);
+    if (protocol.storage === undefined || call.head.outside === undefined) return undefined;
+    const find = (named: ResponseReferences): Promise<PreviousResponses> | undefined => {
+      if (named.responseId === undefined && named.itemIds.length === 0) return undefined;
+      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.responseId);
+      return this.find(named, call, caller, protocol, request);
     };
     const named = names();
     return named instanceof Promise ? named.then(find) : find(named);
@@ -112,22 +112,22 @@ export class ResponseStore {
   }
 
   private async find(
-    { answerId, itemIds }: NamedResponses,
+    { responseId: answerId, itemIds }: ResponseReferences,
     call: Call,
     caller: Caller,
-    asked: ProtocolAdapter,
+    protocol: ProtocolAdapter,
     request: () => TreeObject,
   ): Promise<PreviousResponses> {
     const owner = await this.ownerOf(call, caller);
-    const answer = answerId === undefined ? undefined : await this.answers.find(owner, answerId);
+    const response = answerId === undefined ? undefined : await this.answers.find(owner, answerId);
     const ofItems = await this.answers.ofItems(owner, itemIds);
-    const isKnown = (answerId === undefined || answer !== undefined) && itemIds.every((id) => ofItems.has(id));
-    return new PreviousResponses(asked, request, { answer, ofItems, isKnown });
+    const isKnown = (answerId === undefined || response !== undefined) && itemIds.every((id) => ofItems.has(id));
+    return new PreviousResponses(protocol, request, { response, ofItems, isKnown });
   }
 
   private async write({ call, caller, protocol, maker, input }: Keepable, last: Uint8Array): Promise<void> {
     const { storage } = protocol;
-    const given = storage?.answerIn(last);
+    const given = storage?.responseIn(last);
     if (storage === undefined || given === undefined) return;
     const text = input?.();
     if (input !== undefined && text === undefined) return;

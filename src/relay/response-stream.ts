@@ -47,7 +47,7 @@ export class ResponseStream implements ResponseSink {
   constructor(
     private readonly out: FrameOutlet,
     private readonly meter: StreamMeter,
-    private readonly answer: CallContext,
+    private readonly response: CallContext,
     private readonly timings: RelayTimings,
   ) {}
 
@@ -106,14 +106,14 @@ export class ResponseStream implements ResponseSink {
 
   private read(event: SseEvent): MeterReading {
     const reading = this.meter.next(event);
-    this.answer.tail = { first: this.answer.tail.first ?? event, last: event };
+    this.response.tail = { first: this.response.tail.first ?? event, last: event };
     if (reading.replacement?.length !== 0 && reading.keepsAlive !== true) this.spoken = true;
     return reading;
   }
 
   private release(pieces: Piece[], signals: CallSignal[]): void {
     if (pieces.length === 0 && signals.length === 0) return;
-    if (this.answer.committed) return this.emit(pieces, signals);
+    if (this.response.committed) return this.emit(pieces, signals);
     this.prelude.push(...pieces);
     this.preludeSignals.push(...signals);
     this.preludeSize += pieces.reduce((sum, { length }) => sum + length, 0);
@@ -130,7 +130,7 @@ export class ResponseStream implements ResponseSink {
   }
 
   private emit(pieces: readonly Piece[], signals: readonly CallSignal[]): void {
-    this.answer.commit();
+    this.response.commit();
     this.out.next({ bytes: join(pieces), signals, last: false });
   }
 
@@ -160,7 +160,7 @@ export class ResponseStream implements ResponseSink {
     this.over = true;
     clearTimeout(this.preludeTimer);
     const pieces = [...this.prelude, ...(this.ending ?? [])];
-    this.answer.commit();
+    this.response.commit();
     this.out.next({ bytes: join(pieces), signals: [...this.preludeSignals, ...this.endingSignals], last: true });
   }
 

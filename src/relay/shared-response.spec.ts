@@ -13,11 +13,11 @@ const memoryOf = (sharedMemoryBytes: number): SharedMemory => new SharedMemory({
 /** A running call whose frames the test sends, and its clients. */
 class Running {
   readonly frames = new Subject<Frame>();
-  readonly answer = new CallContext(new Interruption(), 0);
+  readonly response = new CallContext(new Interruption(), 0);
   readonly shared: SharedResponse;
 
   constructor(readonly memory = memoryOf(100 * MIB)) {
-    this.shared = new SharedResponse('req_1', this.answer, this.frames, memory);
+    this.shared = new SharedResponse('req_1', this.response, this.frames, memory);
   }
 
   /** @param isStalled it takes nothing from the beginning */
@@ -51,7 +51,7 @@ describe('an answer for several clients', () => {
     const call = new Running();
     const failed: string[] = [];
     const fail = ({ message }: AppError): string => `failed ${failed.push(message)}`;
-    call.answer.renderer = { next: () => '', fail };
+    call.response.renderer = { next: () => '', fail };
     const { facts } = call.shared.reply();
     const client = call.join();
     const wordsFor = (message: string): string | undefined =>
@@ -66,10 +66,10 @@ describe('an answer for several clients', () => {
     const first = call.join();
     call.frames.next(frame(10));
     first.flow.hold('client');
-    expect(call.answer.flow.paused).toBe(true);
+    expect(call.response.flow.paused).toBe(true);
     const second = call.join();
     expect(second.bytes).toBe(10);
-    expect(call.answer.flow.paused).toBe(false);
+    expect(call.response.flow.paused).toBe(false);
     call.frames.next(frame(5));
     expect([first.bytes, second.bytes]).toEqual([10, 15]);
   });
@@ -78,7 +78,7 @@ describe('an answer for several clients', () => {
     const call = new Running();
     call.join().flow.hold('client');
     call.join(true);
-    expect(call.answer.flow.paused).toBe(true);
+    expect(call.response.flow.paused).toBe(true);
   });
 });
 

@@ -42,7 +42,7 @@ export class SharedResponse {
   constructor(
     /** ID of the running call. */
     readonly callId: string,
-    private readonly answer: CallContext,
+    private readonly response: CallContext,
     private readonly frames: Observable<Frame>,
     private readonly memory: SharedMemory,
   ) {
@@ -59,19 +59,19 @@ export class SharedResponse {
    * @param waits records stalls of this client, if it has a row of its own
    */
   reply(waits?: Waits): { readonly facts: ReplyFacts; readonly frames: Observable<Frame> } {
-    const { answer } = this;
+    const { response } = this;
     const flow = new Flow(waits);
     const facts: ReplyFacts = {
       flow,
       get tail() {
-        return answer.tail;
+        return response.tail;
       },
       // A client that falls behind fails alone: the stream continues for the others.
-      failure: (error) => (this.ending === undefined ? undefined : answer.failure(error)),
+      failure: (error) => (this.ending === undefined ? undefined : response.failure(error)),
       get headers() {
-        return answer.headers;
+        return response.headers;
       },
-      begun: () => answer.begun(),
+      begun: () => response.begun(),
     };
     return { facts, frames: new Observable((out) => this.join({ out, flow, frames: 0, bytes: 0 })) };
   }
@@ -161,8 +161,8 @@ export class SharedResponse {
   /** Reads from the upstream while at least one client reads. */
   private steer(): void {
     const isPaused = Array.from(this.clients).every(({ flow }) => flow.paused);
-    if (isPaused) this.answer.flow.hold('client');
-    else this.answer.flow.release('client');
+    if (isPaused) this.response.flow.hold('client');
+    else this.response.flow.release('client');
   }
 
   private end(ending: { readonly error?: unknown }): void {

@@ -145,7 +145,7 @@ class StateNotFound extends AppError {
 
 /** Stored responses found for a request. */
 export interface Found {
-  readonly answer: StoredResponse | undefined;
+  readonly response: StoredResponse | undefined;
   readonly ofItems: ReadonlyMap<string, StoredResponse>;
   /** Nothing is missing. */
   readonly isKnown: boolean;
@@ -157,7 +157,7 @@ export class PreviousResponses {
   private readonly read = new Map<StoredResponse, StoredResponseText>();
 
   constructor(
-    private readonly asked: ProtocolAdapter,
+    private readonly protocol: ProtocolAdapter,
     private readonly request: () => TreeObject,
     readonly found: Found,
   ) {}
@@ -169,9 +169,9 @@ export class PreviousResponses {
    */
   admits(channel: Pick<Channel, 'id' | 'protocol' | 'flags'>): boolean {
     const { keeper } = this;
-    if (!this.found.isKnown) return channel.protocol === this.asked.id && sharesState(channel);
+    if (!this.found.isKnown) return channel.protocol === this.protocol.id && sharesState(channel);
     if (keeper !== undefined) return keeper.channelId === channel.id;
-    return channel.protocol !== this.asked.id;
+    return channel.protocol !== this.protocol.id;
   }
 
   /** Characters to be read of responses stored here. */
@@ -197,7 +197,7 @@ export class PreviousResponses {
 
   /** The continued response comes first. */
   private get answers(): readonly StoredResponse[] {
-    return [this.found.answer, ...this.found.ofItems.values()].filter((one) => one !== undefined);
+    return [this.found.response, ...this.found.ofItems.values()].filter((one) => one !== undefined);
   }
 
   /**
@@ -205,23 +205,23 @@ export class PreviousResponses {
    * @throws AppError invalid_request naming what is not stored here
    */
   expanded(): TreeObject {
-    const { answer, ofItems } = this.found;
+    const { response, ofItems } = this.found;
     const kept = [...ofItems].flatMap(([id, one]) => {
       const content = this.contentOf(one);
       return content === undefined ? [] : [[id, content] as const];
     });
-    const named = { answer: answer && this.contentOf(answer), ofItems: new Map(kept) };
-    return this.asked.storage?.expand(this.request(), named) ?? this.request();
+    const named = { response: response && this.contentOf(response), ofItems: new Map(kept) };
+    return this.protocol.storage?.expand(this.request(), named) ?? this.request();
   }
 
-  private contentOf(answer: StoredResponse): StoredResponseText | undefined {
-    const { content } = answer;
+  private contentOf(response: StoredResponse): StoredResponseText | undefined {
+    const { content } = response;
     if (content === undefined) return undefined;
-    const read = this.read.get(answer) ?? {
-      input: parseJsonTree(content.input, this.asked.rawMembers) as readonly JsonTree[],
-      response: parseJsonTree(content.response, this.asked.rawMembers) as TreeObject,
+    const read = this.read.get(response) ?? {
+      input: parseJsonTree(content.input, this.protocol.rawMembers) as readonly JsonTree[],
+      response: parseJsonTree(content.response, this.protocol.rawMembers) as TreeObject,
     };
-    this.read.set(answer, read);
+    this.read.set(response, read);
     return read;
   }
 }

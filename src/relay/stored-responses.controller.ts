@@ -25,29 +25,30 @@ export class StoredResponsesController {
     @Query('stream') stream?: unknown,
   ): Promise<string> {
     if (stream === 'true') throw noStream();
-    const answer = await this.kept.find(request, id);
+    const response = await this.kept.find(request, id);
     return (
-      answer.content?.response ?? this.kept.ask(answer, { method: 'GET', path: pathOf(id), query: queryOf(request) })
+      response.content?.response ??
+      this.kept.ask(response, { method: 'GET', path: pathOf(id), query: queryOf(request) })
     );
   }
 
   @Get('input_items')
   @Header(...JSON_TYPE)
   async listInput(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
-    const answer = await this.kept.find(request, id);
+    const response = await this.kept.find(request, id);
     const query = queryOf(request);
-    if (answer.content === undefined)
-      return this.kept.ask(answer, { method: 'GET', path: `${pathOf(id)}/input_items`, query });
-    const input = parseJsonTree(answer.content.input, new Set()) as readonly JsonTree[];
+    if (response.content === undefined)
+      return this.kept.ask(response, { method: 'GET', path: `${pathOf(id)}/input_items`, query });
+    const input = parseJsonTree(response.content.input, new Set()) as readonly JsonTree[];
     return writeJson(inputItems(id, input, new URLSearchParams(query)));
   }
 
   @Delete()
   @Header(...JSON_TYPE)
   async delete(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
-    const answer = await this.kept.find(request, id);
-    if (answer.content === undefined) await this.kept.ask(answer, { method: 'DELETE', path: pathOf(id) });
-    await this.kept.delete(request, answer);
+    const response = await this.kept.find(request, id);
+    if (response.content === undefined) await this.kept.ask(response, { method: 'DELETE', path: pathOf(id) });
+    await this.kept.delete(request, response);
     return JSON.stringify({ id, object: 'response', deleted: true });
   }
 

@@ -36,23 +36,23 @@ export function translatedSink(
   streamed: boolean,
   out: Subscriber<Frame>,
 ): ResponseSink {
-  const { call, adapter, target, answer, losses, timings, stopsSent } = context;
+  const { call, adapter, target, response, warnings, timings, stopsSent } = context;
   const signals = new EventSignals(translation.answerId);
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {
-    const renderer = translation.renderer(losses);
-    answer.renderer = renderer;
+    const renderer = translation.renderer(warnings);
+    response.renderer = renderer;
     const estimate = translation.estimate.bind(translation);
     const meter = new TranslatedStream({ decoder: decoder(), renderer, signals, estimate });
-    return new ResponseStream(out, meter, answer, timings);
+    return new ResponseStream(out, meter, response, timings);
   }
   const render = (result: CallResult, output: number): string => {
-    const words = translation.render(result, losses, output);
-    answer.warnings = losses.header;
+    const words = translation.render(result, warnings, output);
+    response.warnings = warnings.header;
     return words;
   };
-  const whole = new WholeResponse({ out, answer, signals, stream, render });
+  const whole = new WholeResponse({ out, response, signals, stream, render });
   if (streamed) return new FoldedStream(whole, decoder(), timings.lingerMs);
   return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body, stopsSent));
 }
@@ -64,7 +64,7 @@ export interface LaneContext {
   readonly target: UpstreamTarget;
   /** Number of stop sequences sent upstream. */
   readonly stopsSent: number;
-  readonly answer: CallContext;
+  readonly response: CallContext;
   readonly attempt: AttemptLog;
   readonly timings: RelayTimings;
   /** Undefined for a verbatim request. */
@@ -72,7 +72,7 @@ export interface LaneContext {
   /** For responses of another form than requested. */
   readonly translator: Translator;
   /** Warnings of the request, to which those of the response are added. */
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
 }
 
 interface StreamParts {
@@ -128,7 +128,7 @@ export class TranslatedWhole implements ResponseSink {
   private readonly size = ResponseSize.ofWhole();
 
   constructor(
-    private readonly answer: WholeResponse,
+    private readonly response: WholeResponse,
     private readonly decode: (body: string) => CallResult,
   ) {}
 
@@ -138,22 +138,22 @@ export class TranslatedWhole implements ResponseSink {
       this.size.add(bytes);
     } catch (error) {
       this.stop();
-      this.answer.fail(error);
+      this.response.fail(error);
     }
   }
 
   end(): void {
     try {
       const result = this.decode(Buffer.concat(this.chunks).toString('utf8'));
-      this.answer.tell(result, [...eventsOf(result)]);
+      this.response.tell(result, [...eventsOf(result)]);
     } catch (error) {
-      return this.answer.fail(error);
+      return this.response.fail(error);
     }
-    this.answer.complete();
+    this.response.complete();
   }
 
   fail(error: unknown): void {
-    this.answer.fail(error);
+    this.response.fail(error);
   }
 
   stop(): void {
@@ -171,7 +171,7 @@ export class FoldedStream implements ResponseSink {
   private isOver = false;
 
   constructor(
-    private readonly answer: WholeResponse,
+    private readonly response: WholeResponse,
     private readonly decoder: StreamDecoder & { readonly stopped?: boolean },
     private readonly lingerMs: number,
   ) {}
@@ -198,7 +198,7 @@ export class FoldedStream implements ResponseSink {
     } catch {
       // It was incomplete, and the connection error says why.
       this.isOver = true;
-      return this.answer.fail(error);
+      return this.response.fail(error);
     }
     this.complete();
   }
@@ -225,10 +225,10 @@ export class FoldedStream implements ResponseSink {
   private tell(events: readonly CallEvent[]): void {
     if (!this.isOver) {
       // Events without content do not start a response.
-      if (events.length > 0) this.answer.hear(events);
+      if (events.length > 0) this.response.hear(events);
       return;
     }
-    this.answer.tell(this.collector.result, events);
+    this.response.tell(this.collector.result, events);
     // Waits for the upstream's end to reuse the connection, unless it would go on writing.
     if (this.decoder.stopped === true) this.complete();
     else this.lingerTimer ??= setTimeout(() => this.complete(), this.lingerMs);
@@ -236,7 +236,7 @@ export class FoldedStream implements ResponseSink {
 
   private complete(): void {
     clearTimeout(this.lingerTimer);
-    this.answer.complete();
+    this.response.complete();
   }
 
   private guarded(work: () => void): void {
@@ -245,14 +245,14 @@ export class FoldedStream implements ResponseSink {
       work();
     } catch (error) {
       this.isOver = true;
-      this.answer.fail(error);
+      this.response.fail(error);
     }
   }
 }
 
 interface WholeParts {
   readonly out: FrameOutlet;
-  readonly answer: CallContext;
+  readonly response: CallContext;
   readonly signals: EventSignals;
   /** Renders one JSON object or all events of a stream. @param output estimated tokens */
   readonly render: (result: CallResult, output: number) => string;
@@ -270,11 +270,11 @@ export class WholeResponse {
 
   /** @param events those not passed to `hear` */
   tell(result: CallResult, events: readonly CallEvent[]): void {
-    const { out, answer, signals, render } = this.parts;
-    const told = this.signalsOf(events);
+    const { out, response, signals, render } = this.parts;
+    const sent = this.signalsOf(events);
     const bytes = Buffer.from(render(result, signals.units));
-    answer.commit();
-    out.next({ bytes, signals: told, last: true });
+    response.commit();
+    out.next({ bytes, signals: sent, last: true });
   }
 
   complete(): void {
@@ -288,7 +288,7 @@ export class WholeResponse {
   /** Unstreamed responses have no first token. */
   private signalsOf(events: readonly CallEvent[]): readonly CallSignal[] {
     const { signals, stream } = this.parts;
-    const told = signals.read(events);
-    return stream ? told : told.filter(({ type }) => type !== 'content');
+    const sent = signals.read(events);
+    return stream ? sent : sent.filter(({ type }) => type !== 'content');
   }
 }

@@ -7,7 +7,7 @@ import {
   type CallContent,
   isTreeObject,
   type JsonTree,
-  type NamedResponses,
+  type ResponseReferences,
   type OpaqueReasoning,
   parseJsonTree,
   type ProtocolAdapter,
@@ -50,7 +50,7 @@ export type TranslationJob = TranslationTask & {
 export interface BuiltRequest {
   readonly request: Omit<UpstreamRequest, 'body'>;
   readonly body: Uint8Array;
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
   /** Without the conversation. */
   readonly content: CallContent;
   /** The client's request, likewise. */
@@ -60,7 +60,7 @@ export interface BuiltRequest {
 }
 
 export type TranslationReply =
-  | { readonly named: NamedResponses }
+  | { readonly named: ResponseReferences }
   | { readonly built: BuiltRequest }
   | { readonly done: true }
   | { readonly error: CopiedError }
@@ -116,7 +116,8 @@ export function doJob(job: TranslationJob, tools: TranslationTools): Translation
     if (protocol === undefined || (job.does === 'build' && upstream === undefined)) return { isUnknown: true };
     const bytes = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.byteLength);
     const tree = readTree(bytes, protocol);
-    if (job.does === 'names') return { named: protocol.storage?.named(tree) ?? { answerId: undefined, itemIds: [] } };
+    if (job.does === 'names')
+      return { named: protocol.storage?.referencesIn(tree) ?? { responseId: undefined, itemIds: [] } };
     const expanded = job.found === undefined ? tree : new PreviousResponses(protocol, () => tree, job.found).expanded();
     if (job.does === 'expand' || upstream === undefined) return { done: true };
     const head = protocol.headReader(job.call.request).end({ bytes });
@@ -137,10 +138,10 @@ interface Building {
 }
 
 function build({ job, call, protocol, upstream, tree, expanded }: Building, tools: TranslationTools): BuiltRequest {
-  const losses = new TranslationWarnings(job.strict);
-  const content = protocol.parseRequest(expanded, { call, losses, unseal: tools.unseal });
+  const warnings = new TranslationWarnings(job.strict);
+  const content = protocol.parseRequest(expanded, { call, warnings, unseal: tools.unseal });
   const context = { call, content, request: tree, promptTokens: () => 1, seal: () => '' };
-  const built = new Translation(context, protocol, losses).build(upstream, job.target);
+  const built = new Translation(context, protocol, warnings).build(upstream, job.target);
   const { body, ...request } = built.request;
   const input = job.keepsInput && protocol.storage ? writeJson(protocol.storage.inputOf(expanded)) : undefined;
   const { messages: _messages, input: _input, tools: offered, ...others } = tree;
@@ -149,7 +150,7 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
   return {
     request,
     body: wholeOf(body.pieces()),
-    losses: built.losses.names,
+    warnings: built.warnings.names,
     content: packed({ ...content, lead: [], turns: [], tools: content.tools.map(nameOnly) }, MAX_CONTENT_VALUES),
     shown: packed(shown, MAX_SHOWN_VALUES),
     input: input === undefined || input.length > MAX_STORED_LENGTH ? undefined : input,

@@ -5,7 +5,7 @@ import {
   type CallResult,
   eventsOf,
   NO_TOKENS,
-  notTranslatable,
+  unsupported,
   type ProtocolAdapter,
   type RenderContext,
   ResultCollector,
@@ -30,10 +30,10 @@ export class Translation {
   private readonly content: CallContent;
 
   constructor(
-    private readonly context: Omit<RenderContext, 'losses'>,
+    private readonly context: Omit<RenderContext, 'warnings'>,
     /** Protocol of the response. */
     private readonly protocol: ProtocolAdapter,
-    private readonly losses: TranslationWarnings,
+    private readonly warnings: TranslationWarnings,
     /** The complete request as JSON without references; undefined if too long. */
     readonly input: () => string | undefined = () => undefined,
   ) {
@@ -53,11 +53,11 @@ export class Translation {
   build(
     adapter: UpstreamAdapter,
     target: UpstreamTarget,
-  ): { readonly request: UpstreamRequest; readonly losses: TranslationWarnings } {
-    const losses = this.losses.fork();
-    const request = adapter.buildRequest({ call: this.call, content: this.content, losses }, target);
-    requireModest(this.stopsBeyond(request.stopsSent ?? 0));
-    return { request, losses };
+  ): { readonly request: UpstreamRequest; readonly warnings: TranslationWarnings } {
+    const warnings = this.warnings.fork();
+    const request = adapter.buildRequest({ call: this.call, content: this.content, warnings }, target);
+    requireModest(this.stopsBeyond(request.stopSequencesSent ?? 0));
+    return { request, warnings };
   }
 
   /**
@@ -90,19 +90,20 @@ export class Translation {
   }
 
   /** @param promptTokens if known */
-  renderer(losses: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
-    return this.protocol.renderStream({ ...this.context, losses, promptTokens });
+  renderer(warnings: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
+    return this.protocol.renderStream({ ...this.context, warnings, promptTokens });
   }
 
   /**
    * An unstreamed or streamed response, as the client requested.
-   * @param losses warnings so far
+   * @param warnings warnings so far
    * @param output estimated tokens
    */
-  render(result: CallResult, losses: TranslationWarnings, output: number): string {
+  render(result: CallResult, warnings: TranslationWarnings, output: number): string {
     const usage = result.usage ?? this.estimate(output).usage;
-    if (!this.call.head.stream) return this.protocol.renderResponse({ ...result, usage }, { ...this.context, losses });
-    const renderer = this.renderer(losses, () => usage.input);
+    if (!this.call.head.stream)
+      return this.protocol.renderResponse({ ...result, usage }, { ...this.context, warnings });
+    const renderer = this.renderer(warnings, () => usage.input);
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
   }
 
@@ -121,7 +122,7 @@ export class Translation {
 /** Each part of a response is searched for all of them. @throws AppError invalid_request */
 function requireModest(stops: readonly string[]): void {
   if (stops.length > MAX_STOPS || stops.some(({ length }) => length > MAX_STOP_LENGTH))
-    throw notTranslatable(
+    throw unsupported(
       'stop',
       `only ${MAX_STOPS} sequences of up to ${MAX_STOP_LENGTH} characters are supported for this upstream`,
     );
@@ -142,7 +143,7 @@ export class StoppingDecoder implements StreamDecoder {
   private readonly longest: number;
   private isText = false;
   /** Sent and held-back parts of the current text. */
-  private told = '';
+  private sentText = '';
   private held = '';
   private isStopped = false;
 
@@ -176,7 +177,7 @@ export class StoppingDecoder implements StreamDecoder {
   private pass(event: CallEvent, passed: CallEvent[]): void {
     if (event.type === 'part-start') {
       this.isText = event.start.kind === 'text';
-      this.told = this.held = '';
+      this.sentText = this.held = '';
     }
     if (event.type === 'part-delta' && this.isText) return this.text(event.text, passed);
     if (event.type === 'part-end' && this.isText) this.tell(this.held, passed);
@@ -207,7 +208,7 @@ export class StoppingDecoder implements StreamDecoder {
     this.tell(text, passed);
     this.isStopped = true;
     passed.push(
-      { type: 'part-end', part: { kind: 'text', text: this.told } },
+      { type: 'part-end', part: { kind: 'text', text: this.sentText } },
       { type: 'call-stop', reason: 'stop_sequence', sequence: stop },
       { type: 'call-end' },
     );
@@ -215,7 +216,7 @@ export class StoppingDecoder implements StreamDecoder {
 
   private tell(text: string, passed: CallEvent[]): void {
     if (text === '') return;
-    this.told += text;
+    this.sentText += text;
     passed.push({ type: 'part-delta', text });
   }
 }

@@ -6,7 +6,7 @@ import {
   type Call,
   type CallContent,
   TranslationWarnings,
-  type NamedResponses,
+  type ResponseReferences,
   type ProtocolAdapter,
   SplicedBody,
   type TreeObject,
@@ -40,7 +40,7 @@ interface ParsedRequest {
   readonly content: CallContent;
   /** The part that responses repeat. */
   readonly request: TreeObject;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
   readonly input: () => string | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Translatable {
   /** The original request, parsed on first use. */
   readonly request: () => TreeObject;
   /** Set if it refers to earlier responses. */
-  readonly recollection: PreviousResponses | undefined;
+  readonly previous: PreviousResponses | undefined;
   /** Whether the response is stored, with all input. */
   readonly keepsInput: boolean;
 }
@@ -62,7 +62,7 @@ export interface Translatable {
 export interface TranslatedRequest {
   readonly request: UpstreamRequest;
   readonly translation: Translation;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
 }
 
 /** The two uses of a translation of one call. */
@@ -97,31 +97,35 @@ export class Translations {
   }
 
   /** The earlier responses that a request refers to. */
-  named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedResponses | Promise<NamedResponses> {
+  named(
+    call: Call,
+    { accountId }: Caller,
+    request: () => TreeObject,
+  ): ResponseReferences | Promise<ResponseReferences> {
     const { storage } = this.adapters.protocol(call.protocol);
-    const inline = (): NamedResponses => storage?.named(request()) ?? { answerId: undefined, itemIds: [] };
+    const inline = (): ResponseReferences => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { does: 'names' });
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));
   }
 
   /** Resolves if everything referenced exists. @throws AppError naming what is missing */
-  async requireNamed({ call, caller, recollection }: Translatable): Promise<void> {
-    if (!this.isLarge(call, recollection)) return void recollection?.expanded();
-    await firstValueFrom(this.run(caller.accountId, call, { does: 'expand' }, recollection));
+  async requireNamed({ call, caller, previous }: Translatable): Promise<void> {
+    if (!this.isLarge(call, previous)) return void previous?.expanded();
+    await firstValueFrom(this.run(caller.accountId, call, { does: 'expand' }, previous));
   }
 
   /** Requests are translated once, for the first channel; large ones for each channel. */
   translator(translatable: Translatable): Translator {
     let translation: Translation | undefined;
-    const { call, recollection } = translatable;
+    const { call, previous } = translatable;
     const inline = (adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest => {
       translation ??= this.open(translatable);
       return { ...translation.build(adapter, target), translation };
     };
     return {
       build: (adapter, target) => {
-        if (!this.isLarge(call, recollection)) return inline(adapter, target);
+        if (!this.isLarge(call, previous)) return inline(adapter, target);
         const replies = this.inThread(translatable, adapter, target);
         return replies.pipe(
           map((reply) => ('built' in reply ? this.restore(translatable, reply.built) : inline(adapter, target))),
@@ -129,7 +133,7 @@ export class Translations {
       },
       ofAnswer: () => {
         // Parsing a large request only for another response form would stall streams.
-        if (this.isLarge(call, recollection)) return undefined;
+        if (this.isLarge(call, previous)) return undefined;
         try {
           return this.open(translatable, false);
         } catch (error) {
@@ -141,75 +145,79 @@ export class Translations {
   }
 
   /** Too large to parse beside running streams. */
-  private isLarge({ head: { size } }: Call, recollection?: PreviousResponses): boolean {
+  private isLarge({ head: { size } }: Call, previous?: PreviousResponses): boolean {
     const { maxInlineBytes, maxInlineValues } = this.thread;
-    return size.bytes + (recollection?.length ?? 0) > maxInlineBytes || (size.values ?? 0) > maxInlineValues;
+    return size.bytes + (previous?.length ?? 0) > maxInlineBytes || (size.values ?? 0) > maxInlineValues;
   }
 
   private inThread(
-    { call, caller, recollection, keepsInput }: Translatable,
+    { call, caller, previous, keepsInput }: Translatable,
     upstream: UpstreamAdapter,
     target: UpstreamTarget,
   ): Observable<TranslationReply> {
     const task = { does: 'build', upstream: upstream.id, target, strict: caller.strict, keepsInput } as const;
-    return this.run(caller.accountId, call, task, recollection);
+    return this.run(caller.accountId, call, task, previous);
   }
 
   private run(
     accountId: string,
     { id, createdAt, protocol, request, ip, head, body }: Call,
     task: TranslationTask,
-    recollection?: PreviousResponses,
+    previous?: PreviousResponses,
   ): Observable<TranslationReply> {
-    const job = { ...task, call: { id, createdAt, protocol, request, ip }, found: recollection?.found };
-    const recalledLength = recollection?.length ?? 0;
+    const job = { ...task, call: { id, createdAt, protocol, request, ip }, found: previous?.found };
+    const recalledLength = previous?.length ?? 0;
     return this.queue.run({ accountId, job, body, values: head.size.values ?? 0, recalledLength });
   }
 
   private restore(translatable: Translatable, built: BuiltRequest): TranslatedRequest {
     const { caller } = translatable;
-    const losses = TranslationWarnings.of(built.losses, caller.strict);
+    const warnings = TranslationWarnings.of(built.warnings, caller.strict);
     const shown = unpacked(built.shown);
     const input = (): string | undefined => built.input;
     const translation = this.translationOf(translatable, {
       content: unpacked(built.content),
       request: shown,
-      losses,
+      warnings,
       input,
     });
     const body = new SplicedBody({ bytes: Buffer.from(built.body.buffer as ArrayBuffer) });
-    return { request: { ...built.request, body }, translation, losses };
+    return { request: { ...built.request, body }, translation, warnings };
   }
 
   private open(translatable: Translatable, strict = translatable.caller.strict): Translation {
-    const { call, recollection } = translatable;
-    const asked = this.adapters.protocol(call.protocol);
-    const losses = new TranslationWarnings(strict);
+    const { call, previous } = translatable;
+    const requestProtocol = this.adapters.protocol(call.protocol);
+    const warnings = new TranslationWarnings(strict);
     const request = translatable.request();
-    const expanded = recollection?.expanded() ?? request;
-    const content = asked.parseRequest(expanded, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
-    const { storage } = asked;
+    const expanded = previous?.expanded() ?? request;
+    const content = requestProtocol.parseRequest(expanded, {
+      call,
+      warnings,
+      unseal: (text) => this.reasoning.unseal(text),
+    });
+    const { storage } = requestProtocol;
     const input = (): string | undefined => storage && writeJson(storage.inputOf(expanded));
-    return this.translationOf(translatable, { content, request, losses, input });
+    return this.translationOf(translatable, { content, request, warnings, input });
   }
 
   private translationOf(
     { call, protocol, caller }: Translatable,
-    { content, request, losses, input }: ParsedRequest,
+    { content, request, warnings, input }: ParsedRequest,
   ): Translation {
-    const asked = this.adapters.protocol(call.protocol);
+    const requestProtocol = this.adapters.protocol(call.protocol);
     // The response says whether it was stored.
     const shown = caller.storesAnswers ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
-    const promptTokens = this.promptTokens(call, asked, protocol.startsWithPromptTokens === true);
-    return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, losses, input);
+    const promptTokens = this.promptTokens(call, requestProtocol, protocol.startsWithPromptTokens === true);
+    return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, warnings, input);
   }
 
   /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */
   private promptTokens({ head, body }: Call, { textPlaces }: ProtocolAdapter, isCounted: boolean): () => number {
     let tokens = likelyPromptTokens(head.size, NO_WINDOW);
     if (isCounted && head.stream && body.bytes.length <= MAX_COUNTED_BYTES)
-      void this.counter.count({ prompt: body.bytes, answer: [], places: textPlaces }).then((counted) => {
+      void this.counter.count({ prompt: body.bytes, response: [], places: textPlaces }).then((counted) => {
         tokens = counted === undefined ? tokens : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
         return tokens;
       });

@@ -56,17 +56,17 @@ export class UpstreamQuestions {
     const begunMs = monotonicMs();
     const elapsedMs = (): number => Math.round(monotonicMs() - begunMs);
     let firstByteMs: number | undefined;
-    const told = (): Pick<CheckResult, 'durationMs' | 'firstByteMs'> => ({
+    const durations = (): Pick<CheckResult, 'durationMs' | 'firstByteMs'> => ({
       durationMs: elapsedMs(),
       ...(firstByteMs !== undefined && { firstByteMs }),
     });
     try {
       const adapter = this.adapters.upstream(channel.protocol);
-      const answer = await this.ask(channel, adapter.smallestRequest(model), () => (firstByteMs ??= elapsedMs()));
-      const usage = usageIn(answer, adapter);
-      return { answered: true, message: `status ${answer.status}`, ...told(), ...(usage && { usage }) };
+      const response = await this.ask(channel, adapter.probeRequest(model), () => (firstByteMs ??= elapsedMs()));
+      const usage = usageIn(response, adapter);
+      return { answered: true, message: `status ${response.status}`, ...durations(), ...(usage && { usage }) };
     } catch (error) {
-      return { answered: false, message: wordsOf(error), ...told() };
+      return { answered: false, message: wordsOf(error), ...durations() };
     }
   }
 
@@ -75,8 +75,8 @@ export class UpstreamQuestions {
     const { modelListing } = this.adapters.upstream(channel.protocol);
     if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no model list');
     try {
-      const answer = await this.ask(channel, modelListing.request);
-      return [...new Set(modelListing.read(jsonOf(answer)))].toSorted();
+      const response = await this.ask(channel, modelListing.request);
+      return [...new Set(modelListing.read(jsonOf(response)))].toSorted();
     } catch (error) {
       throw new AppError('upstream_error', wordsOf(error), {}, { cause: error });
     }
@@ -86,9 +86,9 @@ export class UpstreamQuestions {
   private async faultOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
     try {
       const adapter = this.adapters.upstream(channel.protocol);
-      const answer = await this.send(channel, credential?.secret, adapter.smallestRequest(model));
-      const error = errorIn(answer, adapter);
-      if (error === undefined) decoded(answer, adapter);
+      const response = await this.send(channel, credential?.secret, adapter.probeRequest(model));
+      const error = errorIn(response, adapter);
+      if (error === undefined) decoded(response, adapter);
       return error;
     } catch (thrown) {
       const error = AppError.from(thrown);
@@ -98,10 +98,10 @@ export class UpstreamQuestions {
   }
 
   private async ask(channel: Channel, request: UpstreamRequest, onByte?: () => unknown): Promise<CollectedResponse> {
-    const answer = await this.send(channel, channel.credentials[0]?.secret, request, onByte);
-    const error = errorIn(answer, this.adapters.upstream(channel.protocol));
-    if (error === undefined) return answer;
-    throw new AppError('upstream_error', `${answer.status}: ${ownText(jsonOf(answer), channel) ?? error.message}`);
+    const response = await this.send(channel, channel.credentials[0]?.secret, request, onByte);
+    const error = errorIn(response, this.adapters.upstream(channel.protocol));
+    if (error === undefined) return response;
+    throw new AppError('upstream_error', `${response.status}: ${ownText(jsonOf(response), channel) ?? error.message}`);
   }
 
   private send(
@@ -116,9 +116,9 @@ export class UpstreamQuestions {
 }
 
 /** Error in the response; undefined if it succeeded. */
-function errorIn(answer: CollectedResponse, adapter: UpstreamAdapter): AppError | undefined {
-  const { status, headers } = answer;
-  const body = jsonOf(answer);
+function errorIn(response: CollectedResponse, adapter: UpstreamAdapter): AppError | undefined {
+  const { status, headers } = response;
+  const body = jsonOf(response);
   if (status < 200 || status >= 300 || !isJsonObject(body)) return adapter.classifyError(status, headers, body);
   return isJsonObject(body['error']) ? classifyInnerError(body) : undefined;
 }
@@ -139,7 +139,7 @@ function ownText(body: unknown, { credentials }: Channel): string | undefined {
 }
 
 /** @throws AppError when it cannot be parsed */
-function decoded(answer: CollectedResponse, adapter: UpstreamAdapter): ReturnType<UpstreamAdapter['decodeResponse']> {
+function decoded(response: CollectedResponse, adapter: UpstreamAdapter): ReturnType<UpstreamAdapter['decodeResponse']> {
   const target = {
     model: '',
     outputLimit: undefined,
@@ -149,12 +149,12 @@ function decoded(answer: CollectedResponse, adapter: UpstreamAdapter): ReturnTyp
     mayStore: false,
     family: '',
   };
-  return adapter.decodeResponse(Buffer.concat(answer.chunks).toString('utf8'), GREETING, target);
+  return adapter.decodeResponse(Buffer.concat(response.chunks).toString('utf8'), GREETING, target);
 }
 
-function usageIn(answer: CollectedResponse, adapter: UpstreamAdapter): TokenUsage | undefined {
+function usageIn(response: CollectedResponse, adapter: UpstreamAdapter): TokenUsage | undefined {
   try {
-    return decoded(answer, adapter).usage;
+    return decoded(response, adapter).usage;
   } catch {
     // An unreadable response is enough for a check.
     return undefined;
@@ -210,8 +210,8 @@ export class ChannelProbe {
   async *all(): AsyncIterable<ProbeResult> {
     await this.catalog.reload();
     for (const { name } of this.channels.all()) {
-      const [answer] = await this.notifications.ask(TOPICS.probe, name, CHECK_TIMEOUT_MS + 1000);
-      yield (answer as ProbeResult | undefined) ?? (await this.probe(name));
+      const [response] = await this.notifications.ask(TOPICS.probe, name, CHECK_TIMEOUT_MS + 1000);
+      yield (response as ProbeResult | undefined) ?? (await this.probe(name));
     }
   }
 

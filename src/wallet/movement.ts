@@ -2,7 +2,7 @@ import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { WalletEntity } from './wallet.entity.js';
 
 /** The two sides of a wallet in a ledger entry; the house account balances them. */
-export interface Movement {
+export interface LedgerSides {
   /** Change of the balance. */
   readonly wallet: Nanos;
   /** Amount of debt paid; negative: new debt. */
@@ -18,13 +18,13 @@ export function freeIn({ balance, held, owed }: WalletFigures): Nanos {
 }
 
 /** A deposit pays the debt first. */
-export function topUp(wallet: WalletFigures, amount: Nanos): Movement {
+export function topUp(wallet: WalletFigures, amount: Nanos): LedgerSides {
   const paid = smaller(wallet.owed, wallet.balance - wallet.held + amount);
   return { wallet: nanos(amount - paid), owed: nanos(paid) };
 }
 
 /** A reversal, which cannot be refused: the free balance is taken at once, the rest becomes debt. */
-export function takeBack(wallet: WalletFigures, amount: Nanos): Movement {
+export function takeBack(wallet: WalletFigures, amount: Nanos): LedgerSides {
   const taken = smaller(wallet.owed + amount, wallet.balance - wallet.held);
   return { wallet: nanos(-taken), owed: nanos(taken - amount) };
 }

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager, In } from 'typeorm';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { AllowanceRepository } from './allowance/allowance.repository.js';
 import { LedgerEntryEntity, LedgerLineEntity, WalletEntity } from './wallet.entity.js';
-import type { Movement } from './movement.js';
+import type { LedgerSides } from './movement.js';
 
 /** The house account of each kind of entry. */
 const HOUSE_ACCOUNT = {
@@ -23,7 +23,7 @@ interface MovementEntry {
   readonly kind: MovementKind;
   readonly reason: string;
   readonly createdAt: Date;
-  readonly movement: Movement;
+  readonly movement: LedgerSides;
 }
 
 @Injectable()

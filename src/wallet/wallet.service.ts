@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Clock, formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../platform/shared/index.js';
-import { freeIn, type Movement, takeBack, topUp } from './movement.js';
+import { freeIn, type LedgerSides, takeBack, topUp } from './movement.js';
 import type { WalletEntity } from './wallet.entity.js';
 import { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 import { type MovementKind, WalletRepository } from './wallet.repository.js';
@@ -41,7 +41,7 @@ interface Order {
   /** Undefined: now. */
   readonly at?: Date | undefined;
   /** @throws AppError when the wallet does not allow it */
-  readonly movementOn: (wallet: WalletEntity) => Movement;
+  readonly movementOn: (wallet: WalletEntity) => LedgerSides;
 }
 
 /** Wallets, and credits and debits by administrators. Calls are admitted and settled by relay/billing. */
@@ -139,7 +139,7 @@ export class WalletService {
     if (wallet.holds > 0) throw new WalletInUse(wallet.holds);
     const { balance } = wallet;
     if (balance === 0n) return;
-    const movementOn = (): Movement => ({ wallet: nanos(-balance), owed: ZERO });
+    const movementOn = (): LedgerSides => ({ wallet: nanos(-balance), owed: ZERO });
     await this.enter({ accountId, kind: 'debit', reason, movementOn }, manager);
   }
 
@@ -221,7 +221,7 @@ function* linesOf(before: WalletEntity, after: WalletEntity): Generator<string> 
   if (after.owed !== before.owed) yield `owed ${change(before.owed, after.owed)}`;
 }
 
-function debit(wallet: WalletEntity, amount: Nanos): Movement {
+function debit(wallet: WalletEntity, amount: Nanos): LedgerSides {
   const free = freeIn(wallet);
   if (amount > free) throw new DebitTooLarge(amount, free, wallet);
   return { wallet: nanos(-amount), owed: ZERO };

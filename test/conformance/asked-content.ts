@@ -1,4 +1,4 @@
-/** What is asked in no dialect, as the relay's own type has it: what a client half is to read, and an upstream half to build. */
+/** Requests of tests in the relay's own type, independent of protocols. */
 
 import {
   type CallContent,
@@ -13,7 +13,7 @@ import type { Asked, AskedTurn } from '../support/asked.js';
 import { textsIn } from '../support/stream-text.js';
 import { aContent } from '../support/translations.js';
 
-/** @param more of the content: what `Asked` has no member for */
+/** @param more members that `Asked` lacks */
 export function contentAsking(asked: Asked, more: Partial<CallContent> = {}): CallContent {
   const { system, toolChoice = 'auto', schema, tools = [] } = asked;
   return aContent({
@@ -35,7 +35,7 @@ export function contentAsking(asked: Asked, more: Partial<CallContent> = {}): Ca
   });
 }
 
-/** Results and what the user says behind them are one turn. */
+/** Results and following user content are one turn. */
 function turnsOf(asked: readonly AskedTurn[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const turn of asked) {
@@ -64,7 +64,7 @@ function partsOf(turn: AskedTurn): readonly Part[] {
 const imagesOf = (base64: string | undefined): readonly ImagePart[] =>
   base64 === undefined ? [] : [{ kind: 'image', source: { from: 'data', mediaType: 'image/png', base64 } }];
 
-/** What a content asks for; what it leaves open is absent, but for the usual choice of tools. */
+/** Unset members are absent, except for the default choice of tools. */
 export function askedOfContent(content: CallContent): Asked {
   const { lead, turns, tools, toolChoice, format, outputLimit, stop } = content;
   const asked = {
@@ -83,7 +83,7 @@ export function askedOfContent(content: CallContent): Asked {
 
 const askedTool = ({ name, description, schema }: Tool): object => ({ name, description, schema: schema?.value });
 
-/** The results of a turn, each by itself, and what is said behind them. */
+/** Each result by itself, and the content after them. */
 function askedTurns({ role, parts }: Turn): object[] {
   const results = parts.filter((part) => part.kind === 'tool-result');
   const calls = parts.filter((part) => part.kind === 'tool-call');

@@ -1,4 +1,4 @@
-/** The same value, which nobody can change any more: whoever tries gets a TypeError. */
+/** The same value, deeply frozen: writes throw a TypeError. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

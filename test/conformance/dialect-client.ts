@@ -4,38 +4,35 @@ import type { JsonObject } from '../support/scripted-steps.js';
 import type { ReadEvent } from '../support/stream-text.js';
 import type { ClientLacks } from './client-half/ability.js';
 
-/**
- * A client of one dialect, as tests play it: written from the dialect's documentation and without the adapter, so that
- * what the adapter gets wrong is not wrong here as well.
- */
+/** Test double of a protocol's client, written from its documentation, independently of the adapter. */
 export interface DialectClient {
-  /** The adapter's. */
+  /** As the adapter's. */
   readonly id: string;
-  /** What the dialect has no words for, with the reason. */
+  /** Unsupported abilities with the reason. */
   readonly lacks?: ClientLacks;
-  /** Where it posts its calls: `/v1/messages`. */
+  /** Path of calls: `/v1/messages`. */
   readonly path: string;
-  /** The request, but for the model. A stream is asked for with whatever makes it say all that the client can hear. */
+  /** A request without the model. Streams request everything the client can read. */
   request(asked: Asked, stream: boolean): JsonObject;
-  /** What a request has besides when the client wants to see reasoning. */
+  /** Additional members for showing reasoning. */
   readonly wantsReasoning: JsonObject;
-  /** There when reasoning that a vendor has signed or encrypted comes back from it; without, only what can be read does. */
+  /** Set if the client sends sealed reasoning back; otherwise only readable reasoning. */
   readonly returnsSealedReasoning?: true;
-  /** What it makes of a whole answer. Fails when the answer is against the rules of the dialect. */
+  /** Reads an unstreamed response. Fails if it is invalid. */
   heard(body: JsonObject): Heard;
-  /** What it makes of a stream that came to its end. Fails when the stream is against the grammar of the dialect. */
+  /** Reads a complete stream. Fails if it violates the grammar. */
   heardStream(stream: string): Heard;
-  /** Whose errors it reads, of the two that most dialects have; one of its own unless given. */
+  /** Common form of its errors; absent: its own. */
   readonly errorForm?: 'openai' | 'messages';
-  /** What keeps its streams alive where that is neither a comment nor a `ping`: `/data: {"tick":true}\n\n/g`. */
+  /** Keep-alives other than comments and `ping`: `/data: {"tick":true}\n\n/g`. */
   readonly keepAlive?: RegExp;
-  /** How many events tell that a stream has failed; one unless given. */
+  /** Number of events that end a failed stream. Default: 1. */
   readonly failureEvents?: number;
-  /** Checks what stands behind the events before it when a stream failed: nobody may take it for a good end. */
+  /** Checks the end of a failed stream, which must not resemble a normal end. */
   expectFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void;
   /**
-   * The request that follows an answer with one call: the one before, what was answered, and "Snow." as the call's result.
-   * @param answer as it came, a stream or JSON
+   * The request after a response with one call: the previous one, the response, and "Snow." as result.
+   * @param answer stream or JSON
    */
   continued(request: JsonObject, answer: string, callId: string): JsonObject;
 }

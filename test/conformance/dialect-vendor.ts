@@ -3,57 +3,54 @@ import type { RecordedRequest } from '../support/scripted-request.js';
 import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-steps.js';
 import type { UpstreamLacks } from './upstream-half/ability.js';
 
-/** Where a vendor lists its models. */
+/** A vendor's list of models. */
 export interface VendorListing {
-  /** Checks the request for it. @param request its path is what stands behind the base address */
+  /** Checks the request. @param request with its path relative to the base URL */
   expectRequest(request: {
     readonly path: string;
     readonly query: URLSearchParams;
     readonly headers: Readonly<Record<string, string>>;
   }): void;
-  /** The answer that lists models of these names, and beside them what cannot be called, where the vendor has such. */
+  /** A list of these models, with others that cannot be called if the vendor has such. */
   body(names: readonly string[]): JsonObject;
 }
 
-/**
- * A vendor of one dialect, as tests play it: written from the vendor's documentation and without the adapter, so that
- * what the adapter gets wrong is not wrong here as well.
- */
+/** Test double of a protocol's vendor, written from its documentation, independently of the adapter. */
 export interface DialectVendor {
-  /** The adapter's. */
+  /** As the adapter's. */
   readonly id: string;
-  /** What the dialect has no words for, with the reason. What is asked for all the same has to be told as lost. */
+  /** Unsupported abilities with the reason. Requests for them must cause warnings. */
   readonly lacks?: UpstreamLacks;
-  /** Flags of a channel, `{ reasoning: true }`: what a model of today can do there. */
+  /** Flags of a channel with a current model: `{ reasoning: true }`. */
   readonly flags: JsonObject;
-  /** Whether the request is a call of this dialect, by its path. */
+  /** Whether the request is a call of this protocol, by its path. */
   isCall(request: Pick<RecordedRequest, 'path'>): boolean;
-  /** Whether that call wants its answer streamed; by its body or by its path, as the dialect has it. */
+  /** Whether the call is streamed, by body or path. */
   wantsStream(request: Pick<RecordedRequest, 'path' | 'query' | 'body'>): boolean;
-  /** Which of its models the call is for; undefined when it does not say. */
+  /** The requested model; undefined if unspecified. */
   modelOf(request: Pick<RecordedRequest, 'path' | 'body'>): string | undefined;
-  /** Of every answer. */
+  /** Of every response. */
   readonly headers: Headers;
   /**
-   * A streamed answer, in the words of the vendor's documentation.
-   * @param request that is answered, where there is one: in some dialects it says what the answer tells
+   * A stream as documented by the vendor.
+   * @param request affects the response in some protocols
    */
   events(options?: AnswerOptions, request?: JsonObject): ScriptedEvent[];
-  /** The same answer whole. */
+  /** The same response, unstreamed. */
   body(options?: AnswerOptions): JsonObject;
-  /** How a refusal with this status reads. */
+  /** An error response with this status. */
   errorBody(status: number, message: string): JsonObject;
-  /** How it refuses a prompt that does not fit into the model, where its documentation says so. */
+  /** The documented error for a prompt that exceeds the context window. */
   readonly tooLong?: { readonly status: number; readonly body: JsonObject };
-  /** How a running stream reports failure. @param sequence the number of the next event, for dialects that number them */
+  /** The end of a failed stream. @param sequence number of the next event, if numbered */
   errorEvents(message: string, sequence: number): readonly ScriptedEvent[];
-  /** Absent where the vendor has no list of its models. */
+  /** Absent without a list of models. */
   readonly listing?: VendorListing;
-  /** What only keeps a stream open: it may come before everything and anywhere. Absent where the dialect has none. */
+  /** A keep-alive event; absent if there is none. */
   readonly keepAlive?: ScriptedEvent;
-  /** What an event of a stream has behind which nothing is missing though the connection closes. */
+  /** Matches an event after which the connection may close. */
   readonly closes: RegExp;
-  /** What a request asks for, as `Asked`: what it leaves open is absent or undefined. */
+  /** The request as `Asked`; unset members are absent or undefined. */
   asked(request: JsonObject): object;
   /** Checks a request against what the vendor demands of all of them and refuses otherwise. */
   expectRequest(request: JsonObject): void;
@@ -62,6 +59,6 @@ export interface DialectVendor {
    * is signed. Undefined where none has to come back.
    */
   readonly reasoningMark: string | undefined;
-  /** Checks more of a request in which it came back, where the mark does not say enough. */
+  /** Additional checks of a request with sent-back reasoning. */
   expectReasoning?(request: JsonObject): void;
 }

@@ -11,25 +11,25 @@ const foldersIn = (path: string): string[] =>
     .map(({ name }) => name)
     .toSorted();
 
-// Folders without an adapter hold what protocols share.
+// Folders without an adapter are shared.
 const isProtocol = (name: string): boolean =>
   ['upstream', 'protocol'].some((half) => existsSync(resolve(PROTOCOLS, name, `${half}.ts`)));
 const CLIENT_PROTOCOLS = foldersIn(PROTOCOLS).filter(isProtocol);
 
-it('every dialect that has a folder is played here, and no other', () => {
+it('has test doubles for exactly the protocols with a folder', () => {
   expect(foldersIn(PLAYED)).toEqual(CLIENT_PROTOCOLS);
 });
 
-it.each(CLIENT_PROTOCOLS)('what %s can do is tested by the kit, and tests speak it', (dialect) => {
+it.each(CLIENT_PROTOCOLS)('tests %s with the kit, and has its doubles', (dialect) => {
   expect(existsSync(resolve(PLAYED, dialect, `${dialect}.conformance.spec.ts`))).toBe(true);
   expect([...CLIENTS, ...VENDORS].map(({ id }) => id)).toContain(dialect);
 });
 
-it.each(CLIENTS.map(({ id }) => id))('%s has a table that says what each member of its requests does', (dialect) => {
+it.each(CLIENTS.map(({ id }) => id))('has a member table for %s', (dialect) => {
   expect(foldersIn(PROTOCOLS)).toContain(dialect);
   expect(existsSync(resolve(PROTOCOLS, dialect, 'members.ts'))).toBe(true);
 });
 
-it('no client and no vendor is listed twice', () => {
+it('lists no client and no vendor twice', () => {
   for (const list of [CLIENTS, VENDORS]) expect(new Set(list.map(({ id }) => id)).size).toBe(list.length);
 });

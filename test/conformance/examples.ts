@@ -1,10 +1,10 @@
-/** What the kit and the matrix ask and are answered, in no dialect. */
+/** Requests and responses of the kit and the matrix, independent of protocols. */
 
 import type { Asked, AskedCall } from '../support/asked.js';
 import type { Heard } from '../support/heard.js';
 import { type AnswerOptions, THOUGHT, TIME_CALL, WEATHER_CALL } from '../support/scripted-content.js';
 
-/** A picture of one pixel, in base64. */
+/** One pixel, in base64. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 export const SCHEMA = {
@@ -27,7 +27,7 @@ export const CALLED: readonly [AskedCall, AskedCall] = [
   { id: 'call_10', name: 'get_time', arguments: '{}' },
 ];
 
-/** One call and its result, with something said around them. */
+/** A call and its result, with text around them. */
 export const ANSWERED_CALL: Asked = {
   ...WITH_TOOLS,
   turns: [
@@ -38,7 +38,7 @@ export const ANSWERED_CALL: Asked = {
   ],
 };
 
-/** Two calls in one turn, and a result of each. */
+/** Two calls in one turn with results. */
 export const ANSWERED_CALLS: Asked = {
   ...WITH_TOOLS,
   turns: [
@@ -60,7 +60,7 @@ export const PICTURED_RESULT: Asked = {
   ],
 };
 
-/** Of tools, and of the one that must be called. */
+/** Choices of tools, and a forced one. */
 export const CHOICES = ['auto', 'required', 'none'] as const;
 export const ONE_TOOL: Asked = { ...WITH_TOOLS, toolChoice: { name: 'get_time' } };
 
@@ -74,12 +74,12 @@ export const CALLING: AnswerOptions = { toolCalls: [WEATHER_CALL] };
 export const CALLING_TWICE: AnswerOptions = { toolCalls: [WEATHER_CALL, TIME_CALL] };
 export const THINKING_AND_CALLING: AnswerOptions = { reasoning: THOUGHT, ...CALLING };
 
-/** An answer, and what is heard of it. */
+/** A response, and what is read of it. */
 export const COUNTED: { readonly answer: AnswerOptions; readonly heard: Partial<Heard> } = {
   answer: { usage: { prompt: 777, completion: 33 } },
   heard: { text: 'Hello', usage: { ...USAGE, prompt: 777, completion: 33 } },
 };
 
-/** Answers that are heard as they are given. */
+/** Responses that are read as written. */
 export const LIMITED = { text: 'Once upon', stop: 'length' } as const;
 export const FILTERED = { text: 'I', stop: 'filter' } as const;

@@ -1,11 +1,11 @@
 /**
- * Transcripts as a vendor's documentation prints them, beside what they mean. `README.md` describes the files. Each half
- * reads a folder of its own: `requests/` and `answers/`, in which every `<case>.json` or `<case>.sse` has a
- * `<case>.means.json`.
+ * Transcripts from a vendor's documentation with their meaning, see `README.md`. Each half has a folder with
+ * `requests/` and `answers/`, where every `<case>.json` or `<case>.sse` has a `<case>.means.json`.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '../../src/platform/shared/index.js';
 import {
   type CallContent,
   type CallResult,
@@ -14,15 +14,13 @@ import {
   type TokenUsage,
   type Tool,
 } from '../../src/protocols/contract/index.js';
-import type { JsonObject } from '../../src/platform/shared/index.js';
 import { readEvents } from '../support/stream-text.js';
 import { aContent } from '../support/translations.js';
 import type { Check } from './abilities.js';
 
-/** One transcript. */
 export interface Fixture {
   readonly name: string;
-  /** As it lies on the disk; the request that is answered too, where there is one. */
+  /** File contents; with the request, if there is one. */
   readonly wire: string;
   readonly meaning: JsonObject;
   readonly request: string | undefined;
@@ -32,7 +30,7 @@ export interface Fixture {
 const MEANS = '.means.json';
 const REQUEST = '.request.json';
 
-/** A check for each transcript of a folder. A file that has nothing beside it is a complaint of its own. */
+/** A check per transcript. Files without counterpart fail. */
 export function fixtureChecks(folder: string, say: string, run: (fixture: Fixture) => void): Check[] {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder).toSorted();
@@ -47,7 +45,7 @@ export function fixtureChecks(folder: string, say: string, run: (fixture: Fixtur
 const caseOf = (file: string): string => file.replace(/(?:\.means|\.request)?\.(?:json|sse)$/, '');
 
 const lonely = (folder: string, name: string): Check => ({
-  name: `${name} has a transcript, and beside it what it means`,
+  name: `${name} has a transcript and its meaning`,
   run() {
     throw new Error(`${folder} needs ${name}${MEANS} and one of ${name}.json and ${name}.sse.`);
   },
@@ -64,23 +62,23 @@ function fixtureIn(folder: string, name: string, file: string): Fixture {
   };
 }
 
-/** An answer that is written down. Counts that are left out are none. */
+/** Missing counts are 0. */
 export function resultMeant({ usage, ...result }: JsonObject): CallResult {
   const counted = usage === undefined ? undefined : { ...NO_TOKENS, ...(usage as Partial<TokenUsage>) };
   return { sequence: undefined, ...(result as unknown as CallResult), usage: counted };
 }
 
-/** An answer as it is written down: without what a transcript may leave out of its meaning. */
+/** Without optional members of a fixture. */
 export function withoutNames({ usage, ...result }: CallResult, meant: CallResult): CallResult {
-  const { answerId, serviceTier, ...counts } = usage ?? NO_TOKENS;
+  const { responseId, serviceTier, ...counts } = usage ?? NO_TOKENS;
   const named = {
-    ...(meant.usage?.answerId !== undefined && { answerId }),
+    ...(meant.usage?.responseId !== undefined && { responseId }),
     ...(meant.usage?.serviceTier !== undefined && { serviceTier }),
   };
   return { ...result, usage: usage && ({ ...counts, ...named } as TokenUsage) };
 }
 
-/** A content that is written down. What is left out is as in a request that does not say. */
+/** Missing members have defaults. */
 export function contentMeant(meaning: JsonObject): CallContent {
   const { tools = [], format, ...content } = meaning as Partial<CallContent>;
   return aContent({
@@ -93,18 +91,18 @@ export function contentMeant(meaning: JsonObject): CallContent {
 const rawOf = (value: unknown): RawJson | undefined =>
   value === undefined ? undefined : new RawJson(JSON.stringify(value));
 
-/** A content as it is written down: schemas and arguments are JSON values, and what is undefined is not there. */
+/** Schemas and arguments as JSON, without undefined members. */
 export const meaningOf = ({ tools, ...content }: CallContent): unknown =>
   withArgumentsRead({ ...content, tools: tools.map((tool) => ({ ...tool, path: undefined })) });
 
-/** Arguments of calls are JSON: white space in a transcript is not a part of what it means. */
+/** White space in arguments does not matter. */
 export const withArgumentsRead = (value: object): unknown =>
   JSON.parse(JSON.stringify(value), function (this: JsonObject, name, member: unknown) {
     const isRead = name === 'arguments' && typeof member === 'string' && this['isFreeform'] !== true;
     return isRead ? jsonOrText(member) : member;
   });
 
-/** A limit may have cut them off. */
+/** A limit may have truncated it. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -113,10 +111,10 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** What stands for a value that the relay makes: an id, a time. */
+/** Matches IDs and times made by the relay. */
 const ANY = '<any>';
 
-/** The same value, in which `<any>` is equal to whatever is there. */
+/** Replaces `<any>` by a matcher. */
 export function pattern(value: unknown): unknown {
   if (value === ANY) return expect.anything();
   if (Array.isArray(value)) return value.map(pattern);
@@ -124,7 +122,7 @@ export function pattern(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, pattern(member)]));
 }
 
-/** The events of a stream, each with its name and the JSON in it. */
+/** Name and data of each event. */
 export const eventsIn = (stream: string): unknown[] =>
   readEvents(stream).map(({ event, data }) => ({
     event,

@@ -1,3 +1,4 @@
+import type { AppError } from '../../src/platform/shared/index.js';
 import {
   type BuildContext,
   type CallContent,
@@ -16,17 +17,16 @@ import {
   type UpstreamTarget,
   type ProtocolAdapter,
 } from '../../src/protocols/contract/index.js';
-import type { AppError } from '../../src/platform/shared/index.js';
 import { type Abilities, checksDue, type Lacks } from './abilities.js';
 import { clientAbilities } from './client-half/index.js';
-import { complaintIn, NO_WORD, reportOf } from './report.js';
+import { complaintIn, UNSUPPORTED, reportOf } from './report.js';
 import { telegraphClient } from './toy/client.js';
 import { TelegraphProtocol } from './toy/protocol.js';
 import { TelegraphUpstream } from './toy/upstream.js';
 import { telegraphVendor } from './toy/vendor.js';
 import { upstreamAbilities } from './upstream-half/index.js';
 
-/** What of a half is wrong, by the kit: the abilities of which something does not hold. */
+/** Abilities with failing checks. */
 function wrongIn(abilities: Abilities<string>, lacks: Lacks<string> = {}): string[] {
   const isWrong = ({ run }: { readonly run: () => void }): boolean => {
     try {
@@ -47,7 +47,7 @@ const wrongInUpstream = (upstream: UpstreamAdapter): string[] =>
 const wrongInClient = (protocol: ProtocolAdapter): string[] =>
   wrongIn(clientAbilities({ protocol, client: telegraphClient }), telegraphClient.lacks);
 
-/** An upstream half that builds from a content that has been changed before. */
+/** An upstream half that builds from modified content. */
 const building = (change: (context: BuildContext) => BuildContext): UpstreamAdapter =>
   new (class extends TelegraphUpstream {
     override buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
@@ -60,7 +60,7 @@ const withContent = (context: BuildContext, content: Partial<CallContent>): Buil
   content: { ...context.content, ...content },
 });
 
-/** An upstream half whose streams are read by a decoder around its own, of a content that has been changed before. */
+/** An upstream half with a wrapped decoder of modified content. */
 const decoding = (
   around: (decoder: StreamDecoder) => StreamDecoder,
   change: Partial<CallContent> = {},
@@ -71,7 +71,6 @@ const decoding = (
     }
   })();
 
-/** Hears nothing. */
 const deaf = (context: BuildContext): BuildContext =>
   withContent(context, {
     turns: context.content.turns.map(({ role, parts }) => ({
@@ -80,7 +79,7 @@ const deaf = (context: BuildContext): BuildContext =>
     })),
   });
 
-/** Tells everything at the end. */
+/** Emits everything at the end. */
 function late(decoder: StreamDecoder): StreamDecoder {
   const told: CallEvent[] = [];
   return {
@@ -92,7 +91,7 @@ function late(decoder: StreamDecoder): StreamDecoder {
   };
 }
 
-/** Takes a stream that is cut off for one that has ended well. */
+/** Treats a truncated stream as complete. */
 function credulous(decoder: StreamDecoder): StreamDecoder {
   const told: CallEvent[] = [];
   return {
@@ -112,13 +111,13 @@ function credulous(decoder: StreamDecoder): StreamDecoder {
   };
 }
 
-/** Says of what it sends all the same that it is lost. */
+/** Warns of members that it sends. */
 function doubting(context: BuildContext): BuildContext {
-  if (context.content.lead.length > 0) context.losses.warn('unsupported_content', 'messages');
+  if (context.content.lead.length > 0) context.warnings.warn('unsupported_content', 'messages');
   return context;
 }
 
-/** Remembers what it has built already. */
+/** Keeps state of earlier requests. */
 function forgetful(): UpstreamAdapter {
   const built = new WeakSet<CallContent>();
   return building((context) => {
@@ -128,58 +127,58 @@ function forgetful(): UpstreamAdapter {
   });
 }
 
-/** Takes every refusal with 400 for a fault of the request. */
+/** Treats every 400 as a request error. */
 class Deaf extends TelegraphUpstream {
   override classifyError(...[status, headers, body]: Parameters<TelegraphUpstream['classifyError']>): AppError {
     return classifyUpstream(status, headers, body);
   }
 }
 
-/** Tells the names that people read. */
+/** Lists display names. */
 const titled = (): UpstreamAdapter =>
   Object.assign(new TelegraphUpstream(), {
     modelListing: modelListing({ list: 'wires', nameOf: ({ to }) => (typeof to === 'string' ? to : undefined) }),
   });
 
-describe('an upstream half that is wrong in one respect', () => {
+describe('an upstream half with one defect', () => {
   it.each<[string, readonly string[], UpstreamAdapter]>([
     ['nothing', [], new TelegraphUpstream()],
     [
-      'leaves the choice of tools to the model',
+      'ignores the choice of tools',
       ['choice of tools', 'choice of one tool'],
       building((context) => withContent(context, { toolChoice: { mode: 'auto' } })),
     ],
     [
-      'leaves out one call at a time, for which it has no word, and does not say so',
+      'drops one call at a time, which it does not support, without warning',
       ['one call at a time'],
       building((context) => withContent(context, { parallelTools: undefined })),
     ],
     [
-      'leaves out a temperature without a word',
+      'drops a temperature without warning',
       ['settings'],
       building((context) =>
         withContent(context, { sampling: { ...context.content.sampling, temperature: undefined } }),
       ),
     ],
-    ['says of a system text that it is lost, and sends it', ['system text'], building(doubting)],
-    ['leaves out sound without a word', ['files and sound'], building(deaf)],
-    ['does not know that names of tools were changed', ['tools'], decoding((decoder) => decoder, { tools: [] })],
+    ['warns of system text but sends it', ['system text'], building(doubting)],
+    ['drops audio without warning', ['files and sound'], building(deaf)],
+    ['does not restore tool names', ['tools'], decoding((decoder) => decoder, { tools: [] })],
     [
-      'says of nothing that it is lost',
+      'never warns',
       ['one call at a time', 'JSON of a schema', 'output limit', 'settings', 'reasoning shown'],
-      building((context) => ({ ...context, losses: new TranslationWarnings(false) })),
+      building((context) => ({ ...context, warnings: new TranslationWarnings(false) })),
     ],
-    ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],
-    ['takes every end for a good one', ['early end'], decoding(credulous)],
-    ['does not know what its vendor says of a prompt that is too long', ['refusals by status'], new Deaf()],
-    ['names models otherwise than calls do', ['list of models'], titled()],
-    ['builds another request from the same content', ['no side effects'], forgetful()],
-  ])('%s: the kit says so, and no more', (_, wrong, upstream) => {
+    ['emits all pieces at the end', ['streaming piece by piece'], decoding(late)],
+    ['treats every end as normal', ['early end'], decoding(credulous)],
+    ["does not recognize its vendor's error for long prompts", ['refusals by status'], new Deaf()],
+    ['lists display names of models', ['list of models'], titled()],
+    ['keeps state between requests', ['no side effects'], forgetful()],
+  ])('%s: the kit finds exactly this', (_, wrong, upstream) => {
     expect(wrongInUpstream(upstream)).toEqual([...wrong]);
   });
 });
 
-/** For a dialect that can demand a call, and cannot say of which tool. */
+/** For protocols that can force a call but not choose the tool. */
 const demanding = (offered: (content: CallContent, name: string) => CallContent['tools']): UpstreamAdapter =>
   building((context) => {
     const { toolChoice } = context.content;
@@ -187,17 +186,17 @@ const demanding = (offered: (content: CallContent, name: string) => CallContent[
     return withContent(context, { tools: offered(context.content, toolChoice.name), toolChoice: { mode: 'required' } });
   });
 
-describe('an upstream half whose dialect has no word for the choice of one tool', () => {
+describe('an upstream half that cannot choose one tool', () => {
   it.each<[string, readonly string[], UpstreamAdapter]>([
-    ['offers that tool alone', [], demanding(({ tools }, called) => tools.filter(({ name }) => name === called))],
-    ['offers all of them', ['choice of one tool'], demanding(({ tools }) => tools)],
-  ])('%s, and demands a call: the kit knows whether it is well served', (_, wrong, upstream) => {
+    ['sends that tool only', [], demanding(({ tools }, called) => tools.filter(({ name }) => name === called))],
+    ['sends all of them', ['choice of one tool'], demanding(({ tools }) => tools)],
+  ])('%s, and forces a call: the kit accepts or rejects it', (_, wrong, upstream) => {
     const lacks = { ...telegraphVendor.lacks, 'choice of one tool': 'a call is demanded, and no more' };
     expect(wrongIn(upstreamAbilities({ upstream, vendor: telegraphVendor }), lacks)).toEqual([...wrong]);
   });
 });
 
-/** A client half that renders what has been changed before. */
+/** A client half that renders modified events. */
 const telling = (
   changeResult: (result: CallResult) => CallResult,
   around: (renderer: StreamRenderer) => StreamRenderer,
@@ -211,7 +210,7 @@ const telling = (
     }
   })();
 
-/** Counts nothing as cached. */
+/** Drops cached tokens. */
 const uncached = (result: CallResult): CallResult => ({
   ...result,
   usage: result.usage && { ...result.usage, cacheRead: 0 },
@@ -222,7 +221,7 @@ const uncachedStream = (renderer: StreamRenderer): StreamRenderer => ({
   fail: (error) => renderer.fail(error),
 });
 
-/** Writes each share when the next one comes. */
+/** Delays each event by one. */
 function lateStream(renderer: StreamRenderer): StreamRenderer {
   let kept = '';
   return {
@@ -251,7 +250,7 @@ class Unruly extends TelegraphProtocol {
   }
 }
 
-/** As if it read its heads without a table of members. */
+/** Without a member table. */
 class Tableless extends TelegraphProtocol {
   override headReader(...[request]: Parameters<TelegraphProtocol['headReader']>): HeadReader {
     const reader = super.headReader(request);
@@ -264,8 +263,8 @@ class Tableless extends TelegraphProtocol {
 
 class Wordless extends TelegraphProtocol {
   override readonly textPlaces = {
-    prompt: { conversation: [], definitions: [], silent: [], whole: [] },
-    answer: { within: [], texts: [] },
+    prompt: { conversation: [], definitions: [], ignored: [], whole: [] },
+    response: { within: [], texts: [] },
   };
 }
 
@@ -290,18 +289,18 @@ function compliantStream(renderer: StreamRenderer): StreamRenderer {
   };
 }
 
-describe('a client half that is wrong in one respect', () => {
+describe('a client half with one defect', () => {
   it.each<[string, readonly string[], ProtocolAdapter]>([
     ['nothing', [], new TelegraphProtocol()],
-    ['tells of no cache', ['usage of cached tokens'], telling(uncached, uncachedStream)],
-    ['writes each piece when the next one comes', ['streaming piece by piece'], telling(same, lateStream)],
-    ['speaks to keep a stream alive', ['keep-alive'], new Restless()],
-    ['does not say where its words are', ['words that are counted'], new Wordless()],
-    ['does not listen to the system', ['system text'], new Unruly()],
-    ['takes all calls for its own', ['head'], new Greedy()],
-    ['has no table of members', ['head'], new Tableless()],
-    ['keeps to itself what the model refuses', ['refusals of the model'], telling(compliant, compliantStream)],
-  ])('%s: the kit says so, and no more', (_, wrong, protocol) => {
+    ['omits cached tokens', ['usage of cached tokens'], telling(uncached, uncachedStream)],
+    ['delays each event by one', ['streaming piece by piece'], telling(same, lateStream)],
+    ['emits events to keep a stream alive', ['keep-alive'], new Restless()],
+    ['does not declare where text is', ['words that are counted'], new Wordless()],
+    ['ignores system text', ['system text'], new Unruly()],
+    ['claims all calls', ['head'], new Greedy()],
+    ['has no member table', ['head'], new Tableless()],
+    ['drops refusals', ['refusals of the model'], telling(compliant, compliantStream)],
+  ])('%s: the kit finds exactly this', (_, wrong, protocol) => {
     expect(wrongInClient(protocol)).toEqual([...wrong]);
   });
 });
@@ -315,10 +314,10 @@ describe('the report', () => {
   });
   const file = { testFilePath: '/x/parley.conformance.spec.ts' };
 
-  it('has a line for each ability, and one that sums them up', () => {
+  it('prints a line per ability and a summary', () => {
     const testResults = [
       test('text', 'a text arrives', 'passed'),
-      test('images', `an image arrives (${NO_WORD}a line is text (and no more))`, 'pending'),
+      test('images', `an image arrives (${UNSUPPORTED}a line is text (and no more))`, 'pending'),
       test('images', 'an image is not left out without a word', 'passed'),
       test('tools', 'tools arrive', 'passed'),
       test('tools', 'a call is heard', 'failed', 'Error: not written yet: decodeStream\n    at here'),
@@ -330,26 +329,26 @@ describe('the report', () => {
     ).toEqual([
       'parley, upstream half',
       '  text    done',
-      '  images  no word for it: a line is text (and no more)',
+      '  images  unsupported: a line is text (and no more)',
       '  tools   not yet: a call is heard: not written yet: decodeStream',
-      'parley, upstream half: 1 of 3 abilities; 1 it has no words for; 1 not yet',
+      'parley, upstream half: 1 of 3 abilities; 1 unsupported; 1 not yet',
     ]);
   });
 
-  it('says so when there is no word for something, and it is left out in silence all the same', () => {
+  it('reports unsupported abilities that are dropped silently', () => {
     const testResults = [
-      test('images', `an image arrives (${NO_WORD}a line is text)`, 'pending'),
+      test('images', `an image arrives (${UNSUPPORTED}a line is text)`, 'pending'),
       test('images', 'an image is not left out without a word', 'failed', 'Error: it is'),
     ];
     expect(reportOf({ ...file, testResults })).toContain('not yet: an image is not left out without a word: it is\n');
   });
 
-  it('names a file that does not run', () => {
+  it('reports a file that does not run', () => {
     const failed = { ...file, testResults: [], testExecError: { message: "Cannot find module './vendor.js'" } };
     expect(reportOf(failed)).toBe("\nparley.conformance.spec.ts does not run: Cannot find module './vendor.js'\n");
   });
 
-  it('shows what was expected and what was there, on one line and in no colours', () => {
+  it('prints expected and received values on one line without colors', () => {
     expect(complaintIn(messageOf(() => expect({ text: 'Hi' }).toEqual({ text: 'Ho' })))).toBe(
       '- "text": "Ho", + "text": "Hi",',
     );

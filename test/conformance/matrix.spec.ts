@@ -11,8 +11,8 @@ import {
 } from '../support/api-errors.js';
 import { type Asked, askedOf } from '../support/asked.js';
 import type { Heard } from '../support/heard.js';
-import { EVERY_NAMED_PAIR } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
+import { EVERY_NAMED_PAIR } from '../support/pairs.js';
 import {
   type AnswerOptions,
   answerOf,
@@ -62,13 +62,13 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
 
   const USAGE = { ...UNCACHED, cacheRead: lacks['usage of cached tokens'] === undefined ? 400 : 0 };
   const SAID: Heard = { ...SAID_UNCACHED, usage: USAGE };
-  /** $1/M in, $0.1/M of it from the cache, $10/M out: in nanos. */
+  /** $1/M input, $0.1/M cached, $10/M output: in nanos. */
   const COST = String((USAGE.prompt - USAGE.cacheRead) * 1000 + USAGE.cacheRead * 100 + USAGE.completion * 10_000);
 
   const post = (request: JsonObject): Promise<Response> =>
     world.relay.post(client.path, world.caller.key, { model, ...request });
 
-  /** What the client makes of the answer. */
+  /** The response as read by the client. */
   async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<Heard> {
     world.relay.upstream.script(answerOf(vendor, { usage: USAGE, ...answer }));
     const response = await post(request);
@@ -77,18 +77,17 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     return stream ? client.heardStream(text) : client.heard(JSON.parse(text) as JsonObject);
   }
 
-  /** The latest request to the upstream, and what it asks for. */
+  /** The last upstream request, as read by the vendor. */
   const sent = () => world.relay.upstream.requests.at(-1)!;
   const arrived = (): Asked => askedOf(vendor, sent().json);
 
-  /** That what a client asks for arrives. */
   async function expectArrival(asked: Asked): Promise<void> {
     await hear(client.request(asked, false), false, {});
     expect(arrived()).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
   }
 
   describe.each(WAYS)('%s', (__, stream) => {
-    it('a text is the same text, and is charged once (cases 31 and 93)', async () => {
+    it('keeps text and charges it once (cases 31 and 93)', async () => {
       const text = ['Hé', '😀 lo', '\u2028 "quoted" \\n', ' ☃'];
       expect(await hear(client.request(HELLO, stream), stream, { text })).toEqual({ ...SAID, text: text.join('') });
       expect(arrived()).toEqual(HELLO);
@@ -103,11 +102,11 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
       });
     });
 
-    itUnless(lacks['empty answer'], 'an empty answer is an answer (case 32)', async () => {
+    itUnless(lacks['empty answer'], 'keeps an empty response (case 32)', async () => {
       expect(await hear(client.request(HELLO, stream), stream, { text: '' })).toEqual(SAID);
     });
 
-    itUnless(lacks['tools'], 'one call of a tool, with a text before it (case 45)', async () => {
+    itUnless(lacks['tools'], 'keeps a tool call after text (case 45)', async () => {
       const answer = { text: ['Let me ', 'see.'], toolCalls: [WEATHER_CALL] };
       const heard = await hear(client.request(ASKED, stream), stream, answer);
       expect(heard).toEqual({ ...SAID, text: 'Let me see.', calls: [WEATHER], stop: 'tools' });
@@ -116,24 +115,24 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
 
     itUnless(
       lacks['several calls in one turn'],
-      'several calls in one turn, one without arguments (cases 46 and 48)',
+      'keeps several calls in a turn, one without arguments (cases 46 and 48)',
       async () => {
         const heard = await hear(client.request(ASKED, stream), stream, { toolCalls: [WEATHER_CALL, TIME_CALL] });
         expect(heard).toEqual({ ...SAID, calls: [WEATHER, TIME], stop: 'tools' });
       },
     );
 
-    itUnless(lacks['stops'], 'an answer that met its limit (case 33)', async () => {
+    itUnless(lacks['stops'], 'reports a response that met its limit (case 33)', async () => {
       const answer = { text: 'Once upon', stop: 'length' } as const;
       expect(await hear(client.request(HELLO, stream), stream, answer)).toEqual({ ...SAID, ...answer });
     });
 
-    itUnless(lacks['stops'], 'an answer that a filter ended (case 41)', async () => {
+    itUnless(lacks['stops'], 'reports a filtered response (case 41)', async () => {
       const answer = { text: 'I', stop: 'filter' } as const;
       expect(await hear(client.request(HELLO, stream), stream, answer)).toEqual({ ...SAID, ...answer });
     });
 
-    itUnless(lacks['reasoning shown'], 'reasoning in front of a text (case 86)', async () => {
+    itUnless(lacks['reasoning shown'], 'keeps reasoning before text (case 86)', async () => {
       const request = { ...client.request(HELLO, stream), ...client.wantsReasoning };
       const heard = await hear(request, stream, { reasoning: ['Compare ', 'both.'], text: '42' });
       expect(heard).toEqual({ ...SAID, reasoning: 'Compare both.', text: '42' });
@@ -141,7 +140,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
 
     itUnless(
       lacks['results of tools'],
-      'an answer that needs a second turn: calls, and results with a text behind them (cases 66 and 67)',
+      'keeps a second turn: calls, and results with following text (cases 66 and 67)',
       async () => {
         const turns: Asked['turns'] = [
           ...HELLO.turns,
@@ -157,27 +156,27 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     );
   });
 
-  itUnless(lacks['images'], 'an image in what the user says', () => expectArrival(PICTURED));
+  itUnless(lacks['images'], 'keeps an image of the user', () => expectArrival(PICTURED));
 
-  itUnless(lacks['images in results'], 'an image in the result of a tool (case 70)', () =>
+  itUnless(lacks['images in results'], 'keeps an image in a tool result (case 70)', () =>
     expectArrival({ ...PICTURED_RESULT, system: 'Be brief.' }),
   );
 
   for (const toolChoice of CHOICES) {
-    itUnless(lacks['choice of tools'], `a choice of tools: ${toolChoice} (case 56)`, () =>
+    itUnless(lacks['choice of tools'], `keeps the choice of tools: ${toolChoice} (case 56)`, () =>
       expectArrival({ ...ASKED, toolChoice }),
     );
   }
 
-  itUnless(lacks['choice of one tool'], 'the tool that must be called (case 56)', () =>
+  itUnless(lacks['choice of one tool'], 'keeps the forced tool (case 56)', () =>
     expectArrival({ ...ONE_TOOL, system: 'Be brief.' }),
   );
 
-  itUnless(lacks['one call at a time'], 'one call at a time (case 57)', () =>
+  itUnless(lacks['one call at a time'], 'keeps one call at a time (case 57)', () =>
     expectArrival({ ...ASKED, isSerial: true }),
   );
 
-  itUnless(lacks['JSON of a schema'], 'an answer of a schema (case 118)', async () => {
+  itUnless(lacks['JSON of a schema'], 'keeps the output schema (case 118)', async () => {
     const asked = { ...HELLO, schema: SCHEMA };
     const heard = await hear(client.request(asked, false), false, { text: '{"city":"Oslo"}' });
     expect(heard).toEqual({ ...SAID, text: '{"city":"Oslo"}' });
@@ -192,7 +191,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
       const first = await post(request);
       await hear(client.continued(request, await first.text(), WEATHER_CALL.id), stream, {});
       const again = sent();
-      // What nobody has signed is a text, which every client can carry.
+      // Unsigned reasoning is text, which every client can send back.
       const carries = client.returnsSealedReasoning === true || vendor.reasoningMark === THOUGHT;
       expect(again.body.includes(vendor.reasoningMark!)).toBe(carries);
       if (carries) vendor.expectReasoning?.(again.json);
@@ -210,7 +209,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     [503, OVERLOADED],
     [529, OVERLOADED],
   ];
-  it.each(refusals)('a refusal with %i, in the words of the client (case 95)', async (status, situation) => {
+  it.each(refusals)('renders an error with %i for the client (case 95)', async (status, situation) => {
     for (const stream of [false, true]) {
       world.relay.upstream.script(errorAnswer(vendor.id, status));
       await expectErrorOf(client, await post(client.request(HELLO, stream)), situation);
@@ -223,7 +222,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     ['reports an error', sse(vendor.errorEvents('Upstream closed the stream.', before.length))],
   ];
 
-  it.each(faults)('a stream whose upstream %s ends as failed (cases 40 and 98)', async (how, fault) => {
+  it.each(faults)('ends a stream as failed when the upstream %s (cases 40 and 98)', async (how, fault) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const response = await post(client.request(HELLO, true));
     const events = readEvents(withoutKeepAlives(await response.text(), client.keepAlive));
@@ -238,7 +237,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     });
   });
 
-  it.each(faults)('a client that wants it whole is told when the upstream %s', async (how, fault) => {
+  it.each(faults)('reports an error to an unstreamed client when the upstream %s', async (how, fault) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const situation = how === 'ends early' ? TRUNCATED : UPSTREAM_ERROR;
     await expectErrorOf(client, await post(client.request(HELLO, false)), situation);

@@ -1,16 +1,16 @@
 /**
- * A reporter of Jest: what of each half of each dialect is done, what its dialect has no word for, and what is not yet done.
- * Node runs this file as it stands, so it imports nothing of ours.
+ * A Jest reporter: for each half of each protocol, what is done, unsupported or missing. Run by Node directly, so it
+ * imports no project files.
  */
 
 import { stripVTControlCharacters } from 'node:util';
 
-/** In the names of tests that are left out, in front of the reason. */
-export const NO_WORD = 'no word for it: ';
+/** Prefix of the reason in names of skipped tests. */
+export const UNSUPPORTED = 'unsupported: ';
 
-/** A test, as Jest tells of it; a failed file stands for one that could not run. */
+/** A test; also stands for a file that could not run. */
 interface TestResult {
-  /** The half, the ability. */
+  /** Half and ability. */
   readonly ancestorTitles: readonly string[];
   readonly title: string;
   readonly status: string;
@@ -24,14 +24,14 @@ interface FileResult {
   readonly testResults: readonly TestResult[];
 }
 
-/** What Jest makes an object of for `--reporters`. */
+/** Constructed by Jest for `--reporters`. */
 export default class ConformanceReport {
   onRunComplete(_contexts: unknown, { testResults }: { readonly testResults: readonly FileResult[] }): void {
     process.stdout.write(testResults.map(reportOf).join(''));
   }
 }
 
-/** Of one file: a table for each half, and a line that sums it up. */
+/** A table and a summary per half of a file. */
 export function reportOf({ testFilePath, testResults, testExecError, failureMessage }: FileResult): string {
   if (testResults.length === 0) {
     const reason = complaintIn(testExecError?.message ?? failureMessage ?? 'it has no tests');
@@ -52,7 +52,7 @@ function tableOf(half: string, tests: readonly TestResult[]): string {
   )}\n`;
 }
 
-/** The tests of each name, in the order in which the names first come. */
+/** In order of first occurrence. */
 function grouped(tests: readonly TestResult[], nameOf: (test: TestResult) => string): Map<string, TestResult[]> {
   const groups = new Map<string, TestResult[]>();
   for (const test of tests) groups.set(nameOf(test), [...(groups.get(nameOf(test)) ?? []), test]);
@@ -65,20 +65,19 @@ const NOT_YET = 'not yet: ';
 function summaryOf(half: string, standings: readonly string[]): string {
   const count = (start: string): number => standings.filter((standing) => standing.startsWith(start)).length;
   const known = `${half}: ${count(DONE)} of ${standings.length} abilities`;
-  return `${known}; ${count(NO_WORD)} it has no words for; ${count(NOT_YET)} not yet`;
+  return `${known}; ${count(UNSUPPORTED)} unsupported; ${count(NOT_YET)} not yet`;
 }
 
-/** Of one ability, by its tests. */
 function channelStatus(tests: readonly TestResult[]): string {
   const failed = tests.find(({ status }) => status === 'failed');
   if (failed !== undefined) return `${NOT_YET}${failed.title}: ${complaintIn(failed.failureMessages[0] ?? '')}`;
-  const [, reason] = tests.map(({ title }) => title.split(` (${NO_WORD}`)).find((parts) => parts.length > 1) ?? [];
-  return reason === undefined ? DONE : `${NO_WORD}${reason.replace(/\)$/, '')}`;
+  const [, reason] = tests.map(({ title }) => title.split(` (${UNSUPPORTED}`)).find((parts) => parts.length > 1) ?? [];
+  return reason === undefined ? DONE : `${UNSUPPORTED}${reason.replace(/\)$/, '')}`;
 }
 
 const MAX_CHARACTERS = 160;
 
-/** The first complaint of a failed test, on one line: what was thrown, or what was expected and what was there. */
+/** The first error of a failed test on one line. */
 export function complaintIn(message: string): string {
   const lines = stripVTControlCharacters(message)
     .split('\n')

@@ -2,7 +2,7 @@ import type { OpaqueReasoning } from '../../src/protocols/contract/index.js';
 
 const PREFIX = 'rly1.';
 
-/** Open to read, but otherwise as the relay closes reasoning. */
+/** Readable stand-ins for the relay's seals. */
 export const seal = (opaque: OpaqueReasoning): string =>
   `${PREFIX}${Buffer.from(JSON.stringify(opaque)).toString('base64url')}.seal`;
 

@@ -1,6 +1,6 @@
-/** What both halves of a dialect are asked for. */
+/** Abilities of both halves. */
 
-/** What a model answers. */
+/** In responses. */
 export type Answering =
   | 'text'
   | 'streaming piece by piece'
@@ -12,7 +12,7 @@ export type Answering =
   | 'stops'
   | 'empty answer';
 
-/** What a client asks for. */
+/** In requests. */
 export type Asking =
   | 'system text'
   | 'choice of tools'

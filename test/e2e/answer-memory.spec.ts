@@ -59,13 +59,13 @@ describe('the memory of answers', () => {
         as.caller,
         responses,
         () => request,
-        () => RESPONSES_STORAGE.named(request),
+        () => RESPONSES_STORAGE.referencesIn(request),
       )
-      ?.then(({ recollection }) => recollection);
+      ?.then(({ previous }) => previous);
   const recalled = async (request: TreeObject): Promise<PreviousResponses> => {
-    const recollection = await recall(request);
-    if (recollection === undefined) throw new Error('Nothing was named.');
-    return recollection;
+    const previous = await recall(request);
+    if (previous === undefined) throw new Error('Nothing was named.');
+    return previous;
   };
   /** Has an answer kept that a channel gave to this request; gives the answer. */
   const keep = async (request: TreeObject, id: string, { id: channel } = FOREIGN, isHere = true) => {
@@ -99,32 +99,32 @@ describe('the memory of answers', () => {
 
   it('sends what is kept here to upstreams that keep nothing, and to no other', async () => {
     await keep({ input: 'a' }, 'resp_1');
-    const recollection = await recalled({ previous_response_id: 'resp_1' });
-    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([true, false]);
+    const previous = await recalled({ previous_response_id: 'resp_1' });
+    expect([previous.admits(FOREIGN), previous.admits(NATIVE)]).toEqual([true, false]);
   });
 
   it('sends what a channel keeps to that channel, and has no words for another', async () => {
     await keep({ input: 'a' }, 'resp_1', NATIVE, false);
-    const recollection = await recalled({ previous_response_id: 'resp_1' });
-    expect([recollection.admits(NATIVE), recollection.admits({ ...NATIVE, id: 'chn_other' })]).toEqual([true, false]);
-    expect(recollection.admits(FOREIGN)).toBe(false);
-    expect(() => recollection.expanded()).toThrow('"resp_1"');
+    const previous = await recalled({ previous_response_id: 'resp_1' });
+    expect([previous.admits(NATIVE), previous.admits({ ...NATIVE, id: 'chn_other' })]).toEqual([true, false]);
+    expect(previous.admits(FOREIGN)).toBe(false);
+    expect(() => previous.expanded()).toThrow('"resp_1"');
   });
 
   it('sends unknown names only to an upstream account that has one owner (case 78)', async () => {
-    const recollection = await recalled({ previous_response_id: 'resp_unknown' });
-    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([false, false]);
+    const previous = await recalled({ previous_response_id: 'resp_unknown' });
+    expect([previous.admits(FOREIGN), previous.admits(NATIVE)]).toEqual([false, false]);
     const [native, foreign] = [NATIVE, FOREIGN].map((channel) => ({ ...channel, flags: { sharedState: true } }));
-    expect([recollection.admits(native!), recollection.admits(foreign!)]).toEqual([true, false]);
-    expect(() => recollection.expanded()).toThrow(
+    expect([previous.admits(native!), previous.admits(foreign!)]).toEqual([true, false]);
+    expect(() => previous.expanded()).toThrow(
       expect.objectContaining({ details: { param: 'previous_response_id', fault: 'previous_response_not_found' } }),
     );
   });
 
   it('knows nothing of ids that the database would not even look for', async () => {
-    const recollection = await recalled({ previous_response_id: 'resp_\0', input: [reference('msg_\0')] });
-    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([false, false]);
-    expect(() => recollection.expanded()).toThrow(
+    const previous = await recalled({ previous_response_id: 'resp_\0', input: [reference('msg_\0')] });
+    expect([previous.admits(FOREIGN), previous.admits(NATIVE)]).toEqual([false, false]);
+    expect(() => previous.expanded()).toThrow(
       expect.objectContaining({ details: { param: 'previous_response_id', fault: 'previous_response_not_found' } }),
     );
   });
@@ -137,8 +137,8 @@ describe('the memory of answers', () => {
   it('does not know another key’s answers (case 78)', async () => {
     await keep({ input: 'a' }, 'resp_1');
     const bob = await relay.caller();
-    const recollection = await recall({ previous_response_id: 'resp_1' }, { caller: await callerOf(bob), test: bob });
-    expect(() => recollection?.expanded()).toThrow('"resp_1" is not stored');
+    const previous = await recall({ previous_response_id: 'resp_1' }, { caller: await callerOf(bob), test: bob });
+    expect(() => previous?.expanded()).toThrow('"resp_1" is not stored');
   });
 
   it('keeps what is wanted: unless the client says no, or its key', async () => {

@@ -3,12 +3,12 @@ import { TokenCounter, type TokenThread } from '../../src/protocols/tokens/index
 import { builtTokenThread } from '../support/token-thread.js';
 
 const PLACES: TextPlaces = {
-  prompt: { conversation: ['messages'], definitions: [], silent: ['role'], whole: [] },
-  answer: { within: ['choices'], texts: ['content'] },
+  prompt: { conversation: ['messages'], definitions: [], ignored: ['role'], whole: [] },
+  response: { within: ['choices'], texts: ['content'] },
 };
 const requestOf = (body: unknown): Parameters<TokenCounter['count']>[0] => ({
   prompt: Buffer.from(JSON.stringify(body)),
-  answer: ['hello'],
+  response: ['hello'],
   places: PLACES,
 });
 const saying = (content: string): ReturnType<typeof requestOf> => requestOf({ messages: [{ role: 'user', content }] });
@@ -34,7 +34,7 @@ describe('the counter of tokens', () => {
   afterEach(() => counter.onModuleDestroy());
 
   it('counts in a thread of its own: the event loop is free meanwhile, even for a prompt of 5 MB', async () => {
-    counterWith({ patienceMs: 60_000 });
+    counterWith({ timeoutMs: 60_000 });
     await counter.count(saying('hello'));
     const request = saying(prose(5_000_000));
     // Collecting the garbage of other tests may stop this process once or twice, but not each time.
@@ -61,7 +61,7 @@ describe('the counter of tokens', () => {
   });
 
   it('gives up what takes too long, and starts another thread for what comes then', async () => {
-    counterWith({ program: OBEDIENT, patienceMs: 500 });
+    counterWith({ program: OBEDIENT, timeoutMs: 500 });
     const [hung, behind] = [counter.count(requestOf('hang')), counter.count(requestOf('count'))];
     expect(await Promise.all([hung, behind])).toEqual([undefined, undefined]);
     Object.assign(counter, { thread: builtTokenThread({ program: OBEDIENT }) });
@@ -71,7 +71,7 @@ describe('the counter of tokens', () => {
   it('keeps no more waiting than it may', async () => {
     const prompt = Buffer.from(JSON.stringify('hang'));
     const request = { ...requestOf('hang'), prompt };
-    counterWith({ program: OBEDIENT, patienceMs: 2000, maxWaitingBytes: 3 * prompt.length });
+    counterWith({ program: OBEDIENT, timeoutMs: 2000, maxWaitingBytes: 3 * prompt.length });
     const counts = Array.from({ length: 5 }, () => counter.count(request));
     // One is being counted, so many wait as there is room for, and the others are told at once.
     const late = new Promise((resolve) => setTimeout(resolve, 200, 'waiting'));

@@ -15,9 +15,9 @@ export const said = (...content: unknown[]): readonly Part[] =>
 
 /** What the client is warned of, as in the header; undefined where nothing is lost. */
 export function warned(members: object): string | undefined {
-  const losses = new TranslationWarnings(false);
-  contentOf(protocol, { ...EMPTY, ...members }, losses);
-  return losses.header;
+  const warnings = new TranslationWarnings(false);
+  contentOf(protocol, { ...EMPTY, ...members }, warnings);
+  return warnings.header;
 }
 
 export const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };

@@ -67,9 +67,9 @@ export function treeOf(protocol: ProtocolAdapter, body: string | object): TreeOb
 export function contentOf(
   protocol: ProtocolAdapter,
   body: string | object,
-  losses = new TranslationWarnings(false),
+  warnings = new TranslationWarnings(false),
 ): CallContent {
-  return protocol.parseRequest(treeOf(protocol, body), { call: aCall(protocol, body), losses, unseal });
+  return protocol.parseRequest(treeOf(protocol, body), { call: aCall(protocol, body), warnings, unseal });
 }
 
 export function aRenderContext(protocol: ProtocolAdapter, body: object, prompt = 1): RenderContext {
@@ -79,7 +79,7 @@ export function aRenderContext(protocol: ProtocolAdapter, body: object, prompt =
     call,
     request: treeOf(protocol, body),
     content: contentOf(protocol, body),
-    losses: new TranslationWarnings(false),
+    warnings: new TranslationWarnings(false),
     promptTokens,
     seal,
   };
@@ -98,12 +98,12 @@ export function built(
   upstream: UpstreamAdapter,
   { call, content }: Pick<BuildContext, 'call' | 'content'>,
   target: Partial<UpstreamTarget> = {},
-  losses = new TranslationWarnings(false),
+  warnings = new TranslationWarnings(false),
 ): Built {
-  const request = upstream.buildRequest({ call, content, losses }, aTarget(target));
+  const request = upstream.buildRequest({ call, content, warnings }, aTarget(target));
   const text = Buffer.concat(request.body.pieces()).toString();
   const body = JSON.parse(text) as Built['body'];
-  return { body, text, headers: request.headers, stopsSent: request.stopsSent, warnings: losses.header };
+  return { body, text, headers: request.headers, stopsSent: request.stopSequencesSent, warnings: warnings.header };
 }
 
 /** The events of a stream, checked against their grammar. @throws AppError as the decoder does */

@@ -21,7 +21,7 @@ import {
   type Ticket,
 } from '../../relay/billing/index.js';
 import type { CallScript } from './call-script.js';
-import type { Offer } from './seed.catalog.js';
+import type { SeedOffer } from './seed.catalog.js';
 
 /** The places of members in a body that nobody sent. */
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
@@ -95,7 +95,7 @@ function callOf({ createdAt, ip, stream, effort, outputLimit, usage, tries: [{ m
     protocol: channel.protocol,
     request: { method: 'POST', path: '', query: '', headers: {} },
     ip,
-    head: { model: model.name, stream, outputLimit, answers: 1, effort, size, fields: NO_FIELDS },
+    head: { model: model.name, stream, outputLimit, choices: 1, effort, size, fields: NO_FIELDS },
     body: { bytes: Buffer.alloc(0) },
   };
 }
@@ -165,7 +165,7 @@ class PlayedAttempt extends AttemptLog {
   constructor(
     call: Call,
     ordinal: number,
-    { model, channel: { name, protocol, costs }, upstreamModel }: Offer,
+    { model, channel: { name, protocol, costs }, upstreamModel }: SeedOffer,
     private readonly times: AttemptTimes,
   ) {
     const target = { channel: name, protocol, upstreamModel, credential: 1, cost: costs.get(model.name) };

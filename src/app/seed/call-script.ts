@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/shared/index.js';
 import type { TokenUsage } from '../../protocols/contract/index.js';
-import type { Offer } from './seed.catalog.js';
+import type { SeedOffer } from './seed.catalog.js';
 import type { SeededRandom } from './seeded-random.js';
 
 /** Everything about one call of the seed, before it is played. */
@@ -12,7 +12,7 @@ export interface CallScript {
   readonly effort: string | undefined;
   readonly outputLimit: number | undefined;
   /** The channels that are tried; all but the last one fail. At least one. */
-  readonly tries: readonly [Offer, ...Offer[]];
+  readonly tries: readonly [SeedOffer, ...SeedOffer[]];
   readonly usage: TokenUsage;
   readonly firstTokenMs: number;
   readonly durationMs: number;
@@ -46,7 +46,7 @@ function activityAt(time: Date): number {
 export const drawAddress = (random: SeededRandom): string => random.pick(ADDRESSES);
 
 /** One call over one of the offers, of which there must be at least one. */
-export function drawCall(random: SeededRandom, createdAt: number, offers: readonly Offer[]): CallScript {
+export function drawCall(random: SeededRandom, createdAt: number, offers: readonly SeedOffer[]): CallScript {
   const offer = random.pick(offers.filter(({ channel }) => channel.tier === offers[0]?.channel.tier));
   const reasons = offer.model.capabilities['reasoning'] === true;
   const stream = random.chance(0.75);
@@ -67,7 +67,7 @@ export function drawCall(random: SeededRandom, createdAt: number, offers: readon
 }
 
 /** The offer alone; now and then its channel failed and another one of the same dialect answered. */
-function drawTries(random: SeededRandom, offer: Offer, offers: readonly Offer[]): CallScript['tries'] {
+function drawTries(random: SeededRandom, offer: SeedOffer, offers: readonly SeedOffer[]): CallScript['tries'] {
   const failover = random.chance(FAILED_OVER);
   const other = offers.find(
     ({ model, channel }) =>
@@ -76,7 +76,7 @@ function drawTries(random: SeededRandom, offer: Offer, offers: readonly Offer[])
   return failover && other ? [offer, other] : [offer];
 }
 
-function drawUsage(random: SeededRandom, { model, channel }: Offer, reasons: boolean): TokenUsage {
+function drawUsage(random: SeededRandom, { model, channel }: SeedOffer, reasons: boolean): TokenUsage {
   const input = Math.min(random.spread(120, 90_000), Math.floor(model.contextWindow * 0.8));
   const cacheRead = random.chance(0.5) ? Math.floor(input * 0.9 * random.next()) : 0;
   // The one dialect that says what was written to a cache; who uses a cache there writes to it too.

@@ -4,7 +4,7 @@ import { type Caller, KeyDirectory } from '../../keys/index.js';
 import { CallPlayer } from './call-player.js';
 import { type CallScript, DAY_MS, drawAddress, drawCall, drawTime } from './call-script.js';
 import { type MadeAccount, type MadeKey, OPENED_DAYS_AGO, REFUSED_DAYS } from './seed.accounts.js';
-import { type Offer, SeedCatalog } from './seed.catalog.js';
+import { type SeedOffer, SeedCatalog } from './seed.catalog.js';
 import type { SeededRandom } from './seeded-random.js';
 
 const WHOLE_MONTH = [30, 0] as const;
@@ -82,7 +82,7 @@ export class SeedCalls {
     return caller;
   }
 
-  private offersFor({ groupName, models }: Caller): readonly Offer[] {
+  private offersFor({ groupName, models }: Caller): readonly SeedOffer[] {
     return this.catalog.offers(groupName).filter(({ model }) => models?.has(model.name) ?? true);
   }
 }

@@ -4,7 +4,7 @@ import { CatalogImport, type Channel, ChannelDirectory } from '../../catalog/cha
 import { AdapterRegistry } from '../../relay/index.js';
 
 /** One way to have a model answer: calls of the seed go one of these ways. */
-export interface Offer {
+export interface SeedOffer {
   readonly model: CatalogModel;
   readonly channel: Channel;
   /** What the channel's upstream calls the model. */
@@ -119,14 +119,14 @@ export class SeedCatalog {
   }
 
   /** All ways to call something in a group, those of a lower tier first; channels that are out at present too. */
-  offers(group: string): readonly Offer[] {
+  offers(group: string): readonly SeedOffer[] {
     const { models } = this.catalog.current();
     return this.channels
       .all()
       .filter(({ groups }) => groups.includes(group))
       .toSorted((one, other) => one.tier - other.tier)
       .flatMap((channel) =>
-        [...channel.models].flatMap(([name, [upstreamModel = name]]): Offer[] => {
+        [...channel.models].flatMap(([name, [upstreamModel = name]]): SeedOffer[] => {
           const model = models.get(name);
           return model?.enabled && model.groups.includes(group) ? [{ model, channel, upstreamModel }] : [];
         }),

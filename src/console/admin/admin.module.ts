@@ -29,7 +29,7 @@ import { GroupListPages, GroupsController } from './groups/groups.controller.js'
 import { ModelFormPages } from './models/model-form.pages.js';
 import { ModelMargins } from './models/model-margins.js';
 import { ModelPage } from './models/model.page.js';
-import { ModelComparePages, ModelListPages, ModelsController } from './models/models.controller.js';
+import { ModelComparePages, ModelListPages, AdminModelsController } from './models/models.controller.js';
 import { ChannelsCard } from './overview/channels-card.js';
 import { OverviewReader, Troubles } from './overview/overview-reader.js';
 import { OverviewController, OverviewPages } from './overview/overview.controller.js';
@@ -71,7 +71,7 @@ class GroupPagesModule {}
 
 @Module({
   imports: [AccessModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
-  controllers: [ModelsController],
+  controllers: [AdminModelsController],
   providers: [ModelComparePages, ModelFormPages, ModelListPages, ModelMargins, ModelPage],
 })
 class ModelPagesModule {}

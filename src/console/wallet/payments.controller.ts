@@ -7,7 +7,7 @@ import { SignedIn } from '../access/index.js';
 import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
 import { paymentView } from './payment.view.js';
 import { WalletPage } from './wallet.page.js';
-import { amountIn, paymentErrors, PaymentForm } from './wallet.view.js';
+import { amountIn, paymentErrors, TopUpForm } from './wallet.view.js';
 
 @SignedIn()
 @Controller('wallet/payments')
@@ -23,7 +23,7 @@ export class PaymentsController {
   /** Starts a payment and redirects to its page; submitted again, to the same one. */
   @Post()
   async pay(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
-    const payment = Form.read(PaymentForm, body);
+    const payment = Form.read(TopUpForm, body);
     const offer = offerIn(this.settings.current().payment);
     for (const [field, message] of offer ? paymentErrors(payment.values, offer) : []) payment.refuse(field, message);
     try {

@@ -6,7 +6,7 @@ import { Clock, dayOf, type Nanos, nanos } from '../../platform/shared/index.js'
 import { TimeLimitedReads } from '../../usage/index.js';
 import { allowanceOf, offerIn, type TopUpPosition, WalletService, WalletStatement } from '../../wallet/index.js';
 import { Cursors, type Form, type Notice, Page, type Shell, ShellContent } from '../web/index.js';
-import { type PaymentForm, type RedeemForm, walletView } from './wallet.view.js';
+import { type TopUpForm, type RedeemForm, walletView } from './wallet.view.js';
 
 const PAGE_ROWS = 50;
 
@@ -20,7 +20,7 @@ export interface WalletQuery {
 
 interface RejectedForm {
   readonly code?: Form<RedeemForm>;
-  readonly payment?: Form<PaymentForm>;
+  readonly payment?: Form<TopUpForm>;
   /** Why a payment could not be started, if its form is valid. */
   readonly notStarted?: string;
   /** Default: 422. */

@@ -44,7 +44,7 @@ interface AddFundsInput {
   /** Undefined if payments are off. */
   readonly offer: PaymentOffer | undefined;
   readonly code: Form<RedeemForm> | undefined;
-  readonly payment: Form<PaymentForm> | undefined;
+  readonly payment: Form<TopUpForm> | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -170,11 +170,11 @@ function addFunds({ offer, code, payment }: AddFundsInput) {
     ...(rejected && { form: rejected }),
     ids: payment && offer && { amount: 'amount-0' },
     code: code ?? Form.empty<RedeemForm>(),
-    pay: offer && payView(offer, payment ?? Form.empty<PaymentForm>()),
+    pay: offer && payView(offer, payment ?? Form.empty<TopUpForm>()),
   };
 }
 
-function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<PaymentForm>) {
+function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<TopUpForm>) {
   const { amount, other } = form.values;
   const options = amounts.map((one) => ({ value: formatUsd(one), label: usd(one).replace(/\.00$/, '') }));
   const middle = options[Math.floor(options.length / 2)]?.value;
@@ -201,7 +201,7 @@ export class RedeemForm {
 const CHOOSE = 'Choose or enter an amount.';
 
 /** A custom amount overrides the choice. */
-export class PaymentForm {
+export class TopUpForm {
   @IsString({ message: CHOOSE })
   readonly amount: string = '';
 
@@ -210,13 +210,13 @@ export class PaymentForm {
 }
 
 /** Zero if no valid amount was submitted. */
-export const amountIn = ({ amount, other }: PaymentForm): Nanos => typedAmount(isEmpty(other) ? amount : other) ?? ZERO;
+export const amountIn = ({ amount, other }: TopUpForm): Nanos => typedAmount(isEmpty(other) ? amount : other) ?? ZERO;
 
 /** Errors by field. An invalid custom amount also reports an invalid choice: the user may clear it or correct it. */
 export function paymentErrors(
   { amount = '', other = '' }: FormBody,
   offer: PaymentOffer,
-): readonly (readonly [field: keyof PaymentForm, message: string])[] {
+): readonly (readonly [field: keyof TopUpForm, message: string])[] {
   if (isEmpty(other)) return isEmpty(amount) ? [['amount', CHOOSE]] : choiceErrors(amount, offer);
   const typed = amountOf(other);
   if (typed !== undefined && isPayable(typed, offer)) return [];

@@ -32,7 +32,7 @@ async function fill(session: pg.ClientBase, backup: BackupFile, signal: AbortSig
   for (const name of all) await session.query(switchTriggers(name, false));
   // Removes rows inserted by migrations; the backup contains them.
   await session.query(`TRUNCATE ${quotedList(all)}`);
-  const reader = new BodyReader(backup.body());
+  const reader = new BackupReader(backup.body());
   for (const table of tables) await load(session, table, reader, backup.trailer.rows[table.name], signal);
   for (const name of all) await session.query(switchTriggers(name, true));
 }
@@ -40,7 +40,7 @@ async function fill(session: pg.ClientBase, backup: BackupFile, signal: AbortSig
 async function load(
   session: pg.ClientBase,
   table: TableShape,
-  reader: BodyReader,
+  reader: BackupReader,
   expected: number | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -56,7 +56,7 @@ async function load(
 const LINE_END = 10;
 
 /** Reads lines and table rows from a decompressed backup. */
-export class BodyReader {
+export class BackupReader {
   private readonly pieces: AsyncIterator<Buffer>;
   /** Unread bytes, starting at a line. */
   private rest: Buffer = Buffer.alloc(0);

@@ -70,7 +70,10 @@ export class DatabasePools {
       ...onceConnected(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS[role]}; ${setting}`),
     });
     // Without a listener, an idle connection closed by the server would crash the process.
-    pool.on('error', (error) => this.logger.warn(`Lost a ${role} database connection: ${reasonOf(error)}`));
+    pool.on('error', (error) => {
+      // After `end` nobody uses the connection: the server may close it first.
+      if (!pool.ending) this.logger.warn(`Lost a ${role} database connection: ${reasonOf(error)}`);
+    });
     return pool;
   }
 }

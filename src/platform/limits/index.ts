@@ -24,4 +24,4 @@ export { LimitsModule } from './limits.module.js';
 export { type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
 export { type Permit, RateLimiter } from './rate-limiter.js';
 export { serveLimits } from './serve-limits.js';
-export { type Demand, isUnlimited, type Subject } from './subject.js';
+export { type Demand, isUnlimited, type LimitSubject as Subject } from './subject.js';

@@ -1,12 +1,12 @@
 import { AppError } from '../shared/index.js';
 import type { Refusal } from './counts.js';
-import type { LimitKind, Subject } from './subject.js';
+import type { LimitKind, LimitSubject } from './subject.js';
 
 /** Longer waits are capped: the client retries and gets a new estimate. */
 const MAX_WAIT_SECONDS = 60;
 
 export interface ExceededLimit {
-  readonly subject: Pick<Subject, 'kind' | 'name'>;
+  readonly subject: Pick<LimitSubject, 'kind' | 'name'>;
   readonly limit: LimitKind;
   readonly allowed: number;
   /** Used before this call, and needed by it. */

@@ -6,7 +6,7 @@ import { CallCounts } from './call-counts.js';
 import type { Correction, Counted, Counts, Decision, Place, Refusal, Taking } from './counts.js';
 import { MemoryCounts } from './memory-counts.js';
 import { type ExceededLimit, type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
-import type { Demand, LimitKind, Subject } from './subject.js';
+import type { Demand, LimitKind, LimitSubject } from './subject.js';
 
 /** Permission to run a call. End it exactly once; places are held until then. */
 export class Permit {
@@ -78,7 +78,7 @@ const isRefused = (decision: Decision): decision is Decision & { readonly refusa
 const MINUTE_MS = 60_000;
 
 interface Asked {
-  readonly subject: Subject;
+  readonly subject: LimitSubject;
   readonly limit: LimitKind;
   readonly allowed: number;
 }
@@ -150,7 +150,7 @@ class Demanded {
 }
 
 function countOf(
-  subject: Subject,
+  subject: LimitSubject,
   limit: 'requests' | 'tokens',
   allowed: number | undefined,
   amount: number,
@@ -160,11 +160,11 @@ function countOf(
   return [{ subject, limit, allowed, counted }];
 }
 
-function placeOf(subject: Subject): AskedPlace[] {
+function placeOf(subject: LimitSubject): AskedPlace[] {
   const { concurrency } = subject.limits;
   if (concurrency === undefined) return [];
   const place = { key: keyOf(subject, 'concurrency'), limit: concurrency };
   return [{ subject, limit: 'concurrency', allowed: concurrency, place }];
 }
 
-const keyOf = ({ kind, id }: Subject, limit: LimitKind): string => `${limit} of ${kind} ${id}`;
+const keyOf = ({ kind, id }: LimitSubject, limit: LimitKind): string => `${limit} of ${kind} ${id}`;

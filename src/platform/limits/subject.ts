@@ -3,7 +3,7 @@ import type { Limited, Limits } from './limits.js';
 export type LimitKind = 'requests' | 'tokens' | 'concurrency';
 
 /** Someone whose calls are counted, with their limits. */
-export interface Subject {
+export interface LimitSubject {
   readonly kind: Limited;
   /** Unique within its kind. */
   readonly id: string;
@@ -16,7 +16,7 @@ export interface Subject {
 export interface Demand {
   /** The call's id. */
   readonly id: string;
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly LimitSubject[];
   /** Estimated tokens of the prompt. */
   readonly tokens: number;
   /** Whether the call occupies a place until it ends. */

@@ -18,8 +18,8 @@ interface Ids {
   readonly tool_call_id?: string;
 }
 
-describe('messages of Chat Completions requests from content', () => {
-  it('begin with one instruction (case 74)', () => {
+describe('Chat Completions request messages', () => {
+  it('puts the lead into one instruction (case 74)', () => {
     const lead = [
       { kind: 'text' as const, text: 'A', cache: {} },
       { kind: 'text' as const, text: 'B' },
@@ -29,7 +29,7 @@ describe('messages of Chat Completions requests from content', () => {
     expect(withFlags({ lead }, { developerRole: true }).text).toContain('{"role":"developer","content":"A\\n\\nB"}');
   });
 
-  it('have instructions within the conversation where the upstream takes them, else in tags of the user (case 74)', () => {
+  it('keeps mid-conversation instructions if supported, otherwise as tagged user text (case 74)', () => {
     const turns: Turn[] = [user(text('a')), { role: 'system', parts: [text('b')] }, user(text('c'))];
     expect(messagesOf(turns, { midSystem: 'native' })).toEqual([
       { role: 'user', content: 'a' },
@@ -40,7 +40,7 @@ describe('messages of Chat Completions requests from content', () => {
     expect(messagesOf(turns)).toEqual([{ role: 'user', content: said }]);
   });
 
-  it('put calls into one message and results right behind it (cases 66, 67 and 70)', () => {
+  it('puts calls into one message, directly followed by their results (cases 66, 67 and 70)', () => {
     const turns = [
       user(text('a')),
       assistant(text('b'), toolCall('x'), toolCall('y')),
@@ -65,7 +65,7 @@ describe('messages of Chat Completions requests from content', () => {
     ]);
   });
 
-  it('make up for results that are missing or have no call, by name (case 69)', () => {
+  it('adds missing results and converts orphaned ones, with warnings (case 69)', () => {
     const { body, warnings } = build({ turns: [assistant(toolCall('x')), user(text('a'), result('z', text('b')))] });
     expect(body['messages']).toMatchObject([
       { role: 'assistant', content: null },
@@ -75,7 +75,7 @@ describe('messages of Chat Completions requests from content', () => {
     expect(warnings).toContain('tool_result_missing:messages');
   });
 
-  it('say that a tool has failed, or given nothing (cases 71 and 72)', () => {
+  it('marks failed and empty tool results (cases 71 and 72)', () => {
     const failed = { ...result('x', text('Error: no')), isError: true } as Part;
     const odd = { ...result('y', text('no')), isError: true } as Part;
     const turns = [
@@ -91,7 +91,7 @@ describe('messages of Chat Completions requests from content', () => {
     expect(contents({ emptyToolResultText: true })).toEqual(['Error: no', 'Error: no', '(no output)']);
   });
 
-  it('name calls and their results by ids that the upstream allows (case 64)', () => {
+  it('makes call IDs valid for the upstream (case 64)', () => {
     const long = `toolu:${'x'.repeat(80)}`;
     const turns = [
       user(text('a')),
@@ -114,7 +114,7 @@ describe('messages of Chat Completions requests from content', () => {
     expect(messagesOf(kept, { toolIdStyle: 'alphanumeric9' })).toEqual(messagesOf(kept));
   });
 
-  it('give thoughts back beside the calls they led to, to their own family, where it wants them (case 87)', () => {
+  it('replays reasoning with its calls, for the same family if enabled (case 87)', () => {
     const thought = (family: string): Part => ({
       kind: 'reasoning',
       text: 'Hm.',
@@ -149,7 +149,7 @@ describe('messages of Chat Completions requests from content', () => {
     ]);
   });
 
-  it('have refusals in their own member, nothing an assistant cannot have said, and a last word of it by name (cases 76 and 77)', () => {
+  it('writes refusals as a member; warns of assistant media and prefill (cases 76 and 77)', () => {
     const { body, warnings } = build({
       turns: [
         user(text('a')),
@@ -167,7 +167,7 @@ describe('messages of Chat Completions requests from content', () => {
     expect(warnings).toBe('prefill:messages,unsupported_content:messages');
   });
 
-  it('hold any number of images that one tool returned', () => {
+  it('sends any number of images of one tool result', () => {
     const images = Array.from({ length: 200_000 }, () => IMAGE);
     const { body } = build({
       turns: [user(text('a')), assistant(toolCall('x')), user({ ...result('x'), parts: images })],
@@ -176,7 +176,7 @@ describe('messages of Chat Completions requests from content', () => {
     expect(messages.at(-1)?.content).toHaveLength(400_000);
   });
 
-  it('hold files and sounds where the upstream takes them', () => {
+  it('sends files and audio if supported', () => {
     const pdf: Part = {
       kind: 'file',
       source: { from: 'data', mediaType: 'application/pdf', base64: 'JVBE' },

@@ -4,7 +4,7 @@ import {
   type FilePart,
   type ImagePart,
   type JsonTree,
-  notTranslatable,
+  unsupported,
   type Part,
   reminder,
   textOfFile,
@@ -24,14 +24,13 @@ import type { ChatFlags } from './flags.js';
 interface MessageContext {
   readonly flags: ChatFlags;
   readonly names: ToolNames;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
   /** Whose reasoning the upstream accepts. */
   readonly family: string;
 }
 
-/** Messages of a conversation with paired results. */
 export function buildMessages({ lead, turns }: CallContent, context: MessageContext): readonly TreeObject[] {
-  if (turns.at(-1)?.role === 'assistant') context.losses.warn('prefill', 'messages');
+  if (turns.at(-1)?.role === 'assistant') context.warnings.warn('prefill', 'messages');
   const writer = new MessageWriter(context);
   writer.lead(lead);
   for (const turn of turns) writer.turn(turn);
@@ -41,7 +40,7 @@ export function buildMessages({ lead, turns }: CallContent, context: MessageCont
 class MessageWriter {
   private readonly messages: TreeObject[] = [];
   /** Pending user content: consecutive user messages are merged. */
-  private said: TreeObject[] = [];
+  private userContent: TreeObject[] = [];
   private readonly instructor: 'developer' | 'system';
 
   constructor(private readonly context: MessageContext) {
@@ -57,7 +56,7 @@ class MessageWriter {
   turn({ role, parts }: Turn): void {
     switch (role) {
       case 'system':
-        this.instruct(parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n'));
+        this.addInstruction(parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n'));
         return;
       case 'user':
         this.user(parts);
@@ -75,9 +74,9 @@ class MessageWriter {
     return this.messages;
   }
 
-  private instruct(text: string): void {
+  private addInstruction(text: string): void {
     if (!this.context.flags.midSystem) {
-      this.said.push({ type: 'text', text: reminder(text) });
+      this.userContent.push({ type: 'text', text: reminder(text) });
       return;
     }
     this.flush();
@@ -89,8 +88,8 @@ class MessageWriter {
     const results = parts.filter((part) => part.kind === 'tool-result');
     for (const result of results) this.messages.push(this.toolMessage(result));
     // Too many for spread arguments.
-    for (const result of results) for (const part of this.attachments(result)) this.said.push(part);
-    for (const part of parts) if (isSaid(part)) this.said.push(buildPart(part, this.context.flags));
+    for (const result of results) for (const part of this.attachments(result)) this.userContent.push(part);
+    for (const part of parts) if (isContent(part)) this.userContent.push(buildPart(part, this.context.flags));
   }
 
   private toolMessage(result: ToolResultPart): TreeObject {
@@ -117,7 +116,7 @@ class MessageWriter {
     const texts = parts.filter((part) => part.kind === 'text');
     const refusal = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : [])).join('\n');
     if (parts.some(({ kind }) => kind === 'image' || kind === 'file' || kind === 'audio')) {
-      this.context.losses.warn('unsupported_content', 'messages');
+      this.context.warnings.warn('unsupported_content', 'messages');
     }
     if (calls.length === 0 && texts.length === 0 && refusal === '') return;
     this.flush();
@@ -125,12 +124,12 @@ class MessageWriter {
       role: 'assistant',
       content: texts.length === 0 ? null : contentOf(texts.map(({ text }) => ({ type: 'text', text }))),
       ...(refusal !== '' && { refusal }),
-      ...(calls.length > 0 && { ...this.thoughts(parts), tool_calls: calls }),
+      ...(calls.length > 0 && { ...this.replayedReasoning(parts), tool_calls: calls }),
     });
   }
 
   /** Some servers reject calls without their reasoning. */
-  private thoughts(parts: readonly Part[]): TreeObject {
+  private replayedReasoning(parts: readonly Part[]): TreeObject {
     const { flags, family } = this.context;
     if (flags.replayedReasoning === undefined) return {};
     const texts = parts.flatMap((part) => {
@@ -140,9 +139,9 @@ class MessageWriter {
     return texts.length === 0 ? {} : { [flags.replayedReasoning]: texts.join('') };
   }
 
-  private call({ id: given, name, namespace, arguments: text, isFreeform = false }: ToolCallPart): TreeObject {
+  private call({ id: originalId, name, namespace, arguments: text, isFreeform = false }: ToolCallPart): TreeObject {
     const { flags, names } = this.context;
-    const id = flags.toolId(given);
+    const id = flags.toolId(originalId);
     const wireName = names.wireName(name, namespace);
     if (isFreeform && flags.customTools) return { id, type: 'custom', custom: { name: wireName, input: text } };
     const written = isFreeform ? wrapFreeform(text) : text;
@@ -150,15 +149,15 @@ class MessageWriter {
   }
 
   private flush(): void {
-    if (this.said.length > 0) this.messages.push({ role: 'user', content: contentOf(this.said) });
-    this.said = [];
+    if (this.userContent.length > 0) this.messages.push({ role: 'user', content: contentOf(this.userContent) });
+    this.userContent = [];
   }
 }
 
-const isSaid = (part: Part): part is TextPart | ImagePart | FilePart | AudioPart =>
+const isContent = (part: Part): part is TextPart | ImagePart | FilePart | AudioPart =>
   part.kind === 'text' || part.kind === 'image' || part.kind === 'file' || part.kind === 'audio';
 
-/** A single text is written as a string: the older form, which every server knows. */
+/** A single text is a string, as every server knows it. */
 function contentOf(parts: readonly TreeObject[]): JsonTree {
   const [first, ...others] = parts;
   return first?.['type'] === 'text' && others.length === 0 ? (first['text'] ?? null) : parts;
@@ -166,7 +165,7 @@ function contentOf(parts: readonly TreeObject[]): JsonTree {
 
 const DETAILS: readonly (string | undefined)[] = ['auto', 'low', 'high'];
 
-/** A user content part. @throws AppError invalid_request when the upstream does not support it */
+/** @throws AppError invalid_request when the upstream does not support the part */
 function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: ChatFlags): TreeObject {
   switch (part.kind) {
     case 'text':
@@ -176,7 +175,7 @@ function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: Cha
     case 'file':
       return buildFile(part);
     case 'audio':
-      if (!flags.audio) throw notTranslatable('input_audio', 'has a format that this upstream does not accept');
+      if (!flags.audio) throw unsupported('input_audio', 'has a format that this upstream does not accept');
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
     default:
       return part satisfies never;
@@ -185,7 +184,7 @@ function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: Cha
 
 function buildImage({ source, detail }: ImagePart, { imageUrl }: ChatFlags): TreeObject {
   if (source.from === 'url' && !imageUrl) {
-    throw notTranslatable('image_url', 'is a URL, which this upstream does not fetch; send the image data');
+    throw unsupported('image_url', 'is a URL, which this upstream does not fetch; send the image data');
   }
   return { type: 'image_url', image_url: { url: urlOf(source), ...(DETAILS.includes(detail) && { detail }) } };
 }
@@ -198,7 +197,7 @@ function buildFile(part: FilePart): TreeObject {
     case 'data':
       return { type: 'file', file: { filename: name, file_data: urlOf(source) } };
     case 'url':
-      throw notTranslatable('file_url', 'is a URL, which this upstream does not fetch; send the file data');
+      throw unsupported('file_url', 'is a URL, which this upstream does not fetch; send the file data');
     default:
       return source satisfies never;
   }

@@ -21,8 +21,8 @@ const tool = (name: string, more: object = {}): CallContent['tools'][number] => 
 
 const EMPTY_SCHEMA = { type: 'object', properties: {} };
 
-describe('Chat Completions requests from content', () => {
-  it('say nothing that nobody asked for', () => {
+describe('Chat Completions request building', () => {
+  it('omits unset members', () => {
     expect(build({}, { model: 'vendor/m' })).toEqual({
       body: { model: 'vendor/m', messages: [{ role: 'user', content: 'Hello' }] },
       text: '{"model":"vendor/m","messages":[{"role":"user","content":"Hello"}]}',
@@ -32,7 +32,7 @@ describe('Chat Completions requests from content', () => {
     });
   });
 
-  it('ask for a stream and its usage', () => {
+  it('requests a stream with usage', () => {
     const { body, headers } = build({}, { stream: true });
     expect(body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
     expect(headers['accept']).toBe('text/event-stream');
@@ -45,7 +45,7 @@ describe('Chat Completions requests from content', () => {
     [undefined, 20, { max_tokens: 20 }],
     [500, 20, { max_tokens: 20 }],
     [5000, undefined, { max_tokens: 1000 }],
-  ])('limit the output by %s of the client and %s of its money', (outputLimit, affordable, members) => {
+  ])('sets the output limit for %s of the client and %s of the balance', (outputLimit, affordable, members) => {
     const { body, warnings } = build({ outputLimit }, { outputLimit: affordable, maxOutputTokens: 1000 });
     expect(body).toEqual({ model: 'm', messages: [{ role: 'user', content: 'Hello' }], ...members });
     expect(warnings).toBe(outputLimit === 5000 ? 'clamped:max_tokens' : undefined);
@@ -53,7 +53,7 @@ describe('Chat Completions requests from content', () => {
     expect(renamed).toMatchObject({ max_completion_tokens: 5 });
   });
 
-  it('carry settings by their names here', () => {
+  it('maps settings to this protocol', () => {
     const sampling = {
       temperature: 0,
       topP: 0.5,
@@ -79,13 +79,13 @@ describe('Chat Completions requests from content', () => {
     expect(warnings).toBeUndefined();
   });
 
-  it('leave out what is usual, what strangers need not know, and what many servers refuse', () => {
+  it('omits defaults, end user data and members that many servers reject', () => {
     const { body } = build({ verbosity: 'low', cacheKey: 'k', serviceTier: 'auto', endUser: '{"account":"a b"}' });
     expect(Object.keys(body)).toEqual(['model', 'messages', 'user']);
     expect(body['user']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('drop by name what the upstream lacks, or refuse it for a strict key (case 119)', () => {
+  it('drops unsupported parameters with warnings, or rejects them for a strict key (case 119)', () => {
     const sampling = { temperature: 1, topK: 5, topLogprobs: 0 };
     expect(build({ sampling }).warnings).toBe('unsupported_parameter:logprobs,unsupported_parameter:top_k');
     expect(withFlags({ sampling }, { topK: true }).body).toMatchObject({ temperature: 1, top_k: 5 });
@@ -99,7 +99,7 @@ describe('Chat Completions requests from content', () => {
     expect(refusalOf(strict).details).toEqual({ param: 'logprobs', fault: 'unsupported_parameter' });
   });
 
-  it('tell the upstream as many stop texts as it takes (case 35)', () => {
+  it('sends as many stop sequences as the upstream accepts (case 35)', () => {
     const stop = ['a', 'b', 'c', 'd', 'e'];
     expect(build({ stop })).toMatchObject({ body: { stop: ['a', 'b', 'c', 'd'] }, stopsSent: 4 });
     expect(withFlags({ stop }, { stopMax: 0 })).toMatchObject({ stopsSent: 0 });
@@ -107,14 +107,14 @@ describe('Chat Completions requests from content', () => {
   });
 });
 
-describe('tools of Chat Completions requests from content', () => {
+describe('Chat Completions tools', () => {
   const tools = [tool('f', { description: 'F.', strict: true }), tool('read', { namespace: 'files' })];
   const functions = [
     { type: 'function', function: { name: 'f', description: 'F.', parameters: EMPTY_SCHEMA, strict: true } },
     { type: 'function', function: { name: 'files__read', parameters: EMPTY_SCHEMA } },
   ];
 
-  it('are functions, with the text of their schemas (cases 59 and 61)', () => {
+  it('writes functions with their schemas as text (cases 59 and 61)', () => {
     expect(build({ tools, parallelTools: false }).body).toMatchObject({
       tools: functions,
       tool_choice: 'auto',
@@ -125,7 +125,7 @@ describe('tools of Chat Completions requests from content', () => {
     expect(build({ tools: [tool('g', { schema })] }).text).toContain(schema.text);
   });
 
-  it('merge alternatives at the root for who promises to obey the schema (case 59)', () => {
+  it('merges root alternatives of strict schemas (case 59)', () => {
     const schema = new RawJson('{"type":"object","anyOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}');
     const strict = build({ tools: [tool('g', { schema, strict: true })] });
     expect(strict.warnings).toBe('schema_merged:tools[3]');
@@ -140,7 +140,7 @@ describe('tools of Chat Completions requests from content', () => {
       { mode: 'one', name: 'read', namespace: 'files' },
       { type: 'function', function: { name: 'files__read' } },
     ],
-  ] as const)('are chosen by %j (case 56)', (toolChoice, choice) => {
+  ] as const)('maps the choice %j (case 56)', (toolChoice, choice) => {
     expect(build({ tools, toolChoice }).body['tool_choice']).toEqual(choice);
     expect(build({ tools: [tool('read', { freeform: {} }), ...tools], toolChoice }).body['tool_choice']).toEqual(
       choice,
@@ -148,7 +148,7 @@ describe('tools of Chat Completions requests from content', () => {
     expect(build({ toolChoice, parallelTools: false }).text).not.toMatch(/tool/);
   });
 
-  it('are left out when they are not allowed, unless the upstream can be told so (case 58)', () => {
+  it('omits disallowed tools unless the upstream supports restrictions (case 58)', () => {
     const toolChoice = { mode: 'required', allowed: ['f'] } as const;
     expect(build({ tools, toolChoice }).body).toMatchObject({ tools: [functions[0]], tool_choice: 'required' });
     expect(withFlags({ tools, toolChoice }, { allowedTools: true }).body).toMatchObject({
@@ -160,7 +160,7 @@ describe('tools of Chat Completions requests from content', () => {
     });
   });
 
-  it('take any text within JSON, unless the upstream knows such tools (case 62)', () => {
+  it('wraps freeform input in JSON unless custom tools are supported (case 62)', () => {
     const grammar = { syntax: 'lark', definition: 'start: "a"' };
     const content = {
       tools: [tool('exec', { description: 'Runs.', freeform: { grammar } })],
@@ -195,7 +195,7 @@ describe('tools of Chat Completions requests from content', () => {
     });
   });
 
-  it('that the upstream would have to run are asked for where it can, else left out by name (case 61)', () => {
+  it('requests hosted tools if supported, otherwise drops them with a warning (case 61)', () => {
     const hostedTools = [{ type: 'web_search', path: 'tools[2]' }];
     expect(build({ tools, hostedTools }).warnings).toBe('unsupported_tool:tools[2]');
     expect(withFlags({ hostedTools }, { hostedWebSearch: true }).body).toMatchObject({ web_search_options: {} });
@@ -203,7 +203,7 @@ describe('tools of Chat Completions requests from content', () => {
   });
 });
 
-describe('efforts and formats of Chat Completions requests from content', () => {
+describe('Chat Completions efforts and formats', () => {
   it.each([
     [{ effort: 'high' }, { reasoning: true }, 'high', undefined],
     [{ effort: 'max' }, { reasoning: true }, 'high', 'substituted:reasoning_effort'],
@@ -218,7 +218,7 @@ describe('efforts and formats of Chat Completions requests from content', () => 
     [{ thinking: 'on', budget: 16_384 }, { reasoning: true }, 'medium', undefined],
     [{ thinking: 'on', budget: 32_768 }, { reasoning: true }, 'high', undefined],
     [{ thinking: 'on', budget: 32_769 }, { efforts: ['xhigh'] }, 'xhigh', undefined],
-  ] as const)('%j is, for a model with %j, the effort %s (case 84)', (wish, flags, effort, warnings) => {
+  ] as const)('maps %j with %j to the effort %s (case 84)', (wish, flags, effort, warnings) => {
     const request = withFlags({ reasoning: { show: 'text', ...wish } }, flags);
     expect(request.body['reasoning_effort']).toBe(effort);
     expect(request.warnings).toBe(warnings);
@@ -226,7 +226,7 @@ describe('efforts and formats of Chat Completions requests from content', () => 
 
   const schema = new RawJson('{"type":"object","properties":{"10":{},"2":{}}}');
 
-  it('ask for JSON, or for what a schema says (case 118)', () => {
+  it('requests JSON or a schema (case 118)', () => {
     expect(build({ format: { kind: 'json' } }).body['response_format']).toEqual({ type: 'json_object' });
     const { body, text: written } = build({ format: { kind: 'schema', schema, strict: true } });
     expect(body['response_format']).toMatchObject({
@@ -236,7 +236,7 @@ describe('efforts and formats of Chat Completions requests from content', () => 
     expect(written).toContain(`"schema":${schema.text}`);
   });
 
-  it('ask in words where the upstream knows no formats (case 118)', () => {
+  it('describes the format if it is not supported (case 118)', () => {
     const { body, warnings } = withFlags({ format: { kind: 'schema', schema } }, { structuredOutput: false });
     expect(body).not.toHaveProperty('response_format');
     expect(body['messages']).toMatchObject([{ role: 'system', content: expect.stringContaining(schema.text) }, {}]);

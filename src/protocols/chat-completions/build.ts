@@ -19,7 +19,7 @@ import {
   plainUser,
   type ReasoningRequest,
   requestedEffort,
-  runTools,
+  supportedHostedTools,
   type Sampling,
   SplicedBody,
   type Tool,
@@ -30,35 +30,34 @@ import {
   type UpstreamTarget,
   withoutRootCombinators,
   writeJson,
+  NEUTRAL_SAMPLING,
+  lowestOutputLimit,
 } from '../contract/index.js';
 import { buildMessages } from './build-messages.js';
 import { chatFlags, type ChatFlags, TOOL_NAME } from './flags.js';
 
 export const PATH = '/chat/completions';
 
-/**
- * Builds a request from another protocol.
- * @throws AppError invalid_request naming what the upstream does not support
- */
-export function buildChatRequest({ content, losses }: BuildContext, target: UpstreamTarget): UpstreamRequest {
+/** @throws AppError invalid_request naming what the upstream does not support */
+export function buildChatRequest({ content, warnings }: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const flags = chatFlags(target.flags);
   const { stream } = target;
   const stop = content.stop.slice(0, flags.stopMax);
   const names = new ToolNames(content.tools, TOOL_NAME);
-  const paired = { ...content, turns: pairResults(content.turns, losses) };
+  const paired = { ...content, turns: pairResults(content.turns, warnings) };
   const body: TreeObject = {
     model: target.model,
-    messages: buildMessages(withDescribedFormat(paired, flags, losses), {
+    messages: buildMessages(withDescribedFormat(paired, flags, warnings), {
       flags,
       names,
-      losses,
+      warnings,
       family: target.family,
     }),
-    ...buildTools(content, { flags, names, losses }),
-    ...buildLimit(content, { flags, losses, target }),
-    ...buildSampling(content.sampling, flags, losses),
+    ...buildTools(content, { flags, names, warnings }),
+    [flags.limitName]: lowestOutputLimit(content, target, warnings),
+    ...buildSampling(content.sampling, flags, warnings),
     ...(stop.length > 0 && { stop }),
-    reasoning_effort: buildEffort(content.reasoning, flags, losses),
+    reasoning_effort: buildEffort(content.reasoning, flags, warnings),
     response_format: buildFormat(content.format, flags),
     ...(flags.verbosity && { verbosity: content.verbosity }),
     user: content.endUser === undefined ? undefined : plainUser(content.endUser),
@@ -72,7 +71,7 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
     query: '',
     headers: jsonHeaders(stream),
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
-    stopsSent: stop.length,
+    stopSequencesSent: stop.length,
   };
 }
 
@@ -80,41 +79,20 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
 function withDescribedFormat(
   content: CallContent,
   { structuredOutput }: ChatFlags,
-  losses: TranslationWarnings,
+  warnings: TranslationWarnings,
 ): CallContent {
-  const words = structuredOutput ? undefined : describeFormat(content.format);
-  if (words === undefined) return content;
-  losses.warn('in_words', 'response_format');
-  return { ...content, lead: [...content.lead, { kind: 'text', text: words }] };
+  const instruction = structuredOutput ? undefined : describeFormat(content.format);
+  if (instruction === undefined) return content;
+  warnings.warn('in_words', 'response_format');
+  return { ...content, lead: [...content.lead, { kind: 'text', text: instruction }] };
 }
 
-interface LimitContext {
-  readonly flags: ChatFlags;
-  readonly losses: TranslationWarnings;
-  readonly target: UpstreamTarget;
-}
-
-/** Nothing if neither the client nor its balance sets a limit. */
-function buildLimit({ outputLimit }: CallContent, { flags, losses, target }: LimitContext): TreeObject {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
-  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
-  return limits.length === 0 ? {} : { [flags.limitName]: Math.min(...limits, target.maxOutputTokens) };
-}
-
-/** Values without effect. */
-const DEFAULT: Readonly<Record<string, number>> = {
-  temperature: 1,
-  top_p: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-};
-
-/** Sampling parameters; unsupported ones are dropped with a warning. */
-function buildSampling(sampling: Sampling, flags: ChatFlags, losses: TranslationWarnings): TreeObject {
+/** Unsupported parameters are dropped with a warning. */
+function buildSampling(sampling: Sampling, flags: ChatFlags, warnings: TranslationWarnings): TreeObject {
   const { topLogprobs, topK, seed, logitBias } = sampling;
   // Responses of other protocols have no logprobs.
-  if (topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
-  if (topK !== undefined && !flags.topK) losses.warn('unsupported_parameter', 'top_k');
+  if (topLogprobs !== undefined) warnings.warn('unsupported_parameter', 'logprobs');
+  if (topK !== undefined && !flags.topK) warnings.warn('unsupported_parameter', 'top_k');
   const chosen = {
     temperature: sampling.temperature,
     top_p: sampling.topP,
@@ -123,26 +101,29 @@ function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Translation
   };
   if (flags.samplingFixed) {
     for (const [name, value] of Object.entries(chosen)) {
-      if (value !== undefined && value !== DEFAULT[name]) losses.warn('unsupported_parameter', name);
+      if (value !== undefined && value !== NEUTRAL_SAMPLING[name]) warnings.warn('unsupported_parameter', name);
     }
   }
   return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };
 }
 
-/** The nearest supported effort. */
-function buildEffort(wish: ReasoningRequest, { efforts }: ChatFlags, losses: TranslationWarnings): Effort | undefined {
-  const wished = requestedEffort(wish);
-  if (wished === undefined) return undefined;
-  const effort = nearestEffort(wished, efforts);
+function buildEffort(
+  reasoning: ReasoningRequest,
+  { efforts }: ChatFlags,
+  warnings: TranslationWarnings,
+): Effort | undefined {
+  const requested = requestedEffort(reasoning);
+  if (requested === undefined) return undefined;
+  const effort = nearestEffort(requested, efforts);
   // A model without reasoning need not be told not to.
-  const isMissed = effort !== wished && !(wished === 'none' && efforts.length === 0);
-  if (isMissed) losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
+  const isUnsupported = effort !== requested && !(requested === 'none' && efforts.length === 0);
+  if (isUnsupported) warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   return effort;
 }
 
 const DEFAULT_NAME = 'output';
 
-/** The format; undefined for text, or if it can only be described. */
+/** Undefined for text, or if the format can only be described. */
 function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | undefined {
   if (!flags.structuredOutput) return undefined;
   switch (format.kind) {
@@ -164,10 +145,9 @@ function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | undefin
 interface ToolContext {
   readonly flags: ChatFlags;
   readonly names: ToolNames;
-  readonly losses: TranslationWarnings;
+  readonly warnings: TranslationWarnings;
 }
 
-/** Tools and tool choice. Nothing without tools. */
 function buildTools(content: CallContent, context: ToolContext): TreeObject {
   const hosted = buildHosted(content, context);
   // All tools if the upstream supports a restriction.
@@ -181,16 +161,16 @@ function buildTools(content: CallContent, context: ToolContext): TreeObject {
   };
 }
 
-function buildTool(tool: Tool, { flags, names, losses }: ToolContext): TreeObject {
+function buildTool(tool: Tool, { flags, names, warnings }: ToolContext): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   const { description, freeform } = tool;
-  if (freeform === undefined) return { type: 'function', function: buildFunction(tool, name, { flags, losses }) };
+  if (freeform === undefined) return { type: 'function', function: buildFunction(tool, name, { flags, warnings }) };
   const { grammar } = freeform;
   if (flags.customTools) {
     const format = grammar === undefined ? undefined : { type: 'grammar', grammar: { ...grammar } };
     return { type: 'custom', custom: { name, description, format } };
   }
-  if (grammar !== undefined) losses.warn('in_words', tool.path);
+  if (grammar !== undefined) warnings.warn('in_words', tool.path);
   return {
     type: 'function',
     function: { name, description: describeFreeform(tool), parameters: FREEFORM_SCHEMA },
@@ -200,14 +180,14 @@ function buildTool(tool: Tool, { flags, names, losses }: ToolContext): TreeObjec
 function buildFunction(
   { description, schema, strict, path }: Tool,
   name: string,
-  { flags, losses }: Pick<ToolContext, 'flags' | 'losses'>,
+  { flags, warnings }: Pick<ToolContext, 'flags' | 'warnings'>,
 ): TreeObject {
   const parameters = objectSchema(schema);
   const isStrict = flags.strictSchema ? strict : undefined;
   // Only strict schemas must not have combinators at their root.
   const merged = isStrict === true ? withoutRootCombinators(parameters) : undefined;
   if (merged === undefined) return { name, description, parameters, strict: isStrict };
-  losses.warn('schema_merged', path);
+  warnings.warn('schema_merged', path);
   return { name, description: describedWith(description, merged.note), parameters: merged.schema, strict: isStrict };
 }
 
@@ -228,7 +208,7 @@ function buildChoice(content: CallContent, { flags, names }: ToolContext): JsonT
   return { type: 'allowed_tools', allowed_tools: { mode, tools: chosen } };
 }
 
-function buildHosted(content: CallContent, { flags, losses }: ToolContext): TreeObject {
-  const run = runTools(content, ({ type }) => type === 'web_search' && flags.hostedWebSearch, losses);
+function buildHosted(content: CallContent, { flags, warnings }: ToolContext): TreeObject {
+  const run = supportedHostedTools(content, ({ type }) => type === 'web_search' && flags.hostedWebSearch, warnings);
   return run.length > 0 ? { web_search_options: {} } : {};
 }

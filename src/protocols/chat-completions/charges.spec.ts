@@ -34,8 +34,8 @@ function streamedUsage(request: object, delta: object): TokenUsage | undefined {
   return last?.type === 'usage' ? last.usage : undefined;
 }
 
-describe('what a Chat Completions request does not show', () => {
-  it('is a file by its id, not one that comes along', () => {
+describe('outside content of Chat Completions requests', () => {
+  it('detects files by ID, but not inline ones', () => {
     const withFile = (file: object): CallHead =>
       headOf({ messages: [{ role: 'user', content: [{ type: 'file', file }] }] });
     expect(withFile({ file_id: 'file_1' }).outside).toEqual({ previousResponseId: undefined });
@@ -48,8 +48,8 @@ describe('what a Chat Completions request does not show', () => {
   });
 });
 
-describe('what a Chat Completions answer is charged by beside text', () => {
-  it('reports images and sounds as parts of the totals', () => {
+describe('charged items of Chat Completions responses', () => {
+  it('reports images and audio as parts of the totals', () => {
     const usage = {
       prompt_tokens: 900,
       prompt_tokens_details: { audio_tokens: 50, image_tokens: 200 },
@@ -66,13 +66,13 @@ describe('what a Chat Completions answer is charged by beside text', () => {
     });
   });
 
-  it('tells its tier', () => {
+  it('reports the service tier', () => {
     expect(wholeUsage({}, { service_tier: 'priority' })?.serviceTier).toBe('priority');
     expect(wholeUsage({}, { service_tier: null })).not.toHaveProperty('serviceTier');
     expect(streamedUsage({}, { content: 'a' })?.serviceTier).toBe('priority');
   });
 
-  it('has one search of the web when it was allowed to and cites something', () => {
+  it('counts one web search when enabled and cited', () => {
     const annotations = [{ type: 'url_citation', url_citation: { url: 'https://x' } }];
     const answer = (found: readonly object[]): object => ({
       choices: [{ message: { content: '', annotations: found } }],
@@ -86,15 +86,15 @@ describe('what a Chat Completions answer is charged by beside text', () => {
   });
 });
 
-describe('caches and passes in the usage of Chat Completions', () => {
-  it('tells writes to a cache of 12 hours from shorter ones', () => {
+describe('cache writes and passes in Chat Completions usage', () => {
+  it('distinguishes 12-hour cache writes', () => {
     const prompt_tokens_details = { cache_write_tokens: 500, cache_write_tokens_details: { ttl_12h_tokens: 300 } };
     const usage = wholeUsage({}, { usage: { ...USAGE, prompt_tokens_details } });
     expect(usage).toMatchObject({ input: 900, cacheWrite: 200, cacheWrite12h: 300 });
     expect(renderUsage(usage!)).toMatchObject({ prompt_tokens_details: { cache_write_tokens: 500 } });
   });
 
-  it('adds passes of another protocol to the totals, for which this one has no place', () => {
+  it('includes passes in the totals', () => {
     const passes = [{ model: undefined, usage: { ...NO_TOKENS, input: 500, output: 60 } }];
     expect(renderUsage({ ...NO_TOKENS, input: 100, output: 10, passes })).toMatchObject({
       prompt_tokens: 600,
@@ -104,7 +104,7 @@ describe('caches and passes in the usage of Chat Completions', () => {
   });
 });
 
-describe('the model that served a Chat Completions answer', () => {
+describe('serving model of Chat Completions responses', () => {
   const model = 'vendor/other';
   const callWith = (role: string): Call =>
     ({ head: { ...headOf({}), demands: { models: [{ name: 'other', role }] } } }) as unknown as Call;
@@ -117,7 +117,7 @@ describe('the model that served a Chat Completions answer', () => {
     return signals.flatMap((signal) => (signal?.type === 'usage' ? [signal.usage.servedBy] : []));
   };
 
-  it('is read where the request names alternatives, and else is the one that was asked for', () => {
+  it('is read only when the request names alternatives', () => {
     expect(servedBy(callWith('alternative'))).toEqual([model, model]);
     expect(servedBy(callWith('helper'))).toEqual([undefined, undefined]);
     expect(servedBy(callOf({}))).toEqual([undefined, undefined]);

@@ -17,8 +17,8 @@ const toolCall = (id: string, name: string, text: string): ResponsePart & { read
   arguments: text,
 });
 
-describe('tool calls of Chat Completions upstreams', () => {
-  it('come in pieces that stay as they are (cases 45 and 54)', () => {
+describe('Chat Completions tool call decoding', () => {
+  it('assembles fragments unchanged (cases 45 and 54)', () => {
     const text = String.raw`{"q":"é \u2028 \ud800 ","n":9007199254740993}`;
     const pieces = [...text.matchAll(/.{1,12}/gs)].map(([piece]) => piece);
     const stream = calls(call(0, 'call_9', 'f')) + pieces.map((piece) => calls(more(0, piece))).join('');
@@ -27,7 +27,7 @@ describe('tool calls of Chat Completions upstreams', () => {
     expect(deltas).toHaveLength(pieces.length);
   });
 
-  it('come one behind the other, or mixed by their numbers (case 46)', () => {
+  it('separates sequential and interleaved calls by index (case 46)', () => {
     const expected = ['a f({"x":1})', 'b g({"y":2})'];
     const inOrder = [call(0, 'a', 'f'), more(0, '{"x"'), more(0, ':1}'), call(1, 'b', 'g'), more(1, '{"y":2}')];
     const mixed = [call(0, 'a', 'f', '{"x"'), call(1, 'b', 'g', '{"y"'), more(0, ':1}'), more(1, ':2}')];
@@ -37,7 +37,7 @@ describe('tool calls of Chat Completions upstreams', () => {
     }
   });
 
-  it('are told whole before the next one begins, without waiting for the end', () => {
+  it('emits a complete call before the next one begins', () => {
     const stream = calls(call(0, 'a', 'f', '{"x":1}')) + calls(call(1, 'b', 'g', '{"y":2}'));
     const begun = eventsOf(stream + finish('stop'));
     const ends = begun.findIndex(({ type }) => type === 'part-end');
@@ -45,18 +45,21 @@ describe('tool calls of Chat Completions upstreams', () => {
     expect(ends).toBeLessThan(starts);
   });
 
-  it('stand between texts that stay apart (case 47)', () => {
+  it('keeps texts between calls separate (case 47)', () => {
     const stream = delta('"content":"a"') + calls(call(0, 'a', 'f', '{}')) + delta('"content":"b","tool_calls":[]');
     expect(saidIn(partsOf(stream + delta('"content":"c","tool_calls":null')))).toEqual(['a', 'a f({})', 'bc']);
   });
 
-  it.each(['""', '"{}"', '"null"', 'null', '" "'])('that take nothing have empty arguments: %s (case 48)', (text) => {
-    const stream = calls(`{"index":0,"id":"a","function":{"name":"f","arguments":${text}}}`);
-    expect(partsOf(stream)).toEqual([toolCall('a', 'f', '{}')]);
-    expect(partsOf(calls('{"index":0,"id":"a","function":{"name":"f"}}'))).toEqual([toolCall('a', 'f', '{}')]);
-  });
+  it.each(['""', '"{}"', '"null"', 'null', '" "'])(
+    'emits an empty object for calls without arguments: %s (case 48)',
+    (text) => {
+      const stream = calls(`{"index":0,"id":"a","function":{"name":"f","arguments":${text}}}`);
+      expect(partsOf(stream)).toEqual([toolCall('a', 'f', '{}')]);
+      expect(partsOf(calls('{"index":0,"id":"a","function":{"name":"f"}}'))).toEqual([toolCall('a', 'f', '{}')]);
+    },
+  );
 
-  it('may have an object for arguments (case 49)', () => {
+  it('accepts arguments as an object (case 49)', () => {
     const stream = calls('{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":{"x":[1]}}}');
     expect(partsOf(stream)).toEqual([toolCall('a', 'f', '{"x":[1]}')]);
   });
@@ -96,14 +99,14 @@ describe('tool calls of Chat Completions upstreams', () => {
       ],
     ],
     ['one number for both', [call(0, 'a', 'f', '{"x":1}'), call(0, 'b', 'g', '{"y":'), more(0, '2}')]],
-  ])('are told apart: %s (case 50)', (_, fragments) => {
+  ])('distinguishes calls: %s (case 50)', (_, fragments) => {
     expect(saidIn(partsOf(fragments.map((fragment) => calls(fragment)).join('')))).toEqual([
       'a f({"x":1})',
       'b g({"y":2})',
     ]);
   });
 
-  it('get ids where they have none, and others where two are the same (case 50)', () => {
+  it('assigns missing IDs and replaces duplicate ones (case 50)', () => {
     const nameless =
       calls('{"index":0,"function":{"name":"f","arguments":"{}"}}') +
       calls('{"index":0,"function":{"name":"g","arguments":"{}"}}');
@@ -116,7 +119,7 @@ describe('tool calls of Chat Completions upstreams', () => {
     ]);
   });
 
-  it('are told before what is said next, also when that has waited for their ids', () => {
+  it('emits calls before later text, even when they waited for an ID', () => {
     const stream = calls('{"index":0,"function":{"name":"f","arguments":"{}"}}') + delta('"content":"b"');
     const decoder = upstream.decodeStream(aContent(), aTarget());
     const told = [...new SseSplitter().next(Buffer.from(stream))].flatMap((event) => decoder.next(event));
@@ -130,29 +133,29 @@ describe('tool calls of Chat Completions upstreams', () => {
     ]);
   });
 
-  it('that were never given a name are nobody’s to answer', () => {
+  it('ignores calls without a name', () => {
     expect(partsOf(calls('{"index":0,"id":"a","function":{"arguments":"{}"}}'))).toEqual([]);
   });
 
-  it('may be of the legacy form (case 65)', () => {
+  it('accepts the legacy form (case 65)', () => {
     const stream =
       delta('"function_call":{"name":"f","arguments":""}') + delta('"function_call":{"arguments":"{\\"x\\":1}"}');
     expect(saidIn(partsOf(stream))).toEqual(['call_1 f({"x":1})']);
   });
 
-  it('that are cut stay cut (case 53)', () => {
+  it('keeps truncated arguments (case 53)', () => {
     const answer = answerOf(calls(call(0, 'a', 'f', '{"x":"un')) + finish('length') + DONE);
     expect(answer).toMatchObject({ parts: [{ arguments: '{"x":"un' }], stop: 'max_tokens' });
   });
 
-  it('keep the text behind a call that is not whole until the end', () => {
+  it('holds text after an incomplete call until the end', () => {
     expect(saidIn(partsOf(calls(call(0, 'a', 'f', '{"x":')) + delta('"content":"b"') + calls(more(0, '1}'))))).toEqual([
       'a f({"x":1})',
       'b',
     ]);
   });
 
-  it('have the names that the client gave its tools (case 63), and their namespaces', () => {
+  it("restores the client's tool names and namespaces (case 63)", () => {
     const name = `${'long.'.repeat(13)}name`;
     const tools = [
       { name, schema: undefined, path: 'tools[0]' },
@@ -172,7 +175,7 @@ describe('tool calls of Chat Completions upstreams', () => {
     ]);
   });
 
-  it('of freeform tools are unwrapped when they are whole (case 62)', () => {
+  it('unwraps freeform calls when complete (case 62)', () => {
     const content = { tools: [{ name: 'exec', schema: undefined, freeform: {}, path: 'tools[0]' }] };
     const freeform = (text: string): object => ({ ...toolCall('a', 'exec', text), isFreeform: true });
     const wrapped = calls(call(0, 'a', 'exec', '{"input":')) + calls(more(0, '"ls \\"-l\\"\\n"}'));

@@ -12,17 +12,15 @@ import type { CallFragment } from './wire.js';
 type TextKind = 'text' | 'refusal' | 'reasoning';
 
 /**
- * Separates parts, which this protocol does not: a text continues until something else comes, a tool call until its
- * arguments are complete and something else comes.
+ * Separates parts, which this protocol does not: a text ends when something else comes, a tool call also needs complete
+ * arguments.
  */
 export class DecodedParts {
   private readonly sequencer: PartSequencer;
   private readonly calls: DecodedCalls;
-  /** The current text. */
   private passage: { readonly key: string; readonly kind: TextKind; text: string } | undefined;
   private passages = 0;
 
-  /** @param family of its reasoning */
   constructor(
     content: CallContent,
     private readonly family: string,
@@ -52,7 +50,6 @@ export class DecodedParts {
     return [...this.endPassage(), ...this.calls.next(fragment)];
   }
 
-  /** End of the response. */
   finish(): CallEvent[] {
     return [...this.endPassage(), ...this.calls.end(), ...this.sequencer.finishAll()];
   }
@@ -74,7 +71,6 @@ export class DecodedParts {
   }
 }
 
-/** A tool call in progress. */
 interface CallLane {
   readonly key: string;
   id: string;
@@ -82,7 +78,6 @@ interface CallLane {
   readonly isCustom: boolean;
   /** Its text is wrapped in JSON and emitted when complete. */
   isWrapped: boolean;
-  /** All text so far. */
   text: string;
   hasBegun: boolean;
 }
@@ -115,7 +110,7 @@ class DecodedCalls {
   pause(current?: CallLane): CallEvent[] {
     const events: CallEvent[] = [];
     for (const lane of this.lanes.values()) if (lane !== current && !lane.hasBegun) events.push(...this.begin(lane));
-    for (let lane = this.front(); lane !== undefined && lane !== current && isWhole(lane); lane = this.front()) {
+    for (let lane = this.front(); lane !== undefined && lane !== current && isComplete(lane); lane = this.front()) {
       events.push(...this.finish(lane));
     }
     return events;
@@ -130,7 +125,7 @@ class DecodedCalls {
   private laneOf(fragment: CallFragment): CallLane {
     const { index, position, id, isCustom } = fragment;
     const known = index === undefined ? (this.byId.get(id) ?? this.slots.get(position)) : this.slots.get(index);
-    const isKnown = known !== undefined && !isAnother(known, fragment);
+    const isKnown = known !== undefined && !startsNewCall(known, fragment);
     const lane = isKnown ? known : this.newLane(isCustom);
     this.slots.set(index ?? position, lane);
     return lane;
@@ -143,7 +138,7 @@ class DecodedCalls {
     return lane;
   }
 
-  /** A call without a name is ignored: it could not be answered. */
+  /** A call without a name is ignored: it could not be executed. */
   private begin(lane: CallLane): CallEvent[] {
     if (lane.name === '') return [];
     const { key, id, isCustom, text } = lane;
@@ -156,8 +151,8 @@ class DecodedCalls {
   }
 
   private finish({ key, isWrapped, text }: CallLane): CallEvent[] {
-    const told = isWrapped ? this.sequencer.append(key, unwrapFreeform(text)) : [];
-    return [...told, ...this.sequencer.finish(key)];
+    const remaining = isWrapped ? this.sequencer.append(key, unwrapFreeform(text)) : [];
+    return [...remaining, ...this.sequencer.finish(key)];
   }
 
   private front(): CallLane | undefined {
@@ -169,15 +164,15 @@ class DecodedCalls {
  * Whether a fragment starts a new call under a used index: with another ID, or without IDs another name, or arguments
  * after complete ones. Indexes are reused, and some servers create a new ID for each fragment.
  */
-function isAnother(lane: CallLane, fragment: CallFragment): boolean {
+function startsNewCall(lane: CallLane, fragment: CallFragment): boolean {
   const { id, name, isCustom } = lane;
   if (name === '' || fragment.name === '') return false;
   if (id !== '' && fragment.id !== '') return fragment.id !== id;
-  return fragment.name !== name || (!isCustom && /^\s*\{/.test(fragment.text) && isWhole(lane));
+  return fragment.name !== name || (!isCustom && /^\s*\{/.test(fragment.text) && isComplete(lane));
 }
 
 /** Text that is not JSON is complete when something else comes. */
-function isWhole({ isCustom, text }: CallLane): boolean {
+function isComplete({ isCustom, text }: CallLane): boolean {
   if (isCustom) return true;
   if (!text.trimEnd().endsWith('}')) return false;
   try {

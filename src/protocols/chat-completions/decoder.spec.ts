@@ -12,8 +12,8 @@ import {
 import { aContent } from '../../../test/support/translations.js';
 import type { ResponsePart, CallResult } from '../contract/index.js';
 
-describe('streams of Chat Completions upstreams', () => {
-  it('become events as they come (case 31)', () => {
+describe('Chat Completions stream decoding', () => {
+  it('emits events as they arrive (case 31)', () => {
     const stream = [
       delta('"role":"assistant","content":""'),
       delta('"content":"Hel"'),
@@ -37,7 +37,7 @@ describe('streams of Chat Completions upstreams', () => {
     ]);
   });
 
-  it('may say nothing at all (case 32)', () => {
+  it('accepts an empty response (case 32)', () => {
     expect(answerOf(finish('stop') + DONE)).toMatchObject({ parts: [], stop: 'end' });
   });
 
@@ -47,7 +47,7 @@ describe('streams of Chat Completions upstreams', () => {
     ['stop', 'end'],
     ['a new reason', 'end'],
     ['tool_calls', 'end'],
-  ])('that end with "%s" end as %s when nothing is called (cases 33 and 44)', (reason, stop) => {
+  ])('maps the finish reason "%s" to %s without calls (cases 33 and 44)', (reason, stop) => {
     expect(answerOf(delta('"content":"a"') + finish(reason) + DONE).stop).toBe(stop);
   });
 
@@ -56,16 +56,16 @@ describe('streams of Chat Completions upstreams', () => {
     ['function_call', 'tool_calls'],
     ['length', 'max_tokens'],
     ['content_filter', 'content_filter'],
-  ])('that end with "%s" behind a call end as %s (case 52)', (reason, stop) => {
+  ])('maps the finish reason "%s" after a call to %s (case 52)', (reason, stop) => {
     expect(answerOf(calls(call(0, 'a', 'f', '{}')) + finish(reason) + DONE).stop).toBe(stop);
   });
 
-  it('say the last text with the reason, and may say the reason twice, of which the first counts (cases 38 and 39)', () => {
+  it('accepts text with the finish reason, and uses the first of several reasons (cases 38 and 39)', () => {
     const stream = delta('"content":"a"') + delta('"content":"b"', '"length"') + finish('stop') + DONE + DONE;
     expect(answerOf(stream)).toMatchObject({ parts: [{ text: 'ab' }], stop: 'max_tokens' });
   });
 
-  it('are complete with a reason and without the marker, and cut without a reason (cases 36 and 37)', () => {
+  it('is complete with a finish reason and truncated without one (cases 36 and 37)', () => {
     expect(answerOf(delta('"content":"a"') + finish('stop')).stop).toBe('end');
     for (const stream of [
       delta('"content":"a"') + DONE,
@@ -81,13 +81,13 @@ describe('streams of Chat Completions upstreams', () => {
     }
   });
 
-  it('may hold lines that are no JSON, comments and what comes behind the marker (cases 18 and 19)', () => {
+  it('skips invalid lines, comments and events after the marker (cases 18 and 19)', () => {
     const stream = `: hi\n\ndata: {"choices":[{"delta":{"content":"lost\n\ndata: what\n\n${delta('"content":"a"')}${finish('stop')}${DONE}`;
     const late = delta('"content":"late"') + chunk('"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}');
     expect(saidIn(answerOf(stream + late).parts)).toEqual(['a']);
   });
 
-  it('are errors when they say so, in every form (case 22)', () => {
+  it('throws on errors in every form (case 22)', () => {
     const forms = [
       'data: {"error":{"message":"Busy"}}\n\n',
       'event: error\ndata: {"message":"Busy"}\n\n',
@@ -97,7 +97,7 @@ describe('streams of Chat Completions upstreams', () => {
     expect(saidIn(partsOf(chunk('"error":null,"choices":[{"delta":{"content":"a"}}]')))).toEqual(['a']);
   });
 
-  it('have usage anywhere, of which the last counts (case 92)', () => {
+  it('uses the last usage, wherever it is (case 92)', () => {
     const usage = (output: number): string => `"usage":{"prompt_tokens":9,"completion_tokens":${output}}`;
     const stream = [
       chunk(`"choices":[{"delta":{"content":"a"}}],${usage(1)}`),
@@ -109,7 +109,7 @@ describe('streams of Chat Completions upstreams', () => {
     expect(answerOf(finish('stop') + DONE).usage).toBeUndefined();
   });
 
-  it('count a search that the answer cites, if one was asked for', () => {
+  it('counts a cited search if one was requested', () => {
     const cited = delta(
       '"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example","title":"A"}}]',
     );
@@ -122,13 +122,13 @@ describe('streams of Chat Completions upstreams', () => {
     expect(answerOf(stream, { content }).usage).not.toHaveProperty('toolUses');
   });
 
-  it('refuse in a part of its own (case 42)', () => {
+  it('emits refusals as a part (case 42)', () => {
     const stream = delta('"refusal":"I ca"') + delta('"refusal":"nnot."') + finish('stop') + DONE;
     expect(answerOf(stream)).toMatchObject({ parts: [{ kind: 'refusal', text: 'I cannot.' }], stop: 'refusal' });
   });
 });
 
-describe('thoughts of Chat Completions upstreams', () => {
+describe('Chat Completions reasoning decoding', () => {
   const thought = (text: string): ResponsePart => ({
     kind: 'reasoning',
     text,
@@ -140,11 +140,11 @@ describe('thoughts of Chat Completions upstreams', () => {
     ['"reasoning":"Hm."'],
     ['"reasoning_details":[{"type":"reasoning.text","text":"Hm."}]'],
     ['"reasoning":"Hm.","reasoning_details":[{"text":"Hm."}]'],
-  ])('stand under any of their names, and can be given back: %s (case 86)', (members) => {
+  ])('reads reasoning from any member, replayable: %s (case 86)', (members) => {
     expect(partsOf(delta(members) + delta('"content":"42"'))).toEqual([thought('Hm.'), { kind: 'text', text: '42' }]);
   });
 
-  it('may come behind a text, and within one chunk in front of it (case 86)', () => {
+  it('accepts reasoning after text, and before text in one chunk (case 86)', () => {
     const stream = delta('"content":"a"') + delta('"reasoning_content":"b","content":"c"');
     expect(partsOf(stream)).toEqual([{ kind: 'text', text: 'a' }, thought('b'), { kind: 'text', text: 'c' }]);
   });
@@ -153,7 +153,7 @@ describe('thoughts of Chat Completions upstreams', () => {
   const contents = (...pieces: readonly string[]): string =>
     pieces.map((piece) => delta(`"content":${JSON.stringify(piece)}`)).join('');
 
-  it('stand between tags, which may be cut, where the channel says so', () => {
+  it('extracts reasoning between tags, also split ones, if enabled', () => {
     const whole = '\n<think>Is 1 < 2? </thin No.</think>Yes.<think>';
     const parts = [thought('Is 1 < 2? </thin No.'), { kind: 'text', text: 'Yes.<think>' }];
     for (let cut = 0; cut <= whole.length; cut += 1) {
@@ -163,7 +163,7 @@ describe('thoughts of Chat Completions upstreams', () => {
     expect(saidIn(partsOf(contents(whole)))).toEqual([whole]);
   });
 
-  it('are cut where the answer is, and a text that only looks like a tag is one', () => {
+  it('truncates reasoning with the response; treats other tags as text', () => {
     expect(partsOf(contents('<think>Hm', '.</th'), SPLIT)).toEqual([thought('Hm.</th')]);
     for (const text of ['<thi', ' <b>', 'a<think>b</think>', '  ']) {
       expect(partsOf(contents(...text), SPLIT)).toEqual([{ kind: 'text', text }]);
@@ -171,25 +171,25 @@ describe('thoughts of Chat Completions upstreams', () => {
   });
 });
 
-describe('whole answers of Chat Completions upstreams', () => {
+describe('unstreamed Chat Completions responses', () => {
   const decodedWhole = (body: string, { content, target }: Setting = {}): CallResult =>
     upstream.decodeResponse(body, aContent(content), aTarget(target));
   const whole = (message: string, reason = '"stop"'): string =>
     `{"id":"x","choices":[{"index":0,"message":{"role":"assistant",${message}},"finish_reason":${reason}}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}}`;
 
-  it('say what a stream would', () => {
+  it('equal their streamed form', () => {
     const message = `"reasoning_content":"Hm.","content":"Hi","refusal":null,"tool_calls":[${call(0, 'a', 'f', '{}')},{"id":"b","type":"function","function":{"name":"g","arguments":{"y":2}}}]`;
     const result = decodedWhole(whole(message, '"tool_calls"'));
     expect(saidIn(result.parts)).toEqual(['Hm.', 'Hi', 'a f({})', 'b g({"y":2})']);
     expect(result).toMatchObject({ stop: 'tool_calls', usage: { input: 9, cacheRead: 4, output: 2 } });
   });
 
-  it('are whole without a reason to end', () => {
+  it('are complete without a finish reason', () => {
     expect(decodedWhole(whole('"content":"Hi"', 'null'))).toMatchObject({ parts: [{ text: 'Hi' }], stop: 'end' });
     expect(decodedWhole(whole('"content":null'))).toMatchObject({ parts: [], stop: 'end' });
   });
 
-  it('are errors when they say so, or say nothing (case 22)', () => {
+  it('throw when they are errors or empty (case 22)', () => {
     expect(() => decodedWhole('{"error":{"message":"Busy"}}')).toThrow('Busy');
     for (const body of ['Bad gateway', '[]', '{}', '{"choices":[]}']) {
       expect(refusalOf(() => decodedWhole(body))).toMatchObject({
@@ -200,7 +200,7 @@ describe('whole answers of Chat Completions upstreams', () => {
   });
 });
 
-describe('whatever Chat Completions upstreams say', () => {
+describe('any Chat Completions stream', () => {
   const odd = fc.jsonValue({ maxDepth: 2 });
   const orOdd = <T>(usual: fc.Arbitrary<T>): fc.Arbitrary<unknown> => fc.oneof({ weight: 9, arbitrary: usual }, odd);
   const fragment = fc.record(
@@ -248,7 +248,7 @@ describe('whatever Chat Completions upstreams say', () => {
     target: { flags: { thinkTagSplit: true } },
   };
 
-  it('is an answer that obeys the grammar of events', () => {
+  it('decodes to events that obey the grammar', () => {
     const property = fc.property(fc.array(answer, { maxLength: 8 }), (chunks) => {
       const stream = chunks.map((said) => `data: ${JSON.stringify(said)}\n\n`).join('');
       expect(eventsOf(stream + finish('stop') + DONE, setting).at(-1)).toEqual({ type: 'call-end' });

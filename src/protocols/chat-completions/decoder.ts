@@ -1,4 +1,4 @@
-import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type CallContent,
   type CallEvent,
@@ -6,17 +6,20 @@ import {
   classifyInnerError,
   dataKind,
   parseData,
-  ResultCollector,
   type SseEvent,
   type StreamDecoder,
   type UpstreamTarget,
+  parseResponse,
+  invalidResponse,
+  resultOf,
+  truncatedStream,
 } from '../contract/index.js';
 import { DecodedParts } from './decoded-parts.js';
 import { chatFlags } from './flags.js';
-import { chatUsageBeside } from './usage.js';
+import { chatUsage } from './usage.js';
 import { annotationsIn, callsIn, choiceOf, deltaOf, reasoningIn, stopReason, textIn } from './wire.js';
 
-/** Decodes responses of this protocol's many servers, tolerating what they omit, repeat or misname. */
+/** Decodes responses of many servers, tolerating what they omit, repeat or misname. */
 export class ChatDecoder implements StreamDecoder {
   private readonly parts: DecodedParts;
   private readonly thinkTags: ThinkTags | undefined;
@@ -56,18 +59,15 @@ export class ChatDecoder implements StreamDecoder {
   /** A finish reason without `[DONE]` is a complete response. */
   end(): readonly CallEvent[] {
     if (this.stage === 'over') return [];
-    if (this.stage !== 'stopped') {
-      const message = 'The upstream closed the stream before the response was complete.';
-      throw new AppError('upstream_truncated', message, { failover: true });
-    }
+    if (this.stage !== 'stopped') throw truncatedStream();
     this.stage = 'over';
     return [{ type: 'call-end' }];
   }
 
   /** An unstreamed response is a single complete chunk. */
-  whole(answer: JsonObject): readonly CallEvent[] {
-    const events = this.chunk(answer);
-    if (choiceOf(answer) === undefined) throw unusable('an empty response');
+  whole(response: JsonObject): readonly CallEvent[] {
+    const events = this.chunk(response);
+    if (choiceOf(response) === undefined) throw invalidResponse('an empty response');
     return this.stage === 'open' ? [...events, ...this.finish('stop')] : events;
   }
 
@@ -123,32 +123,15 @@ export class ChatDecoder implements StreamDecoder {
   private usage(chunk: JsonObject): CallEvent | undefined {
     const reported = isJsonObject(chunk['usage']) ? chunk['usage'] : undefined;
     const searched = this.maySearch && this.hasCited;
-    const usage = chatUsageBeside(reported, { serviceTier: chunk['service_tier'], searched });
+    const usage = chatUsage(reported, { serviceTier: chunk['service_tier'], searched });
     return usage && { type: 'usage-update', usage };
   }
 }
 
-/** An unstreamed response. @throws AppError when it is an error in disguise, or not a response */
+/** @throws AppError when it is an error in disguise, or not a response */
 export function decodeChatResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-  const decoder = new ChatDecoder(content, target);
-  const collector = new ResultCollector();
-  for (const event of decoder.whole(parseAnswer(body))) collector.next(event);
-  return collector.result;
+  return resultOf(new ChatDecoder(content, target).whole(parseResponse(body)));
 }
-
-function parseAnswer(body: string): JsonObject {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(body);
-  } catch (cause) {
-    throw unusable('a response that is not a JSON object', { cause });
-  }
-  if (!isJsonObject(answer)) throw unusable('a response that is not a JSON object');
-  return answer;
-}
-
-const unusable = (what: string, options?: ErrorOptions): AppError =>
-  new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true }, options);
 
 const OPENING = '<think>';
 const CLOSING = '</think>';
@@ -173,7 +156,6 @@ class ThinkTags {
     return this.stage === 'before' ? this.before() : this.thinking();
   }
 
-  /** The remaining text. */
   end(): Piece {
     const text = this.held;
     this.held = '';
@@ -181,27 +163,27 @@ class ThinkTags {
   }
 
   private before(): readonly Piece[] {
-    const begun = this.held.trimStart();
-    if (OPENING.startsWith(begun)) return [];
-    if (!begun.startsWith(OPENING)) return this.answer(this.held);
+    const text = this.held.trimStart();
+    if (OPENING.startsWith(text)) return [];
+    if (!text.startsWith(OPENING)) return this.content(this.held);
     this.stage = 'thinking';
-    this.held = begun.slice(OPENING.length);
+    this.held = text.slice(OPENING.length);
     return this.thinking();
   }
 
   private thinking(): readonly Piece[] {
     const end = this.held.indexOf(CLOSING);
     if (end !== -1) {
-      const thought: Piece = { kind: 'reasoning', text: this.held.slice(0, end) };
-      return [thought, ...this.answer(this.held.slice(end + CLOSING.length))];
+      const reasoning: Piece = { kind: 'reasoning', text: this.held.slice(0, end) };
+      return [reasoning, ...this.content(this.held.slice(end + CLOSING.length))];
     }
-    const kept = this.held.length - partialTag(this.held);
-    const thought: Piece = { kind: 'reasoning', text: this.held.slice(0, kept) };
-    this.held = this.held.slice(kept);
-    return [thought];
+    const safeEnd = this.held.length - partialTag(this.held);
+    const reasoning: Piece = { kind: 'reasoning', text: this.held.slice(0, safeEnd) };
+    this.held = this.held.slice(safeEnd);
+    return [reasoning];
   }
 
-  private answer(text: string): readonly Piece[] {
+  private content(text: string): readonly Piece[] {
     this.stage = 'answering';
     this.held = '';
     return [{ kind: 'text', text }];

@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto';
 import { conforming, type Effort, type NameRule, type UpstreamTarget } from '../contract/index.js';
 import { OUTPUT_LIMITS } from './head.js';
 
-// Capabilities of upstreams of this protocol. Defaults are what nearly all servers accept.
+// Capabilities of upstreams. Defaults are accepted by nearly all servers.
 
 type Flags = UpstreamTarget['flags'];
 
 export interface ChatFlags {
   readonly limitName: (typeof OUTPUT_LIMITS)[number];
-  /** Instructions have the role `developer`. */
   readonly developerRole: boolean;
-  /** Instructions may be within the conversation; otherwise they become tagged user text. */
+  /** Instructions within the conversation; otherwise they become tagged user text. */
   readonly midSystem: boolean;
   readonly customTools: boolean;
   readonly allowedTools: boolean;
@@ -18,13 +17,13 @@ export interface ChatFlags {
   readonly imageUrl: boolean;
   readonly audio: boolean;
   readonly topK: boolean;
-  /** `prompt_cache_key` and `verbosity` are known; many servers reject unknown members. */
+  /** Many servers reject `prompt_cache_key` and `verbosity`. */
   readonly cacheKey: boolean;
   readonly verbosity: boolean;
   /** `temperature`, `top_p` and the like are rejected. */
   readonly samplingFixed: boolean;
   readonly strictSchema: boolean;
-  /** Output schemas are supported; otherwise described. */
+  /** Output schemas; otherwise they are described. */
   readonly structuredOutput: boolean;
   readonly includeUsage: boolean;
   /** Placeholder for empty tool results. */
@@ -76,14 +75,14 @@ function replayedReasoning(flags: Flags): ChatFlags['replayedReasoning'] {
 
 /** Servers without efforts may reject requests with one. */
 function efforts(flags: Flags): readonly Effort[] {
-  const said = flags['efforts'];
-  if (Array.isArray(said)) return said.filter((effort) => typeof effort === 'string');
+  const configured = flags['efforts'];
+  if (Array.isArray(configured)) return configured.filter((effort) => typeof effort === 'string');
   return flags['reasoning'] === true ? DEFAULT_EFFORTS : [];
 }
 
 /** For tools and schemas. */
-export const TOOL_NAME: NameRule = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
-const TOOL_ID: NameRule = { maxLength: 64, odd: /[^\x21-\x7e]/g };
+export const TOOL_NAME: NameRule = { maxLength: 64, invalid: /[^A-Za-z0-9_-]/g };
+const TOOL_ID: NameRule = { maxLength: 64, invalid: /[^\x21-\x7e]/g };
 const NINE_ALPHANUMERICS = /^[A-Za-z0-9]{9}$/;
 
 const nineAlphanumerics = (id: string): string =>

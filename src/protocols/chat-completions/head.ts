@@ -26,7 +26,7 @@ export const INCLUDE_USAGE = 'stream_options.include_usage';
 /** Enables web search. */
 export const WEB_SEARCH = 'web_search_options';
 
-const MAX_ANSWERS = 128;
+const MAX_CHOICES = 128;
 const INTERESTS = interestsOf(CHAT_MEMBERS);
 const MEMBERS = new MemberReader(CHAT_MEMBERS);
 
@@ -42,7 +42,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit: readOutputLimit(fields),
-    answers: fields.optionalInteger('n', { min: 1, max: MAX_ANSWERS }) ?? 1,
+    choices: fields.optionalInteger('n', { min: 1, max: MAX_CHOICES }) ?? 1,
     effort: fields.optionalString('reasoning_effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
     affinity: cacheAffinityIn(fields, PROMPT_CACHE_KEY),
@@ -53,7 +53,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   };
 }
 
-/** The larger one if both are set, since upstreams differ. */
+/** The larger one, since upstreams differ. */
 function readOutputLimit(fields: JsonFields): number | undefined {
   const limits = OUTPUT_LIMITS.map((name) => fields.optionalInteger(name, { min: 0 })).filter(
     (limit) => limit !== undefined,

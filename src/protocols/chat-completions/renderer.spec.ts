@@ -1,8 +1,8 @@
 import { expectChatStream } from '../../../test/conformance/dialects/chat-completions/grammar.js';
 import { readData, readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked } from '../../../test/support/translations.js';
-import { type ResponsePart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
+import { type ResponsePart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './protocol.js';
 
 const protocol = new ChatCompletionsProtocol();
@@ -38,14 +38,14 @@ interface Choice {
 const choiceOf = (answer: CallResult, body?: object): Choice =>
   (whole(answer, body)['choices'] as readonly [Choice])[0];
 
-/** What the deltas of a stream say, in order. */
+/** Deltas of a stream, in order. */
 const deltas = (stream: string): unknown[] =>
   readData(stream).flatMap((chunk) =>
     chunk === '[DONE]' ? [] : (chunk['choices'] as { delta: unknown }[]).map(({ delta }) => delta),
   );
 
-describe('streams for Chat Completions clients', () => {
-  it('are the transcript of the specification, with usage (cases 7 and 28)', () => {
+describe('Chat Completions stream rendering', () => {
+  it("matches the specification's transcript, with usage (cases 7 and 28)", () => {
     const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true, ...ASKED }));
     const choice = (delta: string, finish = 'null'): string =>
       `data: ${P}"choices":[{"index":0,"delta":{${delta}},"logprobs":null,"finish_reason":${finish}}],"usage":null}\n\n`;
@@ -66,13 +66,13 @@ describe('streams for Chat Completions clients', () => {
     );
   });
 
-  it('say nothing of usage to who did not ask', () => {
+  it('omits usage unless requested', () => {
     expect(streamed(anAnswer([text('a')]))).not.toContain('usage');
     expect(streamed(anAnswer([text('a')]), { stream_options: { include_usage: false } })).not.toContain('usage');
     expectChatStream(readEvents(streamed(anAnswer([text('a')]))), false);
   });
 
-  it('number their calls from 0 and name each once (case 46)', () => {
+  it('numbers calls from 0 and names each once (case 46)', () => {
     const stream = streamed(anAnswer([text('a'), call('x', '{"a":1}'), call('y')], 'tool_calls'), ASKED);
     expectChatStream(readEvents(stream), true);
     expect(deltas(stream)).toEqual([
@@ -86,7 +86,7 @@ describe('streams for Chat Completions clients', () => {
     ]);
   });
 
-  it('have calls of freeform tools in their own form (case 62)', () => {
+  it('renders freeform calls in their own form (case 62)', () => {
     const freeform: ResponsePart = { kind: 'tool-call', id: 'x', name: 'exec', arguments: 'ls', isFreeform: true };
     expect(deltas(streamed(anAnswer([freeform], 'tool_calls'))).slice(1, 3)).toEqual([
       { tool_calls: [{ index: 0, id: 'x', type: 'custom', custom: { name: 'exec', input: '' } }] },
@@ -94,7 +94,7 @@ describe('streams for Chat Completions clients', () => {
     ]);
   });
 
-  it('have the legacy form for who asked in it, which has room for one call (case 65)', () => {
+  it('renders the legacy form, with one call, when requested (case 65)', () => {
     const stream = streamed(anAnswer([call('x', '{"a":1}'), call('y')], 'tool_calls'), LEGACY);
     expect(deltas(stream).slice(1)).toEqual([
       { function_call: { name: 'f', arguments: '' } },
@@ -105,7 +105,7 @@ describe('streams for Chat Completions clients', () => {
     expect(streamed(anAnswer([text('a')]), LEGACY)).toContain('"finish_reason":"stop"');
   });
 
-  it('show thoughts, refusals and citations (case 42)', () => {
+  it('renders reasoning, refusals and citations (case 42)', () => {
     const stream = streamed(
       anAnswer(
         [
@@ -135,15 +135,15 @@ describe('streams for Chat Completions clients', () => {
     ['context', 'length'],
     ['content_filter', 'content_filter'],
     ['tool_calls', 'tool_calls'],
-  ])('that stop for %s finish with "%s" (cases 33, 34, 41 and 43)', (stop, finish) => {
+  ])('maps the stop reason %s to "%s" (cases 33, 34, 41 and 43)', (stop, finish) => {
     expect(streamed(anAnswer([], stop))).toContain(`"finish_reason":"${finish}"`);
     const context = aRenderContext(protocol, HELLO);
     const answer = JSON.parse(protocol.renderResponse(anAnswer([], stop), context)) as { choices: [Choice] };
     expect(answer.choices[0].finish_reason).toBe(finish);
-    expect(context.losses.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
+    expect(context.warnings.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
   });
 
-  it('that fail have one frame more, and neither a reason nor the marker (case 98)', () => {
+  it('ends a failed stream with an error frame, without reason and marker (case 98)', () => {
     const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true }));
     renderer.next({ type: 'call-start' });
     const ending = renderer.fail(new AppError('upstream_truncated', 'The upstream closed the stream.'));
@@ -159,7 +159,7 @@ describe('streams for Chat Completions clients', () => {
     ]);
   });
 
-  it('keep every text as it is, in one line (case 54)', () => {
+  it('keeps every text unchanged on one line (case 54)', () => {
     const odd = 'a\r\n\u2028 "\\" é 😀 \ud800';
     const stream = streamed(anAnswer([text(odd)]));
     expect(deltas(stream)[1]).toEqual({ content: odd });
@@ -167,8 +167,8 @@ describe('streams for Chat Completions clients', () => {
   });
 });
 
-describe('whole answers for Chat Completions clients', () => {
-  it('have all that clients look for', () => {
+describe('unstreamed Chat Completions rendering', () => {
+  it('contains all members that clients require', () => {
     expect(whole(anAnswer([text('Hel'), text('lo')]))).toEqual({
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -192,7 +192,7 @@ describe('whole answers for Chat Completions clients', () => {
     });
   });
 
-  it('have a content of null only where something else is said (case 32)', () => {
+  it('has null content only if there is other output (case 32)', () => {
     expect(choiceOf(anAnswer([])).message['content']).toBe('');
     expect(choiceOf(anAnswer([call('x')], 'tool_calls')).message).toEqual({
       role: 'assistant',
@@ -207,7 +207,7 @@ describe('whole answers for Chat Completions clients', () => {
     });
   });
 
-  it('have thoughts beside the text, and calls in the form that was asked for (case 65)', () => {
+  it('renders reasoning, and calls in the requested form (case 65)', () => {
     const { message, finish_reason } = choiceOf(
       anAnswer([{ kind: 'reasoning', text: 'Hm.' }, call('x', '{"a":1}')], 'tool_calls'),
       LEGACY,
@@ -222,7 +222,7 @@ describe('whole answers for Chat Completions clients', () => {
     expect(finish_reason).toBe('function_call');
   });
 
-  it('keep arguments as they were written (cases 53 and 54)', () => {
+  it('keeps arguments as written (cases 53 and 54)', () => {
     const written = '{"n":9007199254740993,"q":"\\ud800", "cut":"';
     const { message } = choiceOf(anAnswer([call('x', written)], 'max_tokens'));
     expect(message['tool_calls']).toMatchObject([{ function: { arguments: written } }]);

@@ -29,15 +29,15 @@ interface Frame {
   readonly after: string;
 }
 
-/** Renders chunks. Within a part they differ only in the delta, so the JSON around it is built once. */
+/** Renders chunks. Within a part only the delta differs, so the JSON around it is built once. */
 export class ChatRenderer implements StreamRenderer {
   private readonly head: JsonObject;
-  /** A chunk before and after the members of its delta. */
+  /** JSON of a chunk around the members of its delta. */
   private readonly opening: string;
   private readonly closing: string;
   private readonly wantsUsage: boolean;
   private readonly isLegacy: boolean;
-  /** Of the current part; undefined if it is hidden. */
+  /** Undefined if the current part is hidden. */
   private frame: Frame | undefined;
   private calls = 0;
   private stop: StopReason = 'end';
@@ -138,11 +138,10 @@ export class ChatRenderer implements StreamRenderer {
 const piece = ({ before, after }: Frame, text: string): string =>
   sseText(undefined, before + JSON.stringify(text) + after);
 
-/** From the original request, which may be of another protocol. */
+/** The original request may be of another protocol. */
 const wantsUsage = ({ stream_options: options }: TreeObject): boolean =>
   isTreeObject(options) && options['include_usage'] === true;
 
-/** An unstreamed response as JSON. */
 export function renderChatResponse({ parts, stop, usage }: CallResult, context: RenderContext): string {
   const message = messageOf(parts, context);
   const finish_reason = finishReason(stop, context);
@@ -158,10 +157,10 @@ function messageOf(parts: readonly ResponsePart[], { request, content }: RenderC
   const calls = parts.filter((part) => part.kind === 'tool-call');
   const refusal = textOf(parts, 'refusal');
   const reasoning = content.reasoning.show === 'text' ? textOf(parts, 'reasoning') : '';
-  const isSilent = texts.length === 0 && (calls.length > 0 || refusal !== '');
+  const hasNoContent = texts.length === 0 && (calls.length > 0 || refusal !== '');
   return {
     role: 'assistant',
-    content: isSilent ? null : textOf(texts, 'text'),
+    content: hasNoContent ? null : textOf(texts, 'text'),
     refusal: refusal === '' ? null : refusal,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...annotationsOf(texts),
@@ -189,14 +188,10 @@ function toolCalls(calls: readonly ToolCallPart[]): JsonObject {
   };
 }
 
-/** The legacy form supports one call. */
 function legacyCall([call]: readonly ToolCallPart[]): JsonObject {
   return call === undefined ? {} : { function_call: { name: call.name, arguments: call.arguments } };
 }
 
-// Shared by unstreamed responses and chunks.
-
-/** Identical in all chunks of a response. */
 const responseHead = (call: Call, object: string): JsonObject => ({
   id: newResponseId(call, 'chatcmpl-'),
   object,
@@ -210,8 +205,8 @@ const annotationOf = ({ url, title }: Annotation): JsonObject => ({
   url_citation: { start_index: 0, end_index: 0, url, title },
 });
 
-function finishReason(stop: StopReason, { request, losses }: RenderContext): string {
-  if (stop === 'pause') losses.warn('paused', 'finish_reason');
+function finishReason(stop: StopReason, { request, warnings }: RenderContext): string {
+  if (stop === 'pause') warnings.warn('paused', 'finish_reason');
   return stop === 'tool_calls' && isLegacy(request) ? 'function_call' : FINISH_REASONS[stop];
 }
 

@@ -1,10 +1,10 @@
 import type { CallContent, Tool, ToolChoice, TreeObject, TreeReader } from '../contract/index.js';
 
-/** Whether the request uses legacy functions, and needs such a response. */
+/** Legacy functions need a legacy response. */
 export const isLegacy = ({ functions, tools }: TreeObject): boolean =>
   Array.isArray(functions) && !Array.isArray(tools);
 
-/** Tools and tool choice. @throws AppError naming the member */
+/** @throws AppError naming the member */
 export function readRequestedTools(request: TreeReader): Pick<CallContent, 'tools' | 'toolChoice' | 'parallelTools'> {
   const tools = [
     ...request.children('tools').map(readTool),
@@ -12,7 +12,6 @@ export function readRequestedTools(request: TreeReader): Pick<CallContent, 'tool
   ];
   const known = new Set(tools.map(({ name }) => name));
   const toolChoice = request.has('tool_choice') ? readChoice(request, known) : readLegacyChoice(request, known);
-  // The legacy form supports one call.
   const parallelTools = request.has('functions') ? false : request.boolean('parallel_tool_calls');
   return { tools, toolChoice, parallelTools };
 }

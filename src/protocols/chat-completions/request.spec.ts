@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
-import { type CallContent, TranslationWarnings, type Part } from '../contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
+import { type CallContent, TranslationWarnings, type Part } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './protocol.js';
 
 const protocol = new ChatCompletionsProtocol();
@@ -15,8 +15,8 @@ const refused = (body: object): unknown => refusalOf(() => parsed(body)).details
 const text = (said: string): Part => ({ kind: 'text', text: said });
 const PNG = 'data:image/png;base64,iVBORw0=';
 
-describe('Chat Completions requests as content', () => {
-  it('have the settings that mean the same elsewhere', () => {
+describe('Chat Completions request parsing', () => {
+  it('parses settings', () => {
     const content = parsed({
       max_tokens: 100,
       temperature: 0,
@@ -51,7 +51,7 @@ describe('Chat Completions requests as content', () => {
     expect(content.sampling.logitBias?.text).toBe('{"5":-100}');
   });
 
-  it('lose what an assistant has shown, by name (case 77)', () => {
+  it('drops assistant images with a warning (case 77)', () => {
     const shown = {
       role: 'assistant',
       content: [
@@ -59,13 +59,13 @@ describe('Chat Completions requests as content', () => {
         { type: 'text', text: 'b' },
       ],
     };
-    const losses = new TranslationWarnings(false);
-    const { turns } = contentOf(protocol, { model: 'm', messages: [HELLO, shown] }, losses);
+    const warnings = new TranslationWarnings(false);
+    const { turns } = contentOf(protocol, { model: 'm', messages: [HELLO, shown] }, warnings);
     expect(turns[1]).toEqual({ role: 'assistant', parts: [text('b')] });
-    expect(losses.header).toBe('unsupported_content:messages[1].content');
+    expect(warnings.header).toBe('unsupported_content:messages[1].content');
   });
 
-  it('take null for what is not there, and pass over what they do not know (case 72)', () => {
+  it('treats null as absent and ignores unknown members (case 72)', () => {
     const nothing = [
       'stop',
       'tools',
@@ -99,7 +99,7 @@ describe('Chat Completions requests as content', () => {
       { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'x' } }] }] },
       'messages[0].content[0].file.file_id',
     ],
-  ])('refuse what no other dialect has: %j', (body, param) => {
+  ])('rejects what no other protocol supports: %j', (body, param) => {
     expect(refused(body)).toEqual({ param, fault: 'unsupported_parameter' });
   });
 
@@ -138,11 +138,11 @@ describe('Chat Completions requests as content', () => {
       { messages: [HELLO, { role: 'assistant', tool_calls: [{ id: 'a', function: {} }] }] },
       'messages[1].tool_calls[0].function.name',
     ],
-  ])('name what is not as it must be (case 72): %j', (body, param) => {
+  ])('names malformed members: %j (case 72)', (body, param) => {
     expect(refused(body)).toEqual({ param, fault: 'invalid_value' });
   });
 
-  it('are refused by name or understood, whatever they hold (case 72)', () => {
+  it('parses or rejects any input by name (case 72)', () => {
     const odd = fc.jsonValue({ maxDepth: 3 });
     const types = fc.constantFrom('text', 'image_url', 'file', 'function', 'custom');
     const objects = fc.array(
@@ -173,7 +173,7 @@ describe('Chat Completions requests as content', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('have instructions in front and within the conversation (case 74)', () => {
+  it('parses leading and mid-conversation instructions (case 74)', () => {
     const { lead, turns } = parsed({
       messages: [
         {
@@ -195,7 +195,7 @@ describe('Chat Completions requests as content', () => {
     ]);
   });
 
-  it('join what one side says in several messages (case 73)', () => {
+  it('merges adjacent messages of the same role (case 73)', () => {
     const messages = [
       HELLO,
       { role: 'user', name: 'u', content: 'World' },
@@ -208,7 +208,7 @@ describe('Chat Completions requests as content', () => {
     ]);
   });
 
-  it('have images, sounds and files of users', () => {
+  it('parses images, audio and files of users', () => {
     const content = [
       { type: 'image_url', image_url: { url: PNG, detail: 'low' } },
       { type: 'image_url', image_url: { url: 'https://a.example/b.png' }, cache_control: { type: 'ephemeral' } },
@@ -226,7 +226,7 @@ describe('Chat Completions requests as content', () => {
     ]);
   });
 
-  it('have calls and their results, which may hold images', () => {
+  it('parses calls and results, which may contain images', () => {
     const calls = [
       { id: 'a', type: 'function', function: { name: 'f', arguments: '{"n":9007199254740993}' } },
       { id: 'b', function: { name: 'f', arguments: '' } },
@@ -249,7 +249,7 @@ describe('Chat Completions requests as content', () => {
     ]);
   });
 
-  it('have calls of the legacy form, whose results go by the name (case 65)', () => {
+  it('parses legacy calls, matching results by name (case 65)', () => {
     const call = { name: 'f', arguments: '{}' };
     const result = (content: string): object => ({ role: 'function', name: 'f', content });
     const messages = [
@@ -274,7 +274,7 @@ describe('Chat Completions requests as content', () => {
   });
 });
 
-describe('tools of Chat Completions requests', () => {
+describe('Chat Completions tool parsing', () => {
   const tools = [
     { type: 'function', function: { name: 'f', description: 'F.', parameters: null, strict: true } },
     {
@@ -284,12 +284,12 @@ describe('tools of Chat Completions requests', () => {
     { type: 'custom', custom: { name: 'free', format: { type: 'text' } } },
   ];
 
-  it('keep the text of their schemas (cases 2 and 59)', () => {
+  it('keeps schemas as text (cases 2 and 59)', () => {
     const json = `{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":{ "10":1.0,"2":9007199254740993 }}}]}`;
     expect(contentOf(protocol, json).tools[0]?.schema?.text).toBe('{ "10":1.0,"2":9007199254740993 }');
   });
 
-  it('are functions, or take any text', () => {
+  it('parses functions and freeform tools', () => {
     expect(parsed({ tools }).tools).toEqual([
       { name: 'f', description: 'F.', schema: undefined, strict: true, path: 'tools[0]' },
       {
@@ -321,12 +321,12 @@ describe('tools of Chat Completions requests', () => {
       },
       { mode: 'required', allowed: ['exec'] },
     ],
-  ])('may be chosen by %j (cases 56 and 58)', (tool_choice, toolChoice) => {
+  ])('parses the choice %j (cases 56 and 58)', (tool_choice, toolChoice) => {
     expect(parsed({ tools, tool_choice }).toolChoice).toEqual(toolChoice);
   });
 });
 
-describe('formats of Chat Completions requests', () => {
+describe('Chat Completions format parsing', () => {
   it.each([
     [{ type: 'text' }, { kind: 'text' }],
     [{ type: 'json_object' }, { kind: 'json' }],
@@ -335,7 +335,7 @@ describe('formats of Chat Completions requests', () => {
       { type: 'json_schema', json_schema: { name: 'a', strict: true, schema: { type: 'object' } } },
       { kind: 'schema', name: 'a', strict: true, schema: { text: '{"type":"object"}' } },
     ],
-  ])('are %j (case 118)', (response_format, format) => {
+  ])('parses %j (case 118)', (response_format, format) => {
     expect(parsed({ response_format }).format).toMatchObject(format);
   });
 });

@@ -5,7 +5,7 @@ import {
   type FilePart,
   type ImagePart,
   malformed,
-  notTranslatable,
+  unsupported,
   openAiFormat,
   openAiSchema,
   type OutputFormat,
@@ -24,16 +24,16 @@ import {
 import { OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
 import { readRequestedTools } from './request-tools.js';
 
-/** Objects kept as text: of tools, of a format, `logit_bias`. */
+/** Of tools, of a format, `logit_bias`. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema', 'logit_bias']);
 
 const MAX_LOGPROBS = 20;
 
-/** Parses a request. @throws AppError invalid_request naming the member */
-export function parseChatRequest(request: TreeObject, { losses }: ParseContext): CallContent {
+/** @throws AppError invalid_request naming the member */
+export function parseChatRequest(request: TreeObject, { warnings }: ParseContext): CallContent {
   const reader = new TreeReader(request);
-  refuseUntranslatable(reader);
-  const { lead, turns } = readConversation(reader.children('messages'), losses);
+  rejectUnsupported(reader);
+  const { lead, turns } = readConversation(reader.children('messages'), warnings);
   if (!turns.some(({ role }) => role === 'user')) throw malformed('messages', 'must contain user content');
   return {
     lead,
@@ -52,10 +52,10 @@ export function parseChatRequest(request: TreeObject, { losses }: ParseContext):
   };
 }
 
-function refuseUntranslatable(reader: TreeReader): void {
-  if ((reader.integer('n') ?? 1) > 1) throw notTranslatable('n', 'must be 1: this upstream returns a single choice');
+function rejectUnsupported(reader: TreeReader): void {
+  if ((reader.integer('n') ?? 1) > 1) throw unsupported('n', 'must be 1: this upstream returns a single choice');
   if (reader.strings('modalities').includes('audio') || reader.has('audio')) {
-    throw notTranslatable(
+    throw unsupported(
       reader.has('audio') ? 'audio' : 'modalities',
       'requests audio, which this upstream does not support',
     );
@@ -63,7 +63,7 @@ function refuseUntranslatable(reader: TreeReader): void {
   const policy = reader.child('moderation')?.child('policy');
   for (const side of ['input', 'output']) {
     if (policy?.child(side)?.string('mode') !== 'block') continue;
-    throw notTranslatable(`moderation.policy.${side}.mode`, 'cannot be "block": this upstream has no moderation');
+    throw unsupported(`moderation.policy.${side}.mode`, 'cannot be "block": this upstream has no moderation');
   }
 }
 
@@ -98,9 +98,8 @@ const readFormat = (reader: TreeReader): OutputFormat =>
     (format) => openAiSchema(format.requiredChild('json_schema')) ?? { kind: 'json' },
   );
 
-/** Parses the conversation. @throws AppError invalid_request naming the member */
-function readConversation(messages: readonly TreeReader[], losses: TranslationWarnings): ConversationBuilder {
-  const reader = new MessageReader(losses);
+function readConversation(messages: readonly TreeReader[], warnings: TranslationWarnings): ConversationBuilder {
+  const reader = new MessageReader(warnings);
   for (const message of messages) reader.read(message);
   return reader.conversation;
 }
@@ -114,19 +113,19 @@ class MessageReader {
   private readonly legacyIds = new Map<string, string>();
   private legacyCalls = 0;
 
-  constructor(private readonly losses: TranslationWarnings) {}
+  constructor(private readonly warnings: TranslationWarnings) {}
 
   read(message: TreeReader): void {
     switch (message.word('role')) {
       case 'system':
       case 'developer':
-        for (const { text } of readContent(message, 'text')) this.conversation.instruct(text);
+        for (const { text } of readContent(message, 'text')) this.conversation.addInstruction(text);
         return;
       case 'user':
-        this.conversation.say('user', readContent(message, 'image', 'audio', 'file'));
+        this.conversation.addTurn('user', readContent(message, 'image', 'audio', 'file'));
         return;
       case 'assistant':
-        this.conversation.say('assistant', this.assistantParts(message));
+        this.conversation.addTurn('assistant', this.assistantParts(message));
         return;
       case 'tool':
         this.result(message, message.word('tool_call_id'));
@@ -141,7 +140,7 @@ class MessageReader {
 
   private assistantParts(message: TreeReader): readonly Part[] {
     // Audio output is stored at its vendor.
-    if (message.has('audio')) throw notTranslatable(message.pathOf('audio'), 'is stored with another vendor');
+    if (message.has('audio')) throw unsupported(message.pathOf('audio'), 'is stored with another vendor');
     const refusal = message.string('refusal') ?? '';
     const legacy = message.child('function_call');
     return [
@@ -155,9 +154,9 @@ class MessageReader {
   /** Images in assistant messages are dropped. */
   private assistantContent(message: TreeReader): readonly Part[] {
     return readContent(message, 'refusal', 'image', 'audio', 'file').filter((part) => {
-      const isSaid = part.kind === 'text' || part.kind === 'refusal';
-      if (!isSaid) this.losses.warn('unsupported_content', message.pathOf('content'));
-      return isSaid;
+      const isSupported = part.kind === 'text' || part.kind === 'refusal';
+      if (!isSupported) this.warnings.warn('unsupported_content', message.pathOf('content'));
+      return isSupported;
     });
   }
 
@@ -188,7 +187,7 @@ class MessageReader {
     // Not in the specification, but clients send images here.
     const parts = readContent(message, 'image', 'file').filter((part) => part.kind !== 'text' || part.text !== '');
     const isFreeform = this.freeform.has(id) || undefined;
-    this.conversation.say('user', [{ kind: 'tool-result', id, parts, isError: false, isFreeform }]);
+    this.conversation.addTurn('user', [{ kind: 'tool-result', id, parts, isError: false, isFreeform }]);
   }
 }
 
@@ -200,7 +199,6 @@ function functionCall(id: string, call: TreeReader): ToolCallPart {
 /** Parts of a message's `content`. */
 type ContentPart = TextPart | ImagePart | AudioPart | FilePart | RefusalPart;
 
-/** By part `type`. */
 const READERS = new Map<string, (part: TreeReader) => ContentPart>([
   ['text', (part) => ({ kind: 'text', text: part.string('text') ?? '' })],
   ['refusal', (part) => ({ kind: 'refusal', text: part.string('refusal') ?? '' })],
@@ -209,10 +207,7 @@ const READERS = new Map<string, (part: TreeReader) => ContentPart>([
   ['file', (part) => readFile(part.requiredChild('file'))],
 ]);
 
-/**
- * The parts of a message; none if null.
- * @param kinds allowed kinds besides text
- */
+/** @param kinds allowed kinds besides text */
 function readContent<Kind extends ContentPart['kind']>(
   message: TreeReader,
   ...kinds: readonly Kind[]
@@ -241,7 +236,7 @@ const readAudio = (audio: TreeReader): AudioPart => ({
 });
 
 function readFile(file: TreeReader): FilePart {
-  if (file.has('file_id')) throw notTranslatable(file.pathOf('file_id'), 'refers to a file stored with another vendor');
+  if (file.has('file_id')) throw unsupported(file.pathOf('file_id'), 'refers to a file stored with another vendor');
   const data = file.word('file_data');
   // Bare base64 has no media type; PDF is the only common one.
   const source = sourceOf(data) ?? { from: 'data', mediaType: 'application/pdf', base64: data };

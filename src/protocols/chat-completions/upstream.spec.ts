@@ -9,20 +9,20 @@ const upstream = new ChatCompletionsUpstream();
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
   Buffer.concat(upstream.verbatim.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
 
-describe('requests to Chat Completions upstreams', () => {
-  it('leaves everything unknown as it is (case 1)', () => {
+describe('verbatim Chat Completions requests', () => {
+  it('leaves unknown members unchanged (case 1)', () => {
     const json =
       '{"model":"m","messages":[{"role":"user","content":[{"type":"hologram","x":{"y":null}}],"future":1}],"tools":[{"type":"telepathy"}],"unknown":{"nested":[]}}';
     expect(rewritten(json)).toBe(json);
   });
 
-  it('does not touch numbers, spaces or the order of keys (case 2)', () => {
+  it('leaves numbers, spaces and key order unchanged (case 2)', () => {
     const json =
       '{ "model" : "alias",\n "messages":[],"big":9007199254740993,"one":1.0,"hundred":1e2,"tools":[{"parameters":{"10":1,"2":2}}] }';
     expect(rewritten(json, { model: 'm' })).toBe(json.replace('"alias"', '"m"'));
   });
 
-  it('changes the model and nothing else (case 5)', () => {
+  it('only replaces the model (case 5)', () => {
     const json =
       '{"messages":[{"role":"user","content":"model alias, \\"model\\":\\"alias\\""}],"mod\\u0065l":"alias"}';
     expect(rewritten(json, { model: 'vendor/m "1"' })).toBe(
@@ -51,11 +51,11 @@ describe('requests to Chat Completions upstreams', () => {
       '{"model":"m","messages":[],"stream":true,"stream_options":{"include_obfuscation":false}}',
       '{"model":"m","messages":[],"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}}',
     ],
-  ])('asks for the usage of a stream (case 6): %s', (json, expected) => {
+  ])('requests usage of a stream: %s (case 6)', (json, expected) => {
     expect(rewritten(json)).toBe(expected);
   });
 
-  it('leaves a request alone that asks for usage (case 7), does not stream, or goes where nobody knows the option', () => {
+  it('does not request usage if already requested, unstreamed or unsupported (case 7)', () => {
     const asking = '{"model":"m","messages":[],"stream":true,"stream_options":{"include_usage":true}}';
     expect(rewritten(asking)).toBe(asking);
     expect(rewritten('{"model":"m","messages":[]}')).toBe('{"model":"m","messages":[]}');
@@ -86,7 +86,7 @@ describe('requests to Chat Completions upstreams', () => {
     expect(rewritten(json, { outputLimit: 20, flags })).toBe(expected);
   });
 
-  it('sends nothing of the client but what is named', () => {
+  it('forwards only named client headers', () => {
     const headers = { authorization: 'Bearer sk-client', cookie: 'a=b', 'openai-beta': 'x=1', 'x-stainless-os': 'y' };
     const sent = upstream.verbatim.rewriteRequest(
       aCall(protocol, '{"model":"m","messages":[]}', { headers, query: 'beta=true' }),
@@ -101,11 +101,11 @@ describe('requests to Chat Completions upstreams', () => {
   });
 });
 
-describe('whole answers of Chat Completions upstreams', () => {
+describe('unstreamed Chat Completions metering', () => {
   const call = aCall(protocol, '{"model":"m","messages":[]}');
   const signals = (json: string): unknown => upstream.verbatim.meterResponse(call, Buffer.from(json));
 
-  it('are read for usage', () => {
+  it('reads usage', () => {
     const json =
       '{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"length"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":1},"completion_tokens_details":{"reasoning_tokens":1}}}';
     expect(signals(json)).toEqual([
@@ -113,18 +113,18 @@ describe('whole answers of Chat Completions upstreams', () => {
     ]);
   });
 
-  it('are counted when they report nothing', () => {
+  it('estimates unreported output', () => {
     expect(signals('{"choices":[{"message":{"content":"twelve bytes"},"finish_reason":"stop"}],"usage":null}')).toEqual(
       [{ type: 'output', text: 'twelve bytes', units: expect.closeTo(3, 0) as number }],
     );
   });
 
-  it('count what was cached once, whatever the upstream means by prompt tokens', () => {
+  it('counts cached tokens once, whatever the upstream includes in prompt tokens', () => {
     const json = '{"usage":{"prompt_tokens":2,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":100}}}';
     expect(signals(json)).toMatchObject([{ usage: { input: 102, cacheRead: 100 } }]);
   });
 
-  it('are errors when they say so (case 22)', () => {
+  it('throws on errors (case 22)', () => {
     expect(() => signals('{"error":{"message":"Busy"}}')).toThrow('Busy');
     expect(() => signals('Bad gateway')).toThrow('not a JSON object');
   });

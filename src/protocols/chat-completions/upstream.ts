@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { AppError } from '../../platform/shared/index.js';
 import {
-  type BuildContext,
   type CallContent,
-  type CallResult,
   classifyUpstream,
   idOf,
   modelListing,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
-  type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../contract/index.js';
@@ -26,27 +22,18 @@ import { ChatCompletionsVerbatim } from './verbatim.js';
 export class ChatCompletionsUpstream implements UpstreamAdapter {
   readonly id = CHAT_COMPLETIONS;
   readonly provider = 'openai';
-  readonly usualAuth = 'bearer';
+  readonly defaultAuth = 'bearer';
   readonly verbatim = new ChatCompletionsVerbatim();
   readonly modelListing = modelListing({ list: 'data', nameOf: idOf });
-
-  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
-    return buildChatRequest(context, target);
-  }
-
-  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-    return decodeChatResponse(body, content, target);
-  }
+  readonly buildRequest = buildChatRequest;
+  readonly decodeResponse = decodeChatResponse;
+  readonly classifyError = classifyUpstream;
 
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
     return new ChatDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
-    return smallestRequest(PATH, { model, messages: [{ role: 'user', content: 'Hi' }] });
-  }
-
-  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-    return classifyUpstream(status, headers, body);
+  probeRequest(model: string): UpstreamRequest {
+    return jsonProbe(PATH, { model, messages: [{ role: 'user', content: 'Hi' }] });
   }
 }

@@ -1,4 +1,4 @@
-import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
   type CallHead,
@@ -23,19 +23,20 @@ import {
   SplicedBody,
   type SseEvent,
   type StreamMeter,
-  truncated,
+  truncatedStream,
   upstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
+  objectsIn,
 } from '../contract/index.js';
 import { PATH } from './build.js';
 import { limitName } from './flags.js';
 import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
-import { chatUsageBeside, cites } from './usage.js';
+import { chatUsage, cites } from './usage.js';
 
-const ANSWER = jsonInterests('usage', 'service_tier', 'model', 'error');
+const RESPONSE = jsonInterests('usage', 'service_tier', 'model', 'error');
 
 /** Chat Completions for its own clients. */
 export class ChatCompletionsVerbatim implements VerbatimLane {
@@ -54,9 +55,9 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const fields = readResponseFields(body, ANSWER);
+    const fields = readResponseFields(body, RESPONSE);
     const searched = head.fields.has(WEB_SEARCH) && cites(latin1(body));
-    const usage = chatUsageBeside(fields.object('usage'), {
+    const usage = chatUsage(fields.object('usage'), {
       serviceTier: fields.value('service_tier'),
       searched,
       ...servedByIn(head, fields.value('model')),
@@ -65,7 +66,7 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
   }
 }
 
-/** Streams report usage only on request. If the client did not request it, it is hidden. */
+/** Streams report usage only on request. It is hidden unless the client requested it. */
 function usageEdits({ head: { stream, fields } }: Call, target: UpstreamTarget): readonly JsonEdit[] {
   if (!stream || target.flags['includeUsage'] === false) return [];
   const options = fields.field('stream_options');
@@ -80,11 +81,11 @@ function usageEdits({ head: { stream, fields } }: Call, target: UpstreamTarget):
 /** Lowers the client's limits, or sets one under the upstream's name. */
 function limitEdits({ head: { fields } }: Call, { outputLimit, flags }: UpstreamTarget): readonly JsonEdit[] {
   if (outputLimit === undefined) return [];
-  const given = OUTPUT_LIMITS.filter((name) => fields.has(name));
-  if (given.length === 0) {
+  const present = OUTPUT_LIMITS.filter((name) => fields.has(name));
+  if (present.length === 0) {
     return [fields.assign(limitName(flags), String(outputLimit))];
   }
-  return given
+  return present
     .filter((name) => Number(fields.value(name)) > outputLimit)
     .map((name) => fields.assign(name, String(outputLimit)));
 }
@@ -94,7 +95,7 @@ const DELTA = new MemberFinder('delta');
 const NOTABLE = new MemberFinder('usage', 'finish_reason', 'error');
 const TOOL_CALLS = new MemberFinder('tool_calls');
 const OTHER_CONTENT = new MemberFinder('function_call', 'audio');
-/** Members with output, official and common extensions. */
+/** Members with output, including common extensions. */
 const TEXTS = new MemberFinder('content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input');
 const INDEX = new MemberFinder('index');
 
@@ -104,11 +105,11 @@ const DONE = Buffer.from('data: [DONE]\n\n');
 
 /** Meters chunks and hides usage that only the relay requested. */
 export class ChatCompletionsMeter implements StreamMeter {
-  readonly #answers: number;
+  readonly #choices: number;
   readonly #usageWanted: boolean;
   /** Indexes of finished choices. */
   readonly #finished = new Set<unknown>();
-  /** Whether web search is enabled; otherwise citations are not searched. */
+  /** Otherwise citations are not searched. */
   readonly #mayCite: boolean;
   readonly #head: CallHead;
   #cited = false;
@@ -117,14 +118,14 @@ export class ChatCompletionsMeter implements StreamMeter {
 
   constructor({ head }: Call) {
     this.#head = head;
-    this.#answers = head.answers;
+    this.#choices = head.choices;
     this.#mayCite = head.fields.has(WEB_SEARCH);
     this.#usageWanted = head.fields.isTrue(INCLUDE_USAGE);
   }
 
   /** All choices have a finish reason, even without `[DONE]`. */
   get complete(): boolean {
-    return this.#over || this.#finished.size >= this.#answers;
+    return this.#over || this.#finished.size >= this.#choices;
   }
 
   get closed(): boolean {
@@ -132,7 +133,7 @@ export class ChatCompletionsMeter implements StreamMeter {
   }
 
   end(): MeterReading {
-    if (!this.complete) throw truncated();
+    if (!this.complete) throw truncatedStream();
     return { signals: [], last: true, replacement: DONE };
   }
 
@@ -152,10 +153,7 @@ export class ChatCompletionsMeter implements StreamMeter {
   }
 
   #done(): MeterReading {
-    if (this.#finished.size === 0) {
-      const message = 'The upstream closed the stream before the response was complete.';
-      throw new AppError('upstream_truncated', message, { failover: true });
-    }
+    if (this.#finished.size === 0) throw truncatedStream();
     this.#over = true;
     return { signals: [], last: true };
   }
@@ -168,11 +166,11 @@ export class ChatCompletionsMeter implements StreamMeter {
     const chunk = parseData(event);
     if (chunk === undefined) return HIDDEN;
     throwIfError(chunk, event);
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
+    const choices = objectsIn(chunk['choices']);
     for (const choice of choices) this.#finish(choice);
     const reported = isJsonObject(chunk['usage']) ? chunk['usage'] : undefined;
     const served = servedByIn(this.#head, chunk['model']);
-    const usage = chatUsageBeside(reported, { serviceTier: chunk['service_tier'], searched: this.#cited, ...served });
+    const usage = chatUsage(reported, { serviceTier: chunk['service_tier'], searched: this.#cited, ...served });
     if (usage !== undefined) signals.push({ type: 'usage', usage });
     if (this.#usageWanted || !chunk['usage']) return { signals, last: false };
     return { signals, last: false, replacement: choices.length === 0 ? NO_BYTES : withoutUsage(event) };
@@ -185,7 +183,7 @@ export class ChatCompletionsMeter implements StreamMeter {
       this.#begun = true;
       signals.push({ type: 'content' });
     }
-    if (written !== '') signals.push(outputOf(written, this.#answers === 1 ? undefined : laneOf(text)));
+    if (written !== '') signals.push(outputOf(written, this.#choices === 1 ? undefined : laneOf(text)));
     return signals;
   }
 
@@ -210,7 +208,6 @@ function throwIfError(chunk: JsonObject, event: SseEvent): void {
   if (error) throw classifyInnerError({ error });
 }
 
-/** The chunk with its usage replaced by null. */
 function withoutUsage(event: SseEvent): Uint8Array {
   const data = Buffer.from(event.data);
   const edited = splice(data, [readResponseFields(data, USAGE).assign('usage', 'null')]);

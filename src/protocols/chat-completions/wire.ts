@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { type Annotation, objectIn, type StopReason } from '../contract/index.js';
+import { type Annotation, objectIn, type StopReason, objectsIn, stringOf } from '../contract/index.js';
 
-// Reads pieces of responses in all known server variants.
+// Reads responses in all known server variants.
 
 /** A fragment of a tool call; missing members are empty. */
 export interface CallFragment {
-  /** The upstream's index. */
   readonly index: number | undefined;
   /** Position in the list, used without an index. */
   readonly position: number;
@@ -16,14 +15,14 @@ export interface CallFragment {
   readonly isCustom: boolean;
 }
 
-/** The choice of a chunk, of which there is at most one. */
+/** Only one choice is requested. */
 export const choiceOf = (chunk: JsonObject): JsonObject | undefined =>
   objectsIn(chunk['choices']).find(({ index }) => (index ?? 0) === 0);
 
 /** The delta, or the whole message if unstreamed. */
 export function deltaOf({ delta, message }: JsonObject): JsonObject {
-  const said = delta ?? message;
-  return isJsonObject(said) ? said : {};
+  const value = delta ?? message;
+  return isJsonObject(value) ? value : {};
 }
 
 /** A string, or the strings of a list of parts. */
@@ -31,7 +30,7 @@ export const textIn = (value: unknown): string =>
   typeof value === 'string'
     ? value
     : objectsIn(value)
-        .map(({ text }) => (typeof text === 'string' ? text : ''))
+        .map(({ text }) => stringOf(text))
         .join('');
 
 /** Reasoning has no official name; servers that use both repeat the same text. */
@@ -55,7 +54,7 @@ export function callsIn(delta: JsonObject): readonly CallFragment[] {
 
 function toolCall(call: JsonObject, position: number): CallFragment {
   const index = typeof call['index'] === 'number' ? call['index'] : undefined;
-  const place = { index, position, id: stringIn(call['id']) };
+  const place = { index, position, id: stringOf(call['id']) };
   const { custom } = call;
   if (isJsonObject(custom)) return fragmentOf(custom, { ...place, isCustom: true });
   return fragmentOf(objectIn(call, 'function'), { ...place, isCustom: false });
@@ -65,16 +64,11 @@ function fragmentOf(
   { name, arguments: written, input }: JsonObject,
   place: Omit<CallFragment, 'name' | 'text'>,
 ): CallFragment {
-  const said = place.isCustom ? input : written;
+  const value = place.isCustom ? input : written;
   // Some servers send arguments as an object.
-  return { ...place, name: stringIn(name), text: isJsonObject(said) ? JSON.stringify(said) : stringIn(said) };
+  return { ...place, name: stringOf(name), text: isJsonObject(value) ? JSON.stringify(value) : stringOf(value) };
 }
 
-const stringIn = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
-
-/** Finish reasons in this protocol. */
 export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   end: 'stop',
   stop_sequence: 'stop',
@@ -86,7 +80,6 @@ export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** What a response contained. */
 interface Seen {
   readonly hasCalls: boolean;
   readonly hasRefused: boolean;

@@ -2,13 +2,11 @@ import type { Buffer } from 'node:buffer';
 import type { DeclaredMedia } from './declared-media.js';
 import { MAX_WEIGHED_BYTES, maxTokensIn } from './token-estimate.js';
 
-/** Size of a request, for estimating its prompt. */
+/** Size of a request. */
 export interface BodySize {
-  /** Of the whole body. */
   readonly bytes: number;
   /** Bytes of encoded images, audio and files, which are not text. */
   readonly encodedBytes: number;
-  /** Inline or by reference. */
   readonly images: number;
   /** Upper bound of the text's tokens; absent: half of its bytes. */
   readonly maxTextTokens?: number;
@@ -20,7 +18,7 @@ export interface BodySize {
   readonly cacheLifetime?: '5m' | '1h';
 }
 
-/** Weighs at most `MAX_WEIGHED_BYTES` of text in total. @param media ordered by position */
+/** @param media ordered by position */
 export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: number): BodySize {
   let encodedBytes = 0;
   let maxTextTokens = 0;
@@ -42,11 +40,10 @@ export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: nu
 }
 
 /**
- * The bytes of a request. They may be dropped once no other channel can respond: a response may take half an hour, and
- * a prompt 60 MB.
+ * The bytes of a request. Dropped once no other channel can respond: responses take up to half an hour, and prompts up
+ * to 60 MB.
  */
 export interface CallBody {
-  /** All bytes in one buffer. */
   readonly bytes: Buffer;
   /**
    * Reserves memory for derived data, until called again or the body is dropped. Absent where memory is not limited.
@@ -58,9 +55,9 @@ export interface CallBody {
   readonly countable?: Buffer | PromptSample | undefined;
 }
 
-/** Undecoded samples from all over a large body. */
+/** Undecoded samples of a large body. */
 export interface PromptSample {
   readonly texts: readonly string[];
-  /** How many times larger the body is. */
+  /** Size of the body divided by that of the samples. */
   readonly share: number;
 }

@@ -1,8 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { BodySize, CallBody } from './call-body.js';
-import type { CallTrace } from './call-trace.js';
+import type { WaitRecords } from './flow.js';
 import type { JsonFields } from './json-fields.js';
-import type { ProtocolId, RequestLine } from './request-line.js';
-import type { RequestDemands } from './request-demands.js';
+import type { CreatedState, RequestDemands } from './request-demands.js';
 
 /** Reasoning efforts of the protocols, ascending. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -15,11 +15,11 @@ export const DEFAULT_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'sta
 
 /** Content of a prompt outside the body: its size is unknown. */
 export interface OutsideContent {
-  /** The response that is continued, if that is the only outside content. */
+  /** Set if a continued response is the only outside content. */
   readonly previousResponseId: string | undefined;
 }
 
-/** Hints about related calls; absent if the body has none. */
+/** Hints about related calls. */
 export interface CallAffinity {
   /** Calls with the same value share a prompt prefix or a cache location. */
   readonly cache?: string | undefined;
@@ -27,14 +27,14 @@ export interface CallAffinity {
   readonly user?: string | undefined;
 }
 
-/** What is read from a body in one cheap pass; everything needed to admit and route the call. */
+/** Everything needed to admit and route the call, read from the body in one pass. */
 export interface CallHead {
   readonly model: string;
   readonly stream: boolean;
-  /** The client's limit of output tokens per choice; undefined: none. */
+  /** Max output tokens per choice; undefined: no limit. */
   readonly outputLimit: number | undefined;
   /** Number of choices (`n`); 1 in protocols without it. */
-  readonly answers: number;
+  readonly choices: number;
   readonly effort: Effort | undefined;
   /** Requested service tier as written; absent: the upstream chooses. */
   readonly serviceTier?: string | undefined;
@@ -42,22 +42,20 @@ export interface CallHead {
   readonly cacheLifetime?: 'none' | undefined;
   /** Whether to store the response; absent: the protocol's default. */
   readonly store?: boolean | undefined;
-  /** Set if the body has such hints. */
   readonly affinity?: CallAffinity | undefined;
-  /** Set if the prompt is more than the body. */
+  /** Set if the prompt has content outside the body. */
   readonly outside?: OutsideContent | undefined;
-  /** Set if members change the price, name models or tools, or refer to upstream state. */
+  /** Set if members affect the price, name models or tools, or refer to upstream state. */
   readonly demands?: RequestDemands | undefined;
   readonly size: BodySize;
   /** Positions of interpreted members by path, for edits of verbatim requests. */
   readonly fields: JsonFields;
 }
 
-/** One request for a model response. Immutable: state is kept by those who process it. */
+/** One request for a model response. Immutable. */
 export interface Call {
   /** `req_…`, also the ID of its row. Contains the time of arrival. */
   readonly id: string;
-  /** Unix ms. */
   readonly createdAt: number;
   readonly protocol: ProtocolId;
   readonly request: RequestLine;
@@ -68,10 +66,7 @@ export interface Call {
   readonly trace?: CallTrace | undefined;
 }
 
-/**
- * Usage of a call as reported: tokens and whatever else is charged. Totals include their parts in every protocol.
- * Uncommon parts are absent.
- */
+/** Usage as reported. Totals include their parts in every protocol. */
 export interface TokenUsage {
   /** All prompt tokens, including cache reads and writes. */
   readonly input: number;
@@ -104,14 +99,14 @@ export interface TokenUsage {
   /** Model runs not included in the totals: compaction, advisors, other models. */
   readonly passes?: readonly UsagePass[];
   /** By which a later call can refer to this response. */
-  readonly answerId?: string;
+  readonly responseId?: string;
   /** Set if a total was not reported as a count. */
   readonly irregular?: IrregularTotals;
 }
 
 /**
- * What was reported instead of a total, as JSON (`-5`, `"130"`), empty if missing. The total is then 0 or derived; a
- * count in a string is taken as that count.
+ * Reported values that are not counts, as JSON (`-5`, `"130"`); empty if missing. The total is then 0 or derived; a
+ * count in a string is accepted.
  */
 export interface IrregularTotals {
   readonly input?: string;
@@ -133,7 +128,7 @@ export interface UsagePass {
   readonly usage: TokenUsage;
 }
 
-/** Zero usage; also a base for partial usages: `{ ...NO_TOKENS, input: 9 }`. */
+/** Also a base for partial usages: `{ ...NO_TOKENS, input: 9 }`. */
 export const NO_TOKENS: TokenUsage = {
   input: 0,
   cacheRead: 0,
@@ -142,3 +137,116 @@ export const NO_TOKENS: TokenUsage = {
   output: 0,
   reasoning: 0,
 };
+
+/** The trace of a call: the client's, or a new one. */
+export interface CallTrace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /**
+   * Records an upstream request. Returns the headers that continue the trace.
+   * @param ordinal attempt number, from 1
+   */
+  attempt(ordinal: number, upstream: TracedUpstream): Readonly<Record<string, string>>;
+  /** Ends the call; later calls have no effect. */
+  end(call: EndedCall): void;
+}
+
+export interface TracedUpstream {
+  readonly baseUrl: string;
+  /** As `UpstreamAdapter.provider`. */
+  readonly provider: string;
+}
+
+/** What a trace contains: numbers and configured names, never user input. */
+export interface EndedCall {
+  readonly requestId: string;
+  readonly protocol: ProtocolId;
+  /** Undefined before admission, when it is user input. */
+  readonly model: string | undefined;
+  readonly group: string;
+  readonly stream: boolean;
+  /** As in the usage log. */
+  readonly status: string;
+  readonly error: string | undefined;
+  /** Ms since arrival. */
+  readonly firstTokenMs: number | undefined;
+  readonly usage: EndedUsage | undefined;
+  readonly attempts: readonly EndedAttempt[];
+  /** Ms from its end until it was recorded; undefined if that failed. */
+  readonly settledMs: number | undefined;
+  /** Ms until the hold was placed or rejected; undefined without a hold. */
+  readonly holdMs: number | undefined;
+  readonly waits: WaitRecords;
+}
+
+export interface EndedUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+/** An upstream request. Times in ms since its start. */
+export interface EndedAttempt {
+  readonly ordinal: number;
+  readonly channel: string;
+  readonly protocol: ProtocolId;
+  readonly model: string;
+  readonly httpStatus: number | undefined;
+  /** `succeeded`, `cancelled`, or the kind of error. */
+  readonly outcome: string;
+  readonly firstTokenMs: number | undefined;
+  readonly durationMs: number;
+}
+
+/** Reported usage. Provisional: reported before the response, with the prompt only. */
+interface UsageReport {
+  readonly type: 'usage';
+  readonly usage: TokenUsage;
+  readonly isProvisional?: boolean;
+}
+
+/** Signals of a response to the engine. Usage is cumulative: each report replaces the previous one. */
+export type CallSignal =
+  /** First content of this frame: text, reasoning, a tool call. Everything before is prelude. */
+  | { readonly type: 'content' }
+  /**
+   * Estimated output tokens, fractional; with their text if it can be counted later, and the index of interleaved
+   * texts.
+   */
+  | { readonly type: 'output'; readonly units: number; readonly text?: string; readonly lane?: number }
+  | UsageReport
+  /** State created by the upstream; does not affect the price. */
+  | { readonly type: 'state'; readonly created: readonly CreatedState[] }
+  /** A complete response in the client's protocol, whose output can be counted. */
+  | { readonly type: 'whole'; readonly bytes: Uint8Array };
+
+export const isFinalReport = (signal: CallSignal): boolean => signal.type === 'usage' && !signal.isProvisional;
+
+/** A piece of the response with its signals. */
+export interface Frame {
+  readonly bytes: Uint8Array;
+  readonly signals: readonly CallSignal[];
+  /** Ends the response; held back until the call is settled. */
+  readonly last: boolean;
+}
+
+/** A request before its body is read. */
+export interface RequestLine {
+  readonly method: string;
+  /** Canonical path (`/v1/messages`), without the query. */
+  readonly path: string;
+  /** Raw query without the question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The header if it was sent exactly once; undefined otherwise. */
+export function headerOf(request: RequestLine, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** ID of a registered adapter: `responses`, `chat-completions`, `messages` and others. */
+export type ProtocolId = string;

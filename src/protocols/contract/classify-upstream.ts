@@ -4,16 +4,17 @@ import {
   type ErrorKind,
   type FieldErrorCode,
   isJsonObject,
+  type JsonObject,
 } from '../../platform/shared/index.js';
 import { errorRecord } from './error-record.js';
 import { type JsonFields, readJsonFields } from './json-fields.js';
 import type { JsonInterest } from './json-interests.js';
-import { MAX_RETRY_AFTER_SECONDS } from './openai-errors.js';
-import { objectIn } from './token-counts.js';
+import { objectIn } from './json-values.js';
+import { MAX_RETRY_AFTER_SECONDS } from './openai.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';
 
-/** Content of an upstream's error body, in any of the usual shapes. Empty if there is none. */
+/** Content of an upstream's error body, in any common shape. */
 interface UpstreamErrorDetail {
   readonly message?: string;
   readonly type?: string;
@@ -24,8 +25,9 @@ interface UpstreamErrorDetail {
 const BILLING =
   /insufficient[_ ]quota|billing|credit balance|exceeded your current quota|spend(?:ing)? limit|usage limits/i;
 const UNKNOWN_MODEL = /\bmodel\b.{0,120}\b(?:not found|does not exist|not exist)\b|\b(?:unknown|no such) model\b/is;
-// As the beginning of a message: later parts may quote the client.
-const NO_MONEY = /^(?:your credit balance|billing (?:hard )?limit|you exceeded your current quota|insufficient quota)/i;
+// Anchored: later parts may quote the client.
+const OUT_OF_CREDIT =
+  /^(?:your credit balance|billing (?:hard )?limit|you exceeded your current quota|insufficient quota)/i;
 // The request alone exceeds the tokens per minute, so waiting does not help.
 const TOO_LARGE_FOR_LIMIT = /^request too large\b/i;
 // A 403 about content says nothing about the credential.
@@ -34,7 +36,7 @@ const BAD_CONTENT =
 const BAD_KEY = /^(?:(?:invalid|incorrect) api key|api key not valid)/i;
 const TOO_LONG =
   /context_length_exceeded|maximum context length|prompt is too long|context window|too many (?:input )?tokens/i;
-const WRONG_ADDRESS = /^not found$|invalid url|unknown (?:url|route|path)|cannot post /i;
+const UNKNOWN_PATH = /^not found$|invalid url|unknown (?:url|route|path)|cannot post /i;
 
 const ERROR_KINDS: Readonly<Record<string, FieldErrorCode>> = {
   unsupported_parameter: 'unsupported_parameter',
@@ -69,34 +71,33 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 const CODE = /^[a-z][a-z0-9_.-]{0,63}$/i;
 const MAX_PARAM_CHARACTERS = 200;
-/** Max cooldown of a channel (a day), whatever the upstream requests. */
-const MAX_REST_SECONDS = 86_400;
+const MAX_COOLDOWN_SECONDS = 86_400;
 
 /**
- * Classifies an upstream's error: who is at fault, and whether another channel may respond. Messages are scrubbed;
- * messages about our own account are never shown. No upstream text is stored.
+ * Classifies an upstream's error: its cause, and whether another channel may respond. Messages are scrubbed; those
+ * about our own account are replaced. Upstream text is never stored.
  * @param body parsed if JSON, else text
  */
 export function classifyUpstream(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-  const fault = readError(body);
-  const said = `${fault.type ?? ''} ${fault.code ?? ''} ${fault.message ?? ''}`;
-  if (isOutOfMoney(status, fault)) return outOfMoney(status);
-  if (isBadCredential(status, fault)) return badCredential(status);
-  if (status === 429) return rateLimited(status, headers, fault);
-  if (status === 408 || status === 409 || status >= 500) return transient(status, headers, fault);
-  if (isRedirect(status) || isWrongAddress(status, fault)) return misconfigured(status);
-  if (isUnknownModel(status, fault)) return misconfigured(status, { unknownModel: true });
-  if (status >= 400) return refused(status, fault, said);
-  return failed('upstream_error', 'The upstream response is invalid.', { upstreamStatus: status });
+  const detail = readError(body);
+  const text = `${detail.type ?? ''} ${detail.code ?? ''} ${detail.message ?? ''}`;
+  if (isOutOfCredit(status, detail)) return outOfCredit(status);
+  if (isBadCredential(status, detail)) return badCredential(status);
+  if (status === 429) return rateLimited(status, headers, detail);
+  if (status === 408 || status === 409 || status >= 500) return transient(status, headers, detail);
+  if (isRedirect(status) || isUnknownPath(status, detail)) return misconfigured(status);
+  if (isUnknownModel(status, detail)) return misconfigured(status, { unknownModel: true });
+  if (status >= 400) return rejected(status, detail, text);
+  return failoverError('upstream_error', 'The upstream response is invalid.', { upstreamStatus: status });
 }
 
 /**
- * The same for an error within a 200 response.
+ * Classifies an error within a 200 response.
  * @param body the error, with or without an enclosing object
  */
 export function classifyInnerError(body: unknown): AppError {
-  const fault = readError(body);
-  return classifyUpstream(STATUSES[fault.code ?? ''] ?? STATUSES[fault.type ?? ''] ?? 500, {}, body);
+  const detail = readError(body);
+  return classifyUpstream(STATUSES[detail.code ?? ''] ?? STATUSES[detail.type ?? ''] ?? 500, {}, body);
 }
 
 /** Reads `{error: {message, type, code, param}}`, `{error: "…"}`, `{message}`, `{detail}` and bare errors. */
@@ -105,67 +106,68 @@ function readError(body: unknown): UpstreamErrorDetail {
   const error = body['error'] ?? body;
   if (typeof error === 'string') return { message: error };
   if (!isJsonObject(error)) return {};
-  const fault: { -readonly [Key in keyof UpstreamErrorDetail]: string } = {};
+  const detail: { -readonly [Key in keyof UpstreamErrorDetail]: string } = {};
   const message = error['message'] ?? error['detail'];
-  if (typeof message === 'string') fault.message = message;
-  if (isWord(error['type'])) fault.type = error['type'];
+  if (typeof message === 'string') detail.message = message;
+  if (isCode(error['type'])) detail.type = error['type'];
   const code = error['code'] ?? objectIn(error, 'details')['error_code'];
-  if (isWord(code)) fault.code = code;
+  if (isCode(code)) detail.code = code;
   if (typeof error['param'] === 'string' && error['param'] !== '') {
-    fault.param = scrub(error['param']).slice(0, MAX_PARAM_CHARACTERS);
+    detail.param = scrub(error['param']).slice(0, MAX_PARAM_CHARACTERS);
   }
-  return fault;
+  return detail;
 }
 
-const isWord = (value: unknown): value is string => typeof value === 'string' && CODE.test(value);
+const isCode = (value: unknown): value is string => typeof value === 'string' && CODE.test(value);
 
-const failed = (kind: ErrorKind, message: string, details: ErrorDetails): AppError =>
+const failoverError = (kind: ErrorKind, message: string, details: ErrorDetails): AppError =>
   new AppError(kind, message, { ...details, failover: true });
 
-function outOfMoney(upstreamStatus: number): AppError {
+function outOfCredit(upstreamStatus: number): AppError {
   const message = 'No upstream can take this request right now. Retry later.';
-  return failed('server_is_overloaded', message, { upstreamStatus, outOfMoney: true });
+  return failoverError('server_is_overloaded', message, { upstreamStatus, outOfMoney: true });
 }
 
 const badCredential = (upstreamStatus: number): AppError =>
-  failed('upstream_auth', "The upstream rejected the relay's credential. Contact an administrator.", {
+  failoverError('upstream_auth', "The upstream rejected the relay's credential. Contact an administrator.", {
     upstreamStatus,
   });
 
 function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknownModel'> = {}): AppError {
   const message = 'The upstream does not know the configured model or address. Contact an administrator.';
-  return failed('upstream_error', message, { upstreamStatus, ...what });
+  return failoverError('upstream_error', message, { upstreamStatus, ...what });
 }
 
-function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamErrorDetail): AppError {
-  if (TOO_LARGE_FOR_LIMIT.test(fault.message ?? '')) {
-    const words = "The request exceeds the upstream's rate limit by itself. Shorten it or lower the output limit.";
-    return failed('rate_limit_exceeded', words, { upstreamStatus, ofRequest: true, shouldRetry: false });
+function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, detail: UpstreamErrorDetail): AppError {
+  if (TOO_LARGE_FOR_LIMIT.test(detail.message ?? '')) {
+    const explanation =
+      "The request exceeds the upstream's rate limit by itself. Shorten it or lower the output limit.";
+    return failoverError('rate_limit_exceeded', explanation, { upstreamStatus, ofRequest: true, shouldRetry: false });
   }
   const retryAfterSeconds = readRetryAfter(headers) ?? 1;
-  const toldSeconds = Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS);
-  const message = `The upstream's rate limit is reached. Please try again in ${toldSeconds}s.`;
-  return failed('rate_limit_exceeded', message, { upstreamStatus, retryAfterSeconds });
+  const shownSeconds = Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS);
+  const message = `The upstream's rate limit is reached. Please try again in ${shownSeconds}s.`;
+  return failoverError('rate_limit_exceeded', message, { upstreamStatus, retryAfterSeconds });
 }
 
-function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamErrorDetail): AppError {
+function transient(upstreamStatus: number, headers: UpstreamHeaders, detail: UpstreamErrorDetail): AppError {
   const retryAfterSeconds = readRetryAfter(headers);
   const details = { upstreamStatus, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   if (upstreamStatus === 408 || upstreamStatus === 504 || upstreamStatus === 524) {
-    return failed('timeout', 'The upstream did not respond in time.', details);
+    return failoverError('timeout', 'The upstream did not respond in time.', details);
   }
   if (upstreamStatus === 503 || upstreamStatus === 529) {
-    return failed('server_is_overloaded', 'The upstream is overloaded. Retry later.', details);
+    return failoverError('server_is_overloaded', 'The upstream is overloaded. Retry later.', details);
   }
-  const reason = fault.message === undefined ? '' : scrub(fault.message);
-  if (reason === '') return failed('upstream_error', 'The upstream failed.', details);
-  const record = errorRecord('The upstream failed', upstreamStatus, fault);
-  return failed('upstream_error', `The upstream failed: ${reason}`, { ...details, record });
+  const reason = detail.message === undefined ? '' : scrub(detail.message);
+  if (reason === '') return failoverError('upstream_error', 'The upstream failed.', details);
+  const record = errorRecord('The upstream failed', upstreamStatus, detail);
+  return failoverError('upstream_error', `The upstream failed: ${reason}`, { ...details, record });
 }
 
-function isOutOfMoney(status: number, { type = '', code = '', message = '' }: UpstreamErrorDetail): boolean {
+function isOutOfCredit(status: number, { type = '', code = '', message = '' }: UpstreamErrorDetail): boolean {
   if (status === 429) return BILLING.test(`${type} ${code} ${message}`);
-  return status === 402 || (status === 400 && (BILLING.test(`${type} ${code}`) || NO_MONEY.test(message)));
+  return status === 402 || (status === 400 && (BILLING.test(`${type} ${code}`) || OUT_OF_CREDIT.test(message)));
 }
 
 function isBadCredential(status: number, { type, code, message = '' }: UpstreamErrorDetail): boolean {
@@ -176,43 +178,43 @@ function isBadCredential(status: number, { type, code, message = '' }: UpstreamE
 /** Redirects are not followed: the target would receive the credential. */
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-/** A misconfigured channel: another one may respond. */
-const isWrongAddress = (status: number, { message }: UpstreamErrorDetail): boolean =>
-  status === 405 || (status === 404 && (message === undefined || WRONG_ADDRESS.test(message)));
+/** The channel is misconfigured; another one may respond. */
+const isUnknownPath = (status: number, { message }: UpstreamErrorDetail): boolean =>
+  status === 405 || (status === 404 && (message === undefined || UNKNOWN_PATH.test(message)));
 
-/** A channel with a wrong model name: another one may respond, and this one may serve other models. */
-function isUnknownModel(status: number, fault: UpstreamErrorDetail): boolean {
-  const message = fault.message ?? '';
+/** The channel's model name is wrong; another channel may respond, and this one may serve other models. */
+function isUnknownModel(status: number, detail: UpstreamErrorDetail): boolean {
+  const message = detail.message ?? '';
   // Messages reports unknown models like this; with another status the name is malformed.
   if (status === 404 && message.startsWith('model: ')) return true;
-  return (status === 404 || status === 400) && (fault.code === 'model_not_found' || UNKNOWN_MODEL.test(message));
+  return (status === 404 || status === 400) && (detail.code === 'model_not_found' || UNKNOWN_MODEL.test(message));
 }
 
-function refused(status: number, fault: UpstreamErrorDetail, said: string): AppError {
-  const message = fault.message === undefined ? '' : scrub(fault.message);
+function rejected(status: number, detail: UpstreamErrorDetail, text: string): AppError {
+  const message = detail.message === undefined ? '' : scrub(detail.message);
   const details: ErrorDetails = {
     upstreamStatus: status,
-    record: errorRecord('The upstream rejected the request', status, fault),
-    ...(fault.param !== undefined && { param: fault.param }),
-    ...errorDetail(fault.code),
+    record: errorRecord('The upstream rejected the request', status, detail),
+    ...(detail.param !== undefined && { param: detail.param }),
+    ...errorDetail(detail.code),
   };
-  const words = message === '' ? 'The upstream rejected the request without a reason.' : message;
-  return new UpstreamRefusal(refusalKind(status, said), words, details, fault.code);
+  const explanation = message === '' ? 'The upstream rejected the request without a reason.' : message;
+  return new UpstreamRefusal(rejectionKind(status, text), explanation, details, detail.code);
 }
 
 function errorDetail(code: string | undefined): Pick<ErrorDetails, 'fault'> {
-  const fault = code === undefined ? undefined : ERROR_KINDS[code];
-  return fault === undefined ? {} : { fault };
+  const detail = code === undefined ? undefined : ERROR_KINDS[code];
+  return detail === undefined ? {} : { fault: detail };
 }
 
-function refusalKind(status: number, said: string): ErrorKind {
+function rejectionKind(status: number, text: string): ErrorKind {
   if (status === 413) return 'request_too_large';
-  return TOO_LONG.test(said) ? 'context_length_exceeded' : 'invalid_request';
+  return TOO_LONG.test(text) ? 'context_length_exceeded' : 'invalid_request';
 }
 
 /**
  * Seconds from `retry-after-ms` or `retry-after`; dates are relative to the upstream's own `date`. At most
- * MAX_REST_SECONDS; clients are told at most MAX_RETRY_AFTER_SECONDS.
+ * MAX_COOLDOWN_SECONDS; clients see at most MAX_RETRY_AFTER_SECONDS.
  */
 function readRetryAfter(headers: UpstreamHeaders): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
@@ -225,16 +227,15 @@ function readRetryAfter(headers: UpstreamHeaders): number | undefined {
   return Number.isNaN(span) ? undefined : bounded(span / 1000);
 }
 
-const bounded = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), MAX_REST_SECONDS);
+const bounded = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), MAX_COOLDOWN_SECONDS);
 
-/** Max characters shown to clients. */
 const MAX_SHOWN_CHARACTERS = 2_000;
-/** Max characters read before scrubbing, so that no partial secret can remain at the end. */
+/** Read more than is shown, so that no partial secret remains at the end. */
 const MAX_READ_CHARACTERS = 2 * MAX_SHOWN_CHARACTERS;
 
 /**
- * What clients must not see of an upstream's message, most specific first. Host names differ from field paths
- * (`messages.0.content`) by their last label.
+ * Replaced in upstream messages, most specific first. Host names differ from field paths (`messages.0.content`) by
+ * their last label.
  */
 const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, '[address]'],
@@ -253,7 +254,7 @@ const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   ],
 ];
 
-/** An upstream's message without addresses, credentials and organizations, at most 2,000 characters. */
+/** Removes addresses, credentials and organizations; at most 2,000 characters. */
 export function scrub(message: string): string {
   const clean = SECRETS.reduce(
     (text, [pattern, replacement]) => text.replace(pattern, replacement),
@@ -263,7 +264,7 @@ export function scrub(message: string): string {
 }
 
 /**
- * Members of a complete response for a meter; `error` must be among the interests.
+ * Members of a complete response; `error` must be among the interests.
  * @throws AppError when the response is an error in disguise, or not a JSON object
  */
 export function readResponseFields(body: Uint8Array, interests: JsonInterest): JsonFields {
@@ -273,10 +274,27 @@ export function readResponseFields(body: Uint8Array, interests: JsonInterest): J
     fields = readJsonFields(body, interests);
     error = fields.value('error');
   } catch (cause) {
-    const message = 'The upstream sent a response that is not a JSON object.';
-    throw new AppError('upstream_error', message, { failover: true }, { cause });
+    throw invalidResponse(NOT_AN_OBJECT, { cause });
   }
   // Some upstreams always include the member, as null or false.
   if (error) throw classifyInnerError({ error });
   return fields;
 }
+
+const NOT_AN_OBJECT = 'a response that is not a JSON object';
+
+/** Parses an unstreamed response. @throws AppError when it is not a JSON object */
+export function parseResponse(body: string): JsonObject {
+  let response: unknown;
+  try {
+    response = JSON.parse(body);
+  } catch (cause) {
+    throw invalidResponse(NOT_AN_OBJECT, { cause });
+  }
+  if (!isJsonObject(response)) throw invalidResponse(NOT_AN_OBJECT);
+  return response;
+}
+
+/** @param what the upstream sent */
+export const invalidResponse = (what: string, options?: ErrorOptions): AppError =>
+  new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true }, options);

@@ -13,7 +13,7 @@ export interface DeclaredMedia extends MediaTokens {
 type Place = 'root' | 'messages' | 'message' | 'parts' | 'part' | 'source' | 'url' | 'audio' | 'file';
 
 /** Nested objects and arrays by member name; for arrays, the kind of their elements. */
-const WAYS: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
+const NESTED: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
   root: { messages: 'messages', input: 'messages' },
   message: { content: 'parts', output: 'parts' },
   part: { content: 'parts', source: 'source', image_url: 'url', input_audio: 'audio', file: 'file' },
@@ -32,7 +32,6 @@ const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedi
 
 /** Shorter strings may as well count as text. */
 const MIN_MEDIA_BYTES = 256;
-/** Sources have few other members. */
 const MAX_SOURCE_BYTES = 1024;
 const MAX_NAME_BYTES = 16;
 /** Beyond any vendor's limit; further ones count as text. */
@@ -40,7 +39,7 @@ const MAX_MEDIA = 10_000;
 const SOURCE_TYPE = /"type"\s*:\s*"([^"]*)"/g;
 const MEDIA_TYPE = /"media_type"\s*:\s*"([^"]*)"/g;
 
-/** Strings of an object that are media only if it declares so. */
+/** Strings that are media only if their object declares so. */
 type Undeclared = { readonly start: number; readonly end: number }[];
 
 /** The last name read, as in `JsonStrings`. */
@@ -51,23 +50,21 @@ interface Name {
 }
 
 /**
- * Finds media during a scan. Only paths from the root through known members count: the same members within tool
- * arguments, or anywhere else, are text to a model.
+ * Finds media during a scan. Only known paths from the root count: in tool arguments and elsewhere, the same members
+ * are text.
  */
 export class MediaFinder {
   readonly found: DeclaredMedia[] = [];
   /** Open objects and arrays on a path to media, outermost first, with their starts. */
   private readonly path: Place[] = [];
   private readonly starts: number[] = [];
-  /** By depth of the enclosing object. */
   private readonly undeclared = new Map<number, Undeclared>();
 
-  /** Depth of the path; at the current depth or nothing here is media. */
+  /** Depth of the path; media is only found at this depth. */
   get depth(): number {
     return this.path.length;
   }
 
-  /** An object or array begins at this depth. */
   open(body: Buffer, start: number, depth: number, name: Name): void {
     if (this.path.length !== depth) return;
     const place = placeIn(body, this.path[depth - 1], name);
@@ -76,7 +73,6 @@ export class MediaFinder {
     this.starts.push(start);
   }
 
-  /** The innermost object or array at this depth ends. */
   close(body: Buffer, end: number, depth: number): void {
     if (this.path.length !== depth) return;
     const place = this.path.pop();
@@ -130,8 +126,8 @@ function placeIn(body: Buffer, parent: Place | undefined, name: Name): Place | u
   // Some clients send a single part instead of a list.
   const element = ELEMENTS[parent];
   if (element !== undefined) return element;
-  const ways = WAYS[parent];
-  return ways && memberOf(ways, textOf(body, name));
+  const nested = NESTED[parent];
+  return nested && memberOf(nested, textOf(body, name));
 }
 
 function textOf(body: Buffer, { nameStart, nameEnd, nameEscaped }: Name): string {

@@ -1,4 +1,3 @@
-/** Content of an upstream's error body. */
 interface ErrorRecord {
   readonly message?: string;
   readonly type?: string;
@@ -6,7 +5,9 @@ interface ErrorRecord {
   readonly param?: string;
 }
 
-/** Topics of error messages; the first match counts. Messages are not stored, since vendors quote prompts. */
+/**
+ * Topics of error messages; the first match counts. Messages themselves are not stored, since vendors quote prompts.
+ */
 const TOPICS: readonly (readonly [pattern: RegExp, topic: string])[] = [
   [
     /context_length_exceeded|context length|prompt is too long|context window|too many (?:input )?tokens/i,
@@ -92,7 +93,7 @@ export function errorRecord(what: string, status: number, { type, code, param, m
   return `${what}: ${facts.join(', ')}.`;
 }
 
-const topicOf = (said: string): string | undefined => TOPICS.find(([pattern]) => pattern.test(said))?.[1];
+const topicOf = (text: string): string | undefined => TOPICS.find(([pattern]) => pattern.test(text))?.[1];
 
 function knownPath(param: string): string {
   const steps = param.split(/[.[\]]+/).filter((step) => step !== '');

@@ -2,12 +2,12 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { cpuMs, STEPS_MS } from '../../../test/support/timing.js';
 import { AppError, type ErrorDetails, type ErrorKind } from '../../platform/shared/index.js';
 import { classifyInnerError, classifyUpstream, readResponseFields, scrub } from './classify-upstream.js';
-import { errorHeaders, messageWithId, renderOpenAiError } from './openai-errors.js';
 import { jsonInterests } from './json-interests.js';
+import { errorHeaders, messageWithId, renderOpenAiError } from './openai.js';
 
 const error = (kind: ErrorKind, details: ErrorDetails = {}): AppError => new AppError(kind, 'Something.', details);
 
-describe('errors of the OpenAI dialects (case 95)', () => {
+describe('OpenAI errors (case 95)', () => {
   it.each<[ErrorKind, number, string, string | null]>([
     ['invalid_token', 401, 'invalid_request_error', 'invalid_api_key'],
     ['permission_denied', 403, 'permission_error', 'permission_denied'],
@@ -31,14 +31,14 @@ describe('errors of the OpenAI dialects (case 95)', () => {
     ['timeout', 504, 'server_error', 'timeout'],
     ['internal', 500, 'server_error', null],
     ['context_canceled', 499, 'server_error', 'context_canceled'],
-  ])('words %s as %i %s %s, with all four members', (kind, status, type, code) => {
+  ])('renders %s as %i %s %s with all four members', (kind, status, type, code) => {
     const param = kind === 'model_not_found' ? 'model' : null;
     const rendered = renderOpenAiError(error(kind), 'req_1');
     expect(rendered.status).toBe(status);
     expect(rendered.body).toEqual({ error: { message: 'Something. (request id: req_1)', type, param, code } });
   });
 
-  it('names the field at fault and what is wrong with it', () => {
+  it('names the member and its problem', () => {
     const refusal = error('invalid_request', { param: 'input', fault: 'missing_required_parameter' });
     expect(renderOpenAiError(refusal, 'req_1').body['error']).toMatchObject({
       param: 'input',
@@ -46,7 +46,7 @@ describe('errors of the OpenAI dialects (case 95)', () => {
     });
   });
 
-  it('keeps the code that an upstream of the dialect gave', () => {
+  it("keeps the upstream's code", () => {
     const body = { error: { message: 'Previous response not found.', code: 'previous_response_not_found' } };
     expect(renderOpenAiError(classifyUpstream(400, {}, body), 'req_1').body['error']).toMatchObject({
       code: 'previous_response_not_found',
@@ -54,12 +54,12 @@ describe('errors of the OpenAI dialects (case 95)', () => {
   });
 });
 
-describe('the headers of errors', () => {
-  it.each([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 426])('says that %i is final', (status) => {
+describe('error headers', () => {
+  it.each([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 426])('mark %i as final', (status) => {
     expect(errorHeaders(error('invalid_request'), status)['x-should-retry']).toBe('false');
   });
 
-  it('says that a used-up quota is final, unless it is only on hold (case 100)', () => {
+  it('mark an exhausted quota as final unless it is on hold (case 100)', () => {
     expect(errorHeaders(error('insufficient_quota'), 429)['x-should-retry']).toBe('false');
     const onHold = error('insufficient_quota', { shouldRetry: true, retryAfterSeconds: 2 });
     expect(errorHeaders(onHold, 429)).toEqual({ 'x-should-retry': 'true', 'retry-after': '2' });
@@ -71,7 +71,7 @@ describe('the headers of errors', () => {
     ['unavailable', 503],
     ['timeout', 504],
     ['server_is_overloaded', 529],
-  ])('leaves %s to the status', (kind, status) => {
+  ])('leave %s to the status', (kind, status) => {
     expect(errorHeaders(error(kind), status)).not.toHaveProperty('x-should-retry');
   });
 
@@ -80,25 +80,25 @@ describe('the headers of errors', () => {
     [0, '1'],
     [1.2, '2'],
     [undefined, '1'],
-  ])('turns a wait of %p s into %s (case 97)', (retryAfterSeconds, header) => {
+  ])('render a wait of %p s as %s (case 97)', (retryAfterSeconds, header) => {
     const limit = error('rate_limit_exceeded', retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
     expect(errorHeaders(limit, 429)['retry-after']).toBe(header);
   });
 
-  it('challenges whoever has no valid key', () => {
+  it('challenge requests without a valid key', () => {
     expect(errorHeaders(error('invalid_token'), 401)).toEqual({
       'x-should-retry': 'false',
       'www-authenticate': 'Bearer realm="switchboard"',
     });
   });
 
-  it('ends messages with the request id once', () => {
+  it('end messages with the request ID once', () => {
     expect(messageWithId('No.', 'req_1')).toBe('No. (request id: req_1)');
     expect(messageWithId('No. (request id: req_9)', 'req_1')).toBe('No. (request id: req_1)');
   });
 });
 
-describe('what an upstream refusal means', () => {
+describe('upstream error classification', () => {
   const said = (message: string, more: object = {}): object => ({ error: { message, ...more } });
 
   it.each<[number, object | string, ErrorKind]>([
@@ -123,13 +123,13 @@ describe('what an upstream refusal means', () => {
     [502, '', 'upstream_error'],
     [503, said('Overloaded'), 'server_is_overloaded'],
     [529, said('Overloaded', { type: 'overloaded_error' }), 'server_is_overloaded'],
-  ])('%i %j may be tried elsewhere, as %s', (status, body, kind) => {
+  ])('%i %j allows failover, as %s', (status, body, kind) => {
     const classified = classifyUpstream(status, {}, body);
     expect(classified.kind).toBe(kind);
     expect(classified.details).toMatchObject({ failover: true, upstreamStatus: status });
   });
 
-  it('tells a request too large for a rate limit from a limit that waiting lifts', () => {
+  it('distinguishes requests too large for a rate limit from waits', () => {
     const classified = classifyUpstream(429, {}, said('Request too large for m: Limit 10000, Requested 20000.'));
     expect(classified.kind).toBe('rate_limit_exceeded');
     expect(classified.details).toMatchObject({ failover: true, ofRequest: true, shouldRetry: false });
@@ -147,13 +147,13 @@ describe('what an upstream refusal means', () => {
     [400, said("This model's maximum context length is 8192 tokens."), 'context_length_exceeded'],
     [400, said('prompt is too long: 210000 tokens > 200000 maximum'), 'context_length_exceeded'],
     [413, 'Request Entity Too Large', 'request_too_large'],
-  ])('%i %j is the fault of the request, as %s', (status, body, kind) => {
+  ])("%i %j is the request's error, as %s", (status, body, kind) => {
     const classified = classifyUpstream(status, {}, body);
     expect(classified.kind).toBe(kind);
     expect(classified.details.failover).toBeUndefined();
   });
 
-  it('keeps the message and the field of a refused request', () => {
+  it('keeps message and member of a rejected request', () => {
     const body = said('Unknown parameter: tools[0].x', { param: 'tools[0].x', code: 'unknown_parameter' });
     expect(classifyUpstream(400, {}, body)).toMatchObject({
       message: 'Unknown parameter: tools[0].x',
@@ -161,7 +161,7 @@ describe('what an upstream refusal means', () => {
     });
   });
 
-  it('shows nothing of our account in what concerns it (case 96)', () => {
+  it('hides messages about our account (case 96)', () => {
     const body = said('Incorrect API key provided: sk-up***9xyz. See https://api.vendor.com/account. org-abc');
     expect(classifyUpstream(401, {}, body).message).not.toMatch(/sk-|vendor|org-|http/);
   });
@@ -173,7 +173,7 @@ describe('what an upstream refusal means', () => {
     [{ 'retry-after': 'Fri, 20 Nov 2026 10:00:30 GMT', date: 'Fri, 20 Nov 2026 10:00:00 GMT' }, 30],
     [{ 'retry-after': 'soon' }, 1],
     [{}, 1],
-  ])('reads how long %j asks to wait', (headers, seconds) => {
+  ])('reads the retry delay of %j', (headers, seconds) => {
     expect(classifyUpstream(429, headers, '').details.retryAfterSeconds).toBe(seconds);
   });
 
@@ -188,16 +188,16 @@ describe('what an upstream refusal means', () => {
     [{ error: 'Boom' }, 'upstream_error'],
     [{ type: 'error', code: 'server_is_overloaded', message: 'Busy' }, 'server_is_overloaded'],
     [{}, 'upstream_error'],
-  ])('takes an error inside an answer, %j, as its type says', (body, kind) => {
+  ])('classifies an error within a response by type: %j', (body, kind) => {
     expect(classifyInnerError(body).kind).toBe(kind);
   });
 });
 
-describe('answers in disguise (case 22)', () => {
+describe('errors in 200 responses (case 22)', () => {
   const interests = jsonInterests('usage', 'error');
   const read = (json: string): unknown => readResponseFields(Buffer.from(json), interests).value('usage');
 
-  it('reads an answer whose error is null or false', () => {
+  it('accept an error of null or false', () => {
     expect(read('{"error":null,"usage":{"a":1}}')).toEqual({ a: 1 });
     expect(read('{"error":false}')).toBeUndefined();
   });
@@ -209,7 +209,7 @@ describe('answers in disguise (case 22)', () => {
     '<html>',
     '',
     '{"a":',
-  ])('refuses %j, so that another channel is tried', (json) => {
+  ])('reject %j with failover', (json) => {
     expect(refusalOf(() => read(json))).toMatchObject({ details: { failover: true } });
   });
 });
@@ -236,15 +236,15 @@ describe('scrubbing', () => {
     'Invalid value: 3.5 for temperature; e.g. 0.7',
     'max_tokens: 4096 > 2048',
     'tools.2.custom.input_schema: task-based schemas are not allowed',
-  ])('leaves what helps alone: %s', (message) => {
+  ])('keeps useful text: %s', (message) => {
     expect(scrub(message)).toBe(message);
   });
 
-  it('bounds messages', () => {
+  it('limits message length', () => {
     expect(scrub('x'.repeat(10_000_000))).toHaveLength(2_000);
   });
 
-  it.each(['a.', 'a-', '[:'])('takes no longer over a message of %j without end than over a long one', (piece) => {
+  it.each(['a.', 'a-', '[:'])('takes bounded time for endless messages of %j', (piece) => {
     const [long, endless] = [piece.repeat(3000), piece.repeat(40_000)];
     const often = (text: string): number =>
       cpuMs(() => {

@@ -1,13 +1,14 @@
+import { jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Flow } from './flow.js';
+import { Flow, Waits } from './flow.js';
 
 function aSource() {
   const told: string[] = [];
   return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') };
 }
 
-describe('the flow of an answer', () => {
-  it('stands still while anybody holds it', () => {
+describe('Flow', () => {
+  it('pauses while any holder holds it', () => {
     const [flow, source] = [new Flow(), aSource()];
     flow.attach(source);
     flow.hold('client');
@@ -19,7 +20,7 @@ describe('the flow of an answer', () => {
     expect([source.told, flow.paused]).toEqual([['pause', 'resume'], false]);
   });
 
-  it('says whether it is the client that takes nothing', () => {
+  it('tells whether the client is not reading', () => {
     const flow = new Flow();
     flow.hold('credit');
     expect([flow.paused, flow.full]).toEqual([true, false]);
@@ -27,7 +28,7 @@ describe('the flow of an answer', () => {
     expect(flow.full).toBe(true);
   });
 
-  it('pauses a source that comes while it is held, and no source that has gone', () => {
+  it('pauses a source attached while held, and no detached source', () => {
     const [flow, first, second] = [new Flow(), aSource(), aSource()];
     const detach = flow.attach(first);
     flow.hold('client');
@@ -37,7 +38,7 @@ describe('the flow of an answer', () => {
     expect([first.told, second.told]).toEqual([['pause'], ['pause', 'resume']]);
   });
 
-  it('counts how long it has been held, by however many at once', async () => {
+  it('counts held time once for several holders', async () => {
     const flow = new Flow();
     expect(flow.pausedMs).toBe(0);
     flow.hold('client');
@@ -52,5 +53,105 @@ describe('the flow of an answer', () => {
     flow.hold('client');
     await sleep(10);
     expect(flow.pausedMs).toBeGreaterThan(heldMs + 5);
+  });
+});
+
+describe('Waits', () => {
+  let nowMs: number;
+  let waits: Waits;
+  beforeEach(() => {
+    nowMs = 1000;
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    waits = new Waits(1000);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const records = () => waits.recordsUntil(nowMs - 1000);
+  const wait = (atMs: number, tookMs: number): void => {
+    nowMs = 1000 + atMs;
+    waits.begin('client');
+    nowMs += tookMs;
+    waits.end('client');
+  };
+
+  it('has no records without waits', () => {
+    waits.end('client');
+    expect(records()).toBeUndefined();
+  });
+
+  it('records number, duration and times by reason', () => {
+    wait(10, 5);
+    nowMs = 1020;
+    waits.begin('credit');
+    nowMs = 1050;
+    waits.end('credit');
+    wait(100, 200);
+    expect(records()).toEqual({
+      client: {
+        count: 2,
+        ms: 205,
+        spans: [
+          [10, 5],
+          [100, 200],
+        ],
+      },
+      credit: { count: 1, ms: 30, spans: [[20, 30]] },
+    });
+  });
+
+  it('counts ongoing waits until the end of the call', () => {
+    wait(10, 5);
+    nowMs = 1040;
+    waits.begin('client');
+    waits.begin('client');
+    nowMs = 1100;
+    expect(records()?.client).toEqual({
+      count: 2,
+      ms: 65,
+      spans: [
+        [10, 5],
+        [40, 60],
+      ],
+    });
+  });
+
+  it('omits waits without duration', () => {
+    wait(10, 0.2);
+    expect(records()).toBeUndefined();
+  });
+
+  it('keeps twenty spans, merging the closest, and the exact total', () => {
+    // 100 ms every second, and a short one 10 ms after the fourth.
+    for (let second = 0; second < 20; second += 1) {
+      wait(second * 1000, 100);
+      if (second === 3) wait(3110, 50);
+    }
+    const { count, ms, spans } = records()!.client!;
+    expect([count, ms, spans.length]).toEqual([21, 2050, 20]);
+    expect(spans.slice(2, 5)).toEqual([
+      [2000, 100],
+      [3000, 160],
+      [4000, 100],
+    ]);
+  });
+
+  it('stays small however often a client pauses', () => {
+    for (let at = 0; at < 5000; at += 1) wait(at * 10, 4);
+    const { count, ms, spans } = records()!.client!;
+    expect([count, ms]).toEqual([5000, 20_000]);
+    expect(spans.length).toBe(20);
+    expect(spans.at(-1)!.reduce((sum, part) => sum + part)).toBe(49_994);
+  });
+
+  it('is recorded by the flow', () => {
+    const flow = new Flow(waits);
+    flow.hold('client');
+    nowMs = 1010;
+    flow.hold('credit');
+    nowMs = 1030;
+    flow.release('client');
+    nowMs = 1060;
+    flow.release('credit');
+    expect(records()).toMatchObject({ client: { spans: [[0, 30]] }, credit: { spans: [[10, 50]] } });
   });
 });

@@ -1,24 +1,20 @@
 import { type AppError, monotonicMs } from '../../platform/shared/index.js';
-import type { Waits } from './waits.js';
 
-/** A pausable source: the socket of an upstream. */
 interface Pausable {
   pause(): void;
   resume(): void;
 }
 
-/** What can hold a flow: a full client socket, or a stream that waits for credit. */
+/** A full client socket, or a stream waiting for credit. */
 type FlowHolder = 'client' | 'credit';
 
-/** Back-pressure of one call: while held, its upstream is not read. Attempts attach one after the other. */
+/** Back-pressure of a call: while held, its upstream is not read. Attempts attach one after the other. */
 export class Flow {
   private source: Pausable | undefined;
   private readonly holders = { client: false, credit: false };
   private heldMs = 0;
-  /** Start of the current hold. */
   private heldSinceMs: number | undefined;
 
-  /** @param waits records holds; optional */
   constructor(private readonly waits?: Waits) {}
 
   get paused(): boolean {
@@ -56,7 +52,7 @@ export class Flow {
     this.source?.resume();
   }
 
-  /** Makes this source the one to pause and resume. Returns a function that detaches it. */
+  /** Makes this the source to pause and resume. Returns a function that detaches it. */
   attach(source: Pausable): () => void {
     this.source = source;
     if (this.paused) source.pause();
@@ -66,22 +62,19 @@ export class Flow {
   }
 }
 
-/** @returns whether the call fails by it now */
+/** @returns whether the call fails now */
 type InterruptionListener = (error: AppError) => boolean;
 
-/**
- * Signals that a call must end early to its current handler. One per call; a new listener replaces the previous one.
- */
+/** Tells the call's current handler that it must end early. One per call; a new listener replaces the previous one. */
 export class Interruption {
   private reason: AppError | undefined;
   private listener: InterruptionListener | undefined;
 
-  /** Why the call must end; undefined if it need not. */
   get error(): AppError | undefined {
     return this.reason;
   }
 
-  /** The first reason counts. @returns whether the call fails by it now */
+  /** The first reason counts. @returns whether the call fails now */
   interrupt(error: AppError): boolean {
     if (this.reason !== undefined) return false;
     this.reason = error;
@@ -95,5 +88,95 @@ export class Interruption {
     return () => {
       if (this.listener === listener) this.listener = undefined;
     };
+  }
+}
+
+/** The client was not reading, the hold was being extended, or a retry was delayed. */
+export const WAIT_REASONS = ['client', 'credit', 'back_off'] as const;
+export type WaitReason = (typeof WAIT_REASONS)[number];
+
+/** Waits of one reason. Times in ms since the call's start. */
+export interface WaitRecord {
+  readonly count: number;
+  readonly ms: number;
+  /** Adjacent waits may be merged, so that spans can exceed `ms`. */
+  readonly spans: readonly (readonly [atMs: number, tookMs: number])[];
+}
+
+export type WaitRecords = Readonly<Partial<Record<WaitReason, WaitRecord>>>;
+
+/** Slow clients pause thousands of times: beyond this, the closest spans are merged. */
+const MAX_SPANS = 20;
+
+/** Records what a running call waits for. Allocates nothing until it waits. */
+export class Waits {
+  private readonly byReason: Partial<Record<WaitReason, Spans>> = {};
+
+  constructor(private readonly startedMs: number) {}
+
+  /** Idempotent. */
+  begin(reason: WaitReason): void {
+    (this.byReason[reason] ??= new Spans()).begin(monotonicMs() - this.startedMs);
+  }
+
+  /** No effect without a beginning. */
+  end(reason: WaitReason): void {
+    this.byReason[reason]?.end(monotonicMs() - this.startedMs);
+  }
+
+  /** All waits of a call that ended after `endMs`; undefined if none. */
+  recordsUntil(endMs: number): WaitRecords | undefined {
+    const entries = WAIT_REASONS.map((reason) => [reason, this.byReason[reason]?.record(endMs)] as const);
+    const known = entries.filter(([, record]) => record !== undefined && record.ms > 0);
+    return known.length === 0 ? undefined : Object.fromEntries(known);
+  }
+}
+
+class Spans {
+  /** Alternating starts and ends. */
+  private readonly bounds: number[] = [];
+  private sinceMs: number | undefined;
+  private count = 0;
+  private ms = 0;
+
+  begin(atMs: number): void {
+    this.sinceMs ??= atMs;
+  }
+
+  end(atMs: number): void {
+    if (this.sinceMs === undefined) return;
+    this.count += 1;
+    this.ms += atMs - this.sinceMs;
+    this.bounds.push(this.sinceMs, atMs);
+    this.sinceMs = undefined;
+    if (this.bounds.length > 2 * MAX_SPANS) this.joinClosest();
+  }
+
+  record(endMs: number): WaitRecord {
+    const { bounds, sinceMs } = this;
+    const all = sinceMs === undefined ? bounds : [...bounds, sinceMs, Math.max(sinceMs, endMs)];
+    const spans: [number, number][] = [];
+    for (let at = 0; at < all.length; at += 2) {
+      const [begin = 0, end = 0] = all.slice(at, at + 2);
+      spans.push([Math.round(begin), Math.round(end - begin)]);
+    }
+    const running = sinceMs === undefined ? 0 : Math.max(0, endMs - sinceMs);
+    return {
+      count: this.count + (sinceMs === undefined ? 0 : 1),
+      ms: Math.round(this.ms + running),
+      spans: spans.filter(([, tookMs]) => tookMs > 0),
+    };
+  }
+
+  private joinClosest(): void {
+    let closest = 1;
+    for (let end = 3; end < this.bounds.length - 1; end += 2) if (this.gap(end) < this.gap(closest)) closest = end;
+    this.bounds.copyWithin(closest, closest + 2);
+    this.bounds.length -= 2;
+  }
+
+  /** Gap between this end and the next start. */
+  private gap(end: number): number {
+    return (this.bounds[end + 1] ?? Infinity) - (this.bounds[end] ?? 0);
   }
 }

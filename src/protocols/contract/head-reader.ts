@@ -5,17 +5,14 @@ import type { JsonInterest } from './json-interests.js';
 
 /**
  * Reads the head of a call while its body arrives, so that the end of a large body is cheap. A synchronous state
- * machine without I/O and clock. Throws AppError invalid_request naming the member; grammar errors are thrown as soon
- * as they are seen.
+ * machine without I/O and clock. Throws AppError invalid_request naming the member, as soon as an error is seen.
  */
 export interface HeadReader {
   /** The body so far: the previous bytes and more. Optional for short bodies. */
   next(arrived: Uint8Array): void;
-  /** The complete body. */
   end(body: CallBody): CallHead;
 }
 
-/** A reader for these members; `headOf` runs when all of them are known. */
 export function headReader(interests: JsonInterest, headOf: (fields: JsonFields) => CallHead): HeadReader {
   const reader = new JsonReader(interests);
   return {
@@ -28,11 +25,11 @@ export function headReader(interests: JsonInterest, headOf: (fields: JsonFields)
 
 const MAX_TIER_LENGTH = 64;
 
-/** Requested service tier. @throws AppError invalid_request when it is not a short string */
+/** @throws AppError invalid_request when it is not a short string */
 export const serviceTierIn = (fields: JsonFields): string | undefined =>
   fields.optionalString('service_tier', { maxLength: MAX_TIER_LENGTH });
 
-/** A background response could not be settled. @throws AppError invalid_request when one is requested */
+/** Background responses cannot be settled. @throws AppError invalid_request when one is requested */
 export function refuseBackground(fields: JsonFields): void {
   if (!fields.isTrue('background')) return;
   throw fields.refusal('background', 'unsupported_parameter', 'background responses are not supported; remove it');
@@ -41,14 +38,13 @@ export function refuseBackground(fields: JsonFields): void {
 /** The prompt refers to stored content of unknown size. */
 export const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined };
 
-/** Outside content in protocols that only refer to it within messages. */
+/** For protocols that refer to outside content only within messages. */
 export const outsideIn = (fields: JsonFields): OutsideContent | undefined =>
-  fields.leansOutside ? UNKNOWN_CONTENT : undefined;
+  fields.hasOutsideContent ? UNKNOWN_CONTENT : undefined;
 
-/** Of both OpenAI protocols: calls with the same key should share a prompt cache. */
+/** Calls with the same key share a prompt cache, in both OpenAI protocols. */
 export const PROMPT_CACHE_KEY = 'prompt_cache_key';
 
-/** @param path of the member with the cache key */
 export function cacheAffinityIn(fields: JsonFields, path: string): CallAffinity | undefined {
   const cache = fields.hint(path);
   return cache === undefined ? undefined : { cache };

@@ -1,11 +1,17 @@
-// The vocabulary of a call: head, signals and frames, the adapter contracts, and what protocols share: JSON, SSE, text
+// The vocabulary of calls: heads, signals and frames, the adapter contracts, and what protocols share: JSON, SSE, text
 // places, translation. Plain values only: no Nest, no I/O, no clock, no money.
-export { classifyInnerError, classifyUpstream, readResponseFields } from './classify-upstream.js';
+export {
+  classifyInnerError,
+  classifyUpstream,
+  invalidResponse,
+  parseResponse,
+  readResponseFields,
+} from './classify-upstream.js';
 export type {
   ListedModel,
-  NamedResponses,
+  ResponseReferences,
   PromptPlaces,
-  PromptQuestion,
+  TokenCountEndpoint,
   ProtocolAdapter,
   RenderedError,
   RenderedResponse,
@@ -13,6 +19,9 @@ export type {
   ResponsePlaces,
   ResponseStorage,
   StoredResponseText,
+  ParseContext,
+  RenderContext,
+  StreamRenderer,
   StreamTail,
   TextPlaces,
 } from './protocol-adapter.js';
@@ -20,20 +29,30 @@ export {
   type Call,
   type CallAffinity,
   type CallHead,
+  type CallSignal,
+  type CallTrace,
+  DEFAULT_SERVICE_TIERS,
   type Effort,
   EFFORTS,
+  type EndedAttempt,
+  type EndedCall,
+  type EndedUsage,
+  type Frame,
+  headerOf,
   type ImageGenerationUsage,
   type IrregularTotals,
+  isFinalReport,
   NO_TOKENS,
   type OutsideContent,
+  type ProtocolId,
+  type RequestLine,
   type TokenUsage,
+  type TracedUpstream,
   type UsagePass,
-  DEFAULT_SERVICE_TIERS,
 } from './call.js';
 export type { BodySize, CallBody, PromptSample } from './call-body.js';
 export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
-export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
 export {
   cacheAffinityIn,
   type HeadReader,
@@ -49,9 +68,12 @@ export {
   errorHeaders,
   messageWithId,
   openAiErrorBody,
+  openAiFormat,
+  openAiSchema,
+  openAiUsage,
   renderOpenAiError,
   renderOpenAiLimits,
-} from './openai-errors.js';
+} from './openai.js';
 export {
   dataKind,
   eventTypeReader,
@@ -62,12 +84,12 @@ export {
   SseEvent,
   sseText,
 } from './sse-event.js';
-export { Flow, Interruption } from './flow.js';
-export { WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './waits.js';
+export { Flow, Interruption, WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './flow.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export type { JsonElement } from './json-members.js';
+export { objectIn, objectsIn, stringOf } from './json-values.js';
 export { jsonInterests } from './json-interests.js';
-export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
+export { splice, SplicedBody, type JsonEdit } from './json-edits.js';
 export {
   interestsOf,
   MemberReader,
@@ -92,13 +114,12 @@ export {
   PASSED,
   passUnlessError,
   stateSignals,
-  truncated,
+  truncatedStream,
+  readData,
   unreadableEvent,
   usageSignals,
 } from './meter-readings.js';
-export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
-export { openAiFormat, openAiSchema } from './openai-format.js';
-export { headerOf, type ProtocolId, type RequestLine } from './request-line.js';
+export { renderListedModel, renderModelPage } from './model-page.js';
 export type {
   CreatedState,
   DemandedTool,
@@ -107,9 +128,18 @@ export type {
   ScopedId,
   ScopedKind,
 } from './request-demands.js';
-export { commonEdits, jsonHeaders, smallestRequest, upstreamHeaders } from './rewrite.js';
-export { type CallSignal, type Frame, isFinalReport } from './signals.js';
-export { idOf, type ModelListing, modelListing } from './model-listing.js';
+export {
+  commonEdits,
+  idOf,
+  jsonHeaders,
+  jsonProbe,
+  type ModelListing,
+  modelListing,
+  upstreamHeaders,
+  UpstreamRefusal,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from './upstream-request.js';
 export { SseSplitter } from './sse-splitter.js';
 export {
   addUsage,
@@ -118,10 +148,7 @@ export {
   hasAny,
   irregularIn,
   isCountInString,
-  mediaIn,
-  mediaOut,
   modelIn,
-  objectIn,
   placeIn,
   servedByIn,
   tierIn,
@@ -130,11 +157,77 @@ export {
 } from './token-counts.js';
 export type {
   MeterReading,
+  BuildContext,
+  StreamDecoder,
   StreamMeter,
   UpstreamAdapter,
   UpstreamHeaders,
-  UpstreamTarget,
   VerbatimLane,
 } from './upstream-adapter.js';
-export { UpstreamRefusal, type UpstreamRequest } from './upstream-request.js';
-export * from './translation/index.js';
+export {
+  type CallEvent,
+  type CallResult,
+  EventGrammar,
+  eventsOf,
+  type PartStart,
+  ResultCollector,
+  resultOf,
+  type StopReason,
+} from './translation/events.js';
+export type * from './translation/content.js';
+export {
+  ConversationBuilder,
+  effortOfBudget,
+  nearestEffort,
+  pairResults,
+  asReminder,
+  NEUTRAL_SAMPLING,
+  reminder,
+  requestedEffort,
+  sourceOf,
+  stopSequences,
+  textOfFile,
+  urlOf,
+  withErrorText,
+} from './translation/conversation.js';
+export {
+  describedWith,
+  describeFormat,
+  describeFreeform,
+  FREEFORM_SCHEMA,
+  isObjectText,
+  objectSchema,
+  unwrapFreeform,
+  withoutRootCombinators,
+  wrapFreeform,
+} from './translation/tool-schema.js';
+export {
+  allowedTools,
+  conforming,
+  itemId,
+  type KnownTool,
+  type NameRule,
+  newResponseId,
+  plainUser,
+  supportedHostedTools,
+  ToolNames,
+} from './translation/tool-names.js';
+export {
+  isTreeObject,
+  type JsonTree,
+  parseJsonTree,
+  RawJson,
+  type TreeObject,
+  writeJson,
+} from './translation/json-tree.js';
+export {
+  dropServiceTier,
+  lowestOutputLimit,
+  WARNING_MEANINGS,
+  type WarningCode,
+  TranslationWarnings,
+  malformed,
+  unsupported,
+} from './translation/warnings.js';
+export { PartSequencer } from './translation/part-sequencer.js';
+export { TreeReader } from './translation/tree-reader.js';

@@ -15,7 +15,7 @@ const INTERESTS = jsonInterests(
 
 const read = (json: string): JsonFields => readJsonFields(Buffer.from(json), INTERESTS);
 
-/** Each element's kind, and its interpreted members, decoded. */
+/** Kind and decoded members of each element. */
 const elementsIn = (json: string, path: string): unknown => {
   const fields = read(json);
   return fields
@@ -26,8 +26,8 @@ const elementsIn = (json: string, path: string): unknown => {
     ]);
 };
 
-describe('reading elements of arrays', () => {
-  it('finds the members of every element in order', () => {
+describe('array elements', () => {
+  it('are found with their members, in order', () => {
     const json = '{"tools":[{"type":"a","x":{"type":"no"}},{"model":"m","type":"b"},{}]}';
     expect(elementsIn(json, 'tools[]')).toEqual([
       ['object', { 'tools[].type': 'a' }],
@@ -36,13 +36,13 @@ describe('reading elements of arrays', () => {
     ]);
   });
 
-  it('finds elements that are no objects', () => {
+  it('may be other values than objects', () => {
     expect(elementsIn('{"models":["a",{"model":"b"},["c"],null,1]}', 'models[]')).toEqual(
       ['string', 'object', 'array', 'null', 'number'].map((kind) => [kind, {}]),
     );
   });
 
-  it('says where an element lies in the body', () => {
+  it('have positions in the body', () => {
     const json = '{"models": [ "a" , {"b":1} ]}';
     const places = read(json)
       .elements('models[]')
@@ -50,14 +50,14 @@ describe('reading elements of arrays', () => {
     expect(places).toEqual(['"a"', '{"b":1}']);
   });
 
-  it('finds no elements in nested arrays and values of other kinds', () => {
+  it('are not read from nested arrays and other values', () => {
     expect(elementsIn('{"tools":[[{"type":"a"}]]}', 'tools[]')).toEqual([['array', {}]]);
     expect(elementsIn('{"x":{"tools":[{"type":"a"}]}}', 'tools[]')).toEqual([]);
     for (const value of ['{"type":"a"}', '"a"', 'null', '[]'])
       expect(elementsIn(`{"tools":${value}}`, 'tools[]')).toEqual([]);
   });
 
-  it('does not take members of elements for members of the document', () => {
+  it('do not add members to the document', () => {
     const fields = read('{"tools":[{"type":"a"}],"model":"m"}');
     expect([fields.has('tools[].type'), fields.value('model')]).toEqual([false, 'm']);
   });
@@ -66,15 +66,15 @@ describe('reading elements of arrays', () => {
     ['twice', '{"tools":[{"type":"a","type":"b"}]}'],
     ['twice, once with escapes', String.raw`{"tools":[{"type":"a","typ\u0065":"b"}]}`],
     ['in another case', '{"tools":[{"Type":"a"}]}'],
-  ])('refuses a member that an element has %s', (_, json) => {
+  ])('reject a member that is %s', (_, json) => {
     expect(refusalOf(() => read(json))).toMatchObject({ details: { param: 'tools[].type' } });
   });
 
-  it('accepts the same member in every element', () => {
+  it('may all have the same member', () => {
     expect(() => read('{"tools":[{"type":"a"},{"type":"a"}]}')).not.toThrow();
   });
 
-  it('reads the same from a body in pieces', () => {
+  it('are read alike from chunks', () => {
     const json = String.raw`{"tools":[{"typ\u0065":"a"},{"model":"m"}],"models":["x",{"y":[1]}],"novel":1}`;
     const told = (fields: JsonFields): unknown => [
       fields.elements('tools[]'),
@@ -91,28 +91,28 @@ describe('reading elements of arrays', () => {
 });
 
 describe('collecting unknown members', () => {
-  it('names members that no interest names, by path', () => {
+  it('lists uninterpreted members by path', () => {
     const json =
       '{"model":"m","novel":1,"reasoning":{"effort":"low","depth":2},"tools":[{"type":"a","x":1}],"y":{"z":1}}';
     expect(read(json).others).toEqual(['novel', 'reasoning.depth', 'y']);
   });
 
-  it('decodes escapes in names', () => {
+  it('decodes escaped names', () => {
     expect(read(String.raw`{"nov\u0065l":1}`).others).toEqual(['novel']);
   });
 
-  it('collects no more than 32 names, and none that is longer than 64 bytes', () => {
+  it('collects at most 32 names of at most 64 bytes', () => {
     const many = Array.from({ length: 100 }, (_, index) => `"x${index}":1`).join();
     expect(read(`{${many}}`).others).toHaveLength(32);
     expect(read(`{"${'x'.repeat(64)}":1,"${'y'.repeat(65)}":1}`).others).toEqual(['x'.repeat(64)]);
   });
 
-  it('collects nothing where it is not wanted', () => {
+  it('collects nothing unless requested', () => {
     const fields = readJsonFields(Buffer.from('{"novel":1,"reasoning":{"x":1}}'), jsonInterests('reasoning.effort'));
     expect(fields.others).toEqual([]);
   });
 
-  it('refuses nothing for names that are duplicate', () => {
+  it('accepts duplicate names', () => {
     expect(() => read('{"novel":1,"novel":2}')).not.toThrow(AppError);
   });
 });

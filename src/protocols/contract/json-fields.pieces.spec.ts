@@ -3,8 +3,8 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { AppError } from '../../platform/shared/index.js';
 import { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 
-describe('a body on its way', () => {
-  /** What is read of it, or the words of its refusal, when it comes in pieces that end at these places. */
+describe('incremental reading', () => {
+  /** What is read, or the error message, when the body arrives in pieces with these ends. */
   function readCut(json: string | Buffer, cuts: readonly number[]): unknown {
     const bytes = Buffer.from(json as string);
     const reader = new JsonReader(INTERESTS);
@@ -39,13 +39,13 @@ describe('a body on its way', () => {
     ['half a character at the end', Buffer.concat([Buffer.from('{}'), Buffer.of(0xf0, 0x9f)])],
     ['a fault', '{"model":"m","messages":[1,}'],
     ['no end', '{"model":"m","x":"abc'],
-  ])('is read as a whole one, wherever it is cut: %s', (_what, json) => {
+  ])('equals reading the whole body, wherever it is cut: %s', (_what, json) => {
     const whole = readCut(json, []);
     expect(readCut(json, everywhere(json))).toEqual(whole);
     for (const cut of everywhere(json)) expect(readCut(json, [cut])).toEqual(whole);
   });
 
-  it.each([0, 1, 2, 3])('is read alike wherever its strings and their escapes lie in memory: %i', (offset) => {
+  it.each([0, 1, 2, 3])('is independent of memory alignment: %i', (offset) => {
     for (let length = 0; length < 180; length += length < 5 ? 1 : 33) {
       const json = String.raw`{"${'é'.repeat(length)}\"":"${'a'.repeat(length)}\\\"\n${'é'.repeat(length)}\\","model":"m\u00e9"}`;
       const bytes = Buffer.from(json);
@@ -61,7 +61,7 @@ describe('a body on its way', () => {
     }
   });
 
-  it('is refused for a control character at every place of a string, behind a backslash too', () => {
+  it('rejects control characters at every position of a string, also after a backslash', () => {
     for (let length = 0; length < 180; length += length < 5 ? 1 : 33) {
       for (const fault of ['\n', '\\\n', '\\"\u001f', '\\"\\\0']) {
         const text = 'é'.repeat(length) + fault;
@@ -71,13 +71,13 @@ describe('a body on its way', () => {
     }
   });
 
-  it('is refused as soon as its fault has come', () => {
+  it('rejects a body as soon as the error arrives', () => {
     const reader = new JsonReader(INTERESTS);
     reader.next(Buffer.from('{"model":"m",'));
     expect(refusalOf(() => reader.next(Buffer.from('{"model":"m",}'))).message).toContain('at byte 13');
   });
 
-  it('takes no number of more digits than anybody means', () => {
+  it('rejects excessively long numbers', () => {
     expect(refused(`{"x":${'1'.repeat(2000)}}`).message).toContain('digits');
     expect(isRefused(`{"x":${'1'.repeat(1000)}}`)).toBe(false);
     const reader = new JsonReader(INTERESTS);
@@ -85,7 +85,7 @@ describe('a body on its way', () => {
     expect(refusalOf(() => reader.next(digits)).message).toContain('digits');
   });
 
-  it('is not decoded where its length alone says that it is wrong', () => {
+  it('rejects by length without decoding', () => {
     const long = 'm'.repeat(100_000);
     const model = read(`{"model":"${long}","stream":"${long}","max_tokens":1}`);
     expect(refusalOf(() => model.requireString('model', { maxLength: 256 })).message).toContain('256');

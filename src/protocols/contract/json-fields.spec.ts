@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { INTERESTS, isRefused, read, refused } from '../../../test/support/body-members.js';
 import { refusalOf } from '../../../test/support/calls.js';
 import { isJsonObject } from '../../platform/shared/index.js';
+import { splice } from './json-edits.js';
 import { JsonReader, readJsonFields } from './json-fields.js';
-import { splice } from './json-splice.js';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
@@ -15,8 +15,8 @@ const isObject = (json: string): boolean => {
   }
 };
 
-describe('reading the members of a body', () => {
-  it('finds members at the top and in the objects that are looked into', () => {
+describe('JsonFields', () => {
+  it('finds members of the root and of interpreted objects', () => {
     const fields = read(
       '{ "x": {"model": "not this"}, "model" : "m" , "stream":true,"reasoning":{"a":[1,{}],"effort":"low"} }',
     );
@@ -27,7 +27,7 @@ describe('reading the members of a body', () => {
     expect(fields.value('max_tokens')).toBeUndefined();
   });
 
-  it('says where a value lies and of what kind it is', () => {
+  it('reports position and kind of a value', () => {
     expect(read('{"model": "m", "messages": [], "max_tokens": -1.5e3}').field('model')).toEqual({
       start: 10,
       end: 13,
@@ -38,7 +38,7 @@ describe('reading the members of a body', () => {
     expect(kinds.map((path) => fields.field(path)?.kind)).toEqual(['array', 'number', 'null', 'object', 'boolean']);
   });
 
-  it('decodes escapes in member names and values', () => {
+  it('decodes escapes in names and values', () => {
     const fields = read(
       String.raw`{"mod\u0065l":"gr\u00fc\u00dfe\n","\u0073tream_options":{"include\u005fusage":true}}`,
     );
@@ -47,11 +47,11 @@ describe('reading the members of a body', () => {
     expect(fields.value('stream_options.include_usage')).toBe(true);
   });
 
-  it('does not take a name with a dot for a path', () => {
+  it('does not treat a dotted name as a path', () => {
     expect(read('{"stream_options.include_usage":true}').field('stream_options.include_usage')).toBeUndefined();
   });
 
-  it('works on a view into larger memory, wherever it begins', () => {
+  it('reads a view into larger memory', () => {
     const json = `{"model":"m","text":"${'lorem ipsum '.repeat(20)}"}`;
     for (let offset = 0; offset < 5; offset++) {
       const memory = new Uint8Array(new ArrayBuffer(offset + json.length + 3)).fill(1);
@@ -61,25 +61,25 @@ describe('reading the members of a body', () => {
   });
 });
 
-describe('two readers must never see two different members', () => {
+describe('ambiguous members', () => {
   it.each([
     ['{"model":"a","model":"b"}', 'model'],
     [String.raw`{"model":"a","mod\u0065l":"b"}`, 'model'],
     ['{"stream_options":{"include_usage":true,"include_usage":false}}', 'stream_options.include_usage'],
     ['{"stream_options":{},"stream_options":{"include_usage":true}}', 'stream_options'],
     ['{"stream_options":null,"stream_options":null}', 'stream_options'],
-  ])('refuses %s', (json, param) => {
+  ])('rejects %s', (json, param) => {
     expect(refused(json)).toMatchObject({ kind: 'invalid_request', details: { param } });
   });
 
   it.each(['{"model":"a","MODEL":"b"}', '{"Model":"a"}', '{"reasoning":{"Effort":"low"}}', '{"max_to\u212Aens":9}'])(
-    'refuses a name in another case, which some parsers take for the same: %s',
+    'rejects a name in another case: %s',
     (json) => {
       expect(refused(json).kind).toBe('invalid_request');
     },
   );
 
-  it('does not mind members that nobody interprets, however often', () => {
+  it('accepts uninterpreted duplicates', () => {
     expect(read('{"model":"m","x":1,"x":2,"tools":[{"model":1,"model":2,"Model":3}]}').value('model')).toBe('m');
   });
 });
@@ -115,17 +115,17 @@ describe('malformed bodies', () => {
     ['a line feed behind a backslash', '{"model":"a\\\nb"}'],
     ['a tab in a long string', `{"x":"${'lorem ipsum '.repeat(9)}\t"}`],
     ['a NUL in a long string', `{"x":"${'lorem ipsum '.repeat(9)}\0${'lorem ipsum '.repeat(9)}"}`],
-  ])('refuses %s', (_what, json) => {
+  ])('rejects %s', (_what, json) => {
     expect(refused(json).kind).toBe('invalid_request');
   });
 
-  it('refuses invalid UTF-8, wherever it is', () => {
+  it('rejects invalid UTF-8 anywhere', () => {
     const bytes = Buffer.from(`{"model":"m","x":"${'a'.repeat(100)}"}`);
     bytes[60] = 0xff;
     expect(refused(bytes).message).toContain('UTF-8');
   });
 
-  it('takes 512 levels and refuses more', () => {
+  it('accepts 512 levels and rejects more', () => {
     const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     expect(() => read(nested(512))).not.toThrow();
     expect(refused(nested(513)).message).toContain('512');
@@ -135,7 +135,7 @@ describe('malformed bodies', () => {
 });
 
 describe('typed members', () => {
-  it('demands strings that are there and not empty', () => {
+  it('requires non-empty strings', () => {
     expect(read('{"model":"m"}').requireString('model')).toBe('m');
     const missing = { details: { param: 'model', fault: 'missing_required_parameter' } };
     expect(refusalOf(() => read('{}').requireString('model'))).toMatchObject(missing);
@@ -148,24 +148,24 @@ describe('typed members', () => {
     }
   });
 
-  it('takes null for absent', () => {
+  it('treats null as absent', () => {
     const fields = read('{"stream":null,"max_tokens":null,"reasoning":{"effort":null}}');
     expect(fields.optionalBoolean('stream')).toBeUndefined();
     expect(fields.optionalInteger('max_tokens', { min: 1 })).toBeUndefined();
     expect(fields.optionalString('reasoning.effort')).toBeUndefined();
   });
 
-  it.each(['"true"', '1', '[]'])('refuses %s as a boolean', (json) => {
+  it.each(['"true"', '1', '[]'])('rejects %s as a boolean', (json) => {
     expect(refusalOf(() => read(`{"stream":${json}}`).optionalBoolean('stream')).details.param).toBe('stream');
   });
 
-  it('takes whole numbers however they are written', () => {
+  it('accepts integers in any notation', () => {
     for (const json of ['100', '1e2', '100.0']) {
       expect(read(`{"max_tokens":${json}}`).optionalInteger('max_tokens', { min: 0 })).toBe(100);
     }
   });
 
-  it.each(['1.5', '-1', '9007199254740993', '1e400', '"10"', 'true'])('refuses %s as a whole number', (json) => {
+  it.each(['1.5', '-1', '9007199254740993', '1e400', '"10"', 'true'])('rejects %s as an integer', (json) => {
     const refusal = refusalOf(() => read(`{"max_tokens":${json}}`).optionalInteger('max_tokens', { min: 0 }));
     expect(refusal.details).toEqual({ param: 'max_tokens', fault: 'invalid_value' });
   });
@@ -191,12 +191,12 @@ describe('edits', () => {
       'true',
       '{"stream_options":{"include_usage":true,"include_obfuscation":false}}',
     ],
-  ])('changes one member of %s', (json, path, value, expected) => {
+  ])('change one member of %s', (json, path, value, expected) => {
     expect(assigned(json, path, value)).toBe(expected);
   });
 });
 
-describe('the size of a body', () => {
+describe('body size', () => {
   const payload = 'iVBORw0KGgo+/9a'.repeat(60);
 
   const url = `data:image/png;base64,${payload}==`;
@@ -212,7 +212,7 @@ describe('the size of a body', () => {
     ['input_image', JSON.stringify({ input: [{ content: [{ image_url: url }] }] }), 'image', url.length],
     ['input_file', JSON.stringify({ input: [{ content: [{ file_data: url }] }] }), 'file', url.length],
     ['the output of a function', JSON.stringify({ input: [{ output: [{ image_url: url }] }] }), 'image', url.length],
-  ])('takes out of the text what a protocol declares as media: %s', (_name, json, kind, bytes) => {
+  ])('excludes declared media from the text: %s', (_name, json, kind, bytes) => {
     const { encodedBytes, media } = read(json).size;
     expect([encodedBytes, media?.map((part) => part.kind)]).toEqual([bytes, [kind]]);
   });
@@ -233,12 +233,12 @@ describe('the size of a body', () => {
     ],
     ['media beside the conversation', JSON.stringify({ metadata: { image_url: { url } } })],
     ['an image by no data URL', message({ image_url: { url: payload } })],
-  ])('takes %s for text', (_name, json) => {
+  ])('counts %s as text', (_name, json) => {
     expect(read(json).size).toMatchObject({ encodedBytes: 0, media: [] });
     expect(read(json).size.maxTextTokens).toBeGreaterThan(payload.length / 2);
   });
 
-  it('counts images of every dialect, by their type', () => {
+  it('counts images of all protocols by type', () => {
     const parts = ['image', 'image_url', 'input_image', 'text', 'imagine'].map((type) => `{"type":"${type}"}`);
     const odd = String.raw`{"typ\u0065" : "im\u0061ge"}`;
     expect(read(`{"messages":[{"content":[${parts.join()},${odd}]}],"type2":"image"}`).size.images).toBe(4);
@@ -260,7 +260,7 @@ describe('any document', () => {
   );
   const documents = members.chain(spaced);
 
-  it('is read as JSON.parse reads it', () => {
+  it('is read like JSON.parse', () => {
     fc.assert(
       fc.property(documents, (json) => {
         const parsed = JSON.parse(json) as Record<string, unknown>;
@@ -276,7 +276,7 @@ describe('any document', () => {
     );
   });
 
-  it('is refused when JSON.parse refuses it, unless the fault is an escape that is skipped', () => {
+  it('is rejected like JSON.parse, except for escapes in skipped strings', () => {
     const damaged = fc.tuple(documents, fc.nat(), fc.constantFrom('', '"', '{', ']', ',', ':', '\\', 'x', '\n', '0'));
     fc.assert(
       fc.property(damaged, ([json, position, damage]) => {
@@ -306,7 +306,7 @@ describe('any document', () => {
     );
   });
 
-  it('keeps every other byte when members are changed', () => {
+  it('keeps all other bytes when members change', () => {
     fc.assert(
       fc.property(documents, (json) => {
         const fields = read(json);

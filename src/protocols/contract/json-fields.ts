@@ -1,22 +1,19 @@
 import { AppError, isJsonObject, type FieldErrorCode, type JsonObject } from '../../platform/shared/index.js';
-import { CLOSE_BRACE, isWhiteSpace } from './json-text.js';
 import type { BodySize, CallBody } from './call-body.js';
+import type { JsonEdit, ObjectPlace } from './json-edits.js';
 import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';
-import type { ObjectPlace } from './seal-edits.js';
-import type { JsonEdit } from './json-splice.js';
-import type { StateMember } from './outside-content.js';
-import { MAX_STATE_IDS } from './prompt-content.js';
+import { CLOSE_BRACE, isWhiteSpace } from './json-text.js';
+import { MAX_STATE_IDS, type StateMember } from './prompt-content.js';
 
 interface IntegerRange {
   readonly min: number;
-  /** Default: no limit. */
   readonly max?: number;
 }
 
 interface StringRange {
-  /** In characters. Default: no limit. */
+  /** In characters. */
   readonly maxLength?: number;
 }
 
@@ -30,8 +27,8 @@ const MAX_HINT_BYTES = 1024;
 const NO_IDS: readonly (readonly [StateMember, string])[] = [];
 
 /**
- * Locates the interpreted members of a JSON object in one pass that checks the grammar and decodes nothing. About 0.3
- * ms for 331 kB; larger bodies are read as they arrive, by a `JsonReader`.
+ * Locates the interpreted members of a JSON object in one pass, which checks the grammar and decodes nothing. About 0.3
+ * ms for 331 kB.
  * @throws AppError invalid_request as `JsonReader` does
  */
 export function readJsonFields(body: Uint8Array, interests: JsonInterest): JsonFields {
@@ -39,7 +36,7 @@ export function readJsonFields(body: Uint8Array, interests: JsonInterest): JsonF
 }
 
 /**
- * The same while the body arrives.
+ * Reads a body while it arrives.
  * @throws AppError invalid_request when the body is not a JSON object, has an interpreted member twice or in another
  * case, is nested over 512 levels, or is not UTF-8
  */
@@ -63,7 +60,7 @@ export class JsonReader {
 const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The interpreted members of a document by path. Paths that were not requested are unknown. */
+/** The interpreted members of a document by path. Other paths are unknown. */
 export class JsonFields {
   private knownSize: BodySize | undefined;
 
@@ -72,29 +69,27 @@ export class JsonFields {
     private readonly scan: JsonScan,
   ) {}
 
-  /** Must be read first while the body still has its bytes. */
+  /** Must first be read while the body still has its bytes. */
   get size(): BodySize {
     this.knownSize ??= this.scan.size(this.body.bytes);
     return this.knownSize;
   }
 
   /** Whether files, items or documents outside the body are referenced. */
-  get leansOutside(): boolean {
-    return this.scan.leansOutside;
+  get hasOutsideContent(): boolean {
+    return this.scan.hasOutsideContent;
   }
 
-  /** All interpreted members of the document, by path. */
   get present(): ReadonlyMap<string, JsonField> {
     return this.scan.fields;
   }
 
-  /** Undefined if absent. */
   field(path: string): JsonField | undefined {
     return this.scan.fields.get(path);
   }
 
   /**
-   * IDs of upstream state with the members that name them, without empty ones.
+   * IDs of upstream state with the members that name them.
    * @param withToolData includes tools' own data
    * @throws AppError invalid_request when one is malformed; request_too_large when there are too many
    */
@@ -137,7 +132,7 @@ export class JsonFields {
     return field === undefined ? undefined : this.decoded(field, path);
   }
 
-  /** Decodes the value at a position. @param path for errors. @throws AppError invalid_request */
+  /** @param path for errors. @throws AppError invalid_request */
   decoded({ start, end }: Pick<JsonField, 'start' | 'end'>, path: string): unknown {
     try {
       return JSON.parse(this.body.bytes.toString('utf8', start, end)) as unknown;
@@ -146,7 +141,6 @@ export class JsonFields {
     }
   }
 
-  /** The JSON at a position. */
   text({ start, end }: JsonField): string {
     return this.body.bytes.toString('utf8', start, end);
   }
@@ -177,7 +171,7 @@ export class JsonFields {
     throw this.refusal(path, 'invalid_value', `must not be longer than ${maxLength} characters`);
   }
 
-  /** The string if there is a suitable one; undefined if absent, empty, long or of another kind. */
+  /** Undefined if absent, empty, long or not a string. */
   hint(path: string): string | undefined {
     const field = this.field(path);
     if (field?.kind !== 'string' || field.end - field.start > MAX_HINT_BYTES) return undefined;
@@ -207,7 +201,6 @@ export class JsonFields {
     throw this.refusal(path, 'invalid_value', `must be a whole number ${bounds}`);
   }
 
-  /** Requires the member to be of one of these kinds. */
   requireKind(path: string, ...kinds: readonly JsonKind[]): void {
     const field = this.field(path);
     if (field === undefined || field.kind === 'null') throw this.missing(path);

@@ -1,13 +1,13 @@
-import { doubledMember } from './json-interests.js';
+import { duplicateMember } from './json-interests.js';
 
-describe('doubled members', () => {
+describe('duplicateMember', () => {
   it.each([
     ['{"a":1,"a":2}', 'a'],
     ['{"a":1,"A":2}', 'A'],
     [String.raw`{"id":"x","\u0069d":"y"}`, 'id'],
     ['{"b":{"c":[{"d":1,"d" : 2}]}}', 'd'],
-  ])('are found in %s', (json, name) => {
-    expect(doubledMember(json)).toBe(name);
+  ])('finds the duplicate in %s', (json, name) => {
+    expect(duplicateMember(json)).toBe(name);
   });
 
   it.each([
@@ -16,7 +16,7 @@ describe('doubled members', () => {
     '{"a":"a","b":["a","a"]}',
     '"a"',
     '[]',
-  ])('are not seen in %s', (json) => {
-    expect(doubledMember(json)).toBeUndefined();
+  ])('finds none in %s', (json) => {
+    expect(duplicateMember(json)).toBeUndefined();
   });
 });

@@ -4,20 +4,19 @@ import type { Buffer } from 'node:buffer';
 export interface JsonInterest {
   /** As in errors: `stream_options.include_usage`. */
   readonly path: string;
-  /** Last part of the path. */
   readonly name: string;
   readonly members: ReadonlyMap<string, JsonInterest>;
-  /** Interpretation of an array's elements; its path ends with `[]`. */
+  /** Interest in an array's elements; its path ends with `[]`. */
   readonly elements: JsonInterest | undefined;
-  /** Whether to collect the names of other members. */
+  /** Collects the names of other members. */
   readonly collectsOthers: boolean;
-  /** Max bytes of an interpreted member's name, including quotes. */
+  /** In bytes, escaped and quoted. */
   readonly longestName: number;
 }
 
-interface Growing extends JsonInterest {
-  readonly members: Map<string, Growing>;
-  elements: Growing | undefined;
+interface MutableInterest extends JsonInterest {
+  readonly members: Map<string, MutableInterest>;
+  elements: MutableInterest | undefined;
   collectsOthers: boolean;
   longestName: number;
 }
@@ -32,9 +31,9 @@ const OTHERS = '*';
 const ELEMENTS = '[]';
 
 /** Folds case like the most lenient parsers, which also map U+017F to `s` and U+212A to `k`. Never shortens. */
-export const fold = (name: string): string => name.toUpperCase().toLowerCase();
+export const foldCase = (name: string): string => name.toUpperCase().toLowerCase();
 
-const grow = (path: string, name: string): Growing => ({
+const newInterest = (path: string, name: string): MutableInterest => ({
   path,
   name,
   members: new Map(),
@@ -49,12 +48,12 @@ const grow = (path: string, name: string): Growing => ({
  * Created once per protocol.
  */
 export function jsonInterests(...paths: readonly string[]): JsonInterest {
-  const root = grow('', '');
-  for (const path of paths) plant(root, path);
+  const root = newInterest('', '');
+  for (const path of paths) addPath(root, path);
   return root;
 }
 
-function plant(root: Growing, path: string): void {
+function addPath(root: MutableInterest, path: string): void {
   let parent = root;
   for (const part of path.split('.')) {
     if (part === OTHERS) {
@@ -63,10 +62,10 @@ function plant(root: Growing, path: string): void {
       return;
     }
     const name = part.endsWith(ELEMENTS) ? part.slice(0, -ELEMENTS.length) : part;
-    const child = parent.members.get(name) ?? grow(parent.path === '' ? name : `${parent.path}.${name}`, name);
+    const child = parent.members.get(name) ?? newInterest(parent.path === '' ? name : `${parent.path}.${name}`, name);
     parent.members.set(name, child);
     parent.longestName = Math.max(parent.longestName, QUOTES_BYTES + WITH_ESCAPES * name.length);
-    parent = part === name ? child : (child.elements ??= grow(`${child.path}${ELEMENTS}`, name));
+    parent = part === name ? child : (child.elements ??= newInterest(`${child.path}${ELEMENTS}`, name));
   }
 }
 
@@ -77,7 +76,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g;
  * duplicate they use.
  * @param json valid
  */
-export function doubledMember(json: string): string | undefined {
+export function duplicateMember(json: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, colon] of json.matchAll(TOKENS)) {
     if (token === '{') open.push(new Set());
@@ -85,8 +84,8 @@ export function doubledMember(json: string): string | undefined {
     else if (colon !== undefined) {
       const name = JSON.parse(token.slice(0, -colon.length)) as string;
       const names = open.at(-1);
-      if (names?.has(fold(name)) === true) return name;
-      names?.add(fold(name));
+      if (names?.has(foldCase(name)) === true) return name;
+      names?.add(foldCase(name));
     }
   }
   return undefined;
@@ -100,8 +99,8 @@ const HOUR = '"1h"';
 const OVERLAP_BYTES = MARK.length - 1;
 
 /**
- * Finds the longest cache lifetime requested anywhere in the body: an upper bound. Searches incrementally, because a
- * search of a large body takes long.
+ * Finds the longest cache lifetime requested anywhere in the body: an upper bound. Incremental, since searching a large
+ * body takes long.
  */
 export class CacheMarkSearch {
   private seen = 0;
@@ -109,7 +108,6 @@ export class CacheMarkSearch {
   private isMarked = false;
   private hasHour = false;
 
-  /** Undefined if nothing is marked. */
   get cacheLifetime(): '5m' | '1h' | undefined {
     if (this.isEscaped) return '1h';
     if (!this.isMarked) return undefined;

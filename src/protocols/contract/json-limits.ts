@@ -1,6 +1,5 @@
 import { AppError } from '../../platform/shared/index.js';
 
-/** Including nested values. */
 const MAX_VALUES = 1_000_000;
 /** Max elements of root arrays that grow with a conversation, by name. */
 const MAX_ELEMENTS: Readonly<Record<string, number>> = {
@@ -10,9 +9,8 @@ const MAX_ELEMENTS: Readonly<Record<string, number>> = {
   functions: 10_000,
 };
 
-/** Counts values during the scan, so that a request is rejected before anything is parsed. */
+/** Counts values during the scan, so that large requests are rejected before they are parsed. */
 export class JsonLimits {
-  /** Values so far. */
   values = 0;
   /** The open root array with limited elements. */
   private counted = '';

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
+import { foldCase, type JsonInterest } from './json-interests.js';
 import { OPEN_BRACE, OPEN_BRACKET, QUOTE, SMALL_F, SMALL_N, SMALL_T, stringText } from './json-text.js';
-import { fold, type JsonInterest } from './json-interests.js';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
@@ -22,10 +22,8 @@ const KINDS: Readonly<Record<number, JsonKind>> = {
   [SMALL_N]: 'null',
 };
 
-/** Found members by path. */
 type Found = Map<string, JsonField>;
 
-/** An element of an interpreted array. */
 export interface JsonElement {
   readonly field: JsonField;
   /** By full path: `tools[].type`. */
@@ -33,32 +31,28 @@ export interface JsonElement {
 }
 
 /** An open interpreted object or array. */
-interface LookedInto {
+interface OpenValue {
   readonly interest: JsonInterest;
   readonly start: number;
-  /** Where found members are stored: of the document or of an array element. */
+  /** The document's members or those of an array element. */
   readonly found: Found;
-  /** For interpreted arrays. */
   readonly elements: JsonElement[] | undefined;
 }
 
-/** More names add nothing. */
 const MAX_OTHERS = 32;
 
-/** Further elements are not interpreted: valid requests have fewer. */
+/** Valid requests have fewer; the rest is not interpreted. */
 const MAX_ELEMENTS = 10_000;
 
-/** Records positions of interpreted members during a scan. Does not know the grammar. */
+/** Records positions of interpreted members. Does not know the grammar. */
 export class JsonMembers {
   /** By path; the document itself has the empty path. */
   readonly fields: Found = new Map();
-  /** Absent until an interpreted array begins; most documents have none. */
+  /** Most documents have no interpreted array. */
   private lists: Map<string, JsonElement[]> | undefined;
-  /** Paths of other members, where requested. */
   readonly others: string[] = [];
-  /** Open interpreted objects and arrays: always the outermost levels. */
-  private readonly lookedInto: LookedInto[] = [];
-  /** Interpretation of the next value. */
+  /** Always the outermost levels. */
+  private readonly openValues: OpenValue[] = [];
   private interest: JsonInterest | undefined;
 
   constructor(root: JsonInterest) {
@@ -76,14 +70,14 @@ export class JsonMembers {
    * @throws AppError invalid_request when it is a duplicate or in another case
    */
   name(body: Buffer, depth: number, start: number, end: number, escaped: boolean): void {
-    if (this.lookedInto.length !== depth) return;
-    const parent = this.lookedInto[depth - 1];
+    if (this.openValues.length !== depth) return;
+    const parent = this.openValues[depth - 1];
     if (parent === undefined || end - start > parent.interest.longestName) return;
     const name = stringText(body, start, end, escaped);
-    const interest = parent.interest.members.get(fold(name));
-    if (interest === undefined) return this.noteOther(parent.interest, name);
-    if (interest.name !== name) throw misspelt(interest, name);
-    if (parent.found.has(interest.path)) throw givenTwice(interest);
+    const interest = parent.interest.members.get(foldCase(name));
+    if (interest === undefined) return this.collectOther(parent.interest, name);
+    if (interest.name !== name) throw caseError(interest, name);
+    if (parent.found.has(interest.path)) throw duplicateError(interest);
     this.interest = interest;
   }
 
@@ -92,53 +86,52 @@ export class JsonMembers {
    * @param depth enclosing objects and arrays
    */
   open(start: number, depth: number, isArray: boolean): void {
-    const parent = this.lookedInto[depth - 1];
-    const interest = this.interest ?? elementOf(parent, depth, this.lookedInto.length);
+    const parent = this.openValues[depth - 1];
+    const interest = this.interest ?? elementOf(parent, depth, this.openValues.length);
     if (interest === undefined) return;
     const found = this.interest === undefined ? new Map<string, JsonField>() : (parent?.found ?? this.fields);
     const elements = isArray && interest.elements !== undefined ? [] : undefined;
     if (elements !== undefined) (this.lists ??= new Map()).set(interest.elements?.path ?? '', elements);
-    this.lookedInto.push({ interest, start, found, elements });
+    this.openValues.push({ interest, start, found, elements });
     this.interest = undefined;
   }
 
-  /** The innermost object or array ends. */
   close(body: Buffer, depth: number, end: number): void {
-    if (this.lookedInto.length !== depth) return;
-    const closed = this.lookedInto.pop();
+    if (this.openValues.length !== depth) return;
+    const closed = this.openValues.pop();
     if (closed === undefined) return;
-    const parent = this.lookedInto[depth - 2];
+    const parent = this.openValues[depth - 2];
     const field = fieldAt(body, closed.start, end);
-    if (parent?.elements !== undefined) note(parent.elements, { field, members: closed.found });
+    if (parent?.elements !== undefined) addElement(parent.elements, { field, members: closed.found });
     else closed.found.set(closed.interest.path, field);
   }
 
   /** The next value is a scalar at this position. @param depth enclosing objects and arrays */
   value(body: Buffer, start: number, end: number, depth: number): void {
-    const parent = this.lookedInto[depth - 1];
+    const parent = this.openValues[depth - 1];
     if (this.interest !== undefined) {
       (parent?.found ?? this.fields).set(this.interest.path, fieldAt(body, start, end));
       this.interest = undefined;
-    } else if (parent?.elements !== undefined && this.lookedInto.length === depth)
-      note(parent.elements, { field: fieldAt(body, start, end), members: NONE });
+    } else if (parent?.elements !== undefined && this.openValues.length === depth)
+      addElement(parent.elements, { field: fieldAt(body, start, end), members: NO_MEMBERS });
   }
 
-  private noteOther({ collectsOthers, path }: JsonInterest, name: string): void {
+  private collectOther({ collectsOthers, path }: JsonInterest, name: string): void {
     if (!collectsOthers || this.others.length >= MAX_OTHERS) return;
     this.others.push(path === '' ? name : `${path}.${name}`);
   }
 }
 
-const NONE: ReadonlyMap<string, JsonField> = new Map();
+const NO_MEMBERS: ReadonlyMap<string, JsonField> = new Map();
 const NO_LISTS: ReadonlyMap<string, readonly JsonElement[]> = new Map();
 
-function note(elements: JsonElement[], element: JsonElement): void {
+function addElement(elements: JsonElement[], element: JsonElement): void {
   if (elements.length < MAX_ELEMENTS) elements.push(element);
 }
 
 /** Interpretation of an unnamed value directly in the innermost array. */
-const elementOf = (parent: LookedInto | undefined, depth: number, lookedInto: number): JsonInterest | undefined =>
-  parent?.elements !== undefined && lookedInto === depth ? parent.interest.elements : undefined;
+const elementOf = (parent: OpenValue | undefined, depth: number, openCount: number): JsonInterest | undefined =>
+  parent?.elements !== undefined && openCount === depth ? parent.interest.elements : undefined;
 
 const fieldAt = (body: Buffer, start: number, end: number): JsonField => ({
   start,
@@ -146,10 +139,10 @@ const fieldAt = (body: Buffer, start: number, end: number): JsonField => ({
   kind: KINDS[body[start] ?? 0] ?? 'number',
 });
 
-function misspelt({ path }: JsonInterest, name: string): AppError {
+function caseError({ path }: JsonInterest, name: string): AppError {
   return new AppError('invalid_request', `${name}: member names are case-sensitive; use ${path}.`, { param: path });
 }
 
-function givenTwice({ path }: JsonInterest): AppError {
+function duplicateError({ path }: JsonInterest): AppError {
   return new AppError('invalid_request', `${path}: duplicate member.`, { param: path });
 }

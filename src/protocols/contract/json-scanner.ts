@@ -1,5 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
+import { type BodySize, sizeOf } from './call-body.js';
+import { type ObjectPlace, SealFinder } from './json-edits.js';
+import { CacheMarkSearch, type JsonInterest } from './json-interests.js';
+import { JsonLimits } from './json-limits.js';
+import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
+import { JsonStrings } from './json-strings.js';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -8,18 +14,12 @@ import {
   isLiteral,
   isWhiteSpace,
   literalEnd,
-  notJson,
+  invalidJson,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
 } from './json-text.js';
-import { CacheMarkSearch, type JsonInterest } from './json-interests.js';
-import { type BodySize, sizeOf } from './call-body.js';
-import { JsonLimits } from './json-limits.js';
-import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
-import { JsonStrings } from './json-strings.js';
 import type { StateIdPlace } from './prompt-content.js';
-import { type ObjectPlace, SealFinder } from './seal-edits.js';
 import { Utf8Check, wordsOf } from './string-bytes.js';
 
 /** Result of a scan. */
@@ -32,7 +32,7 @@ export interface JsonScan {
   readonly others: readonly string[];
   /** Size of the request; computed on demand, since responses do not need it. */
   size(body: Buffer): BodySize;
-  readonly leansOutside: boolean;
+  readonly hasOutsideContent: boolean;
   /** IDs of upstream state anywhere in the body. */
   readonly stateIds: readonly StateIdPlace[];
   /** Objects with sealed reasoning. */
@@ -117,7 +117,7 @@ export class JsonScanner {
     if (!this.utf8.end(body)) this.failUtf8();
     this.advance(body);
     if (this.state === START) this.failAtStart(body);
-    if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'expected a value');
+    if (this.state !== END) throw invalidJson(body.length, EXPECTED[this.state] ?? 'expected a value');
     const { content } = this.strings;
     const { fields, elements, others } = this.members;
     return {
@@ -125,7 +125,7 @@ export class JsonScanner {
       elements,
       others,
       size: (whole) => this.sizeOf(whole),
-      leansOutside: content.leansOutside,
+      hasOutsideContent: content.hasOutsideContent,
       stateIds: content.stateIds,
       sealed: this.seals.found,
     };
@@ -296,6 +296,6 @@ export class JsonScanner {
   }
 
   private fail(reason: string, at: number = this.at): never {
-    throw notJson(at, reason);
+    throw invalidJson(at, reason);
   }
 }

@@ -1,8 +1,7 @@
 import type { Buffer } from 'node:buffer';
-import { BACKSLASH, notJson, QUOTE, SPACE } from './json-text.js';
 import { MediaFinder } from './declared-media.js';
-import { isTypeKey } from './outside-content.js';
-import { PromptContent } from './prompt-content.js';
+import { BACKSLASH, invalidJson, QUOTE, SPACE } from './json-text.js';
+import { isTypeKey, PromptContent } from './prompt-content.js';
 import { stopByteIn, stopFrom } from './string-bytes.js';
 
 /** Shorter strings are read byte by byte, which is faster. */
@@ -11,19 +10,15 @@ const MAX_SHORT_BYTES = 32;
 const MAX_ESCAPED_NAME_BYTES = 62;
 
 /**
- * Reads a document's strings as they arrive: finds their ends, remembers the last member name, and detects content
- * other than text. Escapes are not checked. One object for all strings with everything passed in, because a body may
- * have as many strings as bytes.
+ * Finds the ends of strings as they arrive, remembers the last member name, and detects content other than text. Does
+ * not check escapes. One object for all strings, with everything passed in: a body may have as many strings as bytes.
  */
 export class JsonStrings {
-  /** Non-text content declared by members. */
   readonly content = new PromptContent();
-  /** Encoded media at declared positions. */
   readonly media = new MediaFinder();
   /** The current string: start of its content, and position read so far. */
   start = 0;
   at = 0;
-  /** It may contain escapes. */
   private escaped = false;
   /** The last name, including quotes. */
   nameStart = 0;
@@ -75,7 +70,6 @@ export class JsonStrings {
     return at < to && body[at] === QUOTE;
   }
 
-  /** Continues from stop byte to stop byte. */
   private read(body: Buffer, words: Int32Array): boolean {
     const { length } = body;
     let { at } = this;
@@ -102,7 +96,7 @@ export class JsonStrings {
   }
 }
 
-const controlCharacter = (at: number): Error => notJson(at, 'control characters in strings must be escaped');
+const controlCharacter = (at: number): Error => invalidJson(at, 'control characters in strings must be escaped');
 
 /** Empty if an escape is invalid: interpreted members are rejected for it. */
 function decodedName(quoted: string): string {

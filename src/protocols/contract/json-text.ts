@@ -1,12 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 
-/** The error for invalid JSON at a byte position. */
-export const notJson = (at: number, reason: string): AppError =>
+export const invalidJson = (at: number, reason: string): AppError =>
   new AppError('invalid_request', `The request body is not valid JSON at byte ${at}: ${reason}.`);
 
-/** Whether these bytes are at the position. */
-export function standsAt(body: Buffer, at: number, word: Uint8Array): boolean {
+export function matchesAt(body: Buffer, at: number, word: Uint8Array): boolean {
   for (let index = 0; index < word.length; index++) {
     if (body[at + index] !== word[index]) return false;
   }
@@ -23,7 +21,7 @@ export function stringText(body: Buffer, start: number, end: number, escaped: bo
   try {
     return String(JSON.parse(body.toString('utf8', start, end)));
   } catch {
-    throw notJson(start, 'unknown escape sequence in a string');
+    throw invalidJson(start, 'unknown escape sequence in a string');
   }
 }
 
@@ -48,13 +46,12 @@ export const SMALL_T = 0x74;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** JSON's white space. */
 export const isWhiteSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === LF || byte === CR || byte === TAB;
 
-// Literals: numbers, `true`, `false` and `null`.
+// Numbers, `true`, `false` and `null`.
 
-/** Keyword literals by first byte. */
+/** By first byte. */
 const WORDS: Readonly<Record<number, Uint8Array>> = {
   [SMALL_T]: Buffer.from('true'),
   [SMALL_F]: Buffer.from('false'),
@@ -62,11 +59,10 @@ const WORDS: Readonly<Record<number, Uint8Array>> = {
 };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** 1 for bytes that literals consist of. */
+/** 1 for bytes of literals. */
 const LITERAL = new Uint8Array(256);
 for (const character of '0123456789+-.eEtrufalsn') LITERAL[character.charCodeAt(0)] = 1;
 
-/** End of the bytes that may be a literal. */
 export function literalEnd(body: Buffer, from: number): number {
   let at = from;
   while (LITERAL[body[at] ?? 0] === 1) at++;
@@ -77,6 +73,6 @@ export function isLiteral(body: Buffer, start: number, end: number): boolean {
   const first = body[start] ?? 0;
   if (end - start === 1 && first >= DIGIT_0 && first <= DIGIT_9) return true;
   const word = WORDS[first];
-  if (word !== undefined && word.length === end - start && standsAt(body, start, word)) return true;
+  if (word !== undefined && word.length === end - start && matchesAt(body, start, word)) return true;
   return NUMBER.test(body.toString('latin1', start, end));
 }

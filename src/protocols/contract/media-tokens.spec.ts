@@ -46,36 +46,36 @@ function wav(rate: number, blockBytes: number, seconds: number): Buffer {
   return bytes;
 }
 
-describe('tokens of media', () => {
+describe('media tokens', () => {
   it.each([
     ['PNG', png],
     ['GIF', gif],
     ['JPEG', jpeg],
     ['WebP', webp],
-  ])('are of an image by the pixels in its header: %s', (_name, file) => {
-    // 300 × 200 / 750; two squares of 512 are the dearest way in which vendors count it.
+  ])('depend on image dimensions: %s', (_name, file) => {
+    // 300 × 200 / 750; the most expensive vendors bill two tiles of 512.
     expect(tokensOfImage(base64(file(300, 200)))).toEqual({ maxTokens: 520, likelyTokens: 80 });
     expect(tokensOfImage(base64(file(1000, 1000)))).toEqual({ maxTokens: 1334, likelyTokens: 1334 });
     expect(tokensOfImage(base64(file(9000, 9000)))).toEqual({ maxTokens: 4800, likelyTokens: 1600 });
   });
 
-  it('are of an image without a known header as many as of any image', () => {
+  it('use the default for images with an unknown header', () => {
     for (const bytes of [Buffer.alloc(0), Buffer.alloc(100, 'x'), jpeg(1, 1).subarray(0, 100), png(0, 9)])
       expect(tokensOfImage(base64(bytes))).toEqual({ maxTokens: 4800, likelyTokens: 1600 });
   });
 
-  it('are of a WAV by its duration, of any other sound by the lowest bitrate', () => {
+  it('use the duration of WAV and the lowest bitrate of other audio', () => {
     const { maxTokens, likelyTokens } = tokensOfAudio(base64(wav(16_000, 2, 10)));
     expect([Math.round(maxTokens / 10), Math.round(likelyTokens / 10)]).toEqual([32, 10]);
     const other = Buffer.from(Buffer.alloc(750_000).toString('base64'));
     expect(tokensOfAudio(other).maxTokens).toBe(32_000);
-    // A header that says what cannot be is not believed.
+    // Impossible headers are ignored.
     const liar = wav(16_000, 2, 10);
     liar.writeUInt32LE(4_000_000_000, 24);
     expect(tokensOfAudio(base64(liar)).maxTokens).toBeGreaterThan(10_000);
   });
 
-  it('are of a file by its bytes', () => {
+  it('depend on the size of a file', () => {
     const file = Buffer.from(Buffer.alloc(60_000).toString('base64'));
     expect(tokensOfFile(file)).toEqual({ maxTokens: 48 * 60_000, likelyTokens: 4000 });
   });

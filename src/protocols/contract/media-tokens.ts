@@ -34,7 +34,7 @@ const LIKELY_TOKENS_PER_PAGE = 2000;
 const HEADER_BYTES = 48;
 const MAX_JPEG_SEGMENTS = 64;
 
-/** Decodes bytes `[at, at + length)` of base64 data, or fewer at its end. */
+/** Bytes `[at, at + length)` of the decoded data, or fewer at its end. */
 function decoded(base64: Buffer, at: number, length: number): Buffer {
   const from = Math.floor(at / 3) * 4;
   const text = base64.toString('latin1', from, from + Math.ceil((length + 2) / 3) * 4 + 4);
@@ -43,7 +43,7 @@ function decoded(base64: Buffer, at: number, length: number): Buffer {
 
 const bytesOf = (base64: Buffer): number => Math.ceil((base64.length * 3) / 4);
 
-/** By the size in its header, if available. */
+/** By the dimensions in its header, if known. */
 export function tokensOfImage(base64: Buffer): MediaTokens {
   const pixels = pixelsOf(base64);
   if (pixels === undefined) return { maxTokens: MAX_IMAGE_TOKENS, likelyTokens: DEFAULT_IMAGE_TOKENS };
@@ -105,7 +105,7 @@ function jpegPixels(base64: Buffer, head: Buffer): Pixels | undefined {
   return undefined;
 }
 
-/** By duration: from its header, else at the lowest bitrate. */
+/** By duration: from the header, else at the lowest bitrate. */
 export function tokensOfAudio(base64: Buffer): MediaTokens {
   const bytes = bytesOf(base64);
   const perSecond = wavBytesPerSecond(decoded(base64, 0, HEADER_BYTES));
@@ -127,7 +127,6 @@ function wavBytesPerSecond(head: Buffer): number | undefined {
     : undefined;
 }
 
-/** For any file, by size. */
 export function tokensOfFile(base64: Buffer): MediaTokens {
   const bytes = bytesOf(base64);
   const pages = Math.ceil(bytes / LIKELY_FILE_BYTES_PER_PAGE);

@@ -1,22 +1,21 @@
 /**
- * Finds members by name in unparsed JSON: meters see every event of every stream, so they search before parsing. Quotes
- * inside strings are escaped, so a quoted name followed by a colon is always a member. Create once, not per event.
+ * Finds members by name in unparsed JSON: meters see every event of every stream. Quotes inside strings are escaped, so
+ * a quoted name before a colon is always a member. Create once, not per event.
  */
 export class MemberFinder {
   readonly #pattern: RegExp;
 
-  /** @param names any of these */
   constructor(...names: readonly string[]) {
     this.#pattern = new RegExp(`"(?:${names.join('|')})"\\s*:\\s*`, 'g');
   }
 
-  /** Start of the next such member's value at any depth; -1 if none. */
+  /** Start of the next member's value at any depth; -1 if none. */
   valueAt(text: string, from = 0): number {
     this.#pattern.lastIndex = from;
     return this.#pattern.test(text) ? this.#pattern.lastIndex : -1;
   }
 
-  /** Whether such a member has a value other than null. */
+  /** Whether a value other than null exists. */
   hasValue(text: string): boolean {
     for (let at = this.valueAt(text); at !== -1; at = this.valueAt(text, at)) {
       if (!text.startsWith('null', at)) return true;
@@ -43,7 +42,7 @@ export class MemberFinder {
 
 const PLAIN = /^[^\\\x80-\xff]*$/;
 
-/** The decoded string; as is if it cannot be decoded. */
+/** As is if it cannot be decoded. */
 function decoded(string: string): string {
   if (PLAIN.test(string)) return string;
   const text = Buffer.from(string, 'latin1').toString('utf8');
@@ -55,7 +54,6 @@ function decoded(string: string): string {
   }
 }
 
-/** Position of the closing quote; end of the text if unterminated. */
 function stringEnd(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;

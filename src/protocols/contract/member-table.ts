@@ -1,10 +1,10 @@
 import { AppError, type FieldErrorCode, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { headerOf, type RequestLine } from './call.js';
 import type { JsonFields } from './json-fields.js';
-import { doubledMember, type JsonInterest, jsonInterests } from './json-interests.js';
+import { duplicateMember, type JsonInterest, jsonInterests } from './json-interests.js';
 import type { JsonElement, JsonField } from './json-members.js';
-import type { StateMember } from './outside-content.js';
+import type { StateMember } from './prompt-content.js';
 import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
-import { headerOf, type RequestLine } from './request-line.js';
 
 /** Effect of a request member on price, models and upstream state. */
 export type MemberRule =
@@ -331,7 +331,7 @@ function single(fields: JsonFields, path: string): unknown {
 }
 
 function requireSingle(fields: JsonFields, field: JsonField | undefined, path: string): void {
-  const name = field && doubledMember(fields.text(field));
+  const name = field && duplicateMember(fields.text(field));
   if (name !== undefined) throw fields.refusal(`${path}.${name}`, 'invalid_value', 'duplicate member');
 }
 

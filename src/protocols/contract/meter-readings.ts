@@ -1,9 +1,8 @@
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import type { CallHead, TokenUsage } from './call.js';
+import type { CallHead, CallSignal, TokenUsage } from './call.js';
 import { classifyInnerError } from './classify-upstream.js';
 import { MemberFinder } from './member-finder.js';
 import type { CreatedState, ScopedKind } from './request-demands.js';
-import type { CallSignal } from './signals.js';
 import { eventTypeReader, outputOf, parseData, type SseEvent } from './sse-event.js';
 import type { MeterReading } from './upstream-adapter.js';
 
@@ -11,34 +10,38 @@ import type { MeterReading } from './upstream-adapter.js';
 
 const ERROR = new MemberFinder('error');
 
-/** Nothing to add, or nothing left of an event. */
+/** Adds nothing, or replaces an event by nothing. */
 export const NO_BYTES = new Uint8Array(0);
 
-/** The event passes unchanged without signals. */
+/** Passes the event without signals. */
 export const PASSED: MeterReading = { signals: [], last: false };
 
-/** The event is hidden from the client, without signals. */
+/** Hides the event from the client. */
 export const HIDDEN: MeterReading = { signals: [], last: false, replacement: NO_BYTES };
 
 const KEEPS_ALIVE: MeterReading = { ...PASSED, keepsAlive: true };
 const KEEP_ALIVES = ['ping', 'keepalive'];
 const keepAliveOf = eventTypeReader(KEEP_ALIVES.join('|'));
 
-/** Whether events of this type only keep the connection open. */
 export const isKeepAlive = (type: string): boolean => KEEP_ALIVES.includes(type);
 
-/** For invalid JSON in an event: what the client would miss is unknown. */
+/** An event with invalid JSON, which the client might depend on. */
 export const unreadableEvent = (): AppError =>
   new AppError('upstream_error', 'The upstream sent an event that is not a JSON object.', { failover: true });
 
-/** For a stream that ends before its response is complete. */
-export const truncated = (): AppError =>
+export function readData(event: SseEvent): JsonObject {
+  const data = parseData(event);
+  if (data === undefined) throw unreadableEvent();
+  return data;
+}
+
+export const truncatedStream = (): AppError =>
   new AppError('upstream_truncated', 'The upstream closed the stream before the response was complete.', {
     failover: true,
   });
 
 /**
- * For unknown events, which pass unless they are errors in any protocol's form.
+ * Passes unknown events, unless they are errors in any protocol's form.
  * @throws AppError when the event is an error
  */
 export function passUnlessError(event: SseEvent): MeterReading {
@@ -49,17 +52,13 @@ export function passUnlessError(event: SseEvent): MeterReading {
   return PASSED;
 }
 
-/**
- * Estimated output of an unreported response.
- * @param texts finds the members with output
- */
 function outputIn(body: Uint8Array, texts: MemberFinder): CallSignal {
   return outputOf(texts.stringsIn(latin1(body)));
 }
 
 /**
- * Usage of a complete response. Output is also estimated if the report lacks it or exceeds the visible bytes.
- * @param texts as for `outputIn`
+ * Usage of a complete response. Output is estimated if the report lacks it or exceeds the visible bytes.
+ * @param texts finds the members with output
  */
 export function usageSignals(
   usage: TokenUsage | undefined,
@@ -71,27 +70,25 @@ export function usageSignals(
   return [...(isSeen ? [] : [outputIn(body, texts)]), { type: 'usage', usage }];
 }
 
-/** Bytes as text of one character each, for searching ASCII. */
+/** One character per byte, for searching ASCII. */
 export const latin1 = (body: Uint8Array): string =>
   Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
 
 /** Longer than any vendor's IDs. */
 const MAX_ID_LENGTH = 512;
-/** Max time with a four-digit year. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
-/** Empty unless the ID is a string of 1 to 512 characters. @param endsAt RFC 3339, as reported */
+/** Empty unless the ID is a string of 1 to 512 characters. @param endsAt RFC 3339 */
 export function createdState(kind: ScopedKind, id: unknown, endsAt?: unknown): readonly CreatedState[] {
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID_LENGTH || id.includes('\0')) return [];
   const endsAtMs = typeof endsAt === 'string' ? Date.parse(endsAt) : Number.NaN;
   return [{ kind, id, ...(endsAtMs > 0 && endsAtMs < LAST_MS && { endsAt: endsAtMs }) }];
 }
 
-/** Signals about created state, if any. */
 export const stateSignals = (created: readonly CreatedState[]): readonly CallSignal[] =>
   created.length === 0 ? [] : [{ type: 'state', created }];
 
-/** State created by a complete response. Only parses it if the request may have created state. */
+/** Parses the response only if the request may have created state. */
 export function createdIn(
   { demands }: Pick<CallHead, 'demands'>,
   body: Uint8Array,

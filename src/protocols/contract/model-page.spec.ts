@@ -1,30 +1,27 @@
 import { aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
-import { pageOf, renderModelPage } from './model-page.js';
+import { renderModelPage } from './model-page.js';
 
 const models = listedModels(30);
 
-const ids = (
-  query: string,
-  defaultLimit = 20,
-): [first: string | undefined, last: string | undefined, more: boolean] => {
-  const page = pageOf(models, aRequestLine({ query }), defaultLimit);
-  return [page.models[0]?.id, page.models.at(-1)?.id, page.hasMore];
+const ids = (query: string, defaultLimit = 20): [first: unknown, last: unknown, more: unknown] => {
+  const page = renderModelPage(models, aRequestLine({ query }), defaultLimit);
+  return [page['first_id'], page['last_id'], page['has_more']];
 };
 
-describe('pages of models (case 110)', () => {
+describe('model pages (case 110)', () => {
   it.each<[string, ReturnType<typeof ids>]>([
     ['', ['m/0', 'm/19', true]],
     ['limit=1000', ['m/0', 'm/29', false]],
     ['limit=5&after_id=m%2F4', ['m/5', 'm/9', true]],
     ['limit=5&after_id=m/24', ['m/25', 'm/29', false]],
-    ['after_id=m/29', [undefined, undefined, false]],
+    ['after_id=m/29', [null, null, false]],
     ['limit=5&before_id=m/10', ['m/5', 'm/9', true]],
     ['limit=5&before_id=m/3', ['m/0', 'm/2', false]],
   ])('%s', (query, expected) => {
     expect(ids(query)).toEqual(expected);
   });
 
-  it('shows all where the dialect knows no pages', () => {
+  it('lists all models by default', () => {
     expect(ids('', Infinity)).toEqual(['m/0', 'm/29', false]);
   });
 
@@ -36,13 +33,12 @@ describe('pages of models (case 110)', () => {
     ['after_id=nobody', 'after_id'],
     ['before_id=nobody', 'before_id'],
     ['after_id=m/1&before_id=m/3', 'before_id'],
-  ])('refuses %s', (query, param) => {
+  ])('rejects %s', (query, param) => {
     expect(refusalOf(() => ids(query))).toMatchObject({ kind: 'invalid_request', details: { param } });
   });
 
-  it('shows models so that clients of every dialect can read them', () => {
-    const [model] = models;
-    expect(renderModelPage({ models: model === undefined ? [] : [model], hasMore: true })).toEqual({
+  it('renders models for clients of every protocol', () => {
+    expect(renderModelPage(models, aRequestLine({ query: 'limit=1' }))).toEqual({
       object: 'list',
       data: [
         {
@@ -59,6 +55,12 @@ describe('pages of models (case 110)', () => {
       first_id: 'm/0',
       last_id: 'm/0',
     });
-    expect(renderModelPage({ models: [], hasMore: false })).toMatchObject({ data: [], first_id: null, last_id: null });
+    expect(renderModelPage([], aRequestLine({}))).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    });
   });
 });

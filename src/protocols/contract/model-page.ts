@@ -1,23 +1,48 @@
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
+import type { RequestLine } from './call.js';
 import type { ListedModel } from './protocol-adapter.js';
-import type { RequestLine } from './request-line.js';
 
-/** Max page size. */
 const MAX_PAGE_MODELS = 1_000;
 
-/** A page of models. */
+/**
+ * The requested page of a list of models, for clients of every protocol: each reads the members it knows.
+ * @param defaultLimit default page size
+ * @throws AppError invalid_request naming the parameter
+ */
+export function renderModelPage(
+  models: readonly ListedModel[],
+  request: RequestLine,
+  defaultLimit = Infinity,
+): JsonObject {
+  const page = pageOf(models, request, defaultLimit);
+  return {
+    object: 'list',
+    data: page.models.map(renderListedModel),
+    has_more: page.hasMore,
+    first_id: page.models[0]?.id ?? null,
+    last_id: page.models.at(-1)?.id ?? null,
+  };
+}
+
+export function renderListedModel(model: ListedModel): JsonObject {
+  return {
+    id: model.id,
+    object: 'model',
+    created: Math.floor(model.createdAt / 1000),
+    owned_by: model.ownedBy,
+    type: 'model',
+    display_name: model.displayName,
+    created_at: new Date(model.createdAt).toISOString(),
+  };
+}
+
 interface ModelPage {
   readonly models: readonly ListedModel[];
-  /** Whether there are more in the direction of paging. */
   readonly hasMore: boolean;
 }
 
-/**
- * The page requested by `limit`, `after_id` and `before_id`.
- * @param defaultLimit default page size; Infinity for all
- * @throws AppError invalid_request naming the parameter
- */
-export function pageOf(models: readonly ListedModel[], request: RequestLine, defaultLimit: number): ModelPage {
+/** The page requested by `limit`, `after_id` and `before_id`. */
+function pageOf(models: readonly ListedModel[], request: RequestLine, defaultLimit: number): ModelPage {
   const query = new URLSearchParams(request.query);
   const limit = readLimit(query, defaultLimit);
   const after = positionOf(models, query, 'after_id');
@@ -32,30 +57,6 @@ export function pageOf(models: readonly ListedModel[], request: RequestLine, def
   const start = after === undefined ? 0 : after + 1;
   const end = Math.min(models.length, start + limit);
   return { models: models.slice(start, end), hasMore: end < models.length };
-}
-
-/** A list for clients of every protocol: each reads the members it knows. */
-export function renderModelPage(page: ModelPage): JsonObject {
-  return {
-    object: 'list',
-    data: page.models.map(renderListedModel),
-    has_more: page.hasMore,
-    first_id: page.models[0]?.id ?? null,
-    last_id: page.models.at(-1)?.id ?? null,
-  };
-}
-
-/** A model in the same form. */
-export function renderListedModel(model: ListedModel): JsonObject {
-  return {
-    id: model.id,
-    object: 'model',
-    created: Math.floor(model.createdAt / 1000),
-    owned_by: model.ownedBy,
-    type: 'model',
-    display_name: model.displayName,
-    created_at: new Date(model.createdAt).toISOString(),
-  };
 }
 
 function readLimit(query: URLSearchParams, defaultLimit: number): number {

@@ -1,4 +1,4 @@
-import { renderOpenAiLimits } from './openai-errors.js';
+import { renderOpenAiLimits } from './openai.js';
 
 describe('renderOpenAiLimits', () => {
   const reset = (resetMs: number): string | undefined =>
@@ -13,7 +13,7 @@ describe('renderOpenAiLimits', () => {
     [59_001, '1m0s'],
     [105_000, '1m45s'],
     [360_000, '6m0s'],
-  ])('tells %d ms as %s', (ms, text) => {
+  ])('renders %d ms as %s', (ms, text) => {
     expect(reset(ms)).toBe(text);
   });
 });

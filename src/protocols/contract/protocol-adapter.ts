@@ -1,23 +1,21 @@
 import type { LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
-import type { Call } from './call.js';
+import type { Call, ProtocolId, RequestLine } from './call.js';
 import type { HeadReader } from './head-reader.js';
-import type { ProtocolId, RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
-import type { ParseContext, RenderContext, StreamRenderer } from './translation/adapter-contexts.js';
-import type { CallContent } from './translation/content.js';
-import type { CallResult } from './translation/events.js';
+import type { CallContent, OpaqueReasoning } from './translation/content.js';
+import type { CallEvent, CallResult } from './translation/events.js';
 import type { JsonTree, TreeObject } from './translation/json-tree.js';
+import type { TranslationWarnings } from './translation/warnings.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** An HTTP error of a protocol. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 }
 
-/** A model in lists of models. */
+/** A model in a list. */
 export interface ListedModel {
   readonly id: string;
   readonly displayName: string;
@@ -38,14 +36,14 @@ export interface ProtocolAdapter {
   /** Canonical paths of calls: `/v1/messages`. */
   readonly callPaths: readonly string[];
   /** Token counting; absent if the protocol has none. */
-  readonly promptQuestion?: PromptQuestion;
+  readonly tokenCounting?: TokenCountEndpoint;
   /** Client headers that are sent upstream and affect the response. */
   readonly forwardedHeaders: readonly string[];
   /** Whether this protocol renders errors for the request. */
   claims(request: RequestLine): boolean;
   /**
-   * Reads the head of a call in one pass while its body arrives. Duplicates of interpreted members are rejected, so
-   * that byte reader and JSON parser cannot see different models.
+   * Reads the head of a call in one pass while its body arrives. Rejects duplicates of interpreted members, so that
+   * byte reader and JSON parser see the same model.
    */
   headReader(request: RequestLine): HeadReader;
   /** Members whose objects are kept as text when parsed: schemas, arguments. */
@@ -53,7 +51,7 @@ export interface ProtocolAdapter {
   /** Where text is, for counting unreported usage. */
   readonly textPlaces: TextPlaces;
   /**
-   * Normalizes a request for upstreams of other protocols; unsupported parts cause warnings or errors.
+   * Normalizes a request for upstreams of other protocols.
    * @throws AppError invalid_request naming the member
    */
   parseRequest(request: TreeObject, context: ParseContext): CallContent;
@@ -62,11 +60,10 @@ export interface ProtocolAdapter {
   renderStream(context: RenderContext): StreamRenderer;
   /** Streams begin with the prompt's tokens, so they are counted while the upstream is asked. */
   readonly startsWithPromptTokens?: boolean;
-  /** Set if responses can be stored. */
   readonly storage?: ResponseStorage;
   renderError(error: AppError, requestId: string): RenderedError;
   /** Headers with remaining limits; empty without limits. */
-  renderLimits(standings: LimitStatuses): Readonly<Record<string, string>>;
+  renderLimits(statuses: LimitStatuses): Readonly<Record<string, string>>;
   /** The final bytes of a stream that failed after it began; never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;
   /** Keep-alive bytes; `begun`: an event of the response was written. */
@@ -76,10 +73,40 @@ export interface ProtocolAdapter {
   renderModel(model: ListedModel): JsonObject;
 }
 
+export interface ParseContext {
+  readonly call: Call;
+  readonly warnings: TranslationWarnings;
+  /** Opens what `RenderContext.seal` sealed; undefined for other texts. */
+  unseal(text: string): OpaqueReasoning | undefined;
+}
+
+export interface RenderContext {
+  readonly call: Call;
+  /** The client's request, parts of which some protocols repeat in responses. */
+  readonly request: TreeObject;
+  readonly content: CallContent;
+  /** Warnings about the response are sent until the head was written. */
+  readonly warnings: TranslationWarnings;
+  /** Prompt tokens as known now, at least 1: counted or estimated. */
+  promptTokens(): number;
+  /** Seals reasoning for clients to carry: `rly1.…`, base64url and dots. */
+  seal(opaque: OpaqueReasoning): string;
+}
+
+/**
+ * Renders a stream. A synchronous state machine without I/O, clock and randomness. May rely on the grammar of
+ * `CallEvent`.
+ */
+export interface StreamRenderer {
+  /** Server-sent events for this event; may be empty. */
+  next(event: CallEvent): string;
+  /** The end of a failed stream; never a normal end. */
+  fail(error: AppError): string;
+}
+
 /** References of a request to stored content. */
-export interface NamedResponses {
-  /** The continued response. */
-  readonly answerId: string | undefined;
+export interface ResponseReferences {
+  readonly responseId: string | undefined;
   /** Items of any responses. */
   readonly itemIds: readonly string[];
 }
@@ -90,9 +117,9 @@ export interface StoredResponseText {
   readonly response: TreeObject;
 }
 
-/** Stored responses that a request refers to; missing ones are absent. */
+/** Stored responses that a request refers to, if they exist. */
 export interface ResolvedResponses {
-  readonly answer: StoredResponseText | undefined;
+  readonly response: StoredResponseText | undefined;
   /** By item ID, the response that contains it. */
   readonly ofItems: ReadonlyMap<string, StoredResponseText>;
 }
@@ -100,43 +127,39 @@ export interface ResolvedResponses {
 /** A response as sent. */
 export interface RenderedResponse {
   readonly id: string;
-  /** IDs of its items. */
   readonly itemIds: readonly string[];
-  /** As JSON. */
   text(): string;
 }
 
-/** Response storage of a protocol, whose clients refer to stored responses. Pure. */
+/** Stores responses, to which later requests refer. Pure. */
 export interface ResponseStorage {
   /** ID of a response rendered here. */
   idOf(call: Call): string;
-  named(request: TreeObject): NamedResponses;
+  referencesIn(request: TreeObject): ResponseReferences;
   /**
    * The request with references replaced.
    * @throws AppError invalid_request naming what is missing
    */
-  expand(request: TreeObject, kept: ResolvedResponses): TreeObject;
+  expand(request: TreeObject, stored: ResolvedResponses): TreeObject;
   /** The complete input of an expanded request. */
   inputOf(request: TreeObject): readonly JsonTree[];
   /** The response in its final bytes, streamed or not; undefined if incomplete. */
-  answerIn(last: Uint8Array): RenderedResponse | undefined;
+  responseIn(last: Uint8Array): RenderedResponse | undefined;
 }
 
 // Where model text is in a protocol's messages; data, because a separate thread uses it.
 
-/** Prompt text in a request. */
 export interface PromptPlaces {
   /** Root members with the conversation: a string or a list of messages. */
   readonly conversation: readonly string[];
   /** Root members with tools and output formats, whose names count too. */
   readonly definitions: readonly string[];
   /** Message members without text: IDs, kinds, URLs, encrypted content. */
-  readonly silent: readonly string[];
+  readonly ignored: readonly string[];
   /** Message members read completely, including names: tool arguments. */
   readonly whole: readonly string[];
 }
 
-/** Model output in a response. */
 export interface ResponsePlaces {
   /** Root members of a complete response with output. */
   readonly within: readonly string[];
@@ -146,11 +169,11 @@ export interface ResponsePlaces {
 
 export interface TextPlaces {
   readonly prompt: PromptPlaces;
-  readonly answer: ResponsePlaces;
+  readonly response: ResponsePlaces;
 }
 
-/** Token counting of a protocol: no call, nothing is generated. Pure. */
-export interface PromptQuestion {
+/** Token counting without a call. Pure. */
+export interface TokenCountEndpoint {
   readonly protocol: ProtocolId;
   /** Path: `/v1/messages/count_tokens`. */
   readonly path: string;
@@ -159,6 +182,6 @@ export interface PromptQuestion {
   /** The client's bytes with the upstream's model name. */
   requestFor(call: Call, upstreamModel: string): UpstreamRequest;
   /** Whether an upstream's response contains the count. */
-  isAnswer(body: JsonObject): boolean;
+  hasCount(body: JsonObject): boolean;
   render(tokens: number): JsonObject;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import type { CallSignal } from './signals.js';
+import type { CallSignal } from './call.js';
 import { likelyTokensIn } from './token-estimate.js';
 
 const ASCII = /^[\x20-\x7e]*$/;
@@ -30,8 +30,8 @@ export class SseEvent {
   constructor(readonly raw: Buffer) {}
 
   /**
-   * The event for clients: its bytes, normalized only if they use CR, start with a byte order mark or lack the empty
-   * line. Some clients do not recognize CRLF.
+   * The event's bytes for clients, normalized only if they use CR, start with a byte order mark or lack the empty line.
+   * Some clients do not recognize CRLF.
    */
   get wire(): Buffer {
     const { text } = this;
@@ -48,7 +48,7 @@ export class SseEvent {
     return this.#text;
   }
 
-  /** The `event:` field; undefined if absent. */
+  /** The `event:` field. */
   get name(): string | undefined {
     const line = this.fields.name;
     if (line === undefined) return undefined;
@@ -63,12 +63,11 @@ export class SseEvent {
     return others.length === 0 ? this.decode(first) : this.fields.data.map((line) => this.decode(line)).join('\n');
   }
 
-  /** Start of the data in `text`; -1 if absent. */
+  /** Bounds of the data in `text`; -1 if absent. */
   get dataAt(): number {
     return this.fields.data[0]?.start ?? -1;
   }
 
-  /** End of the data in `text`; -1 if absent. */
   get dataEnd(): number {
     return this.fields.data.at(-1)?.end ?? -1;
   }
@@ -93,7 +92,7 @@ export function renderSse(name: string | undefined, data: string): Buffer {
   return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}${lines.join('')}\n`);
 }
 
-/** The same as text for single-line data, to be encoded with other events. */
+/** The same as text, for data of one line. */
 export const sseText = (name: string | undefined, line: string): string =>
   name === undefined ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;
 
@@ -134,7 +133,6 @@ function valueStart(text: string, field: string, start: number, end: number): nu
   return text[colon + 1] === ' ' ? colon + 2 : colon + 1;
 }
 
-/** How much leading white space to skip. */
 const MAX_PEEKED_BYTES = 64;
 
 /**
@@ -146,10 +144,7 @@ export function outputOf(text: string, lane?: number): Extract<CallSignal, { typ
   return lane === undefined ? { type: 'output', units, text } : { type: 'output', units, text, lane };
 }
 
-/**
- * Kind of the data by its first and last bytes: a JSON object, `[DONE]`, something else, or none. An object without
- * closing brace is truncated.
- */
+/** Kind of the data by its first and last bytes. An object without closing brace is truncated. */
 export function dataKind(event: SseEvent): 'object' | 'done' | 'other' | 'none' {
   const { dataAt: at, dataEnd: end, text } = event;
   if (at === -1) return 'none';
@@ -161,9 +156,9 @@ export function dataKind(event: SseEvent): 'object' | 'done' | 'other' | 'none' 
 }
 
 /**
- * Determines the event type among those of interest: by name, else by the first matching `type` member, since some
- * servers do not name events. Undefined otherwise.
- * @param types alternatives of a regular expression
+ * Determines the type of an event: by name, else by the first matching `type` member, since some servers do not name
+ * events.
+ * @param types of interest, alternatives of a regular expression
  */
 export function eventTypeReader(types: string): (event: SseEvent) => string | undefined {
   const name = new RegExp(`^(?:${types})$`);
@@ -171,7 +166,6 @@ export function eventTypeReader(types: string): (event: SseEvent) => string | un
   return (event) => (event.name !== undefined && name.test(event.name) ? event.name : member.exec(event.text)?.[1]);
 }
 
-/** The data if it is a JSON object; undefined otherwise. */
 export function parseData(event: SseEvent): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(event.data);

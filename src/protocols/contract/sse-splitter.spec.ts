@@ -29,7 +29,7 @@ const read = (text: string, ...chunkSizes: number[]): Seen[] =>
 
 const event = (data: string, name?: string): Seen => ({ name, data, isComment: false });
 
-describe('cutting a stream into events', () => {
+describe('SseSplitter', () => {
   it('reads names and data', () => {
     expect(read('event: ping\ndata: {"a":1}\n\ndata: {"b":2}\n\n')).toEqual([
       event('{"a":1}', 'ping'),
@@ -37,42 +37,42 @@ describe('cutting a stream into events', () => {
     ]);
   });
 
-  it.each(['\n', '\r\n', '\r'])('takes %j as the end of a line (case 8)', (lineEnd) => {
+  it.each(['\n', '\r\n', '\r'])('accepts %j as line end (case 8)', (lineEnd) => {
     const text = 'event: a\ndata: {"x":"ü"}\n\n: comment\n\ndata: 1\ndata: 2\n\n'.replaceAll('\n', lineEnd);
     const expected = [event('{"x":"ü"}', 'a'), { name: undefined, data: '', isComment: true }, event('1\n2')];
     expect(read(text)).toEqual(expected);
     expect(read(text, 1)).toEqual(expected);
   });
 
-  it('takes CR and LF in different chunks for one line end (case 8)', () => {
+  it('treats CR and LF in separate chunks as one line end (case 8)', () => {
     expect(read('data: 1\r\n\r\ndata: 2\r\n\r\n', 10, 1, 50)).toEqual([event('1'), event('2')]);
     expect(read('data: 1\r\n\r\ndata: 2\r\n\r\n', 8, 2, 50)).toEqual([event('1'), event('2')]);
   });
 
-  it('gives the same events one byte at a time (case 9)', () => {
+  it('gives the same events byte by byte (case 9)', () => {
     const text = 'event: a\ndata: {"x":1}\n\ndata: {"y":2}\n\n';
     expect(read(text, 1)).toEqual(read(text));
   });
 
-  it('keeps a character whose bytes come in different chunks (case 10)', () => {
+  it('keeps a character split across chunks (case 10)', () => {
     const text = 'data: {"x":"a😀b"}\n\n';
     const emoji = Buffer.from('data: {"x":"a').length;
     for (const cut of [1, 2, 3]) expect(read(text, emoji + cut, 100)).toEqual([event('{"x":"a😀b"}')]);
   });
 
-  it('calls blocks of comments, ids and retry times comments (case 11)', () => {
+  it('treats comments, IDs and retry times as comments (case 11)', () => {
     const [comment, data] = split(Buffer.from(': hello\nretry: 5\nid: 7\n\nid: 8\ndata: 1\n\n'));
     expect(comment?.isComment).toBe(true);
     expect(data).toMatchObject({ data: '1', isComment: false });
   });
 
-  it('joins data lines, with or without the space (cases 12 and 13)', () => {
+  it('joins data lines, with and without space (cases 12 and 13)', () => {
     expect(read('data:{"a":\ndata: 1}\n\n')).toEqual([event('{"a":\n1}')]);
     expect(read('data:  two spaces\n\n')).toEqual([event(' two spaces')]);
     expect(read('data\n\n')).toEqual([event('')]);
   });
 
-  it('takes an event of 12 MiB in small chunks, in time that grows with its bytes alone (case 14)', () => {
+  it('accepts a 12 MiB event in small chunks in linear time (case 14)', () => {
     const data = `{"image":"${'A'.repeat(12 * 1024 * 1024)}"}`;
     const bytes = Buffer.from(`data: ${data}\n\ndata: 2\n\n`);
     let events: SseEvent[] = [];
@@ -81,18 +81,18 @@ describe('cutting a stream into events', () => {
     expect(events[0]?.data === data).toBe(true);
   });
 
-  it('gives 200 events of one chunk in order (case 15)', () => {
+  it('emits 200 events of one chunk in order (case 15)', () => {
     const numbers = Array.from({ length: 200 }, (_, index) => String(index));
     expect(read(numbers.map((number) => `data: ${number}\n\n`).join('')).map(({ data }) => data)).toEqual(numbers);
   });
 
-  it('gives a last event without its empty line (case 16)', () => {
+  it('emits a last event without its empty line (case 16)', () => {
     expect(read('data: 1\n\ndata: {"a":2}\n')).toEqual([event('1'), event('{"a":2}')]);
     expect(read('data: {"a":2}')).toEqual([event('{"a":2}')]);
     expect(read('data: [DONE]')).toEqual([event('[DONE]')]);
   });
 
-  it('gives no event that was cut inside a line', () => {
+  it('drops an event truncated within a line', () => {
     expect(read('data: 1\n\ndata: {"a":')).toEqual([event('1')]);
     expect(read('data: 1\n\nda')).toEqual([event('1')]);
     expect(read('data: 1\r\n\r\n\r\n')).toHaveLength(2);
@@ -104,15 +104,15 @@ describe('cutting a stream into events', () => {
     expect(read('\uFEFFevent: a\ndata: 1\n\n', 1)).toEqual([event('1', 'a')]);
   });
 
-  it('refuses an event over the limit', () => {
+  it('rejects an event over the limit', () => {
     const splitter = new SseSplitter(100);
     splitter.next(Buffer.from(`data: ${'x'.repeat(50)}`));
     expect(() => splitter.next(Buffer.from('x'.repeat(50)))).toThrow(AppError);
   });
 });
 
-describe('what clients get of an event', () => {
-  it('is the very bytes', () => {
+describe('client bytes of an event', () => {
+  it('are unchanged', () => {
     const text = 'event: a\nx: unknown\ndata: {"a": 1.0}\n\n';
     const [first] = split(Buffer.from(text));
     expect(first?.wire).toBe(first?.raw);
@@ -124,11 +124,11 @@ describe('what clients get of an event', () => {
     '\uFEFFevent: a\ndata: 1\n\n',
     'event: a\ndata: 1\n',
     'event: a\rdata: 1\r\r',
-  ])('has line feeds only, no byte order mark, and an empty line: %j', (text) => {
+  ])('are normalized to line feeds, without byte order mark, with an empty line: %j', (text) => {
     expect(split(Buffer.from(text)).map((one) => one.wire.toString())).toEqual(['event: a\ndata: 1\n\n']);
   });
 
-  it('is written in one piece, its name first when it has one (case 23)', () => {
+  it('are rendered with the name first (case 23)', () => {
     expect(renderSse('a', '{"x":1}').toString()).toBe('event: a\ndata: {"x":1}\n\n');
     expect(renderSse(undefined, '1\n2').toString()).toBe('data: 1\ndata: 2\n\n');
   });
@@ -147,7 +147,7 @@ describe('R7: any stream', () => {
     .array(fc.tuple(block, lineEnd), { maxLength: 12 })
     .map((blocks) => blocks.map(([lines, end]) => [...lines, ''].map((one) => one + end).join('')).join(''));
 
-  it('gives the same events however it is cut, and loses no byte', () => {
+  it('gives the same events however it is cut, without losing bytes', () => {
     fc.assert(
       fc.property(stream, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (text, sizes) => {
         const bytes = Buffer.from(text);

@@ -5,14 +5,13 @@ import { SseEvent } from './sse-event.js';
 const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Splits a stream into events, independent of chunk boundaries. Accepts LF, CRLF and CR. One per stream; linear in the
- * bytes, however many chunks an event spans.
+ * Splits a stream into events, whatever its chunks. Accepts LF, CRLF and CR. Linear in the bytes, however many chunks
+ * an event spans.
  */
 export class SseSplitter {
   /** Chunks of the incomplete event. */
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** At the start of a line. */
   #lineStart = true;
   /** After a CR: a following LF belongs to it. */
   #afterCr = false;
@@ -37,7 +36,7 @@ export class SseSplitter {
   }
 
   /**
-   * The rest at the end of the stream: an event without its empty line. An unterminated last line counts if its data is
+   * The event at the end of the stream without its empty line. An unterminated last line counts if its data is
    * complete: JSON or `[DONE]`.
    */
   end(): readonly SseEvent[] {

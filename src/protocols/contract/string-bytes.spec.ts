@@ -1,6 +1,6 @@
 import { stopFrom, wordsOf } from './string-bytes.js';
 
-/** The bytes as a view into larger memory, which is full of stops around them. */
+/** A view into larger memory that is full of stops. */
 function viewAt(offset: number, bytes: Uint8Array): Buffer {
   const memory = Buffer.from(new ArrayBuffer(offset + bytes.length + 9)).fill('"');
   memory.set(bytes, offset);
@@ -12,8 +12,8 @@ const stopOf = (bytes: Buffer, from = 0): number => stopFrom(bytes, wordsOf(byte
 const isStop = (byte: number): boolean => byte < 0x20 || byte === 0x22 || byte === 0x5c;
 const OFFSETS = [0, 1, 2, 3, 4, 5];
 
-describe('the next stop in a string', () => {
-  it.each(OFFSETS)('is found at every place, wherever reading begins, in memory from byte %i', (offset) => {
+describe('stopFrom', () => {
+  it.each(OFFSETS)('finds every position from any start, in memory from byte %i', (offset) => {
     for (const stop of Buffer.from('"\\\n\0\x1f')) {
       for (let length = 1; length < 14; length++) {
         for (let at = 0; at < length; at++) {
@@ -25,7 +25,7 @@ describe('the next stop in a string', () => {
     }
   });
 
-  it('is each of the bytes that must not stand in a string as they are, and no other, in each place of a word', () => {
+  it('stops at exactly the bytes that must not be in a string, at each word position', () => {
     const places = [0, 1, 2, 3, 4, 5, 6, 7];
     for (let byte = 0; byte < 256; byte++) {
       const found = places.map((at) => stopOf(viewAt(0, Buffer.alloc(8, 'a').fill(byte, at, at + 1))));
@@ -33,7 +33,7 @@ describe('the next stop in a string', () => {
     }
   });
 
-  it('is the first, whatever stands beside it', () => {
+  it('finds the first stop, whatever surrounds it', () => {
     const bytes = [0x00, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x5b, 0x5c, 0x5d, 0x7f, 0x80, 0xa0, 0xa2, 0xdc, 0xff];
     for (const one of bytes) {
       for (const two of bytes) {
@@ -44,7 +44,7 @@ describe('the next stop in a string', () => {
     }
   });
 
-  it.each(OFFSETS)('is found however far away, in memory from byte %i', (offset) => {
+  it.each(OFFSETS)('finds distant stops, in memory from byte %i', (offset) => {
     for (let at = 100; at < 300; at++) {
       for (const stop of ['"', '\n']) {
         const bytes = viewAt(offset, Buffer.from(`${'a'.repeat(at)}${stop}aaaaa`));
@@ -55,7 +55,7 @@ describe('the next stop in a string', () => {
     }
   });
 
-  it('may lie behind escapes when it is far away, but never within one', () => {
+  it('may skip distant escapes but never stops within one', () => {
     const plain = 'a'.repeat(200);
     expect(stopOf(Buffer.from(`${plain}\\n\\\\"`))).toBe(204);
     expect(stopOf(Buffer.from(`${plain}\\n\\\\\\""`))).toBe(204);

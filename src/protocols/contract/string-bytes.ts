@@ -88,7 +88,6 @@ const stopMarks = (word: number): number =>
 
 const controlMarks = (word: number): number => (word - 0x20202020) & ~word & 0x80808080;
 
-/** Index of the lowest marked byte. */
 const lowestMarked = (marks: number): number => (31 - Math.clz32(marks & -marks)) >>> 3;
 
 /** Validates UTF-8 incrementally, each byte once. */
@@ -100,7 +99,6 @@ export class Utf8Check {
     return this.check(body, wholeCharactersEnd(body, this.checkedTo));
   }
 
-  /** False if the body is invalid. */
   end(body: Buffer): boolean {
     return this.check(body, body.length);
   }

@@ -1,19 +1,12 @@
-import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import type { CallHead, TokenUsage } from './call.js';
 
-/** A member as an object; empty if absent, null or of another kind. */
-export function objectIn(parent: JsonObject | undefined, name: string): JsonObject {
-  const value = parent?.[name];
-  return isJsonObject(value) ? value : {};
-}
-
-/** Larger counts are invalid. */
 const MAX_TOKENS = 10_000_000_000;
 
 /** Some servers write counts as strings. */
 const COUNT_IN_STRING = /^\d{1,11}$/;
 
-/** A reported token count; undefined if absent or invalid. */
+/** Undefined if absent or invalid. */
 export function countIn(parent: JsonObject | undefined, name: string): number | undefined {
   const value = parent?.[name];
   if (typeof value === 'number') return Number.isInteger(value) && isInRange(value) ? value : undefined;
@@ -27,7 +20,6 @@ const isInRange = (value: number): boolean => value >= 0 && value <= MAX_TOKENS;
 /** Enough to recognize what was written instead of a count. */
 const MAX_WRITTEN_CHARACTERS = 40;
 
-/** Totals that are not counts, as written; empty if all are. */
 export function irregularIn(
   usage: JsonObject | undefined,
   names: { readonly input: string; readonly output: string },
@@ -44,48 +36,30 @@ function written(value: unknown): string | undefined {
   return value === undefined || value === null ? '' : JSON.stringify(value).slice(0, MAX_WRITTEN_CHARACTERS);
 }
 
-/** Whether the text is a count in a string. */
 export function isCountInString(text: string): boolean {
   const inner = text.slice(1, -1);
   return text.startsWith('"') && COUNT_IN_STRING.test(inner) && isInRange(Number(inner));
 }
 
-/** Whether the usage has a value under one of these names. */
 export const hasAny = (usage: JsonObject | undefined, ...names: readonly string[]): boolean =>
   names.some((name) => usage?.[name] !== undefined && usage[name] !== null);
 
-/** Image and audio tokens of a prompt, in protocols that name them alike. */
-export function mediaIn(promptDetails: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput'> {
-  const imageInput = countIn(promptDetails, 'image_tokens') ?? 0;
-  const audioInput = countIn(promptDetails, 'audio_tokens') ?? 0;
-  return { ...(imageInput > 0 && { imageInput }), ...(audioInput > 0 && { audioInput }) };
-}
-
-/** The same for output. */
-export function mediaOut(outputDetails: JsonObject): Pick<TokenUsage, 'audioOutput'> {
-  const audioOutput = countIn(outputDetails, 'audio_tokens') ?? 0;
-  return audioOutput > 0 ? { audioOutput } : {};
-}
-
 const MAX_NAME_LENGTH = 64;
-/** Max length including vendor prefix and release. */
+/** Including vendor prefix and release. */
 const MAX_MODEL_LENGTH = 256;
 
-/** The reported service tier. */
 export const tierIn = (serviceTier: unknown): Pick<TokenUsage, 'serviceTier'> =>
   typeof serviceTier === 'string' && serviceTier !== '' && serviceTier.length <= MAX_NAME_LENGTH ? { serviceTier } : {};
 
-/** The reported speed and region. */
 export function placeIn(usage: JsonObject): Pick<TokenUsage, 'speed' | 'geo'> {
   const speed = nameOf(usage['speed']);
   const geo = nameOf(usage['inference_geo']);
   return { ...(speed !== undefined && { speed }), ...(geo !== undefined && { geo }) };
 }
 
-/** The reported model name; undefined if absent. */
 export const modelIn = (reported: unknown): string | undefined => nameOf(reported, MAX_MODEL_LENGTH);
 
-/** The serving model, if the request allows several. */
+/** Only if the request allows several models. */
 export function servedByIn({ demands }: CallHead, model: unknown): Pick<TokenUsage, 'servedBy'> {
   if (demands?.models.some(({ role }) => role === 'alternative') !== true) return {};
   const servedBy = modelIn(model);
@@ -95,14 +69,13 @@ export function servedByIn({ demands }: CallHead, model: unknown): Pick<TokenUsa
 const nameOf = (value: unknown, maxLength = MAX_NAME_LENGTH): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= maxLength ? value : undefined;
 
-/** All cache writes of a prompt. */
 export const cacheWrites = ({ cacheWrite, cacheWrite1h, cacheWrite12h = 0 }: TokenUsage): number =>
   cacheWrite + cacheWrite1h + cacheWrite12h;
 
 const addOptional = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : one + (other ?? 0);
 
-/** Sum of two usages; other members are the first one's. */
+/** Members other than counts are the first one's. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   const cacheWrite12h = addOptional(one.cacheWrite12h, other.cacheWrite12h);
   return {
@@ -122,7 +95,7 @@ export function withPasses({ passes = [], ...usage }: TokenUsage): TokenUsage {
   return passes.reduce((sum, pass) => addUsage(sum, pass.usage), usage);
 }
 
-/** Totals that include their parts. A part larger than its total was reported separately and is added. */
+/** Adds parts that are larger than their total: these were reported separately. */
 export function withParts(usage: TokenUsage): TokenUsage {
   const cached = usage.cacheRead + cacheWrites(usage);
   return {

@@ -5,7 +5,7 @@ import { likelyTokensIn, maxTokensIn } from './token-estimate.js';
 
 const bound = (text: string): number => {
   const bytes = Buffer.from(text);
-  // From either parity, as text lies in a body.
+  // At even and odd positions.
   const shifted = Buffer.concat([Buffer.from('x'), bytes]);
   return Math.min(maxTokensIn(bytes, 0, bytes.length), maxTokensIn(shifted, 1, shifted.length));
 };
@@ -62,36 +62,36 @@ const KINDS: readonly (readonly [name: string, texts: fc.Arbitrary<string>])[] =
   ['any text', fc.string({ unit: 'binary', minLength: 200, maxLength: 1000 })],
 ];
 
-describe('the bound of a text', () => {
-  it.each(KINDS)('is no less than what a tokenizer makes of %s', (_name, texts) => {
+describe('maxTokensIn', () => {
+  it.each(KINDS)("is at least the tokenizer's count of %s", (_name, texts) => {
     fc.assert(
       fc.property(texts, (text) => {
-        // Short texts end before their parts even out.
+        // Short texts do not average out.
         expect(bound(text) + 2).toBeGreaterThanOrEqual(tokensIn(text));
       }),
       { numRuns: 60, seed: 21 },
     );
   });
 
-  it('is no more than a token a byte', () => {
+  it('is at most one token per byte', () => {
     for (const text of ['a1,b2;', '誕生日', '𒀀𒀁', 'x'])
       expect(bound(text.repeat(99))).toBeLessThanOrEqual(Buffer.byteLength(text) * 99);
   });
 
-  it('is about a token for two bytes of English', () => {
+  it('is about one token per two bytes of English', () => {
     const text = 'The committee will meet again on Thursday to discuss the findings of the report. '.repeat(20);
     expect(bound(text) / text.length).toBeCloseTo(0.55, 1);
   });
 
-  it('counts by its size what no model could read', () => {
+  it('counts text beyond any context window by size', () => {
     const bytes = Buffer.alloc(5 * 1024 * 1024, 'word ');
     const ofFirst = maxTokensIn(bytes, 0, 4 * 1024 * 1024);
     expect(maxTokensIn(bytes, 0, bytes.length)).toBe(ofFirst + 1024 * 1024);
   });
 });
 
-describe('the estimate of a text', () => {
-  it.each(PHRASES)('is near what a tokenizer makes of %s', (_name, phrase) => {
+describe('likelyTokensIn', () => {
+  it.each(PHRASES)("is close to the tokenizer's count of %s", (_name, phrase) => {
     const text = phrase.repeat(20);
     expect(likelyTokensIn(text) / tokensIn(text)).toBeGreaterThan(0.75);
     expect(likelyTokensIn(text) / tokensIn(text)).toBeLessThan(1.4);

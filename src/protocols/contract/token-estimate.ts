@@ -208,7 +208,6 @@ export function likelyTokensIn(text: string): number {
 const breaks = (last: number, kind: number): boolean =>
   kind === DIGIT ? last !== DIGIT : kind === UPPER ? last !== UPPER : last === DIGIT && kind !== SPACE && kind !== SIGN;
 
-/** Max depth searched for output. */
 const MAX_DEPTH = 64;
 
 /**
@@ -243,7 +242,6 @@ function collect(value: unknown, search: Search): void {
   }
 }
 
-/** Undefined if there may be strings deeper. */
 function textOf(member: unknown): string | undefined {
   if (typeof member === 'string') return member;
   if (!isJsonObject(member)) return undefined;

@@ -1,36 +1,12 @@
 import type { AppError } from '../../platform/shared/index.js';
-import type { Call } from './call.js';
-import type { ProtocolId } from './request-line.js';
-import type { ModelListing } from './model-listing.js';
-import type { CallSignal } from './signals.js';
+import type { Call, CallSignal, ProtocolId } from './call.js';
 import type { SseEvent } from './sse-event.js';
-import type { BuildContext, StreamDecoder } from './translation/adapter-contexts.js';
 import type { CallContent } from './translation/content.js';
-import type { CallResult } from './translation/events.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import type { CallEvent, CallResult } from './translation/events.js';
+import type { TranslationWarnings } from './translation/warnings.js';
+import type { ModelListing, UpstreamRequest, UpstreamTarget } from './upstream-request.js';
 
-/** Upstream response headers, lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
-/** What an adapter needs to know about the target of a call. */
-export interface UpstreamTarget {
-  /** Upstream model name. */
-  readonly model: string;
-  /** Output limit per choice that wallet and key can afford, in tokens. Undefined: the call's own limit applies. */
-  readonly outputLimit: number | undefined;
-  /** The model's capabilities overridden by the channel's flags. */
-  readonly flags: Readonly<Record<string, unknown>>;
-  /** Whether to stream; the client's form may differ. */
-  readonly stream: boolean;
-  /** The model's max output tokens. */
-  readonly maxOutputTokens: number;
-  /** Whether the upstream may store the response; false for keys without storage. */
-  readonly mayStore: boolean;
-  /** Upstream names of other models named by the request; absent: none. */
-  readonly namedModels?: ReadonlyMap<string, string> | undefined;
-  /** Whose reasoning signatures it accepts. */
-  readonly family: string;
-}
 
 /** What a meter found in an event. */
 export interface MeterReading {
@@ -47,10 +23,10 @@ export interface MeterReading {
 export interface StreamMeter {
   /** @throws AppError when the event is the upstream's error */
   next(event: SseEvent): MeterReading;
-  /** Nothing further is for the client. */
+  /** No further event is for the client. */
   readonly closed: boolean;
   /**
-   * The upstream closed the stream without an event marked `last`: the rest for the client.
+   * The upstream closed the stream without an event marked `last`.
    * @throws AppError upstream_truncated when the response is incomplete
    */
   end(): MeterReading;
@@ -60,7 +36,7 @@ export interface StreamMeter {
   readonly abandons?: boolean;
 }
 
-/** Calls in the upstream's own protocol: bytes with edits, and meters for responses. Pure. */
+/** Calls in the upstream's own protocol: edited bytes, metered responses. Pure. */
 export interface VerbatimLane {
   /**
    * The client's bytes with the model name and other required edits.
@@ -81,7 +57,7 @@ export interface UpstreamAdapter {
   /** OpenTelemetry provider name of the protocol: `openai`. Any vendor may serve it. */
   readonly provider: string;
   /** Default auth: `bearer` or a lower-case header name; channels may override it. */
-  readonly usualAuth: string;
+  readonly defaultAuth: string;
   /** Absent if no client speaks this protocol or it is not implemented: calls are then translated. */
   readonly verbatim?: VerbatimLane;
   /**
@@ -97,7 +73,7 @@ export interface UpstreamAdapter {
   decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
   /** The minimal call, for probing channels. */
-  smallestRequest(model: string): UpstreamRequest;
+  probeRequest(model: string): UpstreamRequest;
   /** Lists an upstream's models; absent if the protocol cannot. */
   readonly modelListing?: ModelListing;
   /**
@@ -105,4 +81,24 @@ export interface UpstreamAdapter {
    * @param body beginning of the body, parsed if JSON, else text
    */
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError;
+}
+
+export interface BuildContext {
+  readonly call: Call;
+  readonly content: CallContent;
+  readonly warnings: TranslationWarnings;
+}
+
+/**
+ * Decodes an upstream stream. A synchronous state machine without I/O, clock and randomness. Its output always obeys
+ * the grammar of `CallEvent`.
+ */
+export interface StreamDecoder {
+  /** @throws AppError when the event is the upstream's error or malformed */
+  next(event: SseEvent): readonly CallEvent[];
+  /**
+   * The upstream closed the stream: the remaining events.
+   * @throws AppError upstream_truncated when the response is incomplete
+   */
+  end(): readonly CallEvent[];
 }

@@ -1,7 +1,32 @@
-import { AppError, type ErrorDetails, type ErrorKind } from '../../platform/shared/index.js';
-import type { SplicedBody } from './json-splice.js';
+import {
+  AppError,
+  type ErrorDetails,
+  type ErrorKind,
+  isJsonObject,
+  type JsonObject,
+} from '../../platform/shared/index.js';
+import { type Call, headerOf } from './call.js';
+import { type JsonEdit, sealEdits, SplicedBody } from './json-edits.js';
 
-/** An upstream request without address and credentials, which the channel adds. */
+/** The target of a call. */
+export interface UpstreamTarget {
+  readonly model: string;
+  /** Max output tokens per choice that wallet and key can afford; undefined: the call's own limit applies. */
+  readonly outputLimit: number | undefined;
+  /** The model's capabilities overridden by the channel's flags. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** Whether to stream; the client's form may differ. */
+  readonly stream: boolean;
+  readonly maxOutputTokens: number;
+  /** Whether the upstream may store the response; false for keys without storage. */
+  readonly mayStore: boolean;
+  /** Upstream names of other models named by the request; absent: none. */
+  readonly namedModels?: ReadonlyMap<string, string> | undefined;
+  /** Whose reasoning signatures it accepts. */
+  readonly family: string;
+}
+
+/** A request without address and credentials, which the channel adds. */
 export interface UpstreamRequest {
   /** Relative to the base URL: `/chat/completions`. */
   readonly path: string;
@@ -11,14 +36,11 @@ export interface UpstreamRequest {
   readonly body: SplicedBody;
   /** Default: `POST`; others have no body. */
   readonly method?: 'GET' | 'DELETE';
-  /** Number of stop sequences sent, from the first, for built requests; the others are enforced in the response. */
-  readonly stopsSent?: number;
+  /** Stop sequences sent, from the first; the others are enforced in the response. */
+  readonly stopSequencesSent?: number;
 }
 
-/**
- * An upstream's rejection of the request itself. Keeps the upstream's code, on which clients of the same protocol may
- * act.
- */
+/** An upstream's rejection of the request itself. Keeps its code, on which clients of the same protocol may act. */
 export class UpstreamRefusal extends AppError {
   constructor(
     kind: ErrorKind,
@@ -30,3 +52,85 @@ export class UpstreamRefusal extends AppError {
     super(kind, message, details);
   }
 }
+
+/**
+ * Replaces model names by the upstream's, and removes reasoning sealed for other upstreams, which this one would
+ * reject.
+ */
+export function commonEdits(
+  { head: { model, fields, demands }, body }: Call,
+  target: Pick<UpstreamTarget, 'model' | 'namedModels'>,
+): readonly JsonEdit[] {
+  const renamed = model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
+  const others = (demands?.models ?? []).map(({ name, field: { start, end } }) => ({
+    start,
+    end,
+    text: JSON.stringify(target.namedModels?.get(name) ?? name),
+  }));
+  return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed)];
+}
+
+export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  accept: stream ? 'text/event-stream' : 'application/json',
+});
+
+/**
+ * Adds the named client headers; nothing else is forwarded. The client's Accept is ignored: SDKs ask for JSON when they
+ * stream.
+ */
+export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = { ...jsonHeaders(head.stream) };
+  for (const name of forwarded) {
+    const value = headerOf(request, name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
+}
+
+/** The minimal request for a probe. */
+export const jsonProbe = (
+  path: string,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): UpstreamRequest => ({
+  path,
+  query: '',
+  headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+  body: new SplicedBody({ bytes: Buffer.from(JSON.stringify(body)) }),
+});
+
+/** Lists an upstream's models. Pure. */
+export interface ModelListing {
+  readonly request: UpstreamRequest;
+  /** Empty if the response has none. */
+  read(body: unknown): readonly string[];
+}
+
+interface ListingForm {
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly list: string;
+  /** Undefined for models that cannot be called. */
+  readonly nameOf: (model: JsonObject) => string | undefined;
+}
+
+/** A listing at `/models` below the channel's base URL. */
+export const modelListing = ({ query = '', headers = {}, list, nameOf }: ListingForm): ModelListing => ({
+  request: {
+    path: '/models',
+    query,
+    method: 'GET',
+    headers: { accept: 'application/json', ...headers },
+    body: new SplicedBody({ bytes: Buffer.alloc(0) }),
+  },
+  read: (body) => {
+    const models: unknown = isJsonObject(body) ? body[list] : undefined;
+    return (Array.isArray(models) ? models : []).flatMap((model: unknown) =>
+      isJsonObject(model) ? (nameOf(model) ?? []) : [],
+    );
+  },
+});
+
+/** The common form: `{ data: [{ id }] }`. */
+export const idOf = ({ id }: JsonObject): string | undefined => (typeof id === 'string' ? id : undefined);

@@ -4,11 +4,10 @@ import {
   isObjectText,
   malformed,
   type NameRule,
-  notTranslatable,
+  unsupported,
   pairResults,
   type Part,
   RawJson,
-  reminder,
   type Source,
   textOfFile,
   type ToolCallPart,
@@ -17,11 +16,11 @@ import {
   type TreeObject,
   type UpstreamTarget,
   wrapFreeform,
+  asReminder,
 } from '../contract/index.js';
 import type { GeminiFlags } from './flags.js';
 import { placeSignatures, startOfLoop } from './signatures.js';
 
-/** Context of building one request. */
 export interface RequestBuild extends BuildContext {
   readonly target: UpstreamTarget;
   readonly flags: GeminiFlags;
@@ -29,35 +28,35 @@ export interface RequestBuild extends BuildContext {
 }
 
 /** Function names begin with a letter or an underscore. */
-export const FUNCTION_NAMES: NameRule = { maxLength: 64, odd: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
+export const FUNCTION_NAMES: NameRule = { maxLength: 64, invalid: /^[^A-Za-z_]|[^A-Za-z0-9_-]/g };
 
 interface Content {
   readonly role: 'user' | 'model';
   readonly parts: TreeObject[];
 }
 
-/** The conversation. @throws AppError invalid_request for unsupported content */
+/** @throws AppError invalid_request for unsupported content */
 export function buildContents(build: RequestBuild): readonly TreeObject[] {
-  const { content, losses, flags, target } = build;
-  const turns = pairResults(content.turns, losses);
+  const { content, warnings, flags, target } = build;
+  const turns = pairResults(content.turns, warnings);
   const writer = new PartWriter(build);
   const contents: Content[] = [];
   const checkedFrom = flags.thinkingMode === 'level' ? startOfLoop(turns) : turns.length;
   for (const [index, { role, parts }] of turns.entries()) {
-    if (role === 'system') join(contents, 'user', writer.said(parts.map(asReminder)));
-    else if (role === 'user') join(contents, 'user', writer.said(parts));
-    else join(contents, 'model', writer.answered(parts, placeSignatures(parts, target.family, index >= checkedFrom)));
+    if (role === 'system') join(contents, 'user', writer.userParts(parts.map(asReminder)));
+    else if (role === 'user') join(contents, 'user', writer.userParts(parts));
+    else join(contents, 'model', writer.modelParts(parts, placeSignatures(parts, target.family, index >= checkedFrom)));
   }
   const [first] = contents;
   if (first === undefined) throw malformed('messages', 'must contain user content');
   if (contents.at(-1)?.role === 'model' && !flags.takesPrefill) {
-    throw notTranslatable(
+    throw unsupported(
       'messages',
       'this model does not support assistant prefill: the last message must be from the user',
     );
   }
   if (first.role === 'user') return contents.map(asTree);
-  losses.warn('user_message_inserted', 'messages');
+  warnings.warn('user_message_inserted', 'messages');
   return [{ role: 'user', parts: [{ text: '.' }] }, ...contents.map(asTree)];
 }
 
@@ -71,9 +70,6 @@ function join(contents: Content[], role: Content['role'], parts: readonly TreeOb
   // Too many for spread arguments.
   else for (const part of parts) last.parts.push(part);
 }
-
-/** Instructions are only allowed in front; within a conversation they become user text. */
-const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
 
 type MediaKind = 'image' | 'file';
 
@@ -90,7 +86,7 @@ class PartWriter {
   constructor(private readonly build: RequestBuild) {}
 
   /** User parts: results first, then what results cannot contain. */
-  said(parts: readonly Part[]): readonly TreeObject[] {
+  userParts(parts: readonly Part[]): readonly TreeObject[] {
     const results = parts.filter((part) => part.kind === 'tool-result');
     return [
       ...results.map((result) => this.result(result)),
@@ -99,8 +95,8 @@ class PartWriter {
     ];
   }
 
-  /** Model parts. @param signatures of the turn's parts */
-  answered(parts: readonly Part[], signatures: ReadonlyMap<Part, string>): readonly TreeObject[] {
+  /** @param signatures of the turn's parts */
+  modelParts(parts: readonly Part[], signatures: ReadonlyMap<Part, string>): readonly TreeObject[] {
     return parts.flatMap((part) => this.modelPart(part, signatures.get(part)));
   }
 
@@ -114,7 +110,7 @@ class PartWriter {
       case 'file':
         return [part.source.from === 'text' ? { text: textOfFile(part) } : this.media(part.source, 'file')];
       case 'audio':
-        return [this.heard(part)];
+        return [this.audio(part)];
       case 'reasoning':
       case 'tool-call':
       case 'tool-result':
@@ -137,7 +133,7 @@ class PartWriter {
       case 'file':
       case 'audio':
         // Images in model turns are dropped.
-        this.build.losses.warn('unsupported_content', 'messages');
+        this.build.warnings.warn('unsupported_content', 'messages');
         return [];
       case 'tool-result':
         return [];
@@ -155,7 +151,7 @@ class PartWriter {
   }
 
   private result(result: ToolResultPart): TreeObject {
-    const media = mediaOf(result).filter((shown) => this.isHeld(shown));
+    const media = mediaOf(result).filter((item) => this.isInline(item));
     return {
       functionResponse: {
         id: result.id,
@@ -167,37 +163,35 @@ class PartWriter {
   }
 
   private attachments(result: ToolResultPart): readonly TreeObject[] {
-    return mediaOf(result).flatMap((shown) =>
-      this.isHeld(shown)
+    return mediaOf(result).flatMap((item) =>
+      this.isInline(item)
         ? []
         : [
-            { text: `${shown.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
-            this.media(shown.source, shown.kind),
+            { text: `${item.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
+            this.media(item.source, item.kind),
           ],
     );
   }
 
   /** Results cannot contain URLs. */
-  private isHeld({ source }: Media): boolean {
+  private isInline({ source }: Media): boolean {
     return this.build.flags.takesMediaInResults && source.from === 'data';
   }
 
   private media(source: Source, kind: MediaKind): TreeObject {
     if (source.from === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
     if (!this.build.flags.takesUrls) {
-      throw notTranslatable('messages', `hold an address (of the ${kind}); send the ${kind} itself`);
+      throw unsupported('messages', `hold an address (of the ${kind}); send the ${kind} itself`);
     }
-    return { fileData: { mimeType: typeOfAddress(source.url), fileUri: source.url } };
+    return { fileData: { mimeType: mediaTypeOf(source.url), fileUri: source.url } };
   }
 
-  private heard({ format, base64 }: AudioPart): TreeObject {
-    if (!this.build.flags.takesAudio)
-      throw notTranslatable('messages', 'contain audio, which this model does not accept');
+  private audio({ format, base64 }: AudioPart): TreeObject {
+    if (!this.build.flags.takesAudio) throw unsupported('messages', 'contain audio, which this model does not accept');
     return { inlineData: { mimeType: `audio/${format}`, data: base64 } };
   }
 }
 
-/** Non-text parts of a result. */
 const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
   parts.flatMap((part) =>
     part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
@@ -218,8 +212,7 @@ function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): Ra
   return { output: text === '' ? emptyResult : text };
 }
 
-/** Media types by file extension. */
-const TYPES: ReadonlyMap<string, string> = new Map([
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
   ['jpeg', 'image/jpeg'],
@@ -234,8 +227,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['html', 'text/html'],
 ]);
 
-/** The media type of a URL, which other protocols do not state; undefined if unknown. */
-function typeOfAddress(url: string): string | undefined {
+/** Other protocols do not state the media type of a URL. Undefined if unknown. */
+function mediaTypeOf(url: string): string | undefined {
   const [path = ''] = url.split(/[?#]/, 1);
-  return TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
+  return MEDIA_TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
 }

@@ -13,20 +13,20 @@ import {
 import { GeminiUpstream } from './upstream.js';
 
 const upstream = new GeminiUpstream();
-/** Nothing of it stands in a request but its content. */
+/** Only the content is used. */
 const call = {} as Call;
 
 const build = (
   content: Partial<CallContent>,
   target: Partial<UpstreamTarget> = {},
-  losses = new TranslationWarnings(false),
-): Built => built(upstream, { call, content: aContent(content) }, { stream: false, ...target }, losses);
+  warnings = new TranslationWarnings(false),
+): Built => built(upstream, { call, content: aContent(content) }, { stream: false, ...target }, warnings);
 const withFlags = (content: Partial<CallContent>, flags: UpstreamTarget['flags']): Built => build(content, { flags });
 const refused = (content: Partial<CallContent>, flags: UpstreamTarget['flags'] = {}): unknown =>
   refusalOf(() => withFlags(content, flags)).details;
 const placeOf = (target: Partial<UpstreamTarget>): string => {
   const { path, query } = upstream.buildRequest(
-    { call, content: aContent(), losses: new TranslationWarnings(false) },
+    { call, content: aContent(), warnings: new TranslationWarnings(false) },
     aTarget(target),
   );
   return `${path}?${query}`;
@@ -37,8 +37,8 @@ const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, schema: 
 const HELLO = { role: 'user', parts: [{ text: 'Hello' }] };
 const EMPTY_SCHEMA = { type: 'object', properties: {} };
 
-describe('Gemini requests from content', () => {
-  it('say nothing that nobody asked for', () => {
+describe('Gemini request building', () => {
+  it('omits unset members', () => {
     expect(build({})).toEqual({
       body: { contents: [HELLO] },
       text: '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}',
@@ -54,11 +54,11 @@ describe('Gemini requests from content', () => {
     ['tunedModels/mine', false, '/tunedModels/mine:generateContent?'],
     ['publishers/google/models/gemini-x', true, '/publishers/google/models/gemini-x:streamGenerateContent?alt=sse'],
     ['odd?name#1', false, '/models/odd%3Fname%231:generateContent?'],
-  ])('have the model %s in their address (streamed: %s)', (model, stream, place) => {
+  ])('puts the model %s into the path (streamed: %s)', (model, stream, place) => {
     expect(placeOf({ model, stream })).toBe(place);
   });
 
-  it('limit the output by what the client, its money and the model allow', () => {
+  it('limits output by client, balance and model', () => {
     const limitOf = (outputLimit: number | undefined, affordable: number | undefined): unknown =>
       build({ outputLimit }, { outputLimit: affordable, maxOutputTokens: 1000 }).body['generationConfig'];
     expect(limitOf(undefined, undefined)).toBeUndefined();
@@ -69,7 +69,7 @@ describe('Gemini requests from content', () => {
     expect(build({ outputLimit: 5000 }, { maxOutputTokens: 1000 }).warnings).toBe('clamped:max_tokens');
   });
 
-  it('put what stands before the conversation into the system instruction', () => {
+  it('puts the lead into the system instruction', () => {
     const lead = [
       { kind: 'text', text: 'Be brief.' },
       { kind: 'text', text: 'Be kind.' },
@@ -77,10 +77,10 @@ describe('Gemini requests from content', () => {
     expect(build({ lead }).body['systemInstruction']).toEqual({ parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] });
   });
 
-  describe('with tools', () => {
+  describe('tools', () => {
     const schema = new RawJson('{"type":"object","properties":{"n":{"maximum":9007199254740993}},"$schema":"x"}');
 
-    it('declare functions with the schema as the client wrote it', () => {
+    it("declares functions with the client's schema", () => {
       const { text: sent, body } = build({ tools: [tool('f', { description: 'Does f.', schema }), tool('g')] });
       expect(sent).toContain(
         '{"name":"f","description":"Does f.","parametersJsonSchema":{"type":"object","properties":{"n":{"maximum":9007199254740993}}}}',
@@ -91,7 +91,7 @@ describe('Gemini requests from content', () => {
       expect(body).not.toHaveProperty('toolConfig');
     });
 
-    it('give every function a name that the dialect allows, in declarations and in the history', () => {
+    it('maps function names consistently in declarations and history', () => {
       const tools = [tool('read', { namespace: 'disk' }), tool('2nd tool')];
       const called: Part = { kind: 'tool-call', id: 'a', name: 'read', namespace: 'disk', arguments: '{}' };
       const result: Part = { kind: 'tool-result', id: 'a', parts: [], isError: false };
@@ -108,7 +108,7 @@ describe('Gemini requests from content', () => {
       expect(JSON.stringify(body['contents']).match(/"name":"disk__read"/g)).toHaveLength(2);
     });
 
-    it('say in words what a freeform tool takes', () => {
+    it('describes freeform input', () => {
       const grammar = { syntax: 'lark', definition: 'start: "a"' };
       const { body, warnings } = build({ tools: [tool('patch', { description: 'Edits.', freeform: { grammar } })] });
       expect(body['tools']).toEqual([
@@ -137,26 +137,26 @@ describe('Gemini requests from content', () => {
         { mode: 'one', name: 'f' },
         { mode: 'ANY', allowedFunctionNames: ['f'] },
       ],
-    ])('are called as the client chooses: %j', (toolChoice, functionCallingConfig) => {
+    ])('maps the choice %j', (toolChoice, functionCallingConfig) => {
       const { body } = build({ tools: [tool('f'), tool('g')], toolChoice });
       expect(body['toolConfig']).toEqual(functionCallingConfig && { functionCallingConfig });
       expect((body['tools'] as [{ functionDeclarations: unknown[] }])[0].functionDeclarations).toHaveLength(2);
     });
 
-    it('are only those that are allowed, where the model is free to call any', () => {
+    it('sends only allowed tools when the model chooses', () => {
       const { body } = build({ tools: [tool('f'), tool('g')], toolChoice: { mode: 'auto', allowed: ['g'] } });
       expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'g', parametersJsonSchema: EMPTY_SCHEMA }] }]);
       expect(body).not.toHaveProperty('toolConfig');
     });
 
-    it('lose that only one may be called at a time', () => {
+    it('warns that parallel calls cannot be disabled', () => {
       const serial = { parallelTools: false };
       expect(build({ tools: [tool('f')], ...serial }).warnings).toBe('unsupported_parameter:parallel_tool_calls');
       expect(build(serial).warnings).toBeUndefined();
       expect(build({ tools: [tool('f')], toolChoice: { mode: 'none' }, ...serial }).warnings).toBeUndefined();
     });
 
-    it('search the web where the model can, and nothing else is offered', () => {
+    it('enables web search if supported and no other tools are sent', () => {
       const hostedTools = [{ type: 'web_search', path: 'tools[0]' }];
       const searching = { hostedWebSearch: true };
       expect(withFlags({ hostedTools }, searching).body['tools']).toEqual([{ googleSearch: {} }]);
@@ -166,11 +166,11 @@ describe('Gemini requests from content', () => {
     });
   });
 
-  describe('for an answer of a form', () => {
+  describe('output formats', () => {
     const schema = new RawJson('{"type":"object","properties":{"n":{"const":1.0}}}');
     const format = { kind: 'schema', schema } as const;
 
-    it('give the schema as the client wrote it', () => {
+    it("send the client's schema", () => {
       const { text: sent, body } = build({ format });
       expect(sent).toContain('"responseJsonSchema":{"type":"object","properties":{"n":{"const":1.0}}}');
       expect(body['generationConfig']).toMatchObject({ responseMimeType: 'application/json' });
@@ -182,36 +182,36 @@ describe('Gemini requests from content', () => {
     it.each([
       [{ structuredOutput: false }, []],
       [{ structuredOutput: 'alone' }, [tool('f')]],
-    ])('ask in words where the model cannot be held to it: %j', (flags, tools) => {
+    ])('are described if not supported: %j', (flags, tools) => {
       const { body, warnings } = withFlags({ format, tools }, flags);
       expect(body['systemInstruction']).toEqual({ parts: [{ text: expect.stringContaining(schema.text) }] });
       expect(body).not.toHaveProperty('generationConfig');
       expect(warnings).toBe('in_words:response_format');
     });
 
-    it('hold the model to it alone where it cannot be beside tools', () => {
+    it('are enforced only without tools if required', () => {
       const { body, warnings } = withFlags({ format }, { structuredOutput: 'alone' });
       expect(body['generationConfig']).toMatchObject({ responseJsonSchema: schema.value });
       expect(warnings).toBeUndefined();
     });
   });
 
-  describe('with sampling', () => {
+  describe('sampling', () => {
     const sampling = { temperature: 0.5, topP: 0.9, topK: 40, seed: 7, presencePenalty: 0.5, frequencyPenalty: -0.5 };
 
-    it('say how tokens are chosen', () => {
+    it('maps parameters', () => {
       const { body, warnings } = withFlags({ sampling }, { penalties: true });
       expect(body['generationConfig']).toEqual(sampling);
       expect(warnings).toBeUndefined();
     });
 
-    it('leave penalties out, which most models refuse', () => {
+    it('omits penalties by default', () => {
       const { body, warnings } = build({ sampling });
       expect(body['generationConfig']).toEqual({ temperature: 0.5, topP: 0.9, topK: 40, seed: 7 });
       expect(warnings).toBe('unsupported_parameter:presence_penalty,unsupported_parameter:frequency_penalty');
     });
 
-    it('leave out what a model refuses, and name what would have changed something', () => {
+    it('omits unsupported parameters and warns if they have an effect', () => {
       const fixed = { samplingFixed: true, penalties: true };
       expect(withFlags({ sampling: { temperature: 0.5, topK: 40, presencePenalty: 1 } }, fixed)).toMatchObject({
         body: { contents: [HELLO] },
@@ -222,19 +222,19 @@ describe('Gemini requests from content', () => {
       expect(withFlags({ sampling: usual }, fixed).warnings).toBeUndefined();
     });
 
-    it('fold seeds into the numbers that the dialect takes', () => {
+    it('truncates seeds to 32 bits', () => {
       expect(build({ sampling: { seed: 2 ** 32 + 5 } }).body['generationConfig']).toEqual({ seed: 5 });
       expect(build({ sampling: { seed: 2 ** 31 } }).body['generationConfig']).toEqual({ seed: -(2 ** 31) });
     });
 
-    it('lose what no answer has room for', () => {
+    it('drops logprobs with a warning', () => {
       expect(build({ sampling: { logitBias: new RawJson('{"1":2}'), topLogprobs: 2 } }).warnings).toBe(
         'unsupported_parameter:logit_bias,unsupported_parameter:logprobs',
       );
     });
   });
 
-  it('tell the upstream as many stop texts as it takes', () => {
+  it('sends as many stop sequences as the upstream accepts', () => {
     const stop = ['a', 'b', 'c', 'd', 'e', 'f'];
     expect(build({ stop })).toMatchObject({
       body: { generationConfig: { stopSequences: ['a', 'b', 'c', 'd', 'e'] } },
@@ -243,19 +243,19 @@ describe('Gemini requests from content', () => {
     expect(withFlags({ stop }, { stopMax: 0 })).toMatchObject({ body: { contents: [HELLO] }, stopsSent: 0 });
   });
 
-  it('do not ask for tiers of other vendors', () => {
+  it('drops tiers of other vendors', () => {
     expect(build({ serviceTier: 'priority' }).warnings).toBe('unsupported_parameter:service_tier');
     expect(build({ serviceTier: 'default' }).warnings).toBeUndefined();
   });
 
-  it('are refused rather than lose anything where the key is strict', () => {
+  it('rejects any loss for a strict key', () => {
     const strict = new TranslationWarnings(true);
     const content = { tools: [tool('f')], parallelTools: false };
     expect(refusalOf(() => build(content, {}, strict)).details).toMatchObject({ param: 'parallel_tool_calls' });
   });
 
-  it('are as small as can be for an operator who asks whether the channel answers', () => {
-    const { path, body } = upstream.smallestRequest('gemini-x');
+  it('builds a minimal probe request', () => {
+    const { path, body } = upstream.probeRequest('gemini-x');
     expect(path).toBe('/models/gemini-x:generateContent');
     expect(JSON.parse(Buffer.concat(body.pieces()).toString())).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],

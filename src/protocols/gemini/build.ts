@@ -7,11 +7,11 @@ import {
   type Effort,
   FREEFORM_SCHEMA,
   jsonHeaders,
-  leaveTierOut,
+  dropServiceTier,
   nearestEffort,
   objectSchema,
   requestedEffort,
-  runTools,
+  supportedHostedTools,
   SplicedBody,
   type Tool,
   ToolNames,
@@ -19,11 +19,13 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
+  NEUTRAL_SAMPLING,
+  lowestOutputLimit,
 } from '../contract/index.js';
 import { buildContents, FUNCTION_NAMES, type RequestBuild } from './build-contents.js';
 import { geminiFlags } from './flags.js';
 
-/** Builds a request. @throws AppError as `UpstreamAdapter.buildRequest` */
+/** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content } = context;
   const flags = geminiFlags(target);
@@ -33,13 +35,12 @@ export function buildGeminiRequest(context: BuildContext, target: UpstreamTarget
     query: target.stream ? 'alt=sse' : '',
     headers: jsonHeaders(target.stream),
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
-    stopsSent: Math.min(content.stop.length, flags.stopMax),
+    stopSequencesSent: Math.min(content.stop.length, flags.stopMax),
   };
 }
 
 /**
- * Path of a model: `/models/gemini-x:generateContent`. Names with a slash are complete: `tunedModels/x`,
- * `publishers/google/models/x`.
+ * `/models/gemini-x:generateContent`. Names with a slash are complete: `tunedModels/x`, `publishers/google/models/x`.
  */
 export function pathOf(model: string, stream: boolean): string {
   const name = model.includes('/') ? model : `models/${model}`;
@@ -50,24 +51,24 @@ export function pathOf(model: string, stream: boolean): string {
 function buildBody(build: RequestBuild): TreeObject {
   const format = buildFormat(build);
   const config = buildConfig(build, format.config);
-  leaveTierOut(build.content.serviceTier, build.losses);
+  dropServiceTier(build.content.serviceTier, build.warnings);
   return {
-    systemInstruction: buildSystem(build, format.words),
+    systemInstruction: buildSystem(build, format.instruction),
     contents: buildContents(build),
     ...buildTools(build),
     ...(Object.values(config).some((member) => member !== undefined) && { generationConfig: config }),
   };
 }
 
-function buildSystem({ content: { lead } }: RequestBuild, words: string | undefined): TreeObject | undefined {
-  const texts = [...lead.map(({ text }) => text), ...(words === undefined ? [] : [words])];
+function buildSystem({ content: { lead } }: RequestBuild, instruction: string | undefined): TreeObject | undefined {
+  const texts = [...lead.map(({ text }) => text), ...(instruction === undefined ? [] : [instruction])];
   return texts.length === 0 ? undefined : { parts: texts.map((text) => ({ text })) };
 }
 
 /** The `generationConfig`. @param format its members for the output format */
 function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
   const { content, flags } = build;
-  const limit = outputLimitOf(build);
+  const limit = lowestOutputLimit(content, build.target, build.warnings);
   const stops = content.stop.slice(0, flags.stopMax);
   return {
     ...buildSampling(build),
@@ -78,32 +79,18 @@ function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
   };
 }
 
-/** Including reasoning. Nothing if neither the client nor its balance sets a limit. */
-function outputLimitOf({ content: { outputLimit }, target, losses }: RequestBuild): number | undefined {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
-  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
-  return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
-}
-
-/** Values without effect. */
-const DEFAULT: Readonly<Record<string, number>> = {
-  temperature: 1,
-  top_p: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-};
 /** Seeds are signed 32-bit integers. */
 const SEED_BITS = 32;
 
-/** Supported sampling parameters; only dropped values with an effect cause warnings. */
-function buildSampling({ content: { sampling }, flags, losses }: RequestBuild): TreeObject {
+/** Dropped values cause warnings if they have an effect. */
+function buildSampling({ content: { sampling }, flags, warnings }: RequestBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const drop = (name: string, value: number | undefined): void => {
-    if (value !== undefined && value !== DEFAULT[name]) losses.warn('unsupported_parameter', name);
+    if (value !== undefined && value !== NEUTRAL_SAMPLING[name]) warnings.warn('unsupported_parameter', name);
   };
-  if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
+  if (sampling.logitBias !== undefined) warnings.warn('unsupported_parameter', 'logit_bias');
   // Responses of other protocols have no logprobs.
-  if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
+  if (sampling.topLogprobs !== undefined) warnings.warn('unsupported_parameter', 'logprobs');
   if (!flags.takesSampling) {
     drop('temperature', temperature);
     drop('top_p', topP);
@@ -121,7 +108,6 @@ function buildSampling({ content: { sampling }, flags, losses }: RequestBuild): 
   };
 }
 
-/** Path for warnings. */
 const EFFORT = 'reasoning_effort';
 
 /** Budgets by effort, as in Google's OpenAI-compatible API. */
@@ -131,7 +117,7 @@ const BUDGETS: ReadonlyMap<Effort, number> = new Map([
   ['medium', 8192],
   ['high', 24_576],
 ]);
-/** Min budget of all models with budgets. */
+/** For all models with budgets. */
 const MIN_BUDGET = 512;
 const MAX_BUDGET = 24_576;
 
@@ -141,59 +127,58 @@ const MAX_BUDGET = 24_576;
  * @throws AppError insufficient_quota when reasoning would use up the affordable limit
  */
 function planThinking(build: RequestBuild, limit: number): TreeObject | undefined {
-  const { content, flags, losses } = build;
-  const wished = requestedEffort(content.reasoning);
+  const { content, flags, warnings } = build;
+  const requested = requestedEffort(content.reasoning);
   if (flags.thinkingMode === 'none') {
-    const isMissed = content.reasoning.thinking === 'on' || (wished !== undefined && wished !== 'none');
-    if (isMissed) losses.warn('thinking_off', EFFORT);
+    const isUnsupported = content.reasoning.thinking === 'on' || (requested !== undefined && requested !== 'none');
+    if (isUnsupported) warnings.warn('thinking_off', EFFORT);
     return undefined;
   }
-  if (wished === 'none') return rested(build);
+  if (requested === 'none') return minimalThinking(build);
   const shown = content.reasoning.show === 'text' ? { includeThoughts: true } : {};
-  const amount = wished === undefined ? {} : amountOf(build, wished, limit);
+  const amount = requested === undefined ? {} : amountOf(build, requested, limit);
   if (amount['thinkingBudget'] === 0) return amount;
   const plan = { ...shown, ...amount };
   return Object.keys(plan).length > 0 ? plan : undefined;
 }
 
 /** As little reasoning as possible. */
-function rested({ flags, losses }: RequestBuild): TreeObject | undefined {
-  if (flags.canRest) return { thinkingBudget: 0 };
-  losses.warn('thinking_on', EFFORT);
+function minimalThinking({ flags, warnings }: RequestBuild): TreeObject | undefined {
+  if (flags.canDisableThinking) return { thinkingBudget: 0 };
+  warnings.warn('thinking_on', EFFORT);
   if (flags.thinkingMode === 'budget') return { thinkingBudget: MIN_BUDGET };
-  const least = nearestEffort('minimal', flags.efforts);
-  return least === undefined ? undefined : { thinkingLevel: least.toUpperCase() };
+  const lowest = nearestEffort('minimal', flags.efforts);
+  return lowest === undefined ? undefined : { thinkingLevel: lowest.toUpperCase() };
 }
 
-function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObject {
-  const { content, flags, losses } = build;
+function amountOf(build: RequestBuild, requested: Effort, limit: number): TreeObject {
+  const { content, flags, warnings } = build;
   const { budget } = content.reasoning;
   if (flags.thinkingMode === 'budget' && budget !== undefined)
     return { thinkingBudget: ownBudget(build, budget, limit) };
-  const effort = nearestEffort(wished, flags.efforts);
+  const effort = nearestEffort(requested, flags.efforts);
   // The lowest supported effort is no substitute.
-  if (effort !== wished && wished !== 'minimal')
-    losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+  if (effort !== requested && requested !== 'minimal')
+    warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
   if (effort === undefined) return {};
   if (flags.thinkingMode === 'level') return { thinkingLevel: effort.toUpperCase() };
   // Without an explicit budget, half of the limit remains for the response.
-  const most = Math.floor(limit / 2);
-  return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MAX_BUDGET, most), limit) };
+  const maxBudget = Math.floor(limit / 2);
+  return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MAX_BUDGET, maxBudget), limit) };
 }
 
 /** An explicit budget, within the model's range and below the output limit. */
 function ownBudget(build: RequestBuild, budget: number, limit: number): number {
   const fitting = Math.min(Math.max(budget, MIN_BUDGET), MAX_BUDGET, limit - 1);
-  if (fitting < budget) build.losses.warn('clamped', EFFORT);
+  if (fitting < budget) build.warnings.warn('clamped', EFFORT);
   return affordable(build, fitting, limit);
 }
 
-/** The budget, if affordable. */
-function affordable({ flags, losses, target }: RequestBuild, budget: number, limit: number): number {
+function affordable({ flags, warnings, target }: RequestBuild, budget: number, limit: number): number {
   if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
-  if (!flags.canRest) return MIN_BUDGET;
-  losses.warn('thinking_off', EFFORT);
+  if (!flags.canDisableThinking) return MIN_BUDGET;
+  warnings.warn('thinking_off', EFFORT);
   return 0;
 }
 
@@ -202,31 +187,30 @@ function unaffordable(limit: number): AppError {
   return new AppError('insufficient_quota', message, { param: EFFORT });
 }
 
-/** How the output format is requested: by members of `generationConfig`, by instruction, or not at all. */
+/** Requests the output format by members of `generationConfig` or by instruction. */
 interface FormatRequest {
   readonly config?: TreeObject;
-  readonly words?: string | undefined;
+  readonly instruction?: string | undefined;
 }
 
-const JSON_ANSWER = { responseMimeType: 'application/json' };
+const JSON_OUTPUT = { responseMimeType: 'application/json' };
 
-function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
   const { format, tools, hostedTools } = content;
   if (format.kind === 'text') return {};
-  const isAlone = tools.length + hostedTools.length === 0;
-  if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !isAlone)) {
-    losses.warn('in_words', 'response_format');
-    return { words: describeFormat(format) };
+  const hasNoTools = tools.length + hostedTools.length === 0;
+  if (flags.takesFormats === 'never' || (flags.takesFormats === 'alone' && !hasNoTools)) {
+    warnings.warn('in_words', 'response_format');
+    return { instruction: describeFormat(format) };
   }
-  return { config: format.kind === 'json' ? JSON_ANSWER : { ...JSON_ANSWER, responseJsonSchema: format.schema } };
+  return { config: format.kind === 'json' ? JSON_OUTPUT : { ...JSON_OUTPUT, responseJsonSchema: format.schema } };
 }
 
-/** Tools and tool choice. Nothing without tools. */
 function buildTools(build: RequestBuild): TreeObject {
-  const { content, flags, losses } = build;
+  const { content, flags, warnings } = build;
   // Combined with functions, search results would have to be sent back, which clients cannot do.
   const searches = flags.searchesWeb && content.tools.length === 0;
-  const hosted = runTools(content, ({ type }) => searches && type === 'web_search', losses);
+  const hosted = supportedHostedTools(content, ({ type }) => searches && type === 'web_search', warnings);
   const functions = offeredTools(build).map((tool) => declare(tool, build));
   // A search alone can only be disabled by omitting it.
   const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';
@@ -243,20 +227,20 @@ const offeredTools = ({ content }: RequestBuild): readonly Tool[] =>
   content.toolChoice.mode === 'auto' ? allowedTools(content) : content.tools;
 
 /** `strict` is not supported; arguments mostly match anyway. */
-function declare(tool: Tool, { names, losses }: RequestBuild): TreeObject {
+function declare(tool: Tool, { names, warnings }: RequestBuild): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   if (tool.freeform === undefined) {
     return { name, description: tool.description, parametersJsonSchema: objectSchema(tool.schema) };
   }
-  if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
+  if (tool.freeform.grammar !== undefined) warnings.warn('in_words', tool.path);
   return { name, description: describeFreeform(tool), parametersJsonSchema: FREEFORM_SCHEMA };
 }
 
-/** The `functionCallingConfig`; undefined for the default. */
-function buildCalling({ content, names, losses }: RequestBuild): TreeObject | undefined {
+/** Undefined for the default. */
+function buildCalling({ content, names, warnings }: RequestBuild): TreeObject | undefined {
   const { toolChoice, parallelTools } = content;
   if (toolChoice.mode === 'none') return { mode: 'NONE' };
-  if (parallelTools === false) losses.warn('unsupported_parameter', 'parallel_tool_calls');
+  if (parallelTools === false) warnings.warn('unsupported_parameter', 'parallel_tool_calls');
   if (toolChoice.mode === 'auto') return undefined;
   if (toolChoice.mode === 'one') {
     return { mode: 'ANY', allowedFunctionNames: [names.wireName(toolChoice.name, toolChoice.namespace)] };

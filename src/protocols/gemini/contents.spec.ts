@@ -4,7 +4,7 @@ import type { Call, Part, ToolResultPart, Turn, UpstreamTarget } from '../contra
 import { GeminiUpstream } from './upstream.js';
 
 const upstream = new GeminiUpstream();
-/** Nothing of it stands in a request but its content. */
+/** Only the content is used. */
 const call = {} as Call;
 
 const build = (turns: readonly Turn[], flags: UpstreamTarget['flags'] = {}): Built =>
@@ -38,9 +38,9 @@ const PICTURE = { kind: 'image', source: { from: 'url', url: 'https://a.example/
 const sentCall = (id: string): object => ({ functionCall: { id, name: 'f', args: {} } });
 const sentResult = (id: string, response: object): object => ({ functionResponse: { id, name: 'f', response } });
 
-describe('Gemini requests', () => {
-  describe('of a conversation', () => {
-    it('call the assistant the model, and let the user say what is instructed within', () => {
+describe('Gemini contents', () => {
+  describe('conversations', () => {
+    it('map roles and convert mid-conversation instructions to user text', () => {
       const turns: Turn[] = [user(text('A')), assistant(text('B')), { role: 'system', parts: [text('Be brief.')] }];
       expect(contentsOf([...turns, user(text('C'))])).toEqual([
         { role: 'user', parts: [{ text: 'A' }] },
@@ -59,17 +59,17 @@ describe('Gemini requests', () => {
       expect(warnings).toBe('user_message_inserted:messages');
     });
 
-    it('are refused where they end with the assistant and the model begins by itself', () => {
+    it('reject prefill if not supported', () => {
       const turns = [user(text('A')), assistant(text('B'))];
       expect(contentsOf(turns)).toHaveLength(2);
       expect(refused(turns, { prefill: false })).toMatchObject({ param: 'messages' });
     });
 
-    it('are refused where nobody says anything', () => {
+    it('reject an empty conversation', () => {
       expect(refused([])).toMatchObject({ param: 'messages' });
     });
 
-    it('hold images and files, themselves or by their address', () => {
+    it('contain images and files, inline or by URL', () => {
       const file = (source: object): Part => ({ kind: 'file', source, name: 'a.txt' }) as Part;
       const turns = [
         user(
@@ -95,7 +95,7 @@ describe('Gemini requests', () => {
       expect(refused([user(PICTURE)], { imageUrl: false })).toMatchObject({ param: 'messages' });
     });
 
-    it('hold sound where the model hears', () => {
+    it('contain audio if supported', () => {
       const turns = [user({ kind: 'audio', format: 'wav', base64: 'AAAA' })];
       expect(contentsOf(turns, { audio: true })).toEqual([
         { role: 'user', parts: [{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }] },
@@ -103,7 +103,7 @@ describe('Gemini requests', () => {
       expect(refused(turns)).toMatchObject({ param: 'messages' });
     });
 
-    it('leave out what a model has shown', () => {
+    it('drop assistant images', () => {
       const turns = [user(text('A')), assistant(text('B'), IMAGE), user(text('C'))];
       const { body, warnings } = build(turns);
       expect(body['contents']).toEqual([
@@ -115,20 +115,20 @@ describe('Gemini requests', () => {
     });
   });
 
-  describe('with results of tools', () => {
+  describe('tool results', () => {
     const resultsOf = (results: readonly Part[], flags: UpstreamTarget['flags'] = {}): unknown => {
       const calls = results.flatMap((part) => (part.kind === 'tool-result' ? [toolCall(part.id)] : []));
       return (contentsOf([user(text('A')), assistant(...calls), user(...results)], flags) as unknown[])[2];
     };
 
-    it('name the function of each, and stand before what the user says', () => {
+    it('name their function and precede user text', () => {
       expect(resultsOf([text('Go on.'), result('a', '{"n":1}'), result('b', 'Snow.')])).toEqual({
         role: 'user',
         parts: [sentResult('a', { n: 1 }), sentResult('b', { output: 'Snow.' }), { text: 'Go on.' }],
       });
     });
 
-    it('keep an object as the tool wrote it', () => {
+    it('keep objects as written', () => {
       const turns = [
         user(text('A')),
         assistant(toolCall('a')),
@@ -137,19 +137,19 @@ describe('Gemini requests', () => {
       expect(build(turns).text).toContain('"response":{"big":9007199254740993,"one":1.0}');
     });
 
-    it('give a schema as a text, whose references are no names of parts', () => {
+    it('send schemas as text, since their references would be invalid', () => {
       const schema = '{"items":{"$ref":"#/$defs/City"}}';
       expect(resultsOf([result('a', schema)])).toEqual({ role: 'user', parts: [sentResult('a', { output: schema })] });
     });
 
-    it('say of a failure that it is one', () => {
+    it('mark failures', () => {
       expect(resultsOf([result('a', 'No such city.', { isError: true })])).toEqual({
         role: 'user',
         parts: [sentResult('a', { error: 'No such city.' })],
       });
     });
 
-    it('name an empty one where the model wants words', () => {
+    it('use a placeholder for empty results if configured', () => {
       expect(resultsOf([result('a', '')])).toEqual({ role: 'user', parts: [sentResult('a', { output: '' })] });
       expect(resultsOf([result('a', '')], { emptyToolResultText: true })).toEqual({
         role: 'user',
@@ -157,7 +157,7 @@ describe('Gemini requests', () => {
       });
     });
 
-    it('show images behind all results, or in them where the model takes them there', () => {
+    it('put images after all results, or inside if supported', () => {
       const shown = result('a', 'A map.', { parts: [{ kind: 'text', text: 'A map.' }, IMAGE] });
       expect(resultsOf([shown, result('b', 'Snow.')])).toEqual({
         role: 'user',
@@ -174,7 +174,7 @@ describe('Gemini requests', () => {
       });
     });
 
-    it('show what lies at an address behind all results in any case', () => {
+    it('put URLs after all results', () => {
       const shown = result('a', '', { parts: [PICTURE, IMAGE] });
       expect(resultsOf([shown], { resultMedia: true })).toEqual({
         role: 'user',
@@ -186,7 +186,7 @@ describe('Gemini requests', () => {
       });
     });
 
-    it('give arguments back as the model wrote them, in an object in any case', () => {
+    it('send arguments back as written, always in an object', () => {
       const calls = [
         toolCall('a', { arguments: '{"big":9007199254740993,"one":1.0}' }),
         toolCall('b', { arguments: '*** Begin', isFreeform: true }),
@@ -199,7 +199,7 @@ describe('Gemini requests', () => {
     });
   });
 
-  describe('with signatures', () => {
+  describe('signatures', () => {
     const THINKS = { thinkingMode: 'level' };
     const signed = (data: string, family = 'f'): Part => ({
       kind: 'reasoning',
@@ -214,7 +214,7 @@ describe('Gemini requests', () => {
     };
     const PLACEHOLDER = 'skip_thought_signature_validator';
 
-    it('give that of a call back on the first call behind it, and thoughts not at all', () => {
+    it('return to the first following call, without reasoning text', () => {
       expect(answeredBy([signed('S'), text('I ask.'), toolCall('a'), toolCall('b')])).toEqual([
         { text: 'I ask.' },
         { ...sentCall('a'), thoughtSignature: 'S' },
@@ -222,14 +222,14 @@ describe('Gemini requests', () => {
       ]);
     });
 
-    it('give that of each of several calls back on its own', () => {
+    it('return to their own calls', () => {
       expect(answeredBy([signed('S'), toolCall('a'), signed('T'), toolCall('b')])).toEqual([
         { ...sentCall('a'), thoughtSignature: 'S' },
         { ...sentCall('b'), thoughtSignature: 'T' },
       ]);
     });
 
-    it('give that of a text back in a part of its own, where it stood', () => {
+    it('of text return in a separate part at its position', () => {
       expect(answeredBy([text('Yes.'), signed('S')])).toEqual([{ text: 'Yes.' }, { text: '', thoughtSignature: 'S' }]);
       expect(answeredBy([signed('S'), text('So'), signed('T'), toolCall('a')])).toEqual([
         { text: '', thoughtSignature: 'S' },
@@ -238,13 +238,13 @@ describe('Gemini requests', () => {
       ]);
     });
 
-    it('do not give others’ thoughts to this vendor', () => {
+    it('of other vendors are not sent', () => {
       expect(answeredBy([signed('S', 'other'), { kind: 'reasoning', text: 'Hm.' }, text('Yes.')])).toEqual([
         { text: 'Yes.' },
       ]);
     });
 
-    it('have the documented placeholder on the first call of a turn that nobody signed', () => {
+    it('use the documented placeholder for an unsigned first call', () => {
       expect(answeredBy([toolCall('a'), toolCall('b')])).toEqual([
         { ...sentCall('a'), thoughtSignature: PLACEHOLDER },
         sentCall('b'),
@@ -254,11 +254,11 @@ describe('Gemini requests', () => {
       ]);
     });
 
-    it.each([{}, { thinkingMode: 'budget' }])('have none where the model does not ask for them: %j', (flags) => {
+    it.each([{}, { thinkingMode: 'budget' }])('use no placeholder if not validated: %j', (flags) => {
       expect(answeredBy([toolCall('a')], flags)).toEqual([sentCall('a')]);
     });
 
-    it('have placeholders since the user last said something, where calls are checked', () => {
+    it('use placeholders since the last user text', () => {
       const loop = [
         assistant(toolCall('b')),
         user(result('b', '{}')),

@@ -48,8 +48,8 @@ const toolCall = (id: string, name: string, args: string): ResponsePart => ({
   arguments: args,
 });
 
-describe('streams of Gemini upstreams', () => {
-  it('become events as they come', () => {
+describe('Gemini stream decoding', () => {
+  it('emits events as they arrive', () => {
     expect(eventsOf(said(text('Hel')) + ended('STOP', text('lo')))).toEqual([
       { type: 'call-start' },
       { type: 'part-start', start: { kind: 'text' } },
@@ -62,14 +62,14 @@ describe('streams of Gemini upstreams', () => {
     ]);
   });
 
-  it('say what is used with every piece, and nothing of the answer at first', () => {
+  it('reports usage with every chunk, initially provisional', () => {
     const first = event(`${candidate([text('Hi')])},"usageMetadata":{"promptTokenCount":9,"totalTokenCount":9}`);
     const updates = eventsOf(first + ended('STOP', text('!'))).filter(({ type }) => type === 'usage-update');
     expect(updates).toMatchObject([{ usage: { input: 9 }, isProvisional: true }, { usage: { input: 9, output: 2 } }]);
     expect(updates[1]).not.toHaveProperty('isProvisional');
   });
 
-  it('have not reported an answer by what its prompt took', () => {
+  it('does not treat prompt usage as a report of output', () => {
     const end = (...parts: string[]): string =>
       event(`${candidate(parts, ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
     const isProvisional = (stream: string): unknown =>
@@ -78,29 +78,29 @@ describe('streams of Gemini upstreams', () => {
     expect(isProvisional(end())).toBeUndefined();
   });
 
-  it('hear of the usage behind the end as well', () => {
+  it('reads usage after the end', () => {
     const end = event(`${candidate([text('Hi')], ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
     const usage = event('"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}');
     expect(answerOf(end + usage).usage).toMatchObject({ input: 9, output: 3 });
   });
 
-  it('are over with the end that reports what was used: nothing behind it is heard', () => {
+  it('ends with the final usage report and ignores later events', () => {
     const stream = said(text('Hi')) + ended('STOP');
     expect(eventsOf(stream + stream)).toEqual(eventsOf(stream));
   });
 
-  it('tell thoughts and texts apart', () => {
+  it('separates reasoning and text', () => {
     const stream =
       said(reasoningBlock('Let me ')) + said(reasoningBlock('see.'), text('It is')) + ended('STOP', text(' so.'));
     expect(partsOf(stream)).toEqual([reasoning('Let me see.'), words('It is so.')]);
   });
 
-  it('keep the arguments of calls as the model wrote them', () => {
+  it('keeps arguments as written', () => {
     const args = '{"big":9007199254740993,"one":1.0,"10":1,"2":2,"text":"\\u00e9"}';
     expect(partsOf(ended('STOP', call('f', args, { id: 'a1' })))).toEqual([toolCall('a1', 'f', args)]);
   });
 
-  it('give calls an id that have none, unlike any other of the conversation', () => {
+  it('assigns missing call IDs, unique in the conversation', () => {
     const turns: CallContent['turns'] = [
       { role: 'user', parts: [{ kind: 'text', text: 'Hello' }] },
       { role: 'assistant', parts: [{ kind: 'tool-call', id: 'call_2', name: 'f', arguments: '{}' }] },
@@ -111,15 +111,15 @@ describe('streams of Gemini upstreams', () => {
     expect(new Set(['call_2', '', ...ids]).size).toBe(4);
   });
 
-  it('say of calls that they were made, which their end does not', () => {
+  it('reports calls as stop reason, which the protocol does not', () => {
     expect(answerOf(ended('STOP', call('f', '{}')))).toMatchObject({ stop: 'tool_calls' });
   });
 
-  it('give an empty object to a function that takes nothing', () => {
+  it('emits an empty object for calls without arguments', () => {
     expect(partsOf(ended('STOP', '{"functionCall":{"name":"f","id":"a"}}'))).toEqual([toolCall('a', 'f', '{}')]);
   });
 
-  it('take the text of a freeform tool out of its object, and give tools their own names back', () => {
+  it('unwraps freeform input and restores tool names', () => {
     const tools: CallContent['tools'] = [
       { name: 'patch', freeform: {}, schema: undefined, path: 'tools[0]' },
       { name: 'read', namespace: 'disk', schema: undefined, path: 'tools[1]' },
@@ -135,20 +135,20 @@ describe('streams of Gemini upstreams', () => {
     ]);
   });
 
-  describe('with signatures', () => {
-    it('put that of a call in front of it, under the thoughts that led to it', () => {
+  describe('signatures', () => {
+    it('of a call precede it, with its reasoning', () => {
       const stream =
         said(reasoningBlock('Ask.')) +
         ended('STOP', call('f', '{}', { id: 'a', signature: 'S' }), call('g', '{}', { id: 'b' }));
       expect(partsOf(stream)).toEqual([reasoning('Ask.', 'S'), toolCall('a', 'f', '{}'), toolCall('b', 'g', '{}')]);
     });
 
-    it('put that of a call behind the text that came first', () => {
+    it('of a call follow earlier text', () => {
       const stream = said(text('I ask.')) + ended('STOP', call('f', '{}', { id: 'a', signature: 'S' }));
       expect(partsOf(stream)).toEqual([words('I ask.'), reasoning('', 'S'), toolCall('a', 'f', '{}')]);
     });
 
-    it('put that of sequential calls in front of each', () => {
+    it('of sequential calls precede each', () => {
       const stream = ended(
         'STOP',
         call('f', '{}', { id: 'a', signature: 'S' }),
@@ -162,7 +162,7 @@ describe('streams of Gemini upstreams', () => {
       ]);
     });
 
-    it('put that of a text in front of it when it begins it', () => {
+    it('of text precede it on its first part', () => {
       expect(partsOf(said(reasoningBlock('Hm.')) + ended('STOP', text('Yes.', 'S')))).toEqual([
         reasoning('Hm.', 'S'),
         words('Yes.'),
@@ -170,13 +170,13 @@ describe('streams of Gemini upstreams', () => {
       expect(partsOf(ended('STOP', text('Yes.', 'S')))).toEqual([reasoning('', 'S'), words('Yes.')]);
     });
 
-    it('put that of a text behind it when the text has begun, and of the empty part at its end', () => {
+    it('of text follow it after its start, also on a final empty part', () => {
       const behind = [words('Yes.'), reasoning('', 'S')];
       expect(partsOf(said(text('Ye')) + ended('STOP', text('s.', 'S')))).toEqual(behind);
       expect(partsOf(said(text('Yes.')) + ended('STOP', text('', 'S')))).toEqual(behind);
     });
 
-    it('leave out what is shown by parts that nobody knows, and keep their signature', () => {
+    it('of unknown parts are kept', () => {
       const stream =
         said(text('Look.')) +
         ended('STOP', '{"inlineData":{"mimeType":"image/png","data":"AA=="},"thoughtSignature":"S"}');
@@ -199,12 +199,12 @@ describe('streams of Gemini upstreams', () => {
     ['LANGUAGE', 'end'],
     ['OTHER', 'end'],
     ['SOMETHING_NEW', 'end'],
-  ])('end with %s as %s', (reason, stop) => {
+  ])('maps %s to %s', (reason, stop) => {
     expect(answerOf(said(text('Hi')) + ended(reason))).toMatchObject({ stop, parts: [words('Hi')] });
   });
 
   it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'])(
-    'fail with %s: another upstream may do better',
+    'fails with %s, allowing failover',
     (reason) => {
       const error = refusalOf(() => eventsOf(ended(reason)));
       expect(error).toMatchObject({ kind: 'upstream_error', details: { failover: true } });
@@ -212,14 +212,14 @@ describe('streams of Gemini upstreams', () => {
     },
   );
 
-  it('are filtered where the prompt itself is blocked', () => {
+  it('reports blocked prompts as filtered', () => {
     const stream = event(
       '"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":9}',
     );
     expect(answerOf(stream)).toMatchObject({ parts: [], stop: 'content_filter', usage: { input: 9, output: 0 } });
   });
 
-  it('are cut off where they close without an end', () => {
+  it('rejects a stream that closes without an end', () => {
     expect(refusalOf(() => eventsOf(said(text('Hi'))))).toMatchObject({ kind: 'upstream_truncated' });
     const unsaid = said(text('Hi')) + event(candidate([], ',"finishReason":"FINISH_REASON_UNSPECIFIED"'));
     expect(refusalOf(() => eventsOf(unsaid))).toMatchObject({ kind: 'upstream_truncated' });
@@ -228,43 +228,43 @@ describe('streams of Gemini upstreams', () => {
   it.each([
     'data: {"error":{"code":503,"message":"Overloaded.","status":"UNAVAILABLE"}}\n\n',
     'data: [{"error":{"code":503,"message":"Overloaded.","status":"UNAVAILABLE"}}]\n\n',
-  ])('fail in the middle: %s', (failure) => {
+  ])('fails in the middle: %s', (failure) => {
     expect(refusalOf(() => eventsOf(said(text('Hi')) + failure))).toMatchObject({ kind: 'server_is_overloaded' });
   });
 
-  it('fail where an event cannot be read', () => {
+  it('fails on an unreadable event', () => {
     expect(refusalOf(() => eventsOf('data: {"candidates":[\n\n'))).toMatchObject({ kind: 'upstream_error' });
   });
 
-  describe('that searched the web', () => {
+  describe('web search', () => {
     const GROUNDING =
       ',"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["a","b"],"groundingChunks":[{"web":{"uri":"https://a.example/1","title":"a.example"}},{"retrievedContext":{}}]}';
     const CITED = { ...words('So it is.'), annotations: [{ url: 'https://a.example/1', title: 'a.example' }] };
     const grounded = (...parts: readonly string[]): string =>
       event(`${candidate(parts, GROUNDING)},"usageMetadata":{"promptTokenCount":9}`);
 
-    it('name where a text comes from, and how often they searched', () => {
+    it('reports sources and number of searches', () => {
       const { parts, usage } = answerOf(said(text('So it is')) + grounded(text('.')));
       expect(parts).toEqual([CITED]);
       expect(usage?.toolUses).toEqual({ web_search: 2 });
     });
 
-    it('name it once, though every piece does, and a signature ends the text', () => {
+    it('reports each source once, also if a signature ends the text', () => {
       const first = event(candidate([text('So it is.')], GROUNDING.replace('"finishReason":"STOP",', '')));
       expect(partsOf(first + grounded(text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
       expect(partsOf(said(text('So it is.')) + grounded(text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
       expect(partsOf(grounded(text('So it is.'), text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
     });
 
-    it('name it of the text that comes, when they found it while they thought', () => {
+    it('cites the following text when found while reasoning', () => {
       const found = event(candidate([reasoningBlock('Hm.')], GROUNDING.replace('"finishReason":"STOP",', '')));
       expect(partsOf(found + ended('STOP', text('So it is.')))).toEqual([reasoning('Hm.'), CITED]);
     });
   });
 });
 
-describe('whole answers of Gemini upstreams', () => {
-  it('are read like the pieces of a stream', () => {
+describe('unstreamed Gemini responses', () => {
+  it('are decoded like chunks', () => {
     const parts = [reasoningBlock('Hm.'), text('I ask.'), call('f', '{"n":1.0}', { id: 'a', signature: 'S' })];
     const members = `${candidate(parts, ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2}`;
     expect(wholeOf(members)).toEqual({
@@ -275,11 +275,11 @@ describe('whole answers of Gemini upstreams', () => {
     });
   });
 
-  it('need not say that they are over', () => {
+  it('are complete without a finish reason', () => {
     expect(wholeOf(candidate([text('Hi')]))).toMatchObject({ parts: [words('Hi')], stop: 'end' });
   });
 
-  it('are filtered where the prompt is blocked', () => {
+  it('are filtered when the prompt is blocked', () => {
     expect(wholeOf('"promptFeedback":{"blockReason":"SAFETY"}')).toMatchObject({ parts: [], stop: 'content_filter' });
   });
 
@@ -288,7 +288,7 @@ describe('whole answers of Gemini upstreams', () => {
     ['{"choices":[]}', 'upstream_error'],
     ['{"candidates":[', 'upstream_error'],
     ['"Hello"', 'upstream_error'],
-  ])('that are none fail: %s', (body, kind) => {
+  ])('fail if they are no responses: %s', (body, kind) => {
     expect(refusalOf(() => upstream.decodeResponse(body, aContent(), aTarget())).kind).toBe(kind);
   });
 });

@@ -19,24 +19,24 @@ const EXCEEDED = 'You exceeded your current quota, please check your plan and bi
 const classified = (status: number, body: unknown, headers = {}): AppError =>
   classifyGeminiError(status, headers, body);
 
-describe('errors of Gemini upstreams', () => {
+describe('Gemini error classification', () => {
   it.each([
     ['API_KEY_INVALID', 'API key not valid. Please pass a valid API key.'],
     ['API_KEY_INVALID', 'API key expired. Please renew the API key.'],
     ['API_KEY_SERVICE_BLOCKED', 'Requests to this API are blocked.'],
-  ])('are the credential’s fault for the reason %s, though their status is 400: %s', (reason, message) => {
+  ])('blames the credential for the reason %s, despite status 400: %s', (reason, message) => {
     const error = classified(400, errorOf(400, 'INVALID_ARGUMENT', message, info(reason)));
     expect(error).toMatchObject({ kind: 'upstream_auth', details: { upstreamStatus: 400, failover: true } });
   });
 
-  it.each([401, 403])('are the credential’s fault with the status %d', (status) => {
+  it.each([401, 403])('blames the credential for the status %d', (status) => {
     expect(classified(status, errorOf(status, 'PERMISSION_DENIED', 'No.'))).toMatchObject({ kind: 'upstream_auth' });
   });
 
   it.each([
     'User location is not supported for the API use.',
     'Gemini API free tier is not available in your country. Please enable billing on your project in Google AI Studio.',
-  ])('are the account’s where it may not call from here: %s', (message) => {
+  ])('blames the account for location limits: %s', (message) => {
     expect(classified(400, errorOf(400, 'FAILED_PRECONDITION', message))).toMatchObject({
       kind: 'upstream_auth',
       details: { failover: true },
@@ -47,25 +47,25 @@ describe('errors of Gemini upstreams', () => {
     ['34s', 34],
     ['34.074824224s', 35],
     ['0.5s', 1],
-  ])('are a rate limit that lasts %s, whatever they say of plans and billing', (delay, seconds) => {
+  ])('reads a rate limit of %s, whatever its message says of billing', (delay, seconds) => {
     expect(classified(429, errorOf(429, 'RESOURCE_EXHAUSTED', EXCEEDED, QUOTA, retryIn(delay)))).toMatchObject({
       kind: 'rate_limit_exceeded',
       details: { retryAfterSeconds: seconds, failover: true },
     });
   });
 
-  it('are a rate limit without a time as well', () => {
+  it('recognizes a rate limit without delay', () => {
     expect(classified(429, errorOf(429, 'RESOURCE_EXHAUSTED', EXCEEDED, QUOTA)).kind).toBe('rate_limit_exceeded');
     const short = errorOf(429, 'RESOURCE_EXHAUSTED', 'Resource has been exhausted (e.g. check quota).');
     expect(classified(429, short).kind).toBe('rate_limit_exceeded');
   });
 
-  it('take the time from the header where there is one', () => {
+  it("prefers the header's delay", () => {
     const body = errorOf(429, 'RESOURCE_EXHAUSTED', 'Slow down.', retryIn('34s'));
     expect(classified(429, body, { 'retry-after': '7' })).toMatchObject({ details: { retryAfterSeconds: 7 } });
   });
 
-  it('are an empty account where no limit is named', () => {
+  it('recognizes an exhausted balance without quota details', () => {
     const message = 'Your prepayment credits are depleted. Please manage your project and billing.';
     expect(classified(429, errorOf(429, 'RESOURCE_EXHAUSTED', message))).toMatchObject({
       details: { outOfMoney: true, failover: true },
@@ -76,7 +76,7 @@ describe('errors of Gemini upstreams', () => {
     'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
     'The input token count exceeds the maximum number of tokens allowed 1048576.',
     'Unable to submit request because the input token count is 1048577 but model only supports up to 1048576.',
-  ])('are a prompt that is too long: %s', (message) => {
+  ])('recognizes long prompts: %s', (message) => {
     expect(classified(400, errorOf(400, 'INVALID_ARGUMENT', message))).toMatchObject({
       kind: 'context_length_exceeded',
       message,
@@ -86,14 +86,14 @@ describe('errors of Gemini upstreams', () => {
   it.each([
     'models/gemini-0 is not found for API version v1beta, or is not supported for generateContent.',
     'Publisher Model `projects/p/locations/l/publishers/google/models/gemini-0` was not found.',
-  ])('are a wrong configuration where the model is unknown: %s', (message) => {
+  ])('recognizes unknown models: %s', (message) => {
     expect(classified(404, errorOf(404, 'NOT_FOUND', message))).toMatchObject({
       kind: 'upstream_error',
       details: { unknownModel: true, failover: true },
     });
   });
 
-  it('are the request’s fault otherwise, and say what it is', () => {
+  it('blames the request otherwise, with its message', () => {
     const message = 'Requests ending with a model turn are not supported.';
     const error = classified(400, errorOf(400, 'INVALID_ARGUMENT', message));
     expect(error).toMatchObject({ kind: 'invalid_request', message, details: { upstreamStatus: 400 } });
@@ -104,11 +104,11 @@ describe('errors of Gemini upstreams', () => {
     [500, 'INTERNAL', 'upstream_error'],
     [503, 'UNAVAILABLE', 'server_is_overloaded'],
     [504, 'DEADLINE_EXCEEDED', 'timeout'],
-  ])('of the status %d are the upstream’s', (status, name, kind) => {
+  ])('blames the upstream for the status %d', (status, name, kind) => {
     expect(classified(status, errorOf(status, name, 'Oops.'))).toMatchObject({ kind, details: { failover: true } });
   });
 
-  it('are read in a list, and without any form', () => {
+  it('reads lists and unstructured bodies', () => {
     expect(classified(429, [errorOf(429, 'RESOURCE_EXHAUSTED', EXCEEDED, retryIn('3s'))])).toMatchObject({
       kind: 'rate_limit_exceeded',
       details: { retryAfterSeconds: 3 },
@@ -117,7 +117,7 @@ describe('errors of Gemini upstreams', () => {
     expect(classified(400, '').kind).toBe('invalid_request');
   });
 
-  it('do not tell clients of credentials and addresses', () => {
+  it('hides credentials and addresses', () => {
     const message = 'Key AIzaSyDsecretsecret was refused by generativelanguage.googleapis.com.';
     expect(classified(400, errorOf(400, 'INVALID_ARGUMENT', message)).message).not.toMatch(/AIza|googleapis/);
   });
@@ -131,7 +131,7 @@ describe('errors of Gemini upstreams', () => {
     ],
     [{ error: { message: 'Oops.' } }, 'upstream_error'],
     [{ error: 'Oops.' }, 'upstream_error'],
-  ])('within an answer mean the same: %j', (body, kind) => {
+  ])('classifies errors within a response: %j', (body, kind) => {
     expect(innerError(body).kind).toBe(kind);
   });
 });

@@ -1,5 +1,5 @@
 import { type AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { classifyUpstream, type UpstreamHeaders } from '../contract/index.js';
+import { classifyUpstream, type UpstreamHeaders, objectsIn } from '../contract/index.js';
 
 // Google's errors: `{ error: { code, message, status, details: [{ '@type', … }] } }`, alone or in a list.
 // https://google.aip.dev/193, https://ai.google.dev/gemini-api/docs/troubleshooting
@@ -18,17 +18,17 @@ const STATUSES: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** Classifies an upstream error. @param body parsed if JSON, else text */
+/** @param body parsed if JSON, else text */
 export function classifyGeminiError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
   const error = errorIn(body);
   if (error === undefined) return classifyUpstream(status, headers, body);
   const delay = retryDelayOf(error);
-  const told =
+  const withDelay =
     delay !== undefined && headers['retry-after'] === undefined ? { ...headers, 'retry-after': delay } : headers;
-  return classifyUpstream(status, told, { error: standardMessage(status, error) });
+  return classifyUpstream(status, withDelay, { error: standardMessage(status, error) });
 }
 
-/** The same within a 200 response. */
+/** Classifies an error within a 200 response. */
 export function innerError(body: JsonObject): AppError {
   const { code, status } = errorIn(body) ?? {};
   const number = typeof code === 'number' && code >= 400 && code <= 599 ? code : STATUSES[String(status)];
@@ -51,7 +51,7 @@ const TOO_LONG = /input token count.{0,40}(?:exceeds the maximum|only supports u
 /** Maps the error to common codes, since Google has few. */
 function standardMessage(status: number, error: JsonObject): JsonObject {
   const message = typeof error['message'] === 'string' ? error['message'] : '';
-  const reasons = detailsOf(error).map(({ reason }) => (typeof reason === 'string' ? reason : ''));
+  const reasons = objectsIn(error['details']).map(({ reason }) => (typeof reason === 'string' ? reason : ''));
   // Quota errors per day and per minute have the same message; these details mean per minute.
   if (status === 429 && isQuota(error)) return {};
   if (reasons.some((reason) => BAD_KEY.test(reason)) || BAD_PLACE.test(message))
@@ -62,13 +62,12 @@ function standardMessage(status: number, error: JsonObject): JsonObject {
 }
 
 const isQuota = (error: JsonObject): boolean =>
-  detailsOf(error).some(({ '@type': type }) => /\.(?:RetryInfo|QuotaFailure)$/.test(String(type)));
+  objectsIn(error['details']).some(({ '@type': type }) => /\.(?:RetryInfo|QuotaFailure)$/.test(String(type)));
 
 /** `34s` or `0.5s` as in `retry-after`. */
 function retryDelayOf(error: JsonObject): string | undefined {
-  const delays = detailsOf(error).map(({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(String(retryDelay))?.[1]);
+  const delays = objectsIn(error['details']).map(
+    ({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(String(retryDelay))?.[1],
+  );
   return delays.find((delay) => delay !== undefined);
 }
-
-const detailsOf = ({ details }: JsonObject): readonly JsonObject[] =>
-  Array.isArray(details) ? (details as unknown[]).filter(isJsonObject) : [];

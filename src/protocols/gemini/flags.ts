@@ -3,13 +3,11 @@ import type { Effort, UpstreamTarget } from '../contract/index.js';
 /** How reasoning is controlled. */
 type ThinkingMode = 'level' | 'budget' | 'none';
 
-/** Capabilities of a model. */
 export interface GeminiFlags {
   readonly thinkingMode: ThinkingMode;
   /** Ascending; budgets are expressed as efforts too. */
   readonly efforts: readonly Effort[];
-  /** Reasoning can be disabled. */
-  readonly canRest: boolean;
+  readonly canDisableThinking: boolean;
   readonly takesSampling: boolean;
   readonly takesPenalties: boolean;
   readonly stopMax: number;
@@ -31,14 +29,14 @@ const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 /** All models with budgets except the largest can disable reasoning. */
 const DEFAULT_EFFORTS_BY_BUDGET: readonly Effort[] = ['none', ...DEFAULT_EFFORTS];
 
-/** The flags of a target; defaults are accepted by every model. */
+/** Defaults are accepted by every model. */
 export function geminiFlags({ flags }: UpstreamTarget): GeminiFlags {
   const thinkingMode = thinkingModeOf(flags);
   const efforts = effortsOf(flags, thinkingMode);
   return {
     thinkingMode,
     efforts: efforts.filter((effort) => effort !== 'none'),
-    canRest: thinkingMode === 'budget' && efforts.includes('none'),
+    canDisableThinking: thinkingMode === 'budget' && efforts.includes('none'),
     takesSampling: flags['samplingFixed'] !== true,
     takesPenalties: flags['samplingFixed'] !== true && flags['penalties'] === true,
     stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : MAX_STOPS,

@@ -14,13 +14,12 @@ import { signedBy } from './signatures.js';
 type PassageKind = 'text' | 'reasoning';
 
 /**
- * Parts of a response. The protocol splits text anywhere, and signatures may be on any piece: each becomes reasoning
- * before its part, or after a text that has begun.
+ * The protocol splits text anywhere, and signatures may be on any piece: each becomes reasoning before its part, or
+ * after a text that has begun.
  */
 export class ResponseParts {
   readonly #sequencer: PartSequencer;
   readonly #names: ToolNames;
-  /** The current text or reasoning. */
   #passage: { readonly key: string; readonly kind: PassageKind } | undefined;
   #count = 0;
 
@@ -40,19 +39,19 @@ export class ResponseParts {
     return this.#sequencer.callCount > 0;
   }
 
-  /** Events of a part; those of hosted tools are ignored. */
+  /** Ignores parts of hosted tools. */
   next(part: JsonObject): CallEvent[] {
     const { text, thought, functionCall, thoughtSignature } = part;
     const signature = typeof thoughtSignature === 'string' ? thoughtSignature : '';
     if (isJsonObject(functionCall)) return [...this.#sign(signature), ...this.#call(functionCall)];
     const kind = thought === true ? 'reasoning' : 'text';
-    const said = typeof text === 'string' ? text : '';
-    const isBegun = kind === 'reasoning' || said === '' || this.#passage?.kind === 'text';
-    if (isBegun) return [...this.#say(kind, said), ...this.#sign(signature)];
-    return [...this.#sign(signature), ...this.#say(kind, said)];
+    const content = typeof text === 'string' ? text : '';
+    const isBegun = kind === 'reasoning' || content === '' || this.#passage?.kind === 'text';
+    if (isBegun) return [...this.#append(kind, content), ...this.#sign(signature)];
+    return [...this.#sign(signature), ...this.#append(kind, content)];
   }
 
-  /** Sources of the current text. False if there is none: then they belong to the next one. */
+  /** False if there is no current text: then the sources belong to the next one. */
   cite(sources: readonly Annotation[]): boolean {
     if (this.#passage?.kind !== 'text') return false;
     for (const source of sources) this.#sequencer.annotate(this.#passage.key, source);
@@ -63,7 +62,7 @@ export class ResponseParts {
     return this.#endPassage();
   }
 
-  #say(kind: PassageKind, text: string): CallEvent[] {
+  #append(kind: PassageKind, text: string): CallEvent[] {
     if (text === '') return [];
     const begun = this.#passage?.kind === kind ? [] : this.#begin(kind);
     return [...begun, ...this.#sequencer.append(this.#passage?.key ?? '', text)];
@@ -78,7 +77,7 @@ export class ResponseParts {
   }
 
   #call({ id, name: wireName, args }: JsonObject): CallEvent[] {
-    // Could not be answered.
+    // It could not be executed.
     if (typeof wireName !== 'string' || wireName === '') return [];
     const { name, namespace, freeform } = this.#names.toolOf(wireName);
     const text = args instanceof RawJson ? args.text : '';

@@ -9,7 +9,7 @@ import {
   objectIn,
   type StopReason,
   type TokenUsage,
-  truncated,
+  truncatedStream,
   type UpstreamTarget,
   withParts,
 } from '../contract/index.js';
@@ -37,13 +37,13 @@ export class GeminiResponseReader {
     if (response['error']) throw innerError(response);
     const begun: CallEvent[] = this.#stage === 'new' ? [{ type: 'call-start' }] : [];
     if (this.#stage === 'new') this.#stage = 'open';
-    const told = this.#stage === 'open' ? this.#tell(response) : [];
+    const events = this.#stage === 'open' ? this.#candidate(response) : [];
     const reported = reportIn(response);
-    const isOver = this.#stage === 'stopped' && speaksOfOutput(reported);
-    return [...begun, ...told, ...this.#report(reported), ...(isOver ? this.end() : [])];
+    const isOver = this.#stage === 'stopped' && reportsOutput(reported);
+    return [...begun, ...events, ...this.#report(reported), ...(isOver ? this.end() : [])];
   }
 
-  /** An unstreamed response, complete even without a finish reason. @throws AppError when it is not a response */
+  /** Complete even without a finish reason. @throws AppError when it is not a response */
   whole(response: JsonObject): CallEvent[] {
     const events = this.next(response);
     if (this.#stage !== 'open') return [...events, ...this.end()];
@@ -55,27 +55,27 @@ export class GeminiResponseReader {
     return [...events, ...this.#stop('STOP'), ...this.end()];
   }
 
-  /** The upstream closed the stream. @throws AppError upstream_truncated when the response is incomplete */
+  /** @throws AppError upstream_truncated when the response is incomplete */
   end(): CallEvent[] {
     if (this.#stage === 'over') return [];
-    if (this.#stage !== 'stopped') throw truncated();
+    if (this.#stage !== 'stopped') throw truncatedStream();
     this.#stage = 'over';
     return [{ type: 'call-end' }];
   }
 
-  #tell(response: JsonObject): CallEvent[] {
+  #candidate(response: JsonObject): CallEvent[] {
     const candidate = candidateIn(response);
     if (candidate === undefined) {
       const { blockReason } = objectIn(response, 'promptFeedback');
       return typeof blockReason === 'string' ? this.#stop('SAFETY') : [];
     }
-    const told = this.#tellParts(candidate);
+    const events = this.#partsOf(candidate);
     const finish = finishIn(candidate['finishReason']);
-    return finish === undefined ? told : [...told, ...this.#stop(finish)];
+    return finish === undefined ? events : [...events, ...this.#stop(finish)];
   }
 
   /** Sources belong to the preceding text, which a signature in the same piece may end. */
-  #tellParts(candidate: JsonObject): CallEvent[] {
+  #partsOf(candidate: JsonObject): CallEvent[] {
     const { searches, sources } = groundingIn(candidate);
     this.#searches = Math.max(this.#searches, searches);
     for (const source of sources) {
@@ -83,12 +83,12 @@ export class GeminiResponseReader {
       this.#named.add(source.url);
     }
     const { parts } = objectIn(candidate, 'content');
-    const told = (Array.isArray(parts) ? (parts as unknown[]) : []).flatMap((part) => {
+    const events = (Array.isArray(parts) ? (parts as unknown[]) : []).flatMap((part) => {
       this.#cite();
       return isJsonObject(part) ? this.#parts.next(part) : [];
     });
     this.#cite();
-    return told;
+    return events;
   }
 
   #cite(): void {
@@ -106,7 +106,7 @@ export class GeminiResponseReader {
     const usage = usageIn(reported);
     if (usage === undefined) return [];
     const isNone = this.#stage === 'stopped' && this.#parts.isEmpty;
-    const isProvisional = !isNone && !speaksOfOutput(reported);
+    const isProvisional = !isNone && !reportsOutput(reported);
     const searched = this.#searches > 0 && { toolUses: { web_search: this.#searches } };
     return [{ type: 'usage-update', usage: { ...usage, ...searched }, ...(isProvisional && { isProvisional }) }];
   }
@@ -135,10 +135,10 @@ const STOPS: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /**
- * Unusable output was discarded. Errors rather than ends: clients would take the incomplete response as final, while a
- * retry usually succeeds.
+ * Unusable output was discarded. Errors, since clients would take the incomplete response as final, while a retry
+ * usually succeeds.
  */
-const REFUSED_FINISHES: readonly string[] = [
+const INVALID_FINISHES: readonly string[] = [
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
   'TOO_MANY_TOOL_CALLS',
@@ -146,19 +146,18 @@ const REFUSED_FINISHES: readonly string[] = [
   'MISSING_THOUGHT_SIGNATURE',
 ];
 
-/** The response continues. */
-const UNSAID = 'FINISH_REASON_UNSPECIFIED';
+const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED';
 
-/** The finish reason; undefined while the response continues. */
+/** Undefined while the response continues. */
 const finishIn = (finishReason: unknown): string | undefined =>
-  typeof finishReason === 'string' && finishReason !== '' && finishReason !== UNSAID ? finishReason : undefined;
+  typeof finishReason === 'string' && finishReason !== '' && finishReason !== UNSPECIFIED ? finishReason : undefined;
 
 /**
- * The stop reason; unknown reasons are normal ends.
+ * Unknown reasons are normal ends.
  * @throws AppError upstream_error when there is no response
  */
 function stopReason(finish: string, hasCalls: boolean): StopReason {
-  if (REFUSED_FINISHES.includes(finish)) {
+  if (INVALID_FINISHES.includes(finish)) {
     const message = `The upstream model produced an invalid response (${finish}).`;
     throw new AppError('upstream_error', message, { failover: true });
   }
@@ -166,13 +165,12 @@ function stopReason(finish: string, hasCalls: boolean): StopReason {
   return STOPS.get(finish) ?? (hasCalls ? 'tool_calls' : 'end');
 }
 
-/** Web search of a candidate: number of queries and results. */
 interface Grounding {
   readonly searches: number;
   readonly sources: readonly Annotation[];
 }
 
-/** Reads `groundingMetadata`; empty without a search. */
+/** Web search of a candidate; empty without one. */
 function groundingIn(candidate: JsonObject): Grounding {
   const metadata = objectIn(candidate, 'groundingMetadata');
   const sources = listIn(metadata, 'groundingChunks').flatMap((chunk) => sourceIn(chunk));
@@ -195,27 +193,27 @@ function listIn(object: JsonObject, name: string): readonly unknown[] {
 const DEFAULT_TIER = 'standard';
 
 /**
- * Tokens of a `usageMetadata`; undefined if empty. The prompt includes cached tokens and hosted tools' input;
- * candidates exclude reasoning, which is charged as output.
+ * Undefined if empty. The prompt includes cached tokens and hosted tools' input; candidates exclude reasoning, which is
+ * charged as output.
  */
 export function usageIn(reported: JsonObject): TokenUsage | undefined {
   const prompt = countIn(reported, 'promptTokenCount');
   const total = countIn(reported, 'totalTokenCount');
   const reasoning = countIn(reported, 'thoughtsTokenCount') ?? 0;
-  const said = countIn(reported, 'candidatesTokenCount');
+  const candidateTokens = countIn(reported, 'candidatesTokenCount');
   // The prompt's share of a total is unknown.
-  if ((prompt ?? said) === undefined) return undefined;
+  if ((prompt ?? candidateTokens) === undefined) return undefined;
   const input = (prompt ?? 0) + (countIn(reported, 'toolUsePromptTokenCount') ?? 0);
-  const answer = said ?? Math.max(0, (total ?? 0) - input - reasoning);
+  const responseTokens = candidateTokens ?? Math.max(0, (total ?? 0) - input - reasoning);
   return withParts({
     input,
     cacheRead: countIn(reported, 'cachedContentTokenCount') ?? 0,
     cacheWrite: 0,
     cacheWrite1h: 0,
-    output: answer + reasoning,
+    output: responseTokens + reasoning,
     reasoning,
     ...mediaCounts(reported),
-    ...irregular(reported, answer + reasoning > 0),
+    ...irregular(reported, responseTokens + reasoning > 0),
     serviceTier: DEFAULT_TIER,
   });
 }
@@ -230,8 +228,7 @@ function irregular(reported: JsonObject, isOutputKnown: boolean): { readonly irr
   return { irregular: { ...(input !== undefined && { input }), ...(isOutputIrregular && { output }) } };
 }
 
-/** Whether the report contains output. */
-export const speaksOfOutput = (reported: JsonObject): boolean =>
+export const reportsOutput = (reported: JsonObject): boolean =>
   countIn(reported, 'candidatesTokenCount') !== undefined || (usageIn(reported)?.output ?? 0) > 0;
 
 function mediaCounts(reported: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput' | 'audioOutput'> {
@@ -255,5 +252,4 @@ function tokensOf(reported: JsonObject, member: string, modality: string): numbe
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The `usageMetadata` of a response or piece. */
 const reportIn = (response: JsonObject): JsonObject => objectIn(response, 'usageMetadata');

@@ -6,7 +6,6 @@ import type { OpaqueReasoning, Part, ToolCallPart, Turn } from '../contract/inde
 /** Documented placeholder for calls of other models, which skips validation. */
 const UNSIGNED = 'skip_thought_signature_validator';
 
-/** A signature as reasoning. */
 export const signedBy = (family: string, signature: string): OpaqueReasoning => ({
   kind: 'encrypted',
   family,
@@ -15,8 +14,7 @@ export const signedBy = (family: string, signature: string): OpaqueReasoning => 
 });
 
 /**
- * Assigns signatures to parts of a turn: to the following call, or without one to the reasoning itself, sent as an
- * empty text.
+ * Assigns signatures to the following call of a turn, or without one to the reasoning itself, sent as an empty text.
  * @param demands every first call must be signed; unsigned ones get the placeholder
  */
 export function placeSignatures(parts: readonly Part[], family: string, demands: boolean): ReadonlyMap<Part, string> {

@@ -18,24 +18,24 @@ const planOf = (...asked: Parameters<typeof build>): unknown => {
   const config = build(...asked).body['generationConfig'] as { readonly thinkingConfig?: unknown } | undefined;
   return config?.thinkingConfig;
 };
-const lossesOf = (...asked: Parameters<typeof build>): string | undefined => build(...asked).warnings;
+const warningsOf = (...asked: Parameters<typeof build>): string | undefined => build(...asked).warnings;
 
 const LEVEL = { thinkingMode: 'level' };
 const BUDGET = { thinkingMode: 'budget' };
 const ALWAYS = { thinkingMode: 'budget', efforts: ['low', 'medium', 'high'] };
 
-describe('thinking of Gemini models', () => {
-  it('is theirs to choose where nobody says anything', () => {
+describe('Gemini reasoning', () => {
+  it('is left to the model by default', () => {
     expect([LEVEL, BUDGET, {}].map((flags) => planOf({}, flags))).toEqual([undefined, undefined, undefined]);
   });
 
-  it('is shown where the client wants to see it', () => {
+  it('is shown if the client requests it', () => {
     expect(planOf({ show: 'text' }, LEVEL)).toEqual({ includeThoughts: true });
     expect(planOf({ show: 'sealed', thinking: 'on' }, LEVEL)).toBeUndefined();
     expect(planOf({ show: 'text' }, {})).toBeUndefined();
   });
 
-  it('is asked for by a level', () => {
+  it('is requested by level', () => {
     expect(planOf({ effort: 'low' }, LEVEL)).toEqual({ thinkingLevel: 'LOW' });
     expect(planOf({ effort: 'high', show: 'text' }, { reasoning: true })).toEqual({
       includeThoughts: true,
@@ -46,42 +46,42 @@ describe('thinking of Gemini models', () => {
   it.each([
     ['minimal', 'LOW', undefined],
     ['max', 'HIGH', 'substituted:reasoning_effort'],
-  ])('gets the level that comes nearest to %s', (effort, thinkingLevel, loss) => {
+  ])('uses the level nearest to %s', (effort, thinkingLevel, warning) => {
     expect(planOf({ effort }, LEVEL)).toEqual({ thinkingLevel });
-    expect(lossesOf({ effort }, LEVEL)).toBe(loss);
+    expect(warningsOf({ effort }, LEVEL)).toBe(warning);
   });
 
-  it('has the levels that a model is said to know', () => {
+  it("uses the model's configured levels", () => {
     const flags = { ...LEVEL, efforts: ['minimal', 'high'] };
     expect(planOf({ effort: 'minimal' }, flags)).toEqual({ thinkingLevel: 'MINIMAL' });
     expect(planOf({ effort: 'medium' }, flags)).toEqual({ thinkingLevel: 'MINIMAL' });
   });
 
-  it('loses an effort that nobody knows', () => {
+  it('drops an unknown effort', () => {
     expect(planOf({ effort: 'cosmic' }, LEVEL)).toBeUndefined();
-    expect(lossesOf({ effort: 'cosmic' }, LEVEL)).toBe('unsupported_parameter:reasoning_effort');
+    expect(warningsOf({ effort: 'cosmic' }, LEVEL)).toBe('unsupported_parameter:reasoning_effort');
   });
 
-  it('takes a budget of tokens for the effort that it amounts to', () => {
+  it('derives the effort from a budget', () => {
     expect(planOf({ thinking: 'on', budget: 4096 }, LEVEL)).toEqual({ thinkingLevel: 'LOW' });
     expect(planOf({ thinking: 'on', budget: 16_000 }, LEVEL)).toEqual({ thinkingLevel: 'MEDIUM' });
   });
 
   it.each<[Partial<ReasoningRequest>]>([[{ effort: 'none' }], [{ thinking: 'off' }]])(
-    'is as little as the model can where it is not wanted: %j',
+    'is minimal when disabled: %j',
     (wish) => {
       expect(planOf(wish, BUDGET)).toEqual({ thinkingBudget: 0 });
-      expect(lossesOf(wish, BUDGET)).toBeUndefined();
+      expect(warningsOf(wish, BUDGET)).toBeUndefined();
       expect(planOf(wish, LEVEL)).toEqual({ thinkingLevel: 'LOW' });
       expect(planOf(wish, { ...LEVEL, efforts: ['minimal', 'low'] })).toEqual({ thinkingLevel: 'MINIMAL' });
-      expect(lossesOf(wish, LEVEL)).toBe('thinking_on:reasoning_effort');
+      expect(warningsOf(wish, LEVEL)).toBe('thinking_on:reasoning_effort');
       expect(planOf(wish, ALWAYS)).toEqual({ thinkingBudget: 512 });
-      expect(lossesOf(wish, ALWAYS)).toBe('thinking_on:reasoning_effort');
-      expect(lossesOf(wish, {})).toBeUndefined();
+      expect(warningsOf(wish, ALWAYS)).toBe('thinking_on:reasoning_effort');
+      expect(warningsOf(wish, {})).toBeUndefined();
     },
   );
 
-  it('is missed where a model cannot', () => {
+  it('is dropped if not supported', () => {
     expect(build({ effort: 'high', show: 'text' }, {})).toMatchObject({
       body: { contents: expect.anything() as unknown },
       warnings: 'thinking_off:reasoning_effort',
@@ -93,31 +93,31 @@ describe('thinking of Gemini models', () => {
     ['low', 1024],
     ['medium', 8192],
     ['high', 24_576],
-  ])('has for the effort %s the budget that Google takes for it', (effort, thinkingBudget) => {
+  ])("maps the effort %s to Google's budget", (effort, thinkingBudget) => {
     expect(planOf({ effort }, BUDGET)).toEqual({ thinkingBudget });
   });
 
-  it('leaves half of the limit to the answer', () => {
+  it('leaves half of the limit for the response', () => {
     expect(planOf({ effort: 'high' }, BUDGET, { outputLimit: 4000 })).toEqual({ thinkingBudget: 2000 });
     expect(planOf({ effort: 'high' }, BUDGET, { affordable: 3000 })).toEqual({ thinkingBudget: 1500 });
   });
 
-  it('has the budget that the client names, as far as it goes', () => {
+  it("uses the client's budget within limits", () => {
     expect(planOf({ thinking: 'on', budget: 3000 }, BUDGET, { outputLimit: 4000 })).toEqual({ thinkingBudget: 3000 });
     expect(planOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toEqual({ thinkingBudget: 24_576 });
-    expect(lossesOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toBe('clamped:reasoning_effort');
+    expect(warningsOf({ thinking: 'on', budget: 32_000 }, BUDGET)).toBe('clamped:reasoning_effort');
     expect(planOf({ thinking: 'on', budget: 3000 }, BUDGET, { outputLimit: 2000 })).toEqual({ thinkingBudget: 1999 });
   });
 
-  it('is off where a limit of the client leaves no room for it', () => {
+  it("is disabled if the client's limit is too low", () => {
     expect(planOf({ effort: 'low' }, BUDGET, { outputLimit: 100 })).toEqual({ thinkingBudget: 0 });
-    expect(lossesOf({ effort: 'low', show: 'text' }, BUDGET, { outputLimit: 100 })).toBe(
+    expect(warningsOf({ effort: 'low', show: 'text' }, BUDGET, { outputLimit: 100 })).toBe(
       'thinking_off:reasoning_effort',
     );
     expect(planOf({ effort: 'low' }, ALWAYS, { outputLimit: 100 })).toEqual({ thinkingBudget: 512 });
   });
 
-  it('is refused where money leaves no room for it', () => {
+  it('is rejected if the affordable limit is too low', () => {
     const error = refusalOf(() => build({ effort: 'low' }, BUDGET, { affordable: 100 }));
     expect(error).toMatchObject({ kind: 'insufficient_quota', details: { param: 'reasoning_effort' } });
   });

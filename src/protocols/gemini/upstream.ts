@@ -1,22 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
-  type BuildContext,
   type CallContent,
   type CallEvent,
   type CallResult,
   dataKind,
   modelListing,
   parseJsonTree,
-  ResultCollector,
-  smallestRequest,
+  jsonProbe,
   type SseEvent,
   type StreamDecoder,
   unreadableEvent,
   type UpstreamAdapter,
-  type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
+  invalidResponse,
+  resultOf,
 } from '../contract/index.js';
 import { Upstream } from '../decorators/index.js';
 import { buildGeminiRequest, pathOf } from './build.js';
@@ -29,43 +28,34 @@ import { GeminiResponseReader } from './response-reader.js';
 export class GeminiUpstream implements UpstreamAdapter {
   readonly id = 'gemini';
   readonly provider = 'gcp.gemini';
-  readonly usualAuth = 'x-goog-api-key';
+  readonly defaultAuth = 'x-goog-api-key';
   readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });
-
-  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
-    return buildGeminiRequest(context, target);
-  }
-
-  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-    return decodeGeminiResponse(body, content, target);
-  }
+  readonly buildRequest = buildGeminiRequest;
+  readonly decodeResponse = decodeGeminiResponse;
+  readonly classifyError = classifyGeminiError;
 
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
     return new GeminiDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
+  probeRequest(model: string): UpstreamRequest {
     const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
-    return smallestRequest(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
-  }
-
-  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-    return classifyGeminiError(status, headers, body);
+    return jsonProbe(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
   }
 }
 
 /** `models/gemini-x` as in calls; undefined for other kinds, such as embeddings. */
 function nameOfListed({ name, supportedGenerationMethods: methods }: JsonObject): string | undefined {
-  const answers = !Array.isArray(methods) || methods.includes('generateContent');
-  return typeof name === 'string' && answers ? name.replace(/^models\//, '') : undefined;
+  const generates = !Array.isArray(methods) || methods.includes('generateContent');
+  return typeof name === 'string' && generates ? name.replace(/^models\//, '') : undefined;
 }
 
 /** Decodes a stream whose events are whole responses and which ends by closing. */
 class GeminiDecoder implements StreamDecoder {
-  readonly #answer: GeminiResponseReader;
+  readonly #response: GeminiResponseReader;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.#answer = new GeminiResponseReader(content, target);
+    this.#response = new GeminiResponseReader(content, target);
   }
 
   next(event: SseEvent): readonly CallEvent[] {
@@ -74,30 +64,24 @@ class GeminiDecoder implements StreamDecoder {
     if (kind === 'none' || kind === 'done') return [];
     const response = parseResponse(event.data);
     if (response === undefined) throw unreadableEvent();
-    return this.#answer.next(response);
+    return this.#response.next(response);
   }
 
   end(): readonly CallEvent[] {
-    return this.#answer.end();
+    return this.#response.end();
   }
 }
 
-/** An unstreamed response. @throws AppError as `UpstreamAdapter.decodeResponse` */
+/** @throws AppError as `UpstreamAdapter.decodeResponse` */
 function decodeGeminiResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parseResponse(body);
-  if (response === undefined) {
-    const message = 'The upstream sent a response that is not a JSON object.';
-    throw new AppError('upstream_error', message, { failover: true });
-  }
-  const collector = new ResultCollector();
-  for (const event of new GeminiResponseReader(content, target).whole(response)) collector.next(event);
-  return collector.result;
+  if (response === undefined) throw invalidResponse('a response that is not a JSON object');
+  return resultOf(new GeminiResponseReader(content, target).whole(response));
 }
 
-/** Arguments are kept as text. */
 const ARGUMENTS: ReadonlySet<string> = new Set(['args']);
 
-/** A response, possibly in a list; undefined if malformed. */
+/** The response may be in a list. Undefined if malformed. */
 function parseResponse(text: string): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(text);

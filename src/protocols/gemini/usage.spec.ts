@@ -1,15 +1,15 @@
 import { NO_TOKENS } from '../contract/index.js';
-import { speaksOfOutput, usageIn } from './response-reader.js';
+import { reportsOutput, usageIn } from './response-reader.js';
 
 const STANDARD = { ...NO_TOKENS, serviceTier: 'standard' };
 
-describe('the usage of Gemini answers', () => {
-  it('counts thoughts as output, which the candidates leave out', () => {
+describe('Gemini usage', () => {
+  it('includes reasoning in the output', () => {
     const reported = { promptTokenCount: 9, candidatesTokenCount: 2, thoughtsTokenCount: 30, totalTokenCount: 41 };
     expect(usageIn(reported)).toEqual({ ...STANDARD, input: 9, output: 32, reasoning: 30 });
   });
 
-  it('has what was cached within the prompt, and adds what tools of the upstream read', () => {
+  it("includes cached tokens in the prompt and adds hosted tools' input", () => {
     const reported = {
       promptTokenCount: 1000,
       cachedContentTokenCount: 800,
@@ -20,7 +20,7 @@ describe('the usage of Gemini answers', () => {
     expect(usageIn(reported)).toEqual({ ...STANDARD, input: 1050, cacheRead: 800, output: 2 });
   });
 
-  it('tells images and sounds by their modality', () => {
+  it('distinguishes images and audio', () => {
     const reported = {
       promptTokenCount: 300,
       candidatesTokenCount: 40,
@@ -37,7 +37,7 @@ describe('the usage of Gemini answers', () => {
     expect(usageIn(reported)).toMatchObject({ imageInput: 258, audioInput: 32, audioOutput: 25 });
   });
 
-  it('takes what the total has beyond the prompt for the answer where nothing else is said of it', () => {
+  it('derives missing output from the total', () => {
     expect(usageIn({ promptTokenCount: 9, thoughtsTokenCount: 5, totalTokenCount: 20 })).toMatchObject({
       output: 11,
       reasoning: 5,
@@ -45,16 +45,16 @@ describe('the usage of Gemini answers', () => {
     expect(usageIn({ promptTokenCount: 9 })).toEqual({ ...STANDARD, input: 9 });
   });
 
-  it('is nothing where there is no count, or one of everything together', () => {
+  it('is undefined without counts, or with a total only', () => {
     expect(usageIn({})).toBeUndefined();
     expect(usageIn({ trafficType: 'ON_DEMAND', promptTokenCount: 'nine' })).toBeUndefined();
     expect(usageIn({ totalTokenCount: 20 })).toBeUndefined();
   });
 
-  it('speaks of the answer once it has a count of it', () => {
-    expect(speaksOfOutput({ promptTokenCount: 9, totalTokenCount: 9 })).toBe(false);
-    expect(speaksOfOutput({ promptTokenCount: 9, thoughtsTokenCount: 4 })).toBe(true);
-    expect(speaksOfOutput({ promptTokenCount: 9, totalTokenCount: 20 })).toBe(true);
-    expect(speaksOfOutput({ candidatesTokenCount: 1 })).toBe(true);
+  it('reports output once it is counted', () => {
+    expect(reportsOutput({ promptTokenCount: 9, totalTokenCount: 9 })).toBe(false);
+    expect(reportsOutput({ promptTokenCount: 9, thoughtsTokenCount: 4 })).toBe(true);
+    expect(reportsOutput({ promptTokenCount: 9, totalTokenCount: 20 })).toBe(true);
+    expect(reportsOutput({ candidatesTokenCount: 1 })).toBe(true);
   });
 });

@@ -2,10 +2,10 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { aTool, build, flagged, result, toolCall } from '../../../test/support/messages-builds.js';
 import type { Built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import type { Part, Turn } from '../contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
+import type { Part, Turn } from '../contract/index.js';
 
-describe('thinking of Messages upstreams', () => {
+describe('Messages reasoning', () => {
   const adaptive = (show: 'text' | 'sealed', effort: string, flags = {}): Built =>
     flagged({ reasoning: { effort, show } }, { thinkingMode: 'adaptive', ...flags });
 
@@ -17,14 +17,14 @@ describe('thinking of Messages upstreams', () => {
     ['xhigh', 'xhigh', undefined],
     ['max', 'max', undefined],
     ['ultra', undefined, 'unsupported_parameter:reasoning_effort'],
-  ])('takes the effort %s as %s where it adapts (case 84)', (effort, expected, warnings) => {
+  ])('maps the effort %s to %s for adaptive models (case 84)', (effort, expected, warnings) => {
     const { body, warnings: given } = adaptive('text', effort);
     expect(body['thinking']).toEqual({ type: 'adaptive', display: 'summarized' });
     expect(body['output_config']).toEqual(expected === undefined ? undefined : { effort: expected });
     expect(given).toBe(warnings);
   });
 
-  it('is shown as clients want it, and substituted by what the model knows', () => {
+  it('is shown as requested, with supported efforts', () => {
     expect(adaptive('sealed', 'high').body['thinking']).toEqual({ type: 'adaptive', display: 'omitted' });
     const { body, warnings } = adaptive('text', 'xhigh', { efforts: ['none', 'low', 'high'] });
     expect([body['output_config'], warnings]).toEqual([{ effort: 'high' }, 'substituted:reasoning_effort']);
@@ -36,20 +36,17 @@ describe('thinking of Messages upstreams', () => {
     ['budget', { type: 'disabled' }, undefined],
     ['always', undefined, 'thinking_on:reasoning_effort'],
     ['none', undefined, undefined],
-  ])('is disabled where it is %s (case 84)', (thinkingMode, thinking, warnings) => {
+  ])('is disabled for %s (case 84)', (thinkingMode, thinking, warnings) => {
     const { body, warnings: given } = flagged({ reasoning: { effort: 'none', show: 'none' } }, { thinkingMode });
     expect([body['thinking'], given]).toEqual([thinking, warnings]);
   });
 
-  it.each(['adaptive', 'budget', 'always', 'none'])(
-    'is the model’s to choose where the client says nothing: %s',
-    (thinkingMode) => {
-      const { text: sent, warnings } = flagged({}, { thinkingMode });
-      expect(sent).not.toContain('thinking');
-      expect(sent).not.toContain('output_config');
-      expect(warnings).toBeUndefined();
-    },
-  );
+  it.each(['adaptive', 'budget', 'always', 'none'])('is left to the model by default: %s', (thinkingMode) => {
+    const { text: sent, warnings } = flagged({}, { thinkingMode });
+    expect(sent).not.toContain('thinking');
+    expect(sent).not.toContain('output_config');
+    expect(warnings).toBeUndefined();
+  });
 
   it.each([
     ['minimal', undefined, 1280, 64_000],
@@ -59,7 +56,7 @@ describe('thinking of Messages upstreams', () => {
     ['xhigh', 10_000, 9000, 10_000],
     ['max', 10_000, 9500, 10_000],
   ])(
-    'has a budget for the effort %s, within what the client lets it write: %s (case 84)',
+    "sets a budget for the effort %s within the client's limit: %s (case 84)",
     (effort, outputLimit, budget, limit) => {
       const { body, warnings } = flagged(
         { outputLimit, reasoning: { effort, show: 'text' } },
@@ -71,7 +68,7 @@ describe('thinking of Messages upstreams', () => {
     },
   );
 
-  it('is off where the client lets it write no more than it would think (case 84)', () => {
+  it("is disabled if the client's limit is below the budget (case 84)", () => {
     const content = { outputLimit: 500, reasoning: { effort: 'low', show: 'text' } } as const;
     const { body, warnings } = flagged(content, { thinkingMode: 'budget' });
     expect([body['thinking'], body['max_tokens'], warnings]).toEqual([
@@ -81,7 +78,7 @@ describe('thinking of Messages upstreams', () => {
     ]);
   });
 
-  it('is not paid for by what is left: the call is refused', () => {
+  it('rejects the call if the affordable limit is below the budget', () => {
     const content = { reasoning: { effort: 'high', show: 'text' } } as const;
     const error = refusalOf(() => build(content, { outputLimit: 1024, flags: { thinkingMode: 'budget' } }));
     expect(error).toBeInstanceOf(AppError);
@@ -95,7 +92,7 @@ describe('thinking of Messages upstreams', () => {
     });
   });
 
-  it('is off within a loop of tools whose thoughts are not there, where it has a budget', () => {
+  it('is disabled in a tool loop without its reasoning, for models with budgets', () => {
     const turns = (...thoughts: readonly Part[]): Turn[] => [
       user(text('Go')),
       assistant(...thoughts, toolCall('a')),
@@ -119,7 +116,7 @@ describe('thinking of Messages upstreams', () => {
     ['adaptive', { thinking: { type: 'disabled' }, tool_choice: { type: 'any' } }, 'thinking_off:reasoning_effort'],
     ['budget', { thinking: { type: 'disabled' }, tool_choice: { type: 'any' } }, 'thinking_off:reasoning_effort'],
     ['always', { thinking: { type: 'adaptive' }, tool_choice: { type: 'auto' } }, 'tool_not_forced:tool_choice'],
-  ])('gives way to a forced tool where it can: %s (case 85)', (thinkingMode, expected, warnings) => {
+  ])('yields to a forced tool if possible: %s (case 85)', (thinkingMode, expected, warnings) => {
     const content = {
       tools: [aTool()],
       toolChoice: { mode: 'required' },
@@ -130,7 +127,7 @@ describe('thinking of Messages upstreams', () => {
     expect(request.warnings).toBe(warnings);
   });
 
-  it('is named as lost where the model does not think', () => {
+  it('is dropped with a warning if not supported', () => {
     const request = flagged({ reasoning: { effort: 'high', show: 'text' } });
     expect(request.warnings).toBe('thinking_off:reasoning_effort');
     expect(request.text).not.toContain('effort');

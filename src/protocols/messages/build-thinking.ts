@@ -1,22 +1,19 @@
 import { type Effort, nearestEffort, type ReasoningRequest, type TreeObject } from '../contract/index.js';
-import type { RequestBuild } from './build-context.js';
-import { lacksReasoning } from './build-turns.js';
+import { lacksReasoning, type RequestBuild } from './build-turns.js';
 import { unaffordableThinking } from './errors.js';
 
-/** Reasoning settings. */
 interface ThinkingPlan {
   readonly thinking?: TreeObject;
   readonly effort?: Effort | undefined;
   readonly isOn: boolean;
 }
 
-/** What the client requests; `open`: the model decides. */
+/** `open`: the model decides. */
 export function requestedThinking({ effort, thinking }: ReasoningRequest): 'on' | 'off' | 'open' {
   if (thinking === 'off' || effort === 'none') return 'off';
   return effort !== undefined || thinking === 'on' ? 'on' : 'open';
 }
 
-/** Path for warnings. */
 const EFFORT = 'reasoning_effort';
 const DISABLED = { type: 'disabled' };
 
@@ -26,17 +23,17 @@ const DISABLED = { type: 'disabled' };
  * @throws AppError insufficient_quota when reasoning would use up the affordable limit
  */
 export function planThinking(build: RequestBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
-  const { content, losses, flags } = build;
+  const { content, warnings, flags } = build;
   const { thinkingMode: mode } = flags;
-  const wish = requestedThinking(content.reasoning);
-  if (wish === 'open') return { isOn: mode === 'always' };
-  if (wish === 'off') {
-    if (mode === 'always') losses.warn('thinking_on', EFFORT);
-    const isSaid = mode === 'adaptive' || mode === 'budget';
-    return { ...(isSaid && { thinking: DISABLED }), isOn: mode === 'always' };
+  const requested = requestedThinking(content.reasoning);
+  if (requested === 'open') return { isOn: mode === 'always' };
+  if (requested === 'off') {
+    if (mode === 'always') warnings.warn('thinking_on', EFFORT);
+    const hasSwitch = mode === 'adaptive' || mode === 'budget';
+    return { ...(hasSwitch && { thinking: DISABLED }), isOn: mode === 'always' };
   }
   if (mode === 'none' || (isForced && mode !== 'always')) {
-    losses.warn('thinking_off', EFFORT);
+    warnings.warn('thinking_off', EFFORT);
     return { ...(mode !== 'none' && { thinking: DISABLED }), isOn: false };
   }
   if (mode === 'budget') return planBudget(build, maxTokens);
@@ -53,34 +50,33 @@ const SHARES: ReadonlyMap<string, number> = new Map([
   ['xhigh', 0.9],
   ['max', 0.95],
 ]);
-const SMALLEST_BUDGET = 1024;
+const MIN_BUDGET = 1024;
 
-function planBudget({ content, target, losses }: RequestBuild, maxTokens: number): ThinkingPlan {
+function planBudget({ content, target, warnings }: RequestBuild, maxTokens: number): ThinkingPlan {
   const { effort = '', budget: wanted } = content.reasoning;
   const share = SHARES.get(effort);
   const budget = wanted ?? (share === undefined ? undefined : Math.floor(maxTokens * share));
   if (budget === undefined) {
-    if (effort !== '') losses.warn('unsupported_parameter', EFFORT);
+    if (effort !== '') warnings.warn('unsupported_parameter', EFFORT);
     return { isOn: false };
   }
-  const thinks = Math.max(budget, SMALLEST_BUDGET);
-  if (target.outputLimit !== undefined && target.outputLimit <= thinks) {
-    throw unaffordableThinking(target.outputLimit, EFFORT, thinks);
+  const effective = Math.max(budget, MIN_BUDGET);
+  if (target.outputLimit !== undefined && target.outputLimit <= effective) {
+    throw unaffordableThinking(target.outputLimit, EFFORT, effective);
   }
-  if (maxTokens <= thinks || lacksReasoning(content.turns, target.family)) {
-    losses.warn('thinking_off', EFFORT);
+  if (maxTokens <= effective || lacksReasoning(content.turns, target.family)) {
+    warnings.warn('thinking_off', EFFORT);
     return { thinking: DISABLED, isOn: false };
   }
-  return { thinking: { type: 'enabled', budget_tokens: thinks }, isOn: true };
+  return { thinking: { type: 'enabled', budget_tokens: effective }, isOn: true };
 }
 
-/** The nearest supported effort. */
-function effortOf({ content, flags, losses }: RequestBuild): Effort | undefined {
+function effortOf({ content, flags, warnings }: RequestBuild): Effort | undefined {
   const { effort } = content.reasoning;
   if (effort === undefined) return undefined;
   const nearest = nearestEffort(effort, flags.efforts);
   // The lowest supported effort is no substitute.
   if (nearest !== effort && effort !== 'minimal')
-    losses.warn(nearest === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
+    warnings.warn(nearest === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
   return nearest;
 }

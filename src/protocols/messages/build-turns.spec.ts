@@ -7,8 +7,8 @@ const system = (words: string): Turn => ({ role: 'system', parts: [text(words)] 
 const messagesOf = (turns: readonly Turn[], flags?: Setting['flags']): unknown =>
   flagged({ turns }, flags).body['messages'];
 
-describe('conversations with Messages upstreams', () => {
-  it('have results first, whatever stands between, and in the calls’ message none is missing (cases 67 and 68)', () => {
+describe('Messages conversations', () => {
+  it('put results first, directly after their calls (cases 67 and 68)', () => {
     const turns = [
       user(text('Go')),
       assistant(text('Well'), toolCall('a'), toolCall('b')),
@@ -41,7 +41,7 @@ describe('conversations with Messages upstreams', () => {
     ]);
   });
 
-  it('have a result for each call but the last, and none without (case 69)', () => {
+  it('have a result for each call except the last, and none without a call (case 69)', () => {
     const { body, warnings } = build({
       turns: [
         user(text('Go')),
@@ -67,7 +67,7 @@ describe('conversations with Messages upstreams', () => {
     expect(warnings).toBe('tool_result_missing:messages,tool_result_without_call:messages');
   });
 
-  it('know each call by an id of its own that the dialect allows (case 64)', () => {
+  it('map call IDs to unique valid ones (case 64)', () => {
     const long = `call:${'x'.repeat(81)}`;
     const turns = [
       user(text('Go')),
@@ -88,7 +88,7 @@ describe('conversations with Messages upstreams', () => {
     ]);
   });
 
-  it('have instructions in their place where the model takes them there (case 74)', () => {
+  it('keep instructions in place if supported (case 74)', () => {
     const turns = [
       user(text('Go')),
       system('A'),
@@ -126,7 +126,7 @@ describe('conversations with Messages upstreams', () => {
     ]);
   });
 
-  it('have an instruction behind the results that it comes before', () => {
+  it('put an instruction after the preceding results', () => {
     const turns = [user(text('Go')), assistant(toolCall('a')), system('Mind'), user(result('a'))];
     expect((messagesOf(turns) as { content: object[] }[]).at(-1)?.content).toEqual([
       { type: 'tool_result', tool_use_id: 'a', content: [block('ok')] },
@@ -134,7 +134,7 @@ describe('conversations with Messages upstreams', () => {
     ]);
   });
 
-  it('have no text without words, and begin with the user (cases 72 and 73)', () => {
+  it('drop blank text and begin with the user (cases 72 and 73)', () => {
     const turns = [assistant(text('Hi')), user(text(' \n')), assistant(text('there')), user(text('Go'))];
     const { body, warnings } = build({ lead: [{ kind: 'text', text: ' ' }], turns });
     expect(body['system']).toBeUndefined();
@@ -147,13 +147,13 @@ describe('conversations with Messages upstreams', () => {
     expect(refusalOf(() => build({ turns: [user(text(' '))] })).details.param).toBe('messages');
   });
 
-  it('may be begun for the model, where it takes that (case 76)', () => {
+  it('support prefill if the model does (case 76)', () => {
     const turns = [user(text('Go')), assistant(text('Once upon \n'))];
     expect((messagesOf(turns) as object[]).at(-1)).toEqual({ role: 'assistant', content: [block('Once upon')] });
     expect(refusalOf(() => flagged({ turns }, { prefill: false })).details.param).toBe('messages');
   });
 
-  it('say nothing for an empty result, or what the channel wants to hear', () => {
+  it('send nothing or a placeholder for empty results', () => {
     const turns = [user(text('Go')), assistant(toolCall('a')), user(result('a', ''))];
     const told = (flags: Setting['flags']): unknown =>
       ((messagesOf(turns, flags) as { content: object[] }[])[2]?.content ?? [])[0];
@@ -161,7 +161,7 @@ describe('conversations with Messages upstreams', () => {
     expect(told({ emptyToolResultText: true })).toMatchObject({ content: [block('(no output)')] });
   });
 
-  it('show images and documents, in results too (case 70)', () => {
+  it('contain images and documents, also in results (case 70)', () => {
     const png: Part = { kind: 'image', source: { from: 'data', mediaType: 'image/png', base64: 'iVBO' } };
     const shown = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };
     const turns = [
@@ -202,12 +202,12 @@ describe('conversations with Messages upstreams', () => {
     [{ kind: 'image', source: { from: 'data', mediaType: 'image/tiff', base64: '' } }, {}],
     [{ kind: 'image', source: { from: 'url', url: 'https://e.example' } }, { imageUrl: false }],
     [{ kind: 'file', source: { from: 'data', mediaType: 'application/zip', base64: '' } }, {}],
-  ])('cannot hold %j', (part, flags) => {
+  ])('reject %j', (part, flags) => {
     const error = refusalOf(() => flagged({ turns: [user(part)] }, flags));
     expect([error.kind, error.details.fault]).toEqual(['invalid_request', 'unsupported_parameter']);
   });
 
-  it('repeat what was called to the byte, and wrap what is no object (cases 53 and 54)', () => {
+  it('send arguments back unchanged, wrapping non-objects (cases 53 and 54)', () => {
     const json = '{"n": 9007199254740993,"s":"\\u2028"}';
     const turns = [user(text('Go')), assistant(toolCall('a', json), toolCall('b', '{"cut'))];
     const { text: sent } = build({ turns });
@@ -215,7 +215,7 @@ describe('conversations with Messages upstreams', () => {
     expect(sent).toContain('"input":{"input":"{\\"cut"}');
   });
 
-  it('repeat thoughts of their own family to the byte, in front, and no others (cases 79, 81, 82 and 83)', () => {
+  it('send reasoning of the same family back unchanged, in front (cases 79, 81, 82 and 83)', () => {
     const thought = (
       kind: 'signature' | 'redacted' | 'encrypted',
       family: string,

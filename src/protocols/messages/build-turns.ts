@@ -1,36 +1,78 @@
 import {
+  type BuildContext,
+  type CacheMark,
+  type CallContent,
   conforming,
   type FilePart,
   type ImagePart,
   isObjectText,
   malformed,
   type NameRule,
-  notTranslatable,
   pairResults,
   type Part,
   RawJson,
   type ReasoningPart,
-  reminder,
   type ToolCallPart,
+  type ToolNames,
   type ToolResultPart,
   type TreeObject,
   type Turn,
+  unsupported,
+  type UpstreamTarget,
   wrapFreeform,
+  asReminder,
 } from '../contract/index.js';
-import type { RequestBuild } from './build-context.js';
 import type { MessagesFlags } from './flags.js';
+
+export interface RequestBuild extends BuildContext {
+  readonly target: UpstreamTarget;
+  readonly flags: MessagesFlags;
+  readonly names: ToolNames;
+  readonly marks: CacheMarks;
+}
+
+const MAX_MARKS = 4;
+/** Other protocols have other lifetimes. */
+const LIFETIMES: readonly unknown[] = ['5m', '1h'];
+
+/** Cache breakpoints of a prompt. The protocol allows four: the last ones reach furthest. */
+export class CacheMarks {
+  private surplus: number;
+
+  constructor(content: CallContent) {
+    this.surplus = countMarks(content) - MAX_MARKS;
+  }
+
+  /** The breakpoint member of a block. Call once per part, in prompt order. */
+  on({ cache }: { readonly cache?: CacheMark | undefined }): { readonly cache_control?: TreeObject } {
+    if (cache === undefined) return {};
+    this.surplus -= 1;
+    return this.surplus >= 0 ? {} : { cache_control: markOf(cache.ttl) };
+  }
+}
+
+export const markOf = (ttl?: string): TreeObject => ({
+  type: 'ephemeral',
+  ttl: LIFETIMES.includes(ttl) ? ttl : undefined,
+});
+
+export function countMarks({ tools, lead, turns }: CallContent): number {
+  const parts = turns.flatMap((turn) => turn.parts);
+  const nested = parts.flatMap((part) => (part.kind === 'tool-result' ? part.parts : []));
+  return [...tools, ...lead, ...parts, ...nested].filter((part) => 'cache' in part && part.cache !== undefined).length;
+}
 
 interface Message {
   readonly role: Turn['role'];
   readonly content: TreeObject[];
 }
 
-/** The conversation by this protocol's rules. @throws AppError invalid_request for unsupported content */
+/** @throws AppError invalid_request for unsupported content */
 export function buildMessages(build: RequestBuild): readonly TreeObject[] {
-  const { content, losses, flags } = build;
+  const { content, warnings, flags } = build;
   const writer = new BlockWriter(build);
   const messages: Message[] = [];
-  for (const turn of pairResults(content.turns, losses)) {
+  for (const turn of pairResults(content.turns, warnings)) {
     if (turn.role === 'system') addInstruction(messages, turn, writer, flags);
     else join(messages, turn.role, writer.writeAll(inOrder(turn.parts), turn.role));
   }
@@ -38,7 +80,7 @@ export function buildMessages(build: RequestBuild): readonly TreeObject[] {
   const [first] = messages;
   if (first === undefined) throw malformed('messages', 'must contain user content');
   if (first.role !== 'assistant') return messages.map(asTree);
-  losses.warn('user_message_inserted', 'messages');
+  warnings.warn('user_message_inserted', 'messages');
   return [{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages.map(asTree)];
 }
 
@@ -68,15 +110,13 @@ const rankOf = ({ kind }: Part): number => RANKS[kind] ?? 1;
 const inOrder = (parts: readonly Part[]): readonly Part[] =>
   parts.toSorted((one, other) => rankOf(one) - rankOf(other));
 
-const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
-
 /** Prefilled text must not end with white space, and newer models reject prefill. */
 function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlags): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || typeof block?.['text'] !== 'string') return;
   if (!takesPrefill)
-    throw notTranslatable(
+    throw unsupported(
       'messages',
       'this model does not support assistant prefill: the last message must be from the user',
     );
@@ -85,8 +125,8 @@ function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlag
 
 /** Whether reasoning is missing in the middle of tool calls: models with budgets reject that. */
 export function lacksReasoning(turns: readonly Turn[], family: string): boolean {
-  const [caller, answer] = turns.filter(({ role }) => role !== 'system').slice(-2);
-  const isLoop = answer?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
+  const [caller, reply] = turns.filter(({ role }) => role !== 'system').slice(-2);
+  const isLoop = reply?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
   return isLoop && caller?.parts.some((part) => isReplayable(part, family)) !== true;
 }
 
@@ -101,7 +141,6 @@ const isReplayable = (part: Part, family: string): part is ReasoningPart =>
   part.opaque?.family === family &&
   (part.opaque.kind === 'signature' || part.opaque.kind === 'redacted');
 
-/** Writes parts as blocks. */
 class BlockWriter {
   private readonly ids = new ToolIds();
 
@@ -111,7 +150,7 @@ class BlockWriter {
     return parts.flatMap((part) => this.write(part, role));
   }
 
-  /** The block of a part; none if empty or unsupported. */
+  /** Empty if the part has no text or is unsupported. */
   private write(part: Part, role: Turn['role']): readonly TreeObject[] {
     switch (part.kind) {
       case 'text':
@@ -122,7 +161,7 @@ class BlockWriter {
       case 'file':
         return role === 'assistant' ? this.drop() : [this.shown(part)];
       case 'audio':
-        throw notTranslatable('messages', 'contain audio, which this model does not accept');
+        throw unsupported('messages', 'contain audio, which this model does not accept');
       case 'reasoning':
         return isReplayable(part, this.build.target.family) ? [reasoningBlock(part)] : [];
       case 'tool-call':
@@ -136,7 +175,7 @@ class BlockWriter {
 
   /** Images in assistant turns are dropped. */
   private drop(): readonly TreeObject[] {
-    this.build.losses.warn('unsupported_content', 'messages');
+    this.build.warnings.warn('unsupported_content', 'messages');
     return [];
   }
 
@@ -148,15 +187,11 @@ class BlockWriter {
 
   private imageSource({ source }: ImagePart): TreeObject {
     if (source.from === 'url') {
-      if (!this.build.flags.takesImageUrls)
-        throw notTranslatable('messages', 'contain an image URL; send the image data');
+      if (!this.build.flags.takesImageUrls) throw unsupported('messages', 'contain an image URL; send the image data');
       return { type: 'url', url: source.url };
     }
     if (!IMAGE_TYPES.includes(source.mediaType)) {
-      throw notTranslatable(
-        'messages',
-        `hold an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`,
-      );
+      throw unsupported('messages', `hold an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`);
     }
     return { type: 'base64', media_type: source.mediaType, data: source.base64 };
   }
@@ -196,7 +231,7 @@ function documentSource({ source }: FilePart): TreeObject {
   const { mediaType, base64 } = source;
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
   if (mediaType.startsWith('text/')) return plainText(Buffer.from(base64, 'base64').toString());
-  throw notTranslatable('messages', `hold a file of the type ${mediaType}; send PDF or plain text`);
+  throw unsupported('messages', `hold a file of the type ${mediaType}; send PDF or plain text`);
 }
 
 const plainText = (data: string): TreeObject => ({ type: 'text', media_type: 'text/plain', data });
@@ -206,7 +241,7 @@ function inputOf({ arguments: text, isFreeform }: ToolCallPart): RawJson {
   return new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
 }
 
-const RULE: NameRule = { maxLength: Infinity, odd: /[^a-zA-Z0-9_-]/g };
+const RULE: NameRule = { maxLength: Infinity, invalid: /[^a-zA-Z0-9_-]/g };
 
 /** Unique wire IDs of tool calls: other protocols may repeat IDs in later turns. */
 class ToolIds {
@@ -225,7 +260,7 @@ class ToolIds {
     return free;
   }
 
-  /** Call in order of the calls. */
+  /** In order of the calls. */
   ofResult(id: string): string {
     return this.known.get(id)?.open.shift() ?? conforming(id, RULE);
   }

@@ -4,8 +4,8 @@ import { aContent, built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
 import { TranslationWarnings, RawJson, type CallContent, type Part } from '../contract/index.js';
 
-describe('requests to Messages upstreams of other dialects', () => {
-  it('have nothing but what they must have', () => {
+describe('Messages request building', () => {
+  it('has only required members by default', () => {
     expect(build({}, { flags: { autoCacheControl: false }, stream: false })).toEqual({
       body: {
         model: 'm',
@@ -20,7 +20,7 @@ describe('requests to Messages upstreams of other dialects', () => {
     });
   });
 
-  it('speak the version of their channel, streamed as it says', () => {
+  it("uses the channel's version and stream setting", () => {
     const { headers, body } = build({}, { flags: { anthropicVersion: '2026-10-21' }, stream: true });
     expect(headers).toMatchObject({ 'anthropic-version': '2026-10-21', accept: 'text/event-stream' });
     expect(body['stream']).toBe(true);
@@ -32,12 +32,12 @@ describe('requests to Messages upstreams of other dialects', () => {
     [{ outputLimit: 100_000 }, {}, 64_000, 'clamped:max_tokens'],
     [{ outputLimit: 100 }, { outputLimit: 50 }, 50, undefined],
     [{ outputLimit: 100 }, { outputLimit: 500 }, 100, undefined],
-  ])('limit the output: %j %j', (content, target, limit, warnings) => {
+  ])('limits output: %j %j', (content, target, limit, warnings) => {
     const request = build(content, target);
     expect([request.body['max_tokens'], request.warnings]).toEqual([limit, warnings]);
   });
 
-  it('say what the dialect has words for, and name what it has none for', () => {
+  it('maps supported settings and warns of others', () => {
     const { body, warnings } = build({
       sampling: {
         temperature: 1.7,
@@ -68,7 +68,7 @@ describe('requests to Messages upstreams of other dialects', () => {
     expect(build({ serviceTier: 'auto' })).toMatchObject({ warnings: undefined });
   });
 
-  it('are refused when they ask for a cheaper tier, which the dialect does not have', () => {
+  it('rejects a cheaper tier that the protocol lacks', () => {
     expect(() => build({ serviceTier: 'flex' })).toThrow('service_tier is "flex"');
   });
 
@@ -88,26 +88,26 @@ describe('requests to Messages upstreams of other dialects', () => {
       { top_p: 0.97 },
       'unsupported_parameter:temperature,unsupported_parameter:top_k',
     ],
-  ])('sample as the model lets them: %j %j (case 113)', (flags, sampling, expected, warnings) => {
+  ])('samples as the model allows: %j %j (case 113)', (flags, sampling, expected, warnings) => {
     const { body, warnings: given } = flagged({ sampling }, flags);
     const { temperature, top_p, top_k } = body;
     expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(expected);
     expect(given).toBe(warnings);
   });
 
-  it('leave stop texts of white space to the relay, and all behind them', () => {
+  it('leaves blank stop sequences and all after them to the relay', () => {
     const { body, stopsSent } = build({ stop: ['A', '\n', 'B'] });
     expect([body['stop_sequences'], stopsSent]).toEqual([['A'], 1]);
     expect(build({ stop: [' '] }).body['stop_sequences']).toBeUndefined();
   });
 
-  it('are refused by a strict key rather than changed (case 119)', () => {
+  it('rejects changes for a strict key (case 119)', () => {
     const content = aContent({ sampling: { temperature: 2 } });
     const error = refusalOf(() => built(upstream, { call, content }, {}, new TranslationWarnings(true)));
     expect(error).toMatchObject({ kind: 'invalid_request', details: { param: 'temperature' } });
   });
 
-  it('have prompts kept in a cache when their clients mark nothing, and four marks at most (case 75)', () => {
+  it('sets cache breakpoints for clients without any, four at most (case 75)', () => {
     expect(build({}).body['cache_control']).toEqual({ type: 'ephemeral' });
     const marked = { kind: 'text', text: 'x', cache: { ttl: '1h' } } as const;
     const { body } = build({
@@ -129,8 +129,8 @@ describe('requests to Messages upstreams of other dialects', () => {
   });
 });
 
-describe('tools of Messages upstreams', () => {
-  it('are renamed where the dialect needs it, here and in the conversation (case 63)', () => {
+describe('Messages tools', () => {
+  it('are renamed consistently if necessary (case 63)', () => {
     const tools = [aTool({ name: 'a.b', namespace: 'ns' })];
     const called: Part = { kind: 'tool-call', id: 'a', name: 'a.b', namespace: 'ns', arguments: '{}' };
     const { body } = build({
@@ -144,7 +144,7 @@ describe('tools of Messages upstreams', () => {
     expect(body['messages']).toMatchObject([{}, { content: [{ type: 'tool_use', name }] }]);
   });
 
-  it('take text in an object, and are told the grammar of it (case 62)', () => {
+  it('wrap freeform input and describe its grammar (case 62)', () => {
     const { body, warnings } = build({
       tools: [
         aTool({
@@ -174,7 +174,7 @@ describe('tools of Messages upstreams', () => {
     expect(warnings).toBe('in_words:tools[0]');
   });
 
-  it('have schemas without alternatives at their root (case 59)', () => {
+  it('merge root alternatives of schemas (case 59)', () => {
     const schema = new RawJson('{"anyOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}}}]}');
     const { body, warnings } = build({
       tools: [aTool({ schema, path: 'tools[4]' }), aTool({ name: 'none', schema: undefined, strict: true })],
@@ -201,19 +201,19 @@ describe('tools of Messages upstreams', () => {
       { type: 'auto', disable_parallel_tool_use: true },
     ],
     [{ toolChoice: { mode: 'auto' }, parallelTools: true }, { type: 'auto' }],
-  ])('are chosen: %j (cases 56 and 57)', (content, choice) => {
+  ])('map the choice %j (cases 56 and 57)', (content, choice) => {
     expect(build({ ...content, tools: [aTool()] }).body['tool_choice']).toEqual(choice);
     expect(build(content).body['tool_choice']).toBeUndefined();
   });
 
-  it('are only those that the client allows (case 58)', () => {
+  it('contain only allowed ones (case 58)', () => {
     const tools = [aTool({ name: 'a' }), aTool({ name: 'b' }), aTool({ name: 'c' })];
     const { body } = build({ tools, toolChoice: { mode: 'required', allowed: ['c', 'a'] } });
     expect((body['tools'] as { name: string }[]).map(({ name }) => name)).toEqual(['a', 'c']);
     expect(body['tool_choice']).toEqual({ type: 'any' });
   });
 
-  it('that another vendor runs are dropped, or refused where there is nothing else', () => {
+  it('of other vendors are dropped, or rejected if none is left', () => {
     const hostedTools = [{ type: 'web_search', path: 'tools[1]' }];
     expect(build({ tools: [aTool()], hostedTools })).toMatchObject({ warnings: 'unsupported_tool:tools[1]' });
     expect(refusalOf(() => build({ hostedTools })).details.param).toBe('tools[1]');
@@ -223,10 +223,10 @@ describe('tools of Messages upstreams', () => {
   });
 });
 
-describe('forms of answers of Messages upstreams', () => {
+describe('Messages output formats', () => {
   const schema = new RawJson('{"type":"object","properties":{"10":{"type":"object"},"2":{}}}');
 
-  it('are asked for by their schema, closed where it is to bind (case 118)', () => {
+  it('send the schema, closed if strict (case 118)', () => {
     const { text: sent } = build({ format: { kind: 'schema', schema, name: 'x' } });
     expect(sent).toContain(`"output_config":{"format":{"type":"json_schema","schema":${schema.text}}}`);
     const { body } = build({ format: { kind: 'schema', schema, strict: true } });
@@ -237,7 +237,7 @@ describe('forms of answers of Messages upstreams', () => {
     });
   });
 
-  it('are asked for in words where nothing else says it (case 118)', () => {
+  it('are described if not supported (case 118)', () => {
     const { body, warnings } = build({ lead: [{ kind: 'text', text: 'Be kind.' }], format: { kind: 'json' } });
     expect(body['system']).toEqual([block('Be kind.'), block('Respond with a single JSON object and nothing else.')]);
     expect(warnings).toBe('in_words:response_format');
@@ -247,7 +247,7 @@ describe('forms of answers of Messages upstreams', () => {
     expect(JSON.stringify(worded.body['system'])).toContain(JSON.stringify(schema.text).slice(1, -1));
   });
 
-  it('are asked for by a tool where the model takes no schema', () => {
+  it('use a forced tool for models without schemas', () => {
     const { body, warnings } = flagged({ format: { kind: 'schema', schema } }, { structuredOutput: false });
     expect(body).toMatchObject({
       tools: [{ name: 'respond', input_schema: schema.value }],

@@ -5,7 +5,7 @@ import {
   isTreeObject,
   jsonHeaders,
   type JsonTree,
-  leaveTierOut,
+  dropServiceTier,
   type OutputFormat,
   parseJsonTree,
   RawJson,
@@ -17,15 +17,15 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
+  lowestOutputLimit,
 } from '../contract/index.js';
-import { CacheMarks, countMarks, markOf, type RequestBuild } from './build-context.js';
 import { planThinking } from './build-thinking.js';
 import { buildToolChoice, buildTools, TOOL_NAMES } from './build-tools.js';
-import { buildMessages } from './build-turns.js';
+import { buildMessages, CacheMarks, countMarks, markOf, type RequestBuild } from './build-turns.js';
 import { FORCED_RESPOND, RESPOND, respondsByTool } from './decoder.js';
 import { messagesFlags } from './flags.js';
 
-/** Builds a request from another protocol. @throws AppError as `UpstreamAdapter.buildRequest` */
+/** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildMessagesRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content } = context;
   const flags = messagesFlags(target);
@@ -36,23 +36,23 @@ export function buildMessagesRequest(context: BuildContext, target: UpstreamTarg
     query: '',
     headers: { ...jsonHeaders(target.stream), 'anthropic-version': flags.version },
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
-    stopsSent: sentStops(content.stop).length,
+    stopSequencesSent: sentStops(content.stop).length,
   };
 }
 
 function buildBody(build: RequestBuild): TreeObject {
   const { content, target } = build;
-  const asked = buildFormat(build);
+  const formatRequest = buildFormat(build);
   const maxTokens = maxTokensOf(build);
   const plan = planThinking(build, maxTokens, isToolForced(content));
-  const isConfigured = plan.effort !== undefined || asked.format !== undefined;
+  const isConfigured = plan.effort !== undefined || formatRequest.format !== undefined;
   const stops = sentStops(content.stop);
   return {
     model: target.model,
     max_tokens: maxTokens,
-    ...buildPrompt(build, asked, plan.isOn),
+    ...buildPrompt(build, formatRequest, plan.isOn),
     thinking: plan.thinking,
-    ...(isConfigured && { output_config: { effort: plan.effort, format: asked.format } }),
+    ...(isConfigured && { output_config: { effort: plan.effort, format: formatRequest.format } }),
     ...buildSampling(build, plan.isOn),
     ...(stops.length > 0 && { stop_sequences: stops }),
     ...(content.endUser !== undefined && { metadata: { user_id: content.endUser } }),
@@ -62,10 +62,10 @@ function buildBody(build: RequestBuild): TreeObject {
 }
 
 /** In prompt order, in which cache breakpoints are counted. */
-function buildPrompt(build: RequestBuild, { tool, words }: FormatRequest, isThinking: boolean): TreeObject {
+function buildPrompt(build: RequestBuild, { tool, instruction }: FormatRequest, isThinking: boolean): TreeObject {
   const { content, flags } = build;
   const tools = tool === undefined ? buildTools(build) : [tool];
-  const system = buildSystem(build, words);
+  const system = buildSystem(build, instruction);
   return {
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && { tool_choice: tool === undefined ? buildToolChoice(build, isThinking) : FORCED_RESPOND }),
@@ -79,52 +79,48 @@ function buildPrompt(build: RequestBuild, { tool, words }: FormatRequest, isThin
 const isToolForced = ({ toolChoice: { mode }, tools }: CallContent): boolean =>
   tools.length > 0 && (mode === 'required' || mode === 'one');
 
-function buildSystem({ content, marks }: RequestBuild, words: string | undefined): readonly TreeObject[] {
+function buildSystem({ content, marks }: RequestBuild, instruction: string | undefined): readonly TreeObject[] {
   const lead = content.lead.map((part) => ({ type: 'text', text: part.text, ...marks.on(part) }));
-  const told = lead.filter(({ text }) => text.trim() !== '');
-  return words === undefined ? told : [...told, { type: 'text', text: words }];
+  const texts = lead.filter(({ text }) => text.trim() !== '');
+  return instruction === undefined ? texts : [...texts, { type: 'text', text: instruction }];
 }
 
 /** Blank stop sequences are rejected: from the first one on, they are enforced here. */
 function sentStops(stop: readonly string[]): readonly string[] {
-  const refused = stop.findIndex((text) => text.trim() === '');
-  return refused < 0 ? stop : stop.slice(0, refused);
+  const blank = stop.findIndex((text) => text.trim() === '');
+  return blank < 0 ? stop : stop.slice(0, blank);
 }
 
 /** Other vendors' tiers are not available. */
-function buildTier({ content: { serviceTier }, losses }: RequestBuild): string | undefined {
+function buildTier({ content: { serviceTier }, warnings }: RequestBuild): string | undefined {
   if (serviceTier === 'default') return 'standard_only';
-  leaveTierOut(serviceTier, losses);
+  dropServiceTier(serviceTier, warnings);
   return undefined;
 }
 
-/**
- * The required output limit, including reasoning. Never raised for reasoning above what the client requested and what
- * is held.
- */
-function maxTokensOf({ content: { outputLimit }, target, losses }: RequestBuild): number {
-  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
-  return Math.min(outputLimit ?? Infinity, target.outputLimit ?? Infinity, target.maxOutputTokens);
+/** Required by the protocol; includes reasoning. Not raised for reasoning above what is held. */
+function maxTokensOf({ content, target, warnings }: RequestBuild): number {
+  return lowestOutputLimit(content, target, warnings) ?? target.maxOutputTokens;
 }
 
 /** Min `top_p` with reasoning. */
 const MIN_TOP_P_WITH_THINKING = 0.95;
 
-/** Supported sampling parameters; only dropped values with an effect cause warnings. */
-function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boolean): TreeObject {
+/** Dropped values cause warnings if they have an effect. */
+function buildSampling({ content, flags, warnings }: RequestBuild, isThinking: boolean): TreeObject {
   const { temperature, topP, topK } = content.sampling;
-  warnOfOthers(content.sampling, losses);
+  warnOfOthers(content.sampling, warnings);
   const clamped = Math.min(temperature ?? 1, 1);
-  if (temperature !== undefined && temperature > clamped) losses.warn('clamped', 'temperature');
+  if (temperature !== undefined && temperature > clamped) warnings.warn('clamped', 'temperature');
   const keepsTemperature = flags.takesSampling && (!isThinking || clamped === 1);
   const keepsTopP =
     flags.takesSampling &&
     (!isThinking || (topP ?? 1) >= MIN_TOP_P_WITH_THINKING) &&
     !(flags.takesOneSampler && temperature !== undefined);
   const keepsTopK = flags.takesSampling && !isThinking;
-  if (!keepsTemperature && clamped !== 1) losses.warn('unsupported_parameter', 'temperature');
-  if (!keepsTopP && (topP ?? 1) !== 1) losses.warn('unsupported_parameter', 'top_p');
-  if (!keepsTopK && topK !== undefined) losses.warn('unsupported_parameter', 'top_k');
+  if (!keepsTemperature && clamped !== 1) warnings.warn('unsupported_parameter', 'temperature');
+  if (!keepsTopP && (topP ?? 1) !== 1) warnings.warn('unsupported_parameter', 'top_p');
+  if (!keepsTopK && topK !== undefined) warnings.warn('unsupported_parameter', 'top_k');
   return {
     temperature: keepsTemperature && temperature !== undefined ? clamped : undefined,
     top_p: keepsTopP ? topP : undefined,
@@ -132,40 +128,40 @@ function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boo
   };
 }
 
-/** Parameters this protocol lacks. Seeds guarantee nothing, so they are dropped silently. */
-function warnOfOthers(sampling: Sampling, losses: TranslationWarnings): void {
-  if ((sampling.presencePenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'presence_penalty');
-  if ((sampling.frequencyPenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'frequency_penalty');
-  if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');
-  if (sampling.topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
+/** Seeds guarantee nothing, so they are dropped silently. */
+function warnOfOthers(sampling: Sampling, warnings: TranslationWarnings): void {
+  if ((sampling.presencePenalty ?? 0) !== 0) warnings.warn('unsupported_parameter', 'presence_penalty');
+  if ((sampling.frequencyPenalty ?? 0) !== 0) warnings.warn('unsupported_parameter', 'frequency_penalty');
+  if (sampling.logitBias !== undefined) warnings.warn('unsupported_parameter', 'logit_bias');
+  if (sampling.topLogprobs !== undefined) warnings.warn('unsupported_parameter', 'logprobs');
 }
 
-/** How the output format is requested: by a member, by a forced tool, by instruction, or not at all. */
+/** Requests the output format by a member, by a forced tool or by instruction. */
 interface FormatRequest {
   readonly format?: TreeObject;
   readonly tool?: TreeObject;
-  readonly words?: string;
+  readonly instruction?: string;
 }
 
-function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
   const { format } = content;
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
-    losses.warn('in_words', 'response_format');
-    return wordsOf(format);
+    warnings.warn('in_words', 'response_format');
+    return instructionOf(format);
   }
   const schema = format.strict === true ? closed(format.schema) : format.schema;
   if (flags.takesFormats) return { format: { type: 'json_schema', schema } };
   if (respondsByTool(content, flags)) {
     return { tool: { name: RESPOND, description: 'Gives the answer.', input_schema: schema } };
   }
-  losses.warn('in_words', 'response_format');
-  return wordsOf({ ...format, schema });
+  warnings.warn('in_words', 'response_format');
+  return instructionOf({ ...format, schema });
 }
 
-function wordsOf(format: OutputFormat): FormatRequest {
-  const words = describeFormat(format);
-  return words === undefined ? {} : { words };
+function instructionOf(format: OutputFormat): FormatRequest {
+  const instruction = describeFormat(format);
+  return instruction === undefined ? {} : { instruction };
 }
 
 const NOTHING: ReadonlySet<string> = new Set();

@@ -31,7 +31,7 @@ function streamedUsages(started: object, ended: object): (TokenUsage | undefined
   return signals.map((signal) => (signal.type === 'usage' ? signal.usage : undefined));
 }
 
-describe('what a Messages request asks for', () => {
+describe('Messages request head', () => {
   it.each([
     [{ output_config: { effort: 'xhigh' } }, 'xhigh'],
     [{ output_config: { effort: 'low' }, thinking: { type: 'enabled', budget_tokens: 60_000 } }, 'low'],
@@ -44,15 +44,15 @@ describe('what a Messages request asks for', () => {
     [{ thinking: { type: 'disabled' } }, 'none'],
     [{ thinking: { type: 'adaptive' } }, undefined],
     [{}, undefined],
-  ])('is an effort by name, else by the budget of its thoughts: %j is %s', (body, effort) => {
+  ])('reads the effort by name or budget: %j is %s', (body, effort) => {
     expect(headOf(body).effort).toBe(effort);
   });
 
-  it('is a service tier in its own words', () => {
+  it('reads the service tier', () => {
     expect(headOf({ service_tier: 'standard_only' }).serviceTier).toBe('standard_only');
   });
 
-  it('may lean on files and on documents elsewhere, but an image by address is an image', () => {
+  it('detects files and fetched documents, but not image URLs', () => {
     const unknown = { previousResponseId: undefined };
     expect(headWith({ type: 'document', source: { type: 'file', file_id: 'file_1' } }).outside).toEqual(unknown);
     expect(headWith({ type: 'document', source: { type: 'url', url: 'https://x/a.pdf' } }).outside).toEqual(unknown);
@@ -63,8 +63,8 @@ describe('what a Messages request asks for', () => {
   });
 });
 
-describe('what a Messages answer is charged by beside tokens', () => {
-  it('tells its tier and the tools that the upstream ran', () => {
+describe('charged items of Messages responses', () => {
+  it('reports the tier and hosted tools', () => {
     const usage = {
       input_tokens: 5,
       output_tokens: 7,
@@ -75,7 +75,7 @@ describe('what a Messages answer is charged by beside tokens', () => {
     expect(wholeUsage({ input_tokens: 5, output_tokens: 7, server_tool_use: null })).not.toHaveProperty('toolUses');
   });
 
-  it('keeps what was said at the beginning of a stream, and replaces what is said again', () => {
+  it('keeps initial values of a stream and replaces repeated ones', () => {
     const started = { input_tokens: 5, output_tokens: 1, service_tier: 'priority' };
     const ended = { output_tokens: 7, server_tool_use: { web_search_requests: 2 } };
     expect(streamedUsages(started, ended)).toMatchObject([

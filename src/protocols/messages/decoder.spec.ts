@@ -1,5 +1,5 @@
-import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { messagesBody, messagesEvents } from '../../../test/conformance/dialects/messages/answers.js';
+import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, checked, decoded, resultOf } from '../../../test/support/translations.js';
 import {
   eventsOf,
@@ -42,7 +42,7 @@ const eventsIn = (stream: string, { content, flags = {} }: Setting = {}): CallEv
 const answer = (blocks: string, stop: object = { stop_reason: 'end_turn' }, setting?: Setting): CallResult =>
   resultOf(eventsIn(START + blocks + end(stop) + STOP, setting));
 
-/** The same answer, whole, checked as events. */
+/** The unstreamed response, checked as events. */
 function whole(body: object | string, { content, flags = {} }: Setting = {}): CallResult {
   const json = typeof body === 'string' ? body : JSON.stringify(body);
   const result = upstream.decodeResponse(json, aContent(content), aTarget({ flags }));
@@ -56,8 +56,8 @@ const call = (json: readonly string[], name = 'get', id = 'toolu_1'): string =>
   close();
 const FREEFORM: Tool = { name: 'exec', schema: undefined, freeform: {}, path: 'tools[0]' };
 
-describe('streams of Messages upstreams', () => {
-  it('become events as they come, usage too (cases 31 and 90)', () => {
+describe('Messages stream decoding', () => {
+  it('emits events and usage as they arrive (cases 31 and 90)', () => {
     const stream =
       START +
       event({ type: 'ping' }) +
@@ -80,7 +80,7 @@ describe('streams of Messages upstreams', () => {
     ]);
   });
 
-  it('are the same answer as a whole one (cases 20 and 21)', () => {
+  it('equals the unstreamed response (cases 20 and 21)', () => {
     const options = {
       reasoning: ['Let me ', 'see.'],
       text: ['Hé ', '😀'],
@@ -111,25 +111,25 @@ describe('streams of Messages upstreams', () => {
     ['refusal', 'content_filter'],
     ['tool_use', 'end'],
     ['hologram', 'end'],
-  ])('end with %s as %s (cases 33, 42, 43 and 44)', (stop_reason, stop) => {
+  ])('maps %s to %s (cases 33, 42, 43 and 44)', (stop_reason, stop) => {
     expect(answer('', { stop_reason })).toMatchObject({ parts: [], stop });
     expect(whole({ content: [], stop_reason }).stop).toBe(stop);
   });
 
-  it('name the text that ended them (case 34)', () => {
+  it('reports the stop sequence (case 34)', () => {
     const stop = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
     expect(answer('', stop)).toMatchObject({ stop: 'stop_sequence', sequence: 'END' });
     expect(whole({ content: [], ...stop })).toMatchObject({ stop: 'stop_sequence', sequence: 'END' });
   });
 
-  it('end with calls when there are any, unless they are cut (cases 52 and 53)', () => {
+  it('stops with calls if there are any, unless truncated (cases 52 and 53)', () => {
     expect(answer(call(['{"a":1}'])).stop).toBe('tool_calls');
     const cut = answer(call(['{"a":', '"b']), { stop_reason: 'max_tokens' });
     expect(cut).toMatchObject({ parts: [{ arguments: '{"a":"b' }], stop: 'max_tokens' });
     expect(answer(call(['{']), { stop_reason: 'max_tokens' }).parts).toMatchObject([{ arguments: '{' }]);
   });
 
-  it('say why they refuse, where the upstream does (case 42)', () => {
+  it("reports the refusal's explanation (case 42)", () => {
     const stop = {
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: 'x', explanation: 'I may not.' },
@@ -139,11 +139,14 @@ describe('streams of Messages upstreams', () => {
     expect(whole({ content: [], ...stop })).toMatchObject(expected);
   });
 
-  it.each([[[]], [['']], [['{}']], [['null']], [[' ', '{', '}']]])('call without arguments: %j (case 48)', (json) => {
-    expect(answer(call(json)).parts).toMatchObject([{ arguments: expect.stringMatching(/^\s*\{\}$/) as unknown }]);
-  });
+  it.each([[[]], [['']], [['{}']], [['null']], [[' ', '{', '}']]])(
+    'emits calls without arguments: %j (case 48)',
+    (json) => {
+      expect(answer(call(json)).parts).toMatchObject([{ arguments: expect.stringMatching(/^\s*\{\}$/) as unknown }]);
+    },
+  );
 
-  it('call with whole arguments, as an object or as its text (case 49)', () => {
+  it('accepts complete arguments as object or text (case 49)', () => {
     const started = (input: unknown, ...json: readonly string[]): string =>
       open({ type: 'tool_use', id: 'a', name: 'get', input }) +
       json.map((partial_json) => delta({ type: 'input_json_delta', partial_json })).join('') +
@@ -154,19 +157,19 @@ describe('streams of Messages upstreams', () => {
     expect(answer(started(undefined)).parts).toMatchObject([{ arguments: '{}' }]);
   });
 
-  it('keep the text of arguments, with numbers of any size (case 54)', () => {
+  it('keeps arguments as text, with numbers of any size (case 54)', () => {
     const json = '{"n": 9007199254740993,"s":"\\u2028"}';
     expect(answer(call([json])).parts).toMatchObject([{ arguments: json }]);
     const body = `{"content":[{"type":"tool_use","id":"a","name":"get","input":${json}}],"stop_reason":"tool_use"}`;
     expect(whole(body).parts).toMatchObject([{ arguments: json }]);
   });
 
-  it('call several tools, each with an id of its own (case 46)', () => {
+  it('separates several calls with unique IDs (case 46)', () => {
     const { parts } = answer(call(['{}'], 'get', 'a') + call(['{}'], 'get', 'a') + call(['{}'], 'get', ''));
     expect(parts.map((part) => part.kind === 'tool-call' && part.id)).toEqual(['a', 'a_2', 'call_3']);
   });
 
-  it('call tools by the names that the client knows, and with the text that it takes (cases 61, 62 and 63)', () => {
+  it('restores tool names and unwraps freeform input (cases 61, 62 and 63)', () => {
     const content = { tools: [FREEFORM, { name: 'a.b', namespace: 'ns', schema: undefined, path: 'tools[1]' }] };
     const events = eventsIn(START + call(['{"inp', 'ut":"*** x"}'], 'exec') + end({ stop_reason: 'tool_use' }) + STOP, {
       content,
@@ -190,7 +193,7 @@ describe('streams of Messages upstreams', () => {
     expect(answer(call(['{}'], wire), undefined, { content }).parts).toMatchObject([{ name: 'a.b', namespace: 'ns' }]);
   });
 
-  it('have thoughts with their seal, shown or not, to the byte (cases 79, 81 and 82)', () => {
+  it('keeps reasoning with its signature, shown or not (cases 79, 81 and 82)', () => {
     const blocks =
       open({ type: 'thinking', thinking: '', signature: '' }) +
       delta({ type: 'thinking_delta', thinking: 'Let me ' }) +
@@ -217,7 +220,7 @@ describe('streams of Messages upstreams', () => {
     expect(whole({ content, stop_reason: 'end_turn' }).parts).toEqual(expected);
   });
 
-  it('cite what was found by a search, and leave out the search', () => {
+  it('reports citations of a search without the search itself', () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://e.example',
@@ -244,7 +247,7 @@ describe('streams of Messages upstreams', () => {
     ).toEqual(expected);
   });
 
-  it('skip what nobody knows yet, and go on behind their end for nobody (case 18)', () => {
+  it('skips unknown events, and everything after the end (case 18)', () => {
     const unknown =
       event({ type: 'hologram' }) + open({ type: 'hologram' }) + delta({ type: 'hologram_delta' }) + close();
     const stream =
@@ -252,7 +255,7 @@ describe('streams of Messages upstreams', () => {
     expect(resultOf(eventsIn(stream)).parts).toEqual([]);
   });
 
-  it('are read without names of events, and without block ends', () => {
+  it('accepts unnamed events and missing block ends', () => {
     const stream = START + open({ type: 'text', text: 'Hi' }) + end({ stop_reason: 'end_turn' }) + STOP;
     expect(resultOf(eventsIn(stream.replaceAll(/event: .*\n/g, ''))).parts).toEqual([{ kind: 'text', text: 'Hi' }]);
   });
@@ -265,7 +268,7 @@ describe('streams of Messages upstreams', () => {
     ['another protocol’s error', 'data: {"error":{"message":"x"}}\n\n', 'upstream_error'],
     ['no JSON', `${START}data: nonsense\n\n`, 'upstream_error'],
     ['half a block', `${START}event: content_block_start\ndata: {"type":"content_block_start",\n\n`, 'upstream_error'],
-  ])('fail when they do not end well, but with %s (cases 19, 22 and 40)', (_, stream, kind) => {
+  ])('fails on an abnormal end with %s (cases 19, 22 and 40)', (_, stream, kind) => {
     expect(refusalOf(() => eventsIn(stream)).kind).toBe(kind);
   });
 
@@ -274,16 +277,16 @@ describe('streams of Messages upstreams', () => {
     ['<html>', 'upstream_error'],
     ['[]', 'upstream_error'],
     ['{"id":"chatcmpl-1","choices":[]}', 'upstream_error'],
-  ])('are no answers in one piece: %s (case 22)', (body, kind) => {
+  ])('rejects other forms of unstreamed responses: %s (case 22)', (body, kind) => {
     expect(refusalOf(() => whole(body)).kind).toBe(kind);
   });
 });
 
-describe('answers by a tool of the relay’s own', () => {
+describe('structured output by tool', () => {
   const schema = new RawJson('{"type":"object","properties":{"a":{}}}');
   const setting: Setting = { content: { format: { kind: 'schema', schema } }, flags: { structuredOutput: false } };
 
-  it('are texts, as they come', () => {
+  it('is decoded as text', () => {
     const stream = START + call(['{"a":', '1}'], 'respond') + end({ stop_reason: 'tool_use' }) + STOP;
     expect(eventsIn(stream, setting).filter(({ type }) => type !== 'usage-update')).toEqual([
       { type: 'call-start' },
@@ -301,7 +304,7 @@ describe('answers by a tool of the relay’s own', () => {
     });
   });
 
-  it('are calls where the client has tools of its own', () => {
+  it('stays a call if the client has tools', () => {
     const tools = [{ name: 'respond', schema, path: 'tools[0]' }];
     const stream = START + call(['{}'], 'respond') + end({ stop_reason: 'tool_use' }) + STOP;
     const own = { ...setting, content: { ...setting.content, tools } };
@@ -309,8 +312,8 @@ describe('answers by a tool of the relay’s own', () => {
   });
 });
 
-describe('what no server should send', () => {
-  it('is no call without a name, and no seal on anything but a thought', () => {
+describe('malformed Messages streams', () => {
+  it('ignore calls without a name and signatures without reasoning', () => {
     const { parts, stop } = answer(
       open({ type: 'tool_use', id: 'a', input: {} }) +
         delta({ type: 'input_json_delta', partial_json: '{}' }) +
@@ -323,7 +326,7 @@ describe('what no server should send', () => {
     expect([parts, stop]).toEqual([[{ kind: 'text', text: 'b' }], 'end']);
   });
 
-  it('loses nothing where a block begins with the number of one that is open', () => {
+  it('lose nothing when a block reuses an open index', () => {
     const { parts } = answer(
       open({ type: 'text', text: '' }) +
         delta({ type: 'text_delta', text: 'a' }) +
@@ -338,7 +341,7 @@ describe('what no server should send', () => {
 
   const odd = String.raw`{"type":"tool_use","id":"a","name":"f","input":{"a":"\x"}}`;
 
-  it('is an error of the upstream, whole and streamed, and not ours', () => {
+  it("are the upstream's error, streamed or not", () => {
     expect(refusalOf(() => whole(`{"content":[${odd}],"stop_reason":"tool_use"}`)).kind).toBe('upstream_error');
     const begun = `event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":${odd}}\n\n`;
     expect(refusalOf(() => eventsIn(START + begun)).kind).toBe('upstream_error');

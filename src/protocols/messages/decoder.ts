@@ -19,26 +19,27 @@ import {
   unreadableEvent,
   type UpstreamTarget,
   withoutRootCombinators,
+  readData,
+  truncatedStream,
 } from '../contract/index.js';
 import { requestedThinking } from './build-thinking.js';
 import { messagesFlags, type MessagesFlags } from './flags.js';
 import { MessagesResponseReader } from './response-reader.js';
 
-const ANSWER = jsonInterests('usage', 'error');
+const RESPONSE = jsonInterests('usage', 'error');
 /** Arguments are kept as text. */
 const INPUT: ReadonlySet<string> = new Set(['input']);
 
 const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|error');
 
-/** Decodes a stream. */
 export class MessagesDecoder implements StreamDecoder {
-  readonly #answer: MessagesResponseReader;
-  readonly #told: (event: CallEvent) => CallEvent;
+  readonly #response: MessagesResponseReader;
+  readonly #map: (event: CallEvent) => CallEvent;
   #isOver = false;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.#answer = new MessagesResponseReader(content, target);
-    this.#told = answerOf(content, target);
+    this.#response = new MessagesResponseReader(content, target);
+    this.#map = eventMapper(content, target);
   }
 
   next(event: SseEvent): readonly CallEvent[] {
@@ -48,42 +49,41 @@ export class MessagesDecoder implements StreamDecoder {
     if (kind === 'other') throw unreadableEvent();
     const type = typeOf(event);
     if (type === 'error') throw classifyInnerError(parseData(event));
-    if (type !== undefined) return [...this.#answer.begin(), ...this.#read(type, event)].map(this.#told);
+    if (type !== undefined) return [...this.#response.begin(), ...this.#read(type, event)].map(this.#map);
     passUnlessError(event);
     return [];
   }
 
   end(): readonly CallEvent[] {
     if (this.#isOver) return [];
-    const message = 'The upstream closed the stream before its answer was complete.';
-    throw new AppError('upstream_truncated', message, { failover: true });
+    throw truncatedStream();
   }
 
   #read(type: string, event: SseEvent): CallEvent[] {
-    const data = type === 'content_block_start' ? readWithInput(event) : read(event);
+    const data = type === 'content_block_start' ? readWithInput(event) : readData(event);
     const key = String(data['index']);
     switch (type) {
       case 'message_start':
-        return this.#answer.report(objectIn(data, 'message'), false);
+        return this.#response.report(objectIn(data, 'message'), false);
       case 'content_block_start':
-        return this.#answer.open(key, objectIn(data, 'content_block'));
+        return this.#response.open(key, objectIn(data, 'content_block'));
       case 'content_block_delta':
-        return this.#answer.delta(key, objectIn(data, 'delta'));
+        return this.#response.delta(key, objectIn(data, 'delta'));
       case 'content_block_stop':
-        return this.#answer.close(key);
+        return this.#response.close(key);
       case 'message_delta':
-        this.#answer.stop(objectIn(data, 'delta'));
-        return this.#answer.report(data, true);
+        this.#response.stop(objectIn(data, 'delta'));
+        return this.#response.report(data, true);
       default:
         this.#isOver = true;
-        return this.#answer.finish();
+        return this.#response.finish();
     }
   }
 }
 
-/** An unstreamed response, decoded as a stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
+/** Decoded as a stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
 export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-  readResponseFields(Buffer.from(body), ANSWER);
+  readResponseFields(Buffer.from(body), RESPONSE);
   const message = readTree(body);
   const blocks = message['content'];
   if (!Array.isArray(blocks) && typeof message['stop_reason'] !== 'string') {
@@ -91,17 +91,17 @@ export function decodeMessagesResponse(body: string, content: CallContent, targe
       failover: true,
     });
   }
-  const answer = new MessagesResponseReader(content, target);
+  const reader = new MessagesResponseReader(content, target);
   const collector = new ResultCollector();
-  const told = answerOf(content, target);
-  const tell = (events: readonly CallEvent[]): void => events.forEach((event) => collector.next(told(event)));
-  tell(answer.begin());
+  const mapped = eventMapper(content, target);
+  const collect = (events: readonly CallEvent[]): void => events.forEach((event) => collector.next(mapped(event)));
+  collect(reader.begin());
   for (const [index, block] of (Array.isArray(blocks) ? (blocks as unknown[]) : []).entries()) {
     const key = String(index);
-    if (isJsonObject(block)) tell([...answer.open(key, block), ...answer.close(key)]);
+    if (isJsonObject(block)) collect([...reader.open(key, block), ...reader.close(key)]);
   }
-  answer.stop(message);
-  tell([...answer.report(message, true), ...answer.finish()]);
+  reader.stop(message);
+  collect([...reader.report(message, true), ...reader.finish()]);
   return collector.result;
 }
 
@@ -113,15 +113,9 @@ function readTree(body: string): JsonObject {
   }
 }
 
-function read(event: SseEvent): JsonObject {
-  const data = parseData(event);
-  if (data === undefined) throw unreadableEvent();
-  return data;
-}
-
 function readWithInput(event: SseEvent): JsonObject {
   // Raw text is not inspected.
-  read(event);
+  readData(event);
   try {
     return parseJsonTree(event.data, INPUT) as JsonObject;
   } catch {
@@ -129,13 +123,13 @@ function readWithInput(event: SseEvent): JsonObject {
   }
 }
 
-// Structured output by tool: if the model does not support schemas for responses, it is forced to call a tool with the
-// schema, and its arguments become the response.
+// Structured output by tool: models without schemas for responses are forced to call a tool with the schema, and its
+// arguments become the response.
 
 export const RESPOND = 'respond';
 export const FORCED_RESPOND: TreeObject = { type: 'tool', name: RESPOND };
 
-/** Whether structured output uses a tool. Not possible with other tools or reasoning. */
+/** Not possible with other tools or reasoning. */
 export function respondsByTool({ format, tools, hostedTools, reasoning }: CallContent, flags: MessagesFlags): boolean {
   if (flags.takesFormats || format.kind !== 'schema' || tools.length + hostedTools.length > 0) return false;
   const mode = flags.thinkingMode;
@@ -143,7 +137,6 @@ export function respondsByTool({ format, tools, hostedTools, reasoning }: CallCo
   return format.schema.value['type'] === 'object' && withoutRootCombinators(format.schema) === undefined;
 }
 
-/** Turns the tool call into text. */
 const asText = (event: CallEvent): CallEvent => {
   switch (event.type) {
     case 'part-start':
@@ -162,6 +155,6 @@ const asText = (event: CallEvent): CallEvent => {
 const isRespond = (call: { readonly kind: string; readonly name?: string }): boolean =>
   call.kind === 'tool-call' && call.name === RESPOND;
 
-/** Maps events of a response with structured output by tool; otherwise the identity. */
-const answerOf = (content: CallContent, target: UpstreamTarget): ((event: CallEvent) => CallEvent) =>
+/** The identity unless structured output uses a tool. */
+const eventMapper = (content: CallContent, target: UpstreamTarget): ((event: CallEvent) => CallEvent) =>
   respondsByTool(content, messagesFlags(target)) ? asText : (event) => event;

@@ -42,19 +42,18 @@ export class UnsupportedThread extends AppError {
   }
 }
 
-/** The reasoning budget exceeds the affordable output. @param param source of the budget */
+/** @param param source of the budget */
 export function unaffordableThinking(affordable: number, param: string, budget: number): AppError {
   const message = `insufficient quota: the remaining credit covers ${affordable} output tokens, which ${param} (${budget}) uses up. Lower it or add credit.`;
   return new AppError('insufficient_quota', message, { param });
 }
 
-/** An HTTP error of Messages. */
 export function renderMessagesError(error: AppError, requestId: string): RenderedError {
   const { status } = ROWS[error.kind];
   return { status, headers: errorHeaders(error, status), body: errorBody(error, requestId) };
 }
 
-/** An error event of a stream, which clients recognize by name. */
+/** Clients recognize the event by its name. */
 export function renderMessagesErrorEvent(error: AppError, requestId: string): string {
   return sseText('error', JSON.stringify(errorBody(error, requestId)));
 }
@@ -64,7 +63,7 @@ function errorBody(error: AppError, requestId: string): JsonObject {
     type: 'error',
     error: {
       type: ROWS[error.kind].type,
-      message: messageWithId(wordsOf(error), requestId),
+      message: messageWithId(messageOf(error), requestId),
       ...detailsOf(error),
     },
     request_id: requestId,
@@ -77,7 +76,7 @@ function detailsOf(error: AppError): { readonly details?: JsonObject } {
 }
 
 /** The protocol has no member for the parameter; messages begin with it: `max_tokens: …`. */
-function wordsOf(error: AppError): string {
+function messageOf(error: AppError): string {
   const { param } = error.details;
   if (error.kind === 'invalid_request' && param !== undefined && !error.message.includes(param))
     return `${param}: ${error.message}`;

@@ -1,9 +1,8 @@
 import { headerOf, type RequestLine, type UpstreamTarget } from '../contract/index.js';
 
-/** How reasoning is controlled: by budget, by effort, by effort without a switch, or not at all. */
+/** By budget, by effort, by effort without a switch, or not at all. */
 type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
 
-/** Capabilities of a model. */
 export interface MessagesFlags {
   readonly version: string;
   readonly takesSampling: boolean;
@@ -27,7 +26,7 @@ const DEFAULT_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 const DEFAULT_WEB_SEARCH = 'web_search_20250305';
 const NO_OUTPUT = '(no output)';
 
-/** The flags of a target; defaults are accepted by every server. */
+/** Defaults are accepted by every server. */
 export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
   const version = textOf(flags['anthropicVersion']) ?? DEFAULT_VERSION;
   const { efforts, hostedWebSearch, emptyToolResultText } = flags;
@@ -62,14 +61,14 @@ function thinkingModeOf({ thinkingMode, reasoning = false }: UpstreamTarget['fla
 /** The vendor's header name and a neutral one. */
 export const VERSION_HEADERS = ['anthropic-version', 'vendor-version'] as const;
 
-/** The client's version; the vendor's name takes precedence. */
+/** The vendor's name takes precedence. */
 export const versionHeaderOf = (request: RequestLine): string | undefined =>
   headerOf(request, VERSION_HEADERS[0]) ?? headerOf(request, VERSION_HEADERS[1]);
 
 /** From this version on, `temperature`, `top_p` and `top_k` are rejected. */
 export const WITHOUT_SAMPLING = '2026-10-21';
 
-/** Whether sampling parameters are accepted. @param version date; undefined: the first version */
+/** @param version date; undefined: the first version */
 export const knowsSampling = (version: string | undefined): boolean =>
   version === undefined || version < WITHOUT_SAMPLING;
 

@@ -1,19 +1,23 @@
 import {
-  effortOfBudget,
-  headReader,
-  interestsOf,
-  MemberReader,
-  outsideIn,
-  refuseBackground,
-  serviceTierIn,
-  UNKNOWN_CONTENT,
+  type Call,
   type CallAffinity,
   type CallHead,
   type Effort,
+  effortOfBudget,
+  headReader,
   type HeadReader,
+  interestsOf,
   type JsonFields,
+  MemberReader,
+  outsideIn,
+  refuseBackground,
   type RequestLine,
+  serviceTierIn,
+  UNKNOWN_CONTENT,
+  upstreamHeaders,
+  type UpstreamRequest,
 } from '../contract/index.js';
+import { DEFAULT_VERSION, versionHeaderOf } from './flags.js';
 import { MESSAGES_MEMBERS } from './members.js';
 
 /** Protocol ID in channels and in the usage log. */
@@ -42,7 +46,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit,
-    answers: 1,
+    choices: 1,
     effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
     serviceTier: serviceTierIn(fields),
     cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,
@@ -54,7 +58,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
   };
 }
 
-/** The client's reasoning budget in tokens; undefined if none. */
+/** In tokens. */
 export function thinkingBudget(fields: JsonFields): number | undefined {
   if (fields.optionalString('thinking.type', { maxLength: 64 }) !== 'enabled') return undefined;
   return fields.optionalInteger(THINKING_BUDGET, { min: 0 });
@@ -70,3 +74,12 @@ function userIn(fields: JsonFields): CallAffinity | undefined {
   const user = fields.hint(USER);
   return user === undefined ? undefined : { user };
 }
+
+/** Version and betas for verbatim requests. */
+export const requestContext = (call: Call): Pick<UpstreamRequest, 'query' | 'headers'> => ({
+  query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
+  headers: {
+    ...upstreamHeaders(call, ...FORWARDED_HEADERS),
+    'anthropic-version': versionHeaderOf(call.request) ?? DEFAULT_VERSION,
+  },
+});

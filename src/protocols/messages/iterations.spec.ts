@@ -1,7 +1,7 @@
-import { NO_TOKENS, type TokenUsage } from '../contract/index.js';
 import type { JsonObject } from '../../platform/shared/index.js';
-import { MessagesUsage } from './usage.js';
+import { NO_TOKENS, type TokenUsage } from '../contract/index.js';
 import { wireUsage } from './renderer.js';
+import { MessagesUsage } from './usage.js';
 
 const counts = (input_tokens: number, output_tokens: number, more: JsonObject = {}): JsonObject => ({
   input_tokens,
@@ -21,19 +21,19 @@ const usageOf = (...reports: readonly JsonObject[]): TokenUsage | undefined => {
 };
 const tokens = (input: number, output: number): TokenUsage => ({ ...NO_TOKENS, input, output });
 
-describe('the speed and the region of an answer', () => {
-  it('are read from its usage, and kept while later reports do not name them', () => {
+describe('speed and region of Messages usage', () => {
+  it('are kept while later reports omit them', () => {
     const usage = usageOf(counts(10, 1, { speed: 'fast', inference_geo: 'us' }), { output_tokens: 20 });
     expect(usage).toEqual({ ...tokens(10, 20), speed: 'fast', geo: 'us' });
   });
 
-  it.each([null, '', 7, 'x'.repeat(65)])('are absent when the upstream reports %p', (odd) => {
+  it.each([null, '', 7, 'x'.repeat(65)])('are absent when reported as %p', (odd) => {
     expect(usageOf(counts(10, 1, { speed: odd, inference_geo: odd }))).toEqual(tokens(10, 1));
   });
 });
 
-describe('the iterations of an answer', () => {
-  it('add a compaction to the totals as a pass of the same model', () => {
+describe('Messages iterations', () => {
+  it('add a compaction as a pass of the same model', () => {
     const iterations = [
       { type: 'compaction', ...counts(180_000, 3_500, { cache_creation: { ephemeral_1h_input_tokens: 500 } }) },
       iteration('message', null, 23_000, 1_000),
@@ -44,7 +44,7 @@ describe('the iterations of an answer', () => {
     });
   });
 
-  it('add each run of an advisor as a pass of its model', () => {
+  it('add each advisor run as a pass of its model', () => {
     const iterations = [
       iteration('message', 'small', 400, 100),
       iteration('advisor_message', 'large', 823, 1_612),
@@ -60,12 +60,12 @@ describe('the iterations of an answer', () => {
     });
   });
 
-  it('make up the totals where an upstream totals the first prompt of a loop alone', () => {
+  it('complete totals that only include the first prompt of a loop', () => {
     const iterations = [iteration('message', 'small', 400, 100), iteration('message', 'small', 1_348, 431)];
     expect(usageOf(counts(400, 531, { iterations }))).toEqual(tokens(1_748, 531));
   });
 
-  it('are not counted twice: turns of a loop with tools are in the totals', () => {
+  it('do not count turns of a tool loop twice', () => {
     const iterations = [iteration('message', null, 400, 100), iteration('message', null, 600, 31)];
     expect(usageOf(counts(1_000, 131, { iterations }))).toEqual(tokens(1_000, 131));
   });
@@ -73,7 +73,7 @@ describe('the iterations of an answer', () => {
   it.each([
     ['beside the totals', counts(120, 80)],
     ['within the totals', counts(220, 85)],
-  ])('charge a fallback as the model that served, and the declined turn %s as a pass of its own', (_, totals) => {
+  ])('charge a fallback as the serving model, and the declined turn %s as a pass', (_, totals) => {
     const iterations = [iteration('message', 'asked', 100, 5), iteration('fallback_message', 'fallback', 120, 80)];
     expect(usageOf({ ...totals, iterations })).toEqual({
       ...tokens(120, 80),
@@ -82,31 +82,31 @@ describe('the iterations of an answer', () => {
     });
   });
 
-  it('name the model that served when no other one ran', () => {
+  it('report the serving model if no other one ran', () => {
     const iterations = [iteration('fallback_message', 'fallback', 120, 80)];
     expect(usageOf(counts(120, 80, { iterations }))).toEqual({ ...tokens(120, 80), servedBy: 'fallback' });
   });
 
-  it('count what is of no known kind only where the totals do not include it', () => {
+  it('count unknown kinds only if the totals exclude them', () => {
     const iterations = [iteration('message', null, 100, 10), iteration('new_kind', 'other', 50, 5)];
     expect(usageOf(counts(100, 10, { iterations }))?.passes).toEqual([{ model: 'other', usage: tokens(50, 5) }]);
     expect(usageOf(counts(150, 15, { iterations }))).toEqual(tokens(150, 15));
   });
 
-  it('are those of the last report of a stream', () => {
+  it('use the last report of a stream', () => {
     const iterations = [{ type: 'compaction', ...counts(500, 50) }, iteration('message', null, 10, 20)];
     const usage = usageOf(counts(10, 1, { iterations: null }), { output_tokens: 20, iterations });
     expect(usage).toEqual({ ...tokens(10, 20), passes: [{ model: undefined, usage: tokens(500, 50) }] });
   });
 
-  it('say nothing when they are none', () => {
+  it('are ignored when empty', () => {
     for (const iterations of [null, [], 'x', [null, 1]])
       expect(usageOf(counts(10, 1, { iterations }))).toEqual(tokens(10, 1));
   });
 });
 
-describe('usage as clients are told it', () => {
-  it('has passes as iterations beside the totals, and reads as it was reported', () => {
+describe('rendered Messages usage', () => {
+  it('lists passes as iterations, and can be read back', () => {
     const reported = counts(23_000, 1_000, {
       speed: 'fast',
       inference_geo: 'us',
@@ -121,7 +121,7 @@ describe('usage as clients are told it', () => {
     expect(wireUsage(usage)).toMatchObject({ input_tokens: 23_000, output_tokens: 1_000, speed: 'fast' });
   });
 
-  it('counts what was written to caches of every lifetime', () => {
+  it('counts cache writes of every lifetime', () => {
     const usage = { ...tokens(1_000, 10), cacheWrite: 100, cacheWrite1h: 200, cacheWrite12h: 300 };
     expect(wireUsage(usage)).toMatchObject({
       input_tokens: 400,

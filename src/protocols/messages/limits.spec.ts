@@ -1,7 +1,7 @@
 import { renderMessagesLimits } from './protocol.js';
 
 describe('renderMessagesLimits', () => {
-  it('tells the time of the reset as RFC 3339 does, in whole seconds and never too soon', () => {
+  it('renders the reset time as RFC 3339, rounded up to seconds', () => {
     const resetsAt = Date.parse('2026-11-22T10:00:00.001Z');
     const tokens = { limit: 1000, remaining: 10, resetMs: 5000, resetsAt };
     expect(renderMessagesLimits({ tokens })).toEqual({

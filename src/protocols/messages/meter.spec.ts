@@ -1,5 +1,5 @@
-import type { CallHead } from '../contract/index.js';
 import { metered, type Metered, refusalOf } from '../../../test/support/calls.js';
+import type { CallHead } from '../contract/index.js';
 import { MessagesMeter } from './verbatim.js';
 
 const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
@@ -44,8 +44,8 @@ const usageAfter = (...reports: string[]): unknown =>
     ({ type }) => type === 'usage',
   );
 
-describe('metering Messages streams', () => {
-  it('passes every byte and reads along (case 3)', () => {
+describe('Messages stream metering', () => {
+  it('passes every byte and reads usage (case 3)', () => {
     const { sent, signals, readings, meter } = pass(TEXT);
     const usage = { input: 9, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
     expect(sent).toBe(TEXT);
@@ -57,10 +57,10 @@ describe('metering Messages streams', () => {
       { type: 'usage', usage: { ...usage, output: 2 } },
     ]);
     expect(readings.map(({ last }) => last).indexOf(true)).toBe(7);
-    expect(meter.complete).toBe(true);
+    expect(meter.closed).toBe(true);
   });
 
-  it('passes signatures, redacted thoughts, server tools and future events (cases 3 and 4)', () => {
+  it('passes signatures, redacted reasoning, server tools and unknown events (cases 3 and 4)', () => {
     const text =
       start() +
       block('{"type":"thinking","thinking":"","signature":""}') +
@@ -73,12 +73,12 @@ describe('metering Messages streams', () => {
     expect(pass(text).sent).toBe(text);
   });
 
-  it('reads events that have no name', () => {
+  it('reads unnamed events', () => {
     const nameless = TEXT.replaceAll(/event: .*\n/g, '');
     expect(pass(nameless).signals).toEqual(pass(TEXT).signals);
   });
 
-  it('takes an empty text or thought for prelude, and a tool call for content', () => {
+  it('treats empty text and reasoning as prelude, and tool calls as content', () => {
     const begun = (text: string): boolean => pass(text).signals.some(({ type }) => type === 'content');
     expect(begun(start() + PING + block('{"type":"text","text":""}'))).toBe(false);
     expect(begun(block('{"type":"thinking","thinking":"","signature":""}'))).toBe(false);
@@ -95,12 +95,12 @@ describe('metering Messages streams', () => {
     });
   });
 
-  it('is not complete without message_stop (case 40)', () => {
-    expect(pass(TEXT.slice(0, -STOP.length)).meter.complete).toBe(false);
-    expect(pass(`${TEXT.slice(0, -STOP.length)}data: [DONE]\n\n`).meter.complete).toBe(false);
+  it('is incomplete without message_stop (case 40)', () => {
+    expect(pass(TEXT.slice(0, -STOP.length)).meter.closed).toBe(false);
+    expect(pass(`${TEXT.slice(0, -STOP.length)}data: [DONE]\n\n`).meter.closed).toBe(false);
   });
 
-  it('lets no marker pass, nor anything behind the end (cases 18 and 29)', () => {
+  it('hides markers and everything after the end (cases 18 and 29)', () => {
     expect(pass(`${TEXT}data: [DONE]\n\n${PING}`).sent).toBe(TEXT);
   });
 
@@ -111,13 +111,13 @@ describe('metering Messages streams', () => {
     ['event: message_delta\ndata: oops\n\n', 'upstream_error'],
     ['event: message_start\ndata: {oops\n\n', 'upstream_error'],
     ['event: content_block_delta\ndata: {"type":"content_block_delta","delta":\n\n', 'upstream_error'],
-  ])('raises the error in %j', (text, kind) => {
+  ])('throws the error in %j', (text, kind) => {
     expect(refusalOf(() => pass(text))).toMatchObject({ kind, details: { failover: true } });
   });
 });
 
-describe('the usage of a Messages stream', () => {
-  it('is provisional until the end of the answer says how much output there was', () => {
+describe('usage of a Messages stream', () => {
+  it('is provisional until output is reported', () => {
     const provisional = (...reports: string[]): unknown =>
       (usageAfter(...reports) as { isProvisional?: boolean }).isProvisional;
     const started = '{"input_tokens":900,"output_tokens":1}';
@@ -128,21 +128,21 @@ describe('the usage of a Messages stream', () => {
     expect(provisional(started, '{"output_tokens":5}', '{"input_tokens":901}')).toBeUndefined();
   });
 
-  it('is counted once when both ends report it (case 90)', () => {
+  it('is counted once when reported twice (case 90)', () => {
     const report = '{"input_tokens":9,"cache_read_input_tokens":50,"cache_creation_input_tokens":7,"output_tokens":3}';
     expect(usageAfter(report, report)).toMatchObject({
       usage: { input: 66, cacheRead: 50, cacheWrite: 7, output: 3 },
     });
   });
 
-  it('is what the split says when the whole prompt came first (case 91)', () => {
+  it('uses the split when the whole prompt came first (case 91)', () => {
     const split = '{"input_tokens":20,"cache_read_input_tokens":80,"output_tokens":3}';
     expect(usageAfter('{"input_tokens":100,"output_tokens":0}', split)).toMatchObject({
       usage: { input: 100, cacheRead: 80, output: 3 },
     });
   });
 
-  it('keeps the prompt when the end reports only output', () => {
+  it('keeps the prompt when the end reports output only', () => {
     const report =
       '{"input_tokens":9,"cache_read_input_tokens":50,"cache_creation":{"ephemeral_1h_input_tokens":4},"output_tokens":1}';
     expect(usageAfter(report, '{"output_tokens":31}')).toMatchObject({
@@ -150,7 +150,7 @@ describe('the usage of a Messages stream', () => {
     });
   });
 
-  it('is not undone by zeros', () => {
+  it('is not overwritten by zeros', () => {
     const zeros = '{"input_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":3}';
     expect(usageAfter('{"input_tokens":100,"output_tokens":0}', zeros)).toMatchObject({
       usage: { input: 100, output: 3 },
@@ -160,7 +160,7 @@ describe('the usage of a Messages stream', () => {
     });
   });
 
-  it('counts the one-hour share of what was written apart', () => {
+  it('separates one-hour cache writes', () => {
     const report =
       '{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":1}';
     expect(usageAfter(report)).toMatchObject({ usage: { input: 31, cacheWrite: 10, cacheWrite1h: 20 } });

@@ -1,19 +1,19 @@
 import { aCall, aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
-import { UpstreamRefusal, type CallHead } from '../contract/index.js';
 import { AppError, type ErrorKind } from '../../platform/shared/index.js';
+import { UpstreamRefusal, type CallHead } from '../contract/index.js';
 import { MessagesProtocol } from './protocol.js';
 
 const protocol = new MessagesProtocol();
 const head = (body: object): CallHead => aCall(protocol, body).head;
 const least = { model: 'm', max_tokens: 100, messages: [] };
 
-describe('the head of a Messages call', () => {
-  it('reads what the client sets', () => {
+describe('Messages call head', () => {
+  it("reads the client's settings", () => {
     expect(head({ ...least, stream: true })).toMatchObject({
       model: 'm',
       stream: true,
       outputLimit: 100,
-      answers: 1,
+      choices: 1,
       effort: undefined,
     });
     expect(head({ ...least, max_tokens: 0 }).outputLimit).toBe(0);
@@ -40,12 +40,12 @@ describe('the head of a Messages call', () => {
     [{ ...least, messages: {} }, 'messages', 'invalid_value'],
     [{ model: 'm', max_tokens: 1 }, 'messages', 'missing_required_parameter'],
     [{ ...least, output_config: { effort: 1 } }, 'output_config.effort', 'invalid_value'],
-  ])('refuses %j', (body, param, fault) => {
+  ])('rejects %j', (body, param, fault) => {
     expect(refusalOf(() => head(body))).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
   });
 });
 
-describe('which requests are of Messages', () => {
+describe('Messages requests', () => {
   it.each([
     ['/v1/messages', {}, true],
     ['/v1/messages/count_tokens', {}, true],
@@ -59,7 +59,7 @@ describe('which requests are of Messages', () => {
   });
 });
 
-describe('errors of Messages (case 95)', () => {
+describe('Messages errors (case 95)', () => {
   it.each<[ErrorKind, number, string]>([
     ['invalid_token', 401, 'authentication_error'],
     ['permission_denied', 403, 'permission_error'],
@@ -82,7 +82,7 @@ describe('errors of Messages (case 95)', () => {
     ['upstream_truncated', 500, 'api_error'],
     ['timeout', 504, 'timeout_error'],
     ['internal', 500, 'api_error'],
-  ])('words %s as %i %s', (kind, status, type) => {
+  ])('renders %s as %i %s', (kind, status, type) => {
     const rendered = protocol.renderError(new AppError(kind, 'Something.'), 'req_1');
     expect(rendered.status).toBe(status);
     expect(rendered.body).toMatchObject({ type: 'error', error: { type }, request_id: 'req_1' });
@@ -90,40 +90,40 @@ describe('errors of Messages (case 95)', () => {
 
   const messageOf = (error: AppError): unknown => protocol.renderError(error, 'req_1').body['error'];
 
-  it('names the field at fault in the message, which has no other place for it', () => {
+  it('names the member in the message', () => {
     const refusal = new AppError('invalid_request', 'Too large.', { param: 'tools[0].name' });
     expect(messageOf(refusal)).toMatchObject({ message: 'tools[0].name: Too large. (request id: req_1)' });
     const saying = new AppError('invalid_request', 'tools[0].name: Too large.', { param: 'tools[0].name' });
     expect(messageOf(saying)).toMatchObject({ message: 'tools[0].name: Too large. (request id: req_1)' });
   });
 
-  it('starts a quota message with the words that people search for', () => {
+  it('starts a quota message with the expected words', () => {
     const refusal = new AppError('insufficient_quota', 'insufficient quota: nothing left.', { param: 'max_tokens' });
     expect(messageOf(refusal)).toMatchObject({ message: 'insufficient quota: nothing left. (request id: req_1)' });
   });
 
-  it("keeps an upstream's own code, on which clients act", () => {
+  it("keeps the upstream's code", () => {
     const refusal = new UpstreamRefusal('invalid_request', 'No.', {}, 'thread_unsupported_request');
     expect(messageOf(refusal)).toMatchObject({ details: { error_code: 'thread_unsupported_request' } });
   });
 });
 
-describe('what Messages clients get in a stream', () => {
+describe('Messages streams for clients', () => {
   const call = aCall(protocol, least);
 
-  it('ends a failed one with a named event and no marker (cases 23, 29 and 98)', () => {
+  it('end with a named error event and no marker when failed (cases 23, 29 and 98)', () => {
     const error = new AppError('upstream_truncated', 'The upstream closed the stream.');
     expect(Buffer.from(protocol.renderStreamError(call, error)).toString()).toBe(
       'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"The upstream closed the stream. (request id: req_1)"},"request_id":"req_1"}\n\n',
     );
   });
 
-  it('keeps an idle one alive with a comment before it began, with a ping after (case 24)', () => {
+  it('are kept alive with a comment before the start, and a ping after it (case 24)', () => {
     expect(Buffer.from(protocol.keepAlive(false)).toString()).toBe(': keepalive\n\n');
     expect(Buffer.from(protocol.keepAlive(true)).toString()).toBe('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  it('lists twenty models on a page', () => {
+  it('lists twenty models per page', () => {
     const models = listedModels(30);
     expect(protocol.renderModels(models, aRequestLine())).toMatchObject({
       has_more: true,

@@ -3,20 +3,14 @@ import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js'
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import {
   type Call,
-  type CallContent,
-  type CallResult,
   commonEdits,
   countIn,
-  type HeadReader,
   headReader,
   KEEP_ALIVE_COMMENT,
   type ListedModel,
-  pageOf,
-  type ParseContext,
-  type PromptQuestion,
+  type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
-  type RenderedError,
   renderListedModel,
   renderModelPage,
   renderSse,
@@ -24,20 +18,17 @@ import {
   SplicedBody,
   type StreamRenderer,
   type TextPlaces,
-  type TreeObject,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './errors.js';
 import { VERSION_HEADERS, versionHeaderOf } from './flags.js';
-import { FORWARDED_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader } from './head.js';
+import { FORWARDED_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader, requestContext } from './head.js';
 import { MessagesRenderer, renderMessagesResponse } from './renderer.js';
-import { requestContext } from './request-context.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
-const MODELS_ON_A_PAGE = 20;
+const DEFAULT_PAGE_MODELS = 20;
 
-/** Path of calls. */
 const MESSAGES_PATH = '/v1/messages';
 
 /** The client half of Anthropic's Messages. */
@@ -46,11 +37,17 @@ const MESSAGES_PATH = '/v1/messages';
 export class MessagesProtocol implements ProtocolAdapter {
   readonly id = MESSAGES;
   readonly callPaths = [MESSAGES_PATH] as const;
-  readonly promptQuestion = MESSAGES_QUESTION;
+  readonly tokenCounting = MESSAGES_TOKEN_COUNT;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = MESSAGES_TEXTS;
   readonly startsWithPromptTokens = true;
   readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
+  readonly headReader = messagesHeadReader;
+  readonly parseRequest = parseMessagesRequest;
+  readonly renderResponse = renderMessagesResponse;
+  readonly renderError = renderMessagesError;
+  readonly renderLimits = renderMessagesLimits;
+  readonly renderModel = renderListedModel;
 
   /** Its clients always send a version header, also on shared paths. */
   claims(request: RequestLine): boolean {
@@ -58,28 +55,8 @@ export class MessagesProtocol implements ProtocolAdapter {
     return /^\/v1(?:\/|$)/.test(request.path) && versionHeaderOf(request) !== undefined;
   }
 
-  headReader(request: RequestLine): HeadReader {
-    return messagesHeadReader(request);
-  }
-
-  parseRequest(request: TreeObject, context: ParseContext): CallContent {
-    return parseMessagesRequest(request, context);
-  }
-
-  renderResponse(result: CallResult, context: RenderContext): string {
-    return renderMessagesResponse(result, context);
-  }
-
   renderStream(context: RenderContext): StreamRenderer {
     return new MessagesRenderer(context);
-  }
-
-  renderError(error: AppError, requestId: string): RenderedError {
-    return renderMessagesError(error, requestId);
-  }
-
-  renderLimits(standings: LimitStatuses): Record<string, string> {
-    return renderMessagesLimits(standings);
   }
 
   renderStreamError(call: Call, error: AppError): Uint8Array {
@@ -92,16 +69,12 @@ export class MessagesProtocol implements ProtocolAdapter {
   }
 
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
-    return renderModelPage(pageOf(models, request, MODELS_ON_A_PAGE));
-  }
-
-  renderModel(model: ListedModel): JsonObject {
-    return renderListedModel(model);
+    return renderModelPage(models, request, DEFAULT_PAGE_MODELS);
   }
 }
 
 /** Same body as a call, without `max_tokens`; the response is `{"input_tokens":N}`. */
-const MESSAGES_QUESTION: PromptQuestion = {
+const MESSAGES_TOKEN_COUNT: TokenCountEndpoint = {
   protocol: MESSAGES,
   path: '/v1/messages/count_tokens',
   headReader: (request) =>
@@ -110,30 +83,29 @@ const MESSAGES_QUESTION: PromptQuestion = {
       fields.requireKind('messages', 'array');
       const { size } = fields;
       const demands = MEMBERS.demandsIn(fields, request);
-      return { model, stream: false, outputLimit: undefined, answers: 1, effort: undefined, demands, size, fields };
+      return { model, stream: false, outputLimit: undefined, choices: 1, effort: undefined, demands, size, fields };
     }),
   requestFor: (call, model) => ({
     path: '/messages/count_tokens',
     ...requestContext(call),
     body: new SplicedBody(call.body, commonEdits(call, { model })),
   }),
-  isAnswer: (body) => countIn(body, 'input_tokens') !== undefined,
+  hasCount: (body) => countIn(body, 'input_tokens') !== undefined,
   render: (tokens) => ({ input_tokens: tokens }),
 };
 
-/** Remaining limits as Anthropic's headers. */
 export const renderMessagesLimits = ({ requests, tokens }: LimitStatuses): Record<string, string> => ({
   ...headersOf('requests', requests),
   ...headersOf('tokens', tokens),
 });
 
-function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
-  if (standing === undefined) return {};
+function headersOf(what: string, status: LimitStatus | undefined): Record<string, string> {
+  if (status === undefined) return {};
   return {
-    [`anthropic-ratelimit-${what}-limit`]: String(standing.limit),
-    [`anthropic-ratelimit-${what}-remaining`]: String(standing.remaining),
+    [`anthropic-ratelimit-${what}-limit`]: String(status.limit),
+    [`anthropic-ratelimit-${what}-remaining`]: String(status.remaining),
     // Whole seconds, rounded up.
-    [`anthropic-ratelimit-${what}-reset`]: new Date(Math.ceil(standing.resetsAt / 1000) * 1000)
+    [`anthropic-ratelimit-${what}-reset`]: new Date(Math.ceil(status.resetsAt / 1000) * 1000)
       .toISOString()
       .replace('.000Z', 'Z'),
   };
@@ -141,13 +113,12 @@ function headersOf(what: string, standing: LimitStatus | undefined): Record<stri
 
 const TEXTS = ['text', 'thinking', 'name', 'input', 'partial_json'];
 
-/** Where text is in this protocol. */
 const MESSAGES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['system', 'messages'],
     definitions: ['tools'],
-    silent: ['role', 'type', 'id', 'tool_use_id', 'media_type', 'url', 'file_id', 'signature', 'cache_control'],
+    ignored: ['role', 'type', 'id', 'tool_use_id', 'media_type', 'url', 'file_id', 'signature', 'cache_control'],
     whole: ['input'],
   },
-  answer: { within: ['content'], texts: TEXTS },
+  response: { within: ['content'], texts: TEXTS },
 };

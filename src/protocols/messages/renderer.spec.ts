@@ -1,6 +1,7 @@
-import { aRenderContext } from '../../../test/support/translations.js';
 import { expectMessagesStream } from '../../../test/conformance/dialects/messages/grammar.js';
 import { readEvents } from '../../../test/support/stream-text.js';
+import { aRenderContext } from '../../../test/support/translations.js';
+import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import {
   eventsOf,
   NO_TOKENS,
@@ -10,7 +11,6 @@ import {
   type OpaqueReasoning,
   type StopReason,
 } from '../contract/index.js';
-import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { MessagesProtocol } from './protocol.js';
 
 const protocol = new MessagesProtocol();
@@ -25,7 +25,7 @@ const written = (events: readonly CallEvent[], members: object = SHOWN): string[
   return events.map((event) => renderer.next(event));
 };
 
-/** The data of the events that a whole stream of these parts has, checked against the dialect's grammar. */
+/** Event data of a stream of these parts, checked against the grammar. */
 function streamed(answer: Partial<CallResult>, members?: object): JsonObject[] {
   const whole: CallResult = { parts: [], stop: 'end', usage: undefined, ...answer };
   const events = readEvents(written([...eventsOf(whole)], members).join(''));
@@ -67,8 +67,8 @@ const ZERO = {
   output_tokens: 0,
 };
 
-describe('streams to Messages clients', () => {
-  it('are text as it comes, each event by its name (cases 23 and 31)', () => {
+describe('Messages stream rendering', () => {
+  it('renders text as it arrives, in named events (cases 23 and 31)', () => {
     const events: CallEvent[] = [
       { type: 'call-start' },
       { type: 'part-start', start: { kind: 'text' } },
@@ -110,7 +110,7 @@ describe('streams to Messages clients', () => {
     ]);
   });
 
-  it('have no block for what is empty, and number the others without a gap (cases 27 and 32)', () => {
+  it('omits empty blocks and numbers the others consecutively (cases 27 and 32)', () => {
     expect(blocksOf([])).toEqual([]);
     const parts = [
       { kind: 'text', text: '' },
@@ -128,7 +128,7 @@ describe('streams to Messages clients', () => {
     ]);
   });
 
-  it('switch between texts and calls, one block at a time (cases 46 and 47)', () => {
+  it('switches between text and calls, one block at a time (cases 46 and 47)', () => {
     const parts = [
       { kind: 'text', text: 'a' },
       call('{"x":1}', 'a'),
@@ -163,7 +163,7 @@ describe('streams to Messages clients', () => {
       ['{"a":{', '}', '}'],
     ],
     [[' {}'], [' {}']],
-  ])('say arguments as they come, and nothing for none: %j (cases 45, 48 and 53)', (pieces, told) => {
+  ])('renders arguments as they arrive, and none for empty ones: %j (cases 45, 48 and 53)', (pieces, told) => {
     const events: CallEvent[] = [
       { type: 'call-start' },
       { type: 'part-start', start: { kind: 'tool-call', id: 'a', name: 'get' } },
@@ -176,7 +176,7 @@ describe('streams to Messages clients', () => {
     );
   });
 
-  it('show thoughts with their seal, to clients that asked for them (cases 80, 82 and 86)', () => {
+  it('renders reasoning with its signature if requested (cases 80, 82 and 86)', () => {
     const parts = [
       reasoningBlock('Let me see', opaque('encrypted')),
       reasoningBlock('', opaque('text')),
@@ -205,7 +205,7 @@ describe('streams to Messages clients', () => {
     expect(blocksOf(parts, {})).toEqual([]);
   });
 
-  it('have redacted thoughts in a block of their own (case 81)', () => {
+  it('renders redacted reasoning as a block (case 81)', () => {
     const data = sealOf('redacted');
     expect(blocksOf([reasoningBlock('', opaque('redacted'))])).toEqual([
       began(0, { type: 'redacted_thinking', data }),
@@ -223,7 +223,7 @@ describe('streams to Messages clients', () => {
     ['context', 'model_context_window_exceeded'],
     ['stop_sequence', 'stop_sequence'],
     ['pause', 'pause_turn'],
-  ])('end for the reason %s with %s, streamed or not (cases 33, 34 and 43)', (stop, stop_reason) => {
+  ])('maps the stop reason %s to %s, streamed or not (cases 33, 34 and 43)', (stop, stop_reason) => {
     const sequence = stop === 'stop_sequence' ? 'END' : undefined;
     const ending = { stop_reason, stop_sequence: sequence ?? null, stop_details: null };
     expect(streamed({ stop, sequence }).at(-2)?.['delta']).toEqual(ending);
@@ -231,7 +231,7 @@ describe('streams to Messages clients', () => {
   });
 
   it.each<StopReason>(['refusal', 'content_filter'])(
-    'refuse in words and by their reason: %s (cases 41 and 42)',
+    'renders refusals as text and reason: %s (cases 41 and 42)',
     (stop) => {
       const parts: ResponsePart[] = [{ kind: 'refusal', text: 'I may not.' }];
       const ending = { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: null } };
@@ -241,7 +241,7 @@ describe('streams to Messages clients', () => {
     },
   );
 
-  it('count what went through a cache apart, at the end (case 89)', () => {
+  it('reports cached tokens separately at the end (case 89)', () => {
     const usage = {
       input: 100,
       cacheRead: 40,
@@ -266,7 +266,7 @@ describe('streams to Messages clients', () => {
     expect(whole({ usage })['usage']).toEqual(wire);
   });
 
-  it('fail with an error and no end (case 98)', () => {
+  it('ends a failed stream with an error (case 98)', () => {
     const renderer = protocol.renderStream(aRenderContext(protocol, HELLO));
     renderer.next({ type: 'call-start' });
     const [error, ...more] = readEvents(renderer.fail(new AppError('upstream_truncated', 'It broke.')));
@@ -280,8 +280,8 @@ describe('streams to Messages clients', () => {
   });
 });
 
-describe('whole answers to Messages clients', () => {
-  it('are messages', () => {
+describe('unstreamed Messages rendering', () => {
+  it('renders a message', () => {
     const parts: ResponsePart[] = [
       reasoningBlock('Let me see', opaque('signature')),
       { kind: 'text', text: 'Hi', annotations: [{ url: 'https://e.example', title: 'E' }] },
@@ -295,7 +295,7 @@ describe('whole answers to Messages clients', () => {
       model: 'alias',
       content: [
         { type: 'thinking', thinking: 'Let me see', signature: sealOf('signature') },
-        // What a citation holds here is signed by its vendor.
+        // Citations here are signed by the vendor.
         { type: 'text', text: 'Hi', citations: null },
         { type: 'tool_use', id: 'call_1', name: 'get', input: { a: 1 } },
       ],
@@ -307,7 +307,7 @@ describe('whole answers to Messages clients', () => {
     });
   });
 
-  it('show thoughts only to clients that asked for them (cases 82 and 88)', () => {
+  it('renders reasoning only if requested (cases 82 and 88)', () => {
     const parts = [reasoningBlock('Let me see', opaque('signature')), reasoningBlock('Unsealed'), reasoningBlock('')];
     expect(whole({ parts }, {})['content']).toEqual([]);
     expect(whole({ parts }, SEALED)['content']).toEqual([
@@ -317,20 +317,20 @@ describe('whole answers to Messages clients', () => {
   });
 
   it.each([['{"a":'], ['[1]'], ['"x"'], ['']])(
-    'have an empty input for arguments that are no object, and say so: %s (case 55)',
+    'replaces invalid arguments with an empty object and warns: %s (case 55)',
     (json) => {
       const context = aRenderContext(protocol, HELLO);
       const answer = protocol.renderResponse({ parts: [call(json)], stop: 'tool_calls', usage: undefined }, context);
       expect(JSON.parse(answer)).toMatchObject({ content: [{ input: {} }] });
-      expect(context.losses.header).toBe('invalid_arguments:content');
+      expect(context.warnings.header).toBe('invalid_arguments:content');
     },
   );
 
-  it('keep the text of arguments, with numbers of any size (case 54)', () => {
+  it('keeps arguments as text, with numbers of any size (case 54)', () => {
     const context = aRenderContext(protocol, HELLO);
     const json = '{"n": 9007199254740993,"s":"\\u2028"}';
     const answer: CallResult = { parts: [call(json)], stop: 'tool_calls', usage: undefined };
     expect(protocol.renderResponse(answer, context)).toContain(`"input":${json}`);
-    expect(context.losses.header).toBeUndefined();
+    expect(context.warnings.header).toBeUndefined();
   });
 });

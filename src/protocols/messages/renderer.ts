@@ -25,7 +25,6 @@ import { renderMessagesErrorEvent } from './errors.js';
 /** Empty arguments are expressed by no delta. */
 const NO_ARGUMENTS = '{}';
 
-/** Start and delta types of blocks by kind. */
 interface BlockForm {
   readonly block: TreeObject;
   readonly delta: string;
@@ -44,7 +43,7 @@ export class MessagesRenderer implements StreamRenderer {
   #kind: PartStart['kind'] = 'text';
   /** JSON before the text of a delta; undefined if no block is open. */
   #before: string | undefined;
-  /** Arguments that may still turn out to be empty; undefined otherwise. */
+  /** Arguments that may still turn out to be empty. */
   #held: string | undefined;
   #blocks = 0;
   #usage: TokenUsage | undefined;
@@ -85,8 +84,8 @@ export class MessagesRenderer implements StreamRenderer {
   }
 
   /**
-   * LangChain reads prompt tokens only here, so they are estimated; `message_delta` has the exact count. Output is 0,
-   * since some clients add it to the final count.
+   * LangChain reads prompt tokens only here, so they are estimated; `message_delta` has the exact count. Output is 0:
+   * some clients add it to the final count.
    */
   #message(): string {
     const { call } = this.context;
@@ -106,12 +105,12 @@ export class MessagesRenderer implements StreamRenderer {
 
   #delta(text: string): string {
     if (this.#kind === 'tool-call') return this.#arguments(text);
-    if (this.#kind !== 'reasoning') return this.#open(TEXT) + this.#told(text);
-    return this.context.content.reasoning.show === 'text' ? this.#open(THINKING) + this.#told(text) : '';
+    if (this.#kind !== 'reasoning') return this.#open(TEXT) + this.#textDelta(text);
+    return this.context.content.reasoning.show === 'text' ? this.#open(THINKING) + this.#textDelta(text) : '';
   }
 
   #arguments(text: string): string {
-    if (this.#held === undefined) return this.#told(text);
+    if (this.#held === undefined) return this.#textDelta(text);
     this.#held += text;
     if (NO_ARGUMENTS.startsWith(this.#held)) return '';
     return this.#release();
@@ -120,7 +119,7 @@ export class MessagesRenderer implements StreamRenderer {
   #release(): string {
     const held = this.#held ?? '';
     this.#held = undefined;
-    return held === '' ? '' : this.#told(held);
+    return held === '' ? '' : this.#textDelta(held);
   }
 
   #seal(opaque: OpaqueReasoning): string {
@@ -159,14 +158,13 @@ export class MessagesRenderer implements StreamRenderer {
     return eventText({ type: 'content_block_start', index, content_block: block });
   }
 
-  #told(text: string): string {
+  #textDelta(text: string): string {
     return sseText('content_block_delta', `${this.#before ?? ''}${JSON.stringify(text)}}}`);
   }
 }
 
 const eventText = (data: TreeObject & { readonly type: string }): string => sseText(data.type, writeJson(data));
 
-/** An unstreamed response as JSON. */
 export function renderMessagesResponse({ parts, stop, sequence, usage }: CallResult, context: RenderContext): string {
   const content = parts.flatMap((part) => blockOf(part, context));
   const ending = wireEnding(stop, sequence);
@@ -197,14 +195,12 @@ function reasoningOf({ text, opaque }: ReasoningPart, context: RenderContext): r
   return thinking === '' && signature === '' ? [] : [{ type: 'thinking', thinking, signature }];
 }
 
-/** Arguments must be an object; invalid ones become an empty one. */
-function inputOf(text: string, { losses }: RenderContext): RawJson {
+/** Invalid arguments become an empty object. */
+function inputOf(text: string, { warnings }: RenderContext): RawJson {
   if (isObjectText(text)) return new RawJson(text);
-  losses.warn('invalid_arguments', 'content');
+  warnings.warn('invalid_arguments', 'content');
   return new RawJson('{}');
 }
-
-// Shared by streamed and unstreamed responses.
 
 const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   end: 'end_turn',
@@ -230,8 +226,8 @@ function wireEnding(reason: StopReason, sequence: string | undefined): TreeObjec
 }
 
 /**
- * Usage in this protocol: cached tokens are not part of `input_tokens`, and passes are listed beside the totals. Writes
- * for 12 hours count as the longest lifetime it has.
+ * Cached tokens are not part of `input_tokens`, and passes are listed beside the totals. Writes for 12 hours count as
+ * the longest lifetime available.
  */
 export function wireUsage(usage: TokenUsage = NO_TOKENS): TreeObject {
   const { reasoning, toolUses, speed, geo, servedBy, passes } = usage;
@@ -265,7 +261,7 @@ const wirePass = ({ model, usage }: UsagePass): TreeObject =>
     ? { type: 'compaction', ...wireTokens(usage) }
     : { type: 'advisor_message', model, ...wireTokens(usage) };
 
-/** A message, initially empty when streamed. */
+/** Initially empty when streamed. */
 const wireMessage = (
   id: string,
   model: string,
@@ -283,5 +279,4 @@ const wireMessage = (
   usage,
 });
 
-/** Before the end. */
 const NO_ENDING: TreeObject = { stop_reason: null, stop_sequence: null, stop_details: null };

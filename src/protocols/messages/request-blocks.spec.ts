@@ -5,8 +5,8 @@ import type { Part } from '../contract/index.js';
 const answered = (...content: unknown[]): readonly Part[] =>
   read({ messages: [HELLO, { role: 'assistant', content }, HELLO] }).turns[1]?.parts ?? [];
 
-describe('blocks of Messages clients', () => {
-  it('become parts in their order, merged by side (case 73)', () => {
+describe('Messages blocks', () => {
+  it('become parts in order, merged by role (case 73)', () => {
     const messages = [
       HELLO,
       { role: 'user', content: [image, text('')] },
@@ -57,18 +57,18 @@ describe('blocks of Messages clients', () => {
         { kind: 'image', source: { from: 'data', mediaType: 'image/png', base64: 'iVBO' } },
       ],
     ],
-  ])('have documents: %j', (document, parts) => {
+  ])('parse documents: %j', (document, parts) => {
     expect(said({ type: 'document', ...document })).toEqual(parts);
   });
 
-  it('have search results as texts with their source', () => {
+  it('parse search results as text with their source', () => {
     expect(said({ type: 'search_result', source: 'https://e.example', title: 'T', content: [text('found')] })).toEqual([
       { kind: 'text', text: 'T\nhttps://e.example' },
       { kind: 'text', text: 'found' },
     ]);
   });
 
-  it('have results of tools with all that is in them', () => {
+  it('parse tool results with all content', () => {
     const result = { type: 'tool_result', tool_use_id: 'toolu_1' };
     expect(
       said(
@@ -93,7 +93,7 @@ describe('blocks of Messages clients', () => {
     ]);
   });
 
-  it('keep the text of what was called, with numbers of any size (case 54)', () => {
+  it('keep arguments as text, with numbers of any size (case 54)', () => {
     const json =
       '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{"n": 9007199254740993,"s":"\\u2028"}},{"type":"tool_use","id":"c","name":"d"}]}]}';
     expect(contentOf(protocol, json).turns[1]?.parts).toEqual([
@@ -102,7 +102,7 @@ describe('blocks of Messages clients', () => {
     ]);
   });
 
-  it('have thoughts that this relay sealed, and no others (cases 80 to 83)', () => {
+  it('accept only reasoning sealed by this relay (cases 80 to 83)', () => {
     const opaque = { kind: 'encrypted', family: 'f', data: 'gAAA', text: '' };
     const seal = `rly1.${JSON.stringify(['encrypted', 'f', 'gAAA', ''])}`;
     expect(
@@ -123,7 +123,7 @@ describe('blocks of Messages clients', () => {
     ]);
   });
 
-  it('of tools that the vendor ran are dropped, and images that an assistant showed are named (case 77)', () => {
+  it('drop hosted tool results, and assistant images with a warning (case 77)', () => {
     const messages = [
       HELLO,
       {

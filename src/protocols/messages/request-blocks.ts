@@ -2,7 +2,7 @@ import {
   type CacheMark,
   type FilePart,
   type ImagePart,
-  notTranslatable,
+  unsupported,
   type ParseContext,
   type Part,
   type Source,
@@ -45,7 +45,6 @@ const FROM_ASSISTANT: ReadonlyMap<string, BlockReader<Part>> = new Map<string, B
 /** Results of hosted tools: the following text contains the answer. */
 const RUN_BY_VENDOR = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|fallback)$/;
 
-/** The content of a message: a string or blocks. */
 export function readContent(message: TreeReader, context: ParseContext): readonly Part[] {
   const isUser = message.value('role') === 'user';
   const whole = message.value('content');
@@ -56,12 +55,11 @@ export function readContent(message: TreeReader, context: ParseContext): readonl
   });
 }
 
-/** Instructions: a string or text blocks. */
 export function readTexts(fields: TreeReader, name: string): readonly TextPart[] {
   const value = fields.value(name);
   if (typeof value === 'string') return [text(value)];
   return fields.children(name).map((block) => {
-    if (block.word('type') !== 'text') throw notTranslatable(block.pathOf('type'), 'must be text');
+    if (block.word('type') !== 'text') throw unsupported(block.pathOf('type'), 'must be text');
     return readText(block)[0];
   });
 }
@@ -71,7 +69,7 @@ export function cacheOf(fields: TreeReader): CacheMark | undefined {
   return mark === undefined ? undefined : { ttl: mark.string('ttl') };
 }
 
-const text = (words: string): TextPart => ({ kind: 'text', text: words });
+const text = (content: string): TextPart => ({ kind: 'text', text: content });
 
 function readBlock<P>(
   readers: ReadonlyMap<string, BlockReader<P>>,
@@ -81,7 +79,7 @@ function readBlock<P>(
   const type = block.word('type');
   const read = readers.get(type);
   if (read === undefined)
-    throw notTranslatable(block.pathOf('type'), `"${type}" is not supported by the upstream of this model`);
+    throw unsupported(block.pathOf('type'), `"${type}" is not supported by the upstream of this model`);
   return read(block, context);
 }
 
@@ -93,7 +91,7 @@ function readSource(source: TreeReader): Source {
   const type = source.word('type');
   if (type === 'url') return { from: 'url', url: source.word('url') };
   if (type === 'base64') return { from: 'data', mediaType: source.word('media_type'), base64: source.word('data') };
-  throw notTranslatable(source.pathOf('type'), `"${type}" is stored with another vendor; send the data`);
+  throw unsupported(source.pathOf('type'), `"${type}" is stored with another vendor; send the data`);
 }
 
 function readDocument(block: TreeReader, context: ParseContext): readonly Shown[] {
@@ -146,13 +144,13 @@ function readCall(block: TreeReader): readonly Part[] {
 }
 
 /** Reasoning not sealed by this relay is another vendor's; no upstream accepts it. */
-function readThinking(seal: string, context: ParseContext, words = ''): readonly Part[] {
+function readThinking(seal: string, context: ParseContext, content = ''): readonly Part[] {
   const opaque = context.unseal(seal);
-  return opaque === undefined ? [] : [{ kind: 'reasoning', text: words, opaque }];
+  return opaque === undefined ? [] : [{ kind: 'reasoning', text: content, opaque }];
 }
 
 /** Not accepted by any upstream. */
-function dropWithWarning(block: TreeReader, { losses }: ParseContext): readonly Part[] {
-  losses.warn('unsupported_content', block.path);
+function dropWithWarning(block: TreeReader, { warnings }: ParseContext): readonly Part[] {
+  warnings.warn('unsupported_content', block.path);
   return [];
 }

@@ -1,7 +1,7 @@
 import {
   type HostedTool,
   malformed,
-  notTranslatable,
+  unsupported,
   RawJson,
   type Tool,
   type ToolChoice,
@@ -28,8 +28,7 @@ export function readTools(request: TreeReader): RequestedTools {
   for (const fields of request.children('tools')) {
     const type = fields.string('type') ?? CUSTOM;
     const known = type === CUSTOM ? readTool(fields) : vendorTool(type);
-    if (known === undefined)
-      throw notTranslatable(fields.pathOf('type'), `"${type}" is supported only by its own vendor`);
+    if (known === undefined) throw unsupported(fields.pathOf('type'), `"${type}" is supported only by its own vendor`);
     if ('hosted' in known)
       hostedTools.push({ type: known.hosted, maxUses: fields.integer('max_uses', { min: 1 }), path: fields.path });
     else tools.push({ ...known, name: fields.word('name'), cache: cacheOf(fields), path: fields.path });
@@ -53,7 +52,7 @@ function readTool(fields: TreeReader): Pick<Tool, 'description' | 'schema' | 'st
   };
 }
 
-/** Examples for protocols that only have a description for them. */
+/** For protocols that only have a description for them. */
 function examplesOf(fields: TreeReader): string {
   const examples = fields.value('input_examples');
   const text = Array.isArray(examples) ? `Examples of its input: ${writeJson(examples)}` : '';
@@ -86,7 +85,6 @@ interface VendorTool {
 const TEXT = { type: 'string' } as const;
 const WHOLE_NUMBER = { type: 'integer' } as const;
 
-/** Shared by text editing tools. */
 const EDITING = {
   path: TEXT,
   file_text: { ...TEXT, description: 'The content of the file to create.' },
@@ -143,11 +141,10 @@ const CLIENT_TOOLS: ReadonlyMap<string, VendorTool> = new Map([
   ],
 ]);
 
-/** Hosted tools. */
 const HOSTED = /^(?:web_search|web_fetch|code_execution|tool_search_tool\w*|advisor)$/;
 const DATED = /_\d{8}$/;
 
-/** A typed tool: run by the client, hosted, or unknown. @param type `bash_20250124` */
+/** Undefined if unknown. @param type `bash_20250124` */
 function vendorTool(type: string): VendorTool | { readonly hosted: string } | undefined {
   const name = type.replace(DATED, '');
   if (name === 'web_search') return { hosted: name };

@@ -1,8 +1,8 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { EMPTY, HELLO, image, protocol, read, said, text, warned } from '../../../test/support/messages-requests.js';
 import { contentOf, treeOf } from '../../../test/support/translations.js';
-import { TranslationWarnings, type CallContent } from '../contract/index.js';
 import type { AppError } from '../../platform/shared/index.js';
+import { TranslationWarnings, type CallContent } from '../contract/index.js';
 
 const refused = (members: object): AppError => refusalOf(() => read(members));
 const readIn = (version: string, members: object): CallContent => {
@@ -10,15 +10,15 @@ const readIn = (version: string, members: object): CallContent => {
   const call = aCall(protocol, body, { headers: { 'anthropic-version': version } });
   return protocol.parseRequest(treeOf(protocol, body), {
     call,
-    losses: new TranslationWarnings(false),
+    warnings: new TranslationWarnings(false),
     unseal: () => undefined,
   });
 };
 
 const EPHEMERAL = { type: 'ephemeral', ttl: '1h' };
 
-describe('requests of Messages clients', () => {
-  it('are what they say, scalars too', () => {
+describe('Messages request parsing', () => {
+  it('parses all settings', () => {
     const content = read({
       system: [{ ...text('Be kind.'), cache_control: EPHEMERAL }, text('')],
       temperature: 0.5,
@@ -44,7 +44,7 @@ describe('requests of Messages clients', () => {
     expect(read({ service_tier: 'auto' }).serviceTier).toBeUndefined();
   });
 
-  it('of Claude Code are taken with all that it sends (case 74)', () => {
+  it('accepts everything Claude Code sends (case 74)', () => {
     const content = read({
       system: [
         text('x-anthropic-billing-header: x'),
@@ -78,14 +78,14 @@ describe('requests of Messages clients', () => {
     );
   });
 
-  it('of Claude Code begin with what it says to the model, not with what it says to its vendor', () => {
+  it("drops Claude Code's billing note", () => {
     const note = 'x-anthropic-billing-header: cc_version=2.1.328.ccf; cc_entrypoint=cli; cch=eb6c6;';
     const { lead } = read({ system: [text(note), text('You are Claude.')] });
     expect(lead).toEqual([{ kind: 'text', text: 'You are Claude.' }]);
     expect(said(text(note))).toEqual([{ kind: 'text', text: note }]);
   });
 
-  it('have system texts of their beginning in front, wherever they come from (case 74)', () => {
+  it('puts leading system text in front (case 74)', () => {
     const messages = [{ role: 'system', content: [text('Second.')] }, HELLO];
     expect(read({ system: 'First.', messages }).lead.map((part) => part.text)).toEqual(['First.', 'Second.']);
   });
@@ -97,7 +97,7 @@ describe('requests of Messages clients', () => {
     [[{ role: 'user', content: null }]],
     [[{ role: 'user', content: [] }]],
     [[{ role: 'assistant', content: 'Hi' }]],
-  ])('are refused when the user says nothing in them: %j (cases 72 and 74)', (messages) => {
+  ])('rejects conversations without user content: %j (cases 72 and 74)', (messages) => {
     expect(refused({ messages })).toMatchObject({ kind: 'invalid_request', details: { param: 'messages' } });
   });
 
@@ -136,12 +136,12 @@ describe('requests of Messages clients', () => {
     [{ inference_geo: 'eu' }, 'inference_geo'],
     [{ mcp_servers: [{ type: 'url' }] }, 'mcp_servers'],
     [{ container: { skills: [] } }, 'container.skills'],
-  ])('name what is wrong, or nobody else has: %j (cases 56, 72 and 117)', (members, param) => {
+  ])('names malformed and unsupported members: %j (cases 56, 72 and 117)', (members, param) => {
     const error = refused(members);
     expect([error.kind, error.details.param]).toEqual(['invalid_request', param]);
   });
 
-  it('are told how to go on without threads, in the words that clients look for', () => {
+  it('rejects threads with the details that clients expect', () => {
     const error = refused({ thread: { type: 'continue', previous_message_id: 'msg_1' } });
     expect(protocol.renderError(error, 'req_1')).toMatchObject({
       status: 400,
@@ -155,7 +155,7 @@ describe('requests of Messages clients', () => {
     });
   });
 
-  it.each(['temperature', 'top_p', 'top_k'])('of the version without sampling must not have %s (case 112)', (name) => {
+  it.each(['temperature', 'top_p', 'top_k'])('rejects %s for versions without sampling (case 112)', (name) => {
     const error = refusalOf(() => readIn('2026-10-21', { [name]: 1 }));
     expect(error.message).toBe(`${name} is not permitted with an anthropic-version of 2026-10-21 or later.`);
     expect(error.details).toEqual({ param: name, fault: 'unsupported_parameter' });
@@ -163,7 +163,7 @@ describe('requests of Messages clients', () => {
     expect(readIn('2026-10-21', { [name]: null }).sampling).toEqual({});
   });
 
-  it('warn of a speed that costs more elsewhere', () => {
+  it('warns of a faster speed', () => {
     expect(warned({ speed: 'fast' })).toBe('unsupported_parameter:speed');
     expect(warned({ speed: 'standard', unknown: { of: 'nobody' } })).toBeUndefined();
   });
@@ -189,7 +189,7 @@ describe('requests of Messages clients', () => {
       { effort: 'xhigh', budget: 32769, thinking: 'on', show: 'text' },
     ],
     [{ output_config: { effort: 'max' } }, { effort: 'max', show: 'none' }],
-  ])('wish for thoughts: %j (cases 84 and 88)', (members, wish) => {
+  ])('parses reasoning: %j (cases 84 and 88)', (members, wish) => {
     expect(read(members).reasoning).toEqual(wish);
   });
 
@@ -209,7 +209,7 @@ describe('requests of Messages clients', () => {
       '{"type":"object","properties":{"type":{"const":"object"}},"required":["type"],"additionalProperties":false}',
       true,
     ],
-  ])('have a schema of their answer, as binding as it says: %s (case 118)', (schema, strict) => {
+  ])('parses the output schema with its strictness: %s (case 118)', (schema, strict) => {
     const { format } = contentOf(
       protocol,
       `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"output_config":{"format":{"type":"json_schema","schema":${schema}}}}`,
@@ -218,10 +218,10 @@ describe('requests of Messages clients', () => {
   });
 });
 
-describe('tools of Messages clients', () => {
+describe('Messages tool parsing', () => {
   const bash = { type: 'bash_20250124', name: 'bash' };
 
-  it('keep the text of their schemas, and say what can be said of them elsewhere', () => {
+  it('keeps schemas as text and moves examples to the description', () => {
     const json = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"tools":[{"name":"a","input_schema":{"properties":{"10":1.0,"2":{}}},"strict":true,"input_examples":[{"b":1}]}]}`;
     expect(contentOf(protocol, json).tools).toEqual([
       {
@@ -234,7 +234,7 @@ describe('tools of Messages clients', () => {
     ]);
   });
 
-  it('that the vendor alone describes are described here', () => {
+  it('defines typed client tools', () => {
     const { tools } = read({
       tools: [
         bash,
@@ -250,7 +250,7 @@ describe('tools of Messages clients', () => {
     ]);
   });
 
-  it('that the vendor runs stand apart', () => {
+  it('separates hosted tools', () => {
     const { tools, hostedTools } = read({
       tools: [
         bash,
@@ -272,7 +272,7 @@ describe('tools of Messages clients', () => {
     [{ type: 'tool', name: 'bash' }, { mode: 'one', name: 'bash' }, undefined],
     [{ type: 'auto', disable_parallel_tool_use: true }, { mode: 'auto' }, false],
     [{ type: 'auto', disable_parallel_tool_use: false }, { mode: 'auto' }, undefined],
-  ])('are chosen: %j (cases 56 and 57)', (choice, toolChoice, parallelTools) => {
+  ])('parses the choice %j (cases 56 and 57)', (choice, toolChoice, parallelTools) => {
     expect(read({ tools: [bash], tool_choice: choice })).toMatchObject({ toolChoice, parallelTools });
   });
 });

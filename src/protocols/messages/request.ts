@@ -3,7 +3,7 @@ import {
   type CallContent,
   ConversationBuilder,
   malformed,
-  notTranslatable,
+  unsupported,
   type OutputFormat,
   type ParseContext,
   type RawJson,
@@ -25,13 +25,13 @@ export const RAW_MEMBERS: ReadonlySet<string> = new Set(['input_schema', 'input'
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
 /** Prefix of Claude Code's billing note before the instructions, which differs per call or session. */
-const VENDORS_NOTE = 'x-anthropic-billing-header:';
+const BILLING_NOTE = 'x-anthropic-billing-header:';
 
-/** Parses a request. @throws AppError invalid_request naming the member */
+/** @throws AppError invalid_request naming the member */
 export function parseMessagesRequest(request: TreeObject, context: ParseContext): CallContent {
   const fields = new TreeReader(request);
-  refuseWhatIsTheVendors(fields);
-  refuseSampling(fields, context);
+  rejectVendorMembers(fields);
+  rejectSampling(fields, context);
   warnOfSpeed(fields, context);
   const { lead, turns } = readConversation(fields, context);
   return {
@@ -54,12 +54,12 @@ export function parseMessagesRequest(request: TreeObject, context: ParseContext)
 function readConversation(fields: TreeReader, context: ParseContext): ConversationBuilder {
   const conversation = new ConversationBuilder();
   // The billing note is not for models, and would prevent caching.
-  const isMeant = ({ text }: TextPart): boolean => !text.startsWith(VENDORS_NOTE);
-  instruct(conversation, readTexts(fields, 'system').filter(isMeant));
+  const isInstruction = ({ text }: TextPart): boolean => !text.startsWith(BILLING_NOTE);
+  instruct(conversation, readTexts(fields, 'system').filter(isInstruction));
   for (const message of fields.children('messages')) {
     const role = message.word('role');
     if (role === 'system') instruct(conversation, readTexts(message, 'content'));
-    else if (role === 'user' || role === 'assistant') conversation.say(role, readContent(message, context));
+    else if (role === 'user' || role === 'assistant') conversation.addTurn(role, readContent(message, context));
     else throw malformed(message.pathOf('role'), 'must be user, assistant or system');
   }
   if (!conversation.turns.some(({ role }) => role === 'user')) {
@@ -69,32 +69,32 @@ function readConversation(fields: TreeReader, context: ParseContext): Conversati
 }
 
 function instruct(conversation: ConversationBuilder, texts: readonly TextPart[]): void {
-  for (const { text, cache } of texts) conversation.instruct(text, cache);
+  for (const { text, cache } of texts) conversation.addInstruction(text, cache);
 }
 
-/** @throws AppError for what only the vendor supports */
-function refuseWhatIsTheVendors(fields: TreeReader): void {
+/** @throws AppError for members that only the vendor supports */
+function rejectVendorMembers(fields: TreeReader): void {
   if (fields.has('thread')) throw new UnsupportedThread();
-  if (fields.value('max_tokens') === 0) throw notTranslatable('max_tokens', 'must be 1 or more for this model');
-  if (fields.has('inference_geo')) throw notTranslatable('inference_geo', 'is not supported by this model');
-  if (fields.children('mcp_servers').length > 0) throw notTranslatable('mcp_servers', 'cannot be used with this model');
+  if (fields.value('max_tokens') === 0) throw unsupported('max_tokens', 'must be 1 or more for this model');
+  if (fields.has('inference_geo')) throw unsupported('inference_geo', 'is not supported by this model');
+  if (fields.children('mcp_servers').length > 0) throw unsupported('mcp_servers', 'cannot be used with this model');
   const container = fields.value('container');
   if (typeof container === 'object' && container !== null && 'skills' in container) {
-    throw notTranslatable('container.skills', 'cannot be used with this model');
+    throw unsupported('container.skills', 'cannot be used with this model');
   }
 }
 
 /** @throws AppError naming the member, for versions without it */
-function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
+function rejectSampling(fields: TreeReader, { call }: ParseContext): void {
   if (knowsSampling(versionHeaderOf(call.request))) return;
   const name = SAMPLING.find((member) => fields.has(member));
   if (name !== undefined)
-    throw notTranslatable(name, `is not permitted with an ${VERSION_HEADERS[0]} of ${WITHOUT_SAMPLING} or later`);
+    throw unsupported(name, `is not permitted with an ${VERSION_HEADERS[0]} of ${WITHOUT_SAMPLING} or later`);
 }
 
-function warnOfSpeed(fields: TreeReader, { losses }: ParseContext): void {
+function warnOfSpeed(fields: TreeReader, { warnings }: ParseContext): void {
   const speed = fields.string('speed');
-  if (speed !== undefined && speed !== 'standard') losses.warn('unsupported_parameter', 'speed');
+  if (speed !== undefined && speed !== 'standard') warnings.warn('unsupported_parameter', 'speed');
 }
 
 const readSampling = (fields: TreeReader): Sampling => ({
@@ -119,13 +119,13 @@ function readFormat(fields: TreeReader): OutputFormat {
   const format = fields.child('output_config')?.child('format') ?? fields.child('output_format');
   if (format === undefined) return { kind: 'text' };
   const type = format.word('type');
-  if (type !== 'json_schema') throw notTranslatable(format.pathOf('type'), `"${type}" is not known`);
+  if (type !== 'json_schema') throw unsupported(format.pathOf('type'), `"${type}" is not known`);
   const schema = format.raw('schema');
   if (schema === undefined) throw malformed(format.pathOf('schema'), 'must be an object');
   return { kind: 'schema', schema, strict: isStrict(schema) };
 }
 
-/** Whether a schema is as complete as strict mode requires: nothing optional, no additional properties. */
+/** As complete as strict mode requires: nothing optional, no additional properties. */
 function isStrict({ value }: RawJson): boolean {
   return isClosed(value, true);
 }

@@ -13,7 +13,7 @@ import {
 import { TOOL_NAMES } from './build-tools.js';
 import { MessagesUsage } from './usage.js';
 
-/** A block in progress, with what is emitted only on completion. */
+/** A block in progress. */
 interface Block {
   /** Its text, if it comes as a whole. */
   whole: string;
@@ -34,10 +34,8 @@ const STOPS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
 ]);
 
 const REFUSAL = 'refusal';
-/** The default tier. */
 const DEFAULT_TIER = 'standard';
 
-/** Reads blocks of a response, whole or in pieces. */
 export class MessagesResponseReader {
   readonly #parts: PartSequencer;
   readonly #blocks = new Map<string, Block>();
@@ -62,7 +60,7 @@ export class MessagesResponseReader {
     return [{ type: 'call-start' }];
   }
 
-  /** Starts a block. Blocks of hosted tools and citations of them are ignored. */
+  /** Ignores blocks of hosted tools and their citations. */
   open(key: string, block: JsonObject): CallEvent[] {
     // A reused index: the previous block would never end.
     return [...this.close(key), ...this.#begin(key, block)];
@@ -70,8 +68,8 @@ export class MessagesResponseReader {
 
   #begin(key: string, block: JsonObject): CallEvent[] {
     const { type, citations } = block;
-    const kept: Block = { whole: '', wrapped: undefined, signature: '', redacted: undefined };
-    this.#blocks.set(key, kept);
+    const state: Block = { whole: '', wrapped: undefined, signature: '', redacted: undefined };
+    this.#blocks.set(key, state);
     switch (type) {
       case 'text': {
         const events = [...this.#parts.start(key, { kind: 'text' }), ...this.#parts.append(key, textIn(block, 'text'))];
@@ -79,16 +77,16 @@ export class MessagesResponseReader {
         return events;
       }
       case 'thinking':
-        kept.signature = textIn(block, 'signature');
+        state.signature = textIn(block, 'signature');
         return [
           ...this.#parts.start(key, { kind: 'reasoning' }),
           ...this.#parts.append(key, textIn(block, 'thinking')),
         ];
       case 'redacted_thinking':
-        kept.redacted = textIn(block, 'data');
+        state.redacted = textIn(block, 'data');
         return this.#parts.start(key, { kind: 'reasoning' });
       case 'tool_use':
-        return this.#openCall(key, block, kept);
+        return this.#openCall(key, block, state);
       default:
         return [];
     }
@@ -135,7 +133,7 @@ export class MessagesResponseReader {
     return [...rest, ...this.#parts.finish(key)];
   }
 
-  /** Usage of an event or response. @param isEnd before the end, output is a placeholder */
+  /** @param isEnd before the end, output is a placeholder */
   report({ usage }: JsonObject, isEnd: boolean): CallEvent[] {
     const reported = isJsonObject(usage) ? usage : undefined;
     const merged = this.#usage.merge(reported);
@@ -146,12 +144,11 @@ export class MessagesResponseReader {
     return [{ type: 'usage-update', usage: known, ...(!this.#isReported && { isProvisional: true }) }];
   }
 
-  /** The stop reason; the last one counts. */
+  /** The last stop reason counts. */
   stop(end: JsonObject): void {
     if (typeof end['stop_reason'] === 'string') this.#end = end;
   }
 
-  /** End of the response. */
   finish(): CallEvent[] {
     const open = [...this.#blocks.keys()].flatMap((key) => this.close(key));
     const details = this.#end['stop_details'];
@@ -160,14 +157,14 @@ export class MessagesResponseReader {
     return [...open, ...(isRefusal ? this.#refuse(explanation) : []), this.#stopEvent(isRefusal), { type: 'call-end' }];
   }
 
-  #openCall(key: string, block: JsonObject, kept: Block): CallEvent[] {
+  #openCall(key: string, block: JsonObject, state: Block): CallEvent[] {
     const wireName = textIn(block, 'name');
-    // Could not be answered.
+    // It could not be executed.
     if (wireName === '') return [];
     const { name, namespace, freeform } = this.#names.toolOf(wireName);
     const { input } = block;
-    kept.whole = inputText(input);
-    if (freeform !== undefined) kept.wrapped = '';
+    state.whole = inputText(input);
+    if (freeform !== undefined) state.wrapped = '';
     return this.#parts.start(key, {
       kind: 'tool-call',
       id: textIn(block, 'id'),
@@ -193,18 +190,18 @@ export class MessagesResponseReader {
   }
 
   #stopEvent(isRefusal: boolean): CallEvent {
-    const said = STOPS.get(this.#end['stop_reason']) ?? 'end';
+    const reason = STOPS.get(this.#end['stop_reason']) ?? 'end';
     const sequence = textIn(this.#end, 'stop_sequence');
     if (isRefusal) return { type: 'call-stop', reason: 'refusal' };
-    if (said === 'stop_sequence') return { type: 'call-stop', reason: said, sequence };
+    if (reason === 'stop_sequence') return { type: 'call-stop', reason, sequence };
     // Clients continue if and only if there are tool calls.
     const called = this.#parts.callCount > 0;
-    if (said === 'end' || said === 'tool_calls') return { type: 'call-stop', reason: called ? 'tool_calls' : 'end' };
-    return { type: 'call-stop', reason: said };
+    if (reason === 'end' || reason === 'tool_calls')
+      return { type: 'call-stop', reason: called ? 'tool_calls' : 'end' };
+    return { type: 'call-stop', reason };
   }
 }
 
-/** Empty if absent or null. */
 function textIn(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';

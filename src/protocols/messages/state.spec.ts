@@ -1,6 +1,6 @@
 import { aCall } from '../../../test/support/calls.js';
-import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
 import type { JsonObject } from '../../platform/shared/index.js';
+import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
 import { MessagesProtocol } from './protocol.js';
 import { MessagesVerbatim } from './verbatim.js';
 
@@ -32,8 +32,8 @@ const result = (kind: string, fileId: unknown): JsonObject => ({
   content: { type: `${kind}_result`, content: [{ type: `${kind}_output`, file_id: fileId }] },
 });
 
-describe('state that a Messages response names', () => {
-  it('is its container, until when the upstream says, and files that code wrote', () => {
+describe('state created by Messages responses', () => {
+  it('includes containers with their expiry, and files written by code', () => {
     const content = [
       result('code_execution', 'file_1'),
       result('bash_code_execution', 'file_2'),
@@ -53,12 +53,12 @@ describe('state that a Messages response names', () => {
     expect(ofStream(CODE, events)).toEqual(states);
   });
 
-  it('is the container of the last delta as well', () => {
+  it('includes the container of the last delta', () => {
     const events = [{ type: 'message_delta', delta: { container: CONTAINER, stop_reason: 'end_turn' }, usage: {} }];
     expect(ofStream(CODE, events)).toMatchObject([{ kind: 'container', id: 'container_1' }]);
   });
 
-  it('is its own id where the request has a thread', () => {
+  it('includes the message if the request has a thread', () => {
     const thread = { thread: { type: 'create' } };
     expect(ofWhole(thread, { id: 'msg_1', content: [] })).toEqual([{ kind: 'thread', id: 'msg_1' }]);
     expect(ofStream(thread, [{ type: 'message_start', message: { id: 'msg_1' } }])).toEqual([
@@ -66,7 +66,7 @@ describe('state that a Messages response names', () => {
     ]);
   });
 
-  it('is not looked for where the request can have none created', () => {
+  it('is not read if the request cannot create any', () => {
     const response = { id: 'msg_1', container: CONTAINER, content: [result('code_execution', 'file_1')] };
     expect(ofWhole({}, response)).toEqual([]);
     expect(ofStream({}, [{ type: 'message_start', message: response }])).toEqual([]);
@@ -78,18 +78,18 @@ describe('state that a Messages response names', () => {
     ['what is no id', { container: { id: 7 }, content: [result('code_execution', null), null, 'x'] }],
     ['ids of no usual length', { container: { id: 'c'.repeat(513) }, content: [result('code_execution', '')] }],
     ['errors of tools', { content: [{ ...result('code_execution', 'file_1'), content: { error_code: 'x' } }] }],
-  ])('is not %s', (_, response) => {
+  ])('excludes %s', (_, response) => {
     expect(ofWhole(CODE, { id: 'msg_1', ...response })).toEqual([]);
   });
 
-  it('has no end when the time cannot be parsed', () => {
+  it('has no expiry if the time is invalid', () => {
     for (const ends of ['soon', null, 7, '+275760-01-01T00:00:00Z'])
       expect(ofWhole(CODE, { container: { id: 'container_1', expires_at: ends } })).toEqual([
         { kind: 'container', id: 'container_1' },
       ]);
   });
 
-  it('is not named by arguments of tools, nor by their examples', () => {
+  it('excludes tool arguments and examples', () => {
     const input = { file_id: 'a name of the client', deeper: [{ file_id: 'another' }] };
     const tool = { name: 'open', input_schema: { default: { file_id: 'x' } }, input_examples: [{ file_id: 'y' }] };
     const turn = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'open', input }] };
@@ -101,7 +101,7 @@ describe('state that a Messages response names', () => {
     ]);
   });
 
-  it('makes the prompt of a thread one of unknown length', () => {
+  it('makes the prompt of a thread one of unknown size', () => {
     const thread = { type: 'continue', previous_message_id: 'msg_1' };
     expect(callOf({ thread }).head).toMatchObject({
       outside: { previousResponseId: undefined },

@@ -13,13 +13,13 @@ const send = (json: string, options: CallOptions = {}, overrides: Partial<Upstre
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
   Buffer.concat(send(json, {}, overrides).body.pieces()).toString();
 
-describe('requests to Messages upstreams', () => {
-  it('leaves signatures, redacted thoughts, server tools and the unknown as they are (cases 1 and 4)', () => {
+describe('verbatim Messages requests', () => {
+  it('leave signatures, redacted reasoning, server tools and unknown members unchanged (cases 1 and 4)', () => {
     const json = String.raw`{"model":"m","max_tokens":9,"thread":{"type":"create"},"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"EqQB+/="},{"type":"redacted_thinking","data":"x\u003d"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"10":1.0,"2":1e2}}]},{"role":"system","content":"x"}]}`;
     expect(rewritten(json)).toBe(json);
   });
 
-  it('changes the model and nothing else (cases 2 and 5)', () => {
+  it('only replace the model (cases 2 and 5)', () => {
     const json = '{ "messages":[{"n":9007199254740993}], "model" : "alias" ,"max_tokens":1}';
     expect(rewritten(json)).toBe(json.replace('"alias"', '"m"'));
   });
@@ -29,7 +29,7 @@ describe('requests to Messages upstreams', () => {
     [{ 'vendor-version': '2026-10-21' }, '2026-10-21'],
     [{ 'vendor-version': '2026-10-21', 'anthropic-version': '2023-06-01' }, '2023-06-01'],
     [{}, '2023-06-01'],
-  ])('names the version of %j (case 4)', (headers, version) => {
+  ])('send the version of %j (case 4)', (headers, version) => {
     expect(send(MIN, { headers }).headers).toEqual({
       'content-type': 'application/json',
       accept: 'application/json',
@@ -37,7 +37,7 @@ describe('requests to Messages upstreams', () => {
     });
   });
 
-  it('sends beta features on, and nothing else of the client (case 4)', () => {
+  it('forward beta features and no other client headers (case 4)', () => {
     const headers = { 'anthropic-beta': 'a-2026,b-2026', 'x-api-key': 'sk-client', 'x-app': 'cli' };
     const sent = send(MIN.replace('}', ',"stream":true}'), { headers, query: 'beta=true&key=sk-client' });
     expect(sent).toMatchObject({ path: '/messages', query: 'beta=true' });
@@ -50,12 +50,12 @@ describe('requests to Messages upstreams', () => {
     expect(send(MIN, { query: 'beta=false' }).query).toBe('');
   });
 
-  it('lowers the output limit to what can be paid, and never raises it', () => {
+  it('lower the output limit to what is affordable, and never raise it', () => {
     expect(rewritten(MIN, { outputLimit: 20 })).toBe('{"model":"m","max_tokens":20,"messages":[]}');
     expect(rewritten(MIN, { outputLimit: 200 })).toBe(MIN);
   });
 
-  it('refuses a call whose thinking would use up what can be paid', () => {
+  it('reject a call whose reasoning exceeds the affordable limit', () => {
     const json = '{"model":"m","max_tokens":9000,"messages":[],"thinking":{"type":"enabled","budget_tokens":2000}}';
     expect(() => rewritten(json, { outputLimit: 2000 })).toThrow(/^insufficient quota/);
     expect(rewritten(json, { outputLimit: 2001 })).toContain('"max_tokens":2001');
@@ -63,10 +63,10 @@ describe('requests to Messages upstreams', () => {
   });
 });
 
-describe('whole answers of Messages upstreams', () => {
+describe('unstreamed Messages metering', () => {
   const signals = (json: string): unknown => upstream.verbatim.meterResponse(aCall(protocol, MIN), Buffer.from(json));
 
-  it('are read for usage', () => {
+  it('reads usage', () => {
     const json =
       '{"id":"msg_1","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"cache_read_input_tokens":100,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":5,"output_tokens_details":{"thinking_tokens":3}}}';
     expect(signals(json)).toEqual([
@@ -77,13 +77,13 @@ describe('whole answers of Messages upstreams', () => {
     ]);
   });
 
-  it('are counted when they report nothing', () => {
+  it('estimates unreported output', () => {
     expect(signals('{"content":[{"type":"text","text":"twelve bytes"}],"stop_reason":null}')).toEqual([
       { type: 'output', text: 'twelve bytes', units: expect.closeTo(3, 0) as number },
     ]);
   });
 
-  it('are errors when they say so (case 22)', () => {
+  it('throws on errors (case 22)', () => {
     expect(() => signals('{"type":"error","error":{"type":"overloaded_error","message":"Busy"}}')).toThrow(
       'overloaded',
     );

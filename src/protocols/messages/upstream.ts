@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { AppError } from '../../platform/shared/index.js';
 import {
-  type BuildContext,
   type CallContent,
-  type CallResult,
   classifyUpstream,
   idOf,
   modelListing,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
-  type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../contract/index.js';
@@ -27,7 +23,7 @@ import { MessagesVerbatim } from './verbatim.js';
 export class MessagesUpstream implements UpstreamAdapter {
   readonly id = MESSAGES;
   readonly provider = 'anthropic';
-  readonly usualAuth = 'x-api-key';
+  readonly defaultAuth = 'x-api-key';
   readonly verbatim = new MessagesVerbatim();
   readonly modelListing = modelListing({
     query: 'limit=1000',
@@ -35,25 +31,16 @@ export class MessagesUpstream implements UpstreamAdapter {
     list: 'data',
     nameOf: idOf,
   });
-
-  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
-    return buildMessagesRequest(context, target);
-  }
-
-  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-    return decodeMessagesResponse(body, content, target);
-  }
+  readonly buildRequest = buildMessagesRequest;
+  readonly decodeResponse = decodeMessagesResponse;
+  readonly classifyError = classifyUpstream;
 
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
     return new MessagesDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
+  probeRequest(model: string): UpstreamRequest {
     const body = { model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] };
-    return smallestRequest('/messages', body, { 'anthropic-version': DEFAULT_VERSION });
-  }
-
-  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-    return classifyUpstream(status, headers, body);
+    return jsonProbe('/messages', body, { 'anthropic-version': DEFAULT_VERSION });
   }
 }

@@ -34,7 +34,7 @@ export class MessagesUsage {
   #beside: Pick<TokenUsage, 'serviceTier' | 'toolUses' | 'speed' | 'geo'> = {};
   #iterations: readonly JsonObject[] = [];
 
-  /** Merges a `usage` object. Returns the current usage, or undefined if the object is empty. */
+  /** Undefined if the report is empty. */
   merge(usage: JsonObject | undefined): TokenUsage | undefined {
     if (usage === undefined || Object.keys(usage).length === 0) return undefined;
     this.#prompt = this.#mergePrompt(usage);
@@ -114,21 +114,21 @@ function iterationsIn({ iterations }: JsonObject): readonly JsonObject[] | undef
 }
 
 /** Iterations of the response itself, included in the totals. */
-const OF_ANSWER: ReadonlySet<unknown> = new Set(['message', 'fallback_message']);
+const TURNS: ReadonlySet<unknown> = new Set(['message', 'fallback_message']);
 /** Iterations never included in the totals. */
-const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
+const ADDITIONAL: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 /**
- * Adds iterations to the usage. Totals cover the response; compaction and advisors are additional; turns of a declined
- * model and tool loops are included or not, depending on the upstream. So turns of the serving model are summed again,
- * and those of other models become passes.
+ * Adds iterations. Totals cover the response; compaction and advisors are additional; turns of a declined model and
+ * tool loops are included or not, depending on the upstream. So turns of the serving model are summed again, and those
+ * of other models become passes.
  */
 function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): TokenUsage {
-  const turns = iterations.filter(({ type }) => OF_ANSWER.has(type));
+  const turns = iterations.filter(({ type }) => TURNS.has(type));
   const summed = sumOf(turns);
   const isWhole = tokensOf(summed) >= tokensOf(totals);
   // Unknown kinds are included in the totals if and only if the turns alone do not add up to them.
-  const beside = iterations.filter(({ type }) => BESIDE.has(type) || (isWhole && !OF_ANSWER.has(type)));
+  const beside = iterations.filter(({ type }) => ADDITIONAL.has(type) || (isWhole && !TURNS.has(type)));
   const servedBy = servingModel(turns);
   const isOthers = (turn: JsonObject): boolean => servedBy !== undefined && modelIn(turn['model']) !== servedBy;
   const own = isWhole ? sumOf(turns.filter((turn) => !isOthers(turn))) : totals;
@@ -142,7 +142,7 @@ function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): 
   };
 }
 
-/** The model whose turns are the answer; undefined when only one took part, which is the one that was asked for. */
+/** The model of the response; undefined if only the requested one took part. */
 function servingModel(turns: readonly JsonObject[]): string | undefined {
   const fallback = turns.findLast(({ type }) => type === 'fallback_message');
   if (fallback !== undefined) return modelIn(fallback['model']);

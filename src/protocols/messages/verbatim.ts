@@ -25,19 +25,20 @@ import {
   type SseEvent,
   stateSignals,
   type StreamMeter,
-  truncated,
+  truncatedStream,
   unreadableEvent,
   type UpstreamRequest,
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
+  readData,
+  objectsIn,
 } from '../contract/index.js';
 import { unaffordableThinking } from './errors.js';
-import { THINKING_BUDGET, thinkingBudget } from './head.js';
-import { requestContext } from './request-context.js';
+import { requestContext, THINKING_BUDGET, thinkingBudget } from './head.js';
 import { MessagesUsage } from './usage.js';
 
-const ANSWER = jsonInterests('usage', 'error');
+const RESPONSE = jsonInterests('usage', 'error');
 
 /** Messages for its own clients. */
 export class MessagesVerbatim implements VerbatimLane {
@@ -54,7 +55,7 @@ export class MessagesVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const usage = new MessagesUsage().merge(readResponseFields(body, ANSWER).object('usage'));
+    const usage = new MessagesUsage().merge(readResponseFields(body, RESPONSE).object('usage'));
     const created = createdIn(head, body, (message) => stateOfMessage(head, message));
     return [...usageSignals(usage, body, TEXTS), ...created];
   }
@@ -79,7 +80,7 @@ const BLOCK_TEXTS = ['text', 'thinking', 'name'];
 
 const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta)|error');
 
-/** Meters the events of a response without changing them. */
+/** Meters events without changing them. */
 export class MessagesMeter implements StreamMeter {
   readonly #head: CallHead;
   readonly #usage = new MessagesUsage();
@@ -92,16 +93,12 @@ export class MessagesMeter implements StreamMeter {
     this.#head = head;
   }
 
-  get complete(): boolean {
-    return this.#over;
-  }
-
   get closed(): boolean {
     return this.#over;
   }
 
   end(): MeterReading {
-    if (!this.complete) throw truncated();
+    if (!this.#over) throw truncatedStream();
     return HIDDEN;
   }
 
@@ -116,9 +113,9 @@ export class MessagesMeter implements StreamMeter {
       case 'content_block_start':
         return { signals: this.#block(event), last: false };
       case 'message_start':
-        return { signals: this.#start(objectIn(read(event), 'message')), last: false };
+        return { signals: this.#start(objectIn(readData(event), 'message')), last: false };
       case 'message_delta':
-        return { signals: this.#endOf(read(event)), last: false };
+        return { signals: this.#endOf(readData(event)), last: false };
       case 'message_stop':
         this.#over = true;
         return { signals: [], last: true };
@@ -137,7 +134,7 @@ export class MessagesMeter implements StreamMeter {
 
   /** A starting text or reasoning block is usually empty; other blocks are content. */
   #block(event: SseEvent): CallSignal[] {
-    const block = objectIn(read(event), 'content_block');
+    const block = objectIn(readData(event), 'content_block');
     const written = BLOCK_TEXTS.map((name) => block[name]).find((text) => typeof text === 'string' && text !== '');
     const isText = block['type'] === 'text' || block['type'] === 'thinking';
     if (isText && written === undefined) return [];
@@ -171,12 +168,6 @@ export class MessagesMeter implements StreamMeter {
   }
 }
 
-function read(event: SseEvent): JsonObject {
-  const data = parseData(event);
-  if (data === undefined) throw unreadableEvent();
-  return data;
-}
-
 // State created by a response, from the types of @anthropic-ai/sdk 1.12.0: the container (`container`), files written
 // by code (`*_output` blocks, `container_upload`), and the message from which a thread continues.
 
@@ -190,7 +181,6 @@ const stateOfMessage = ({ fields }: Pick<CallHead, 'fields'>, message: JsonObjec
   ...objectsIn(message['content']).flatMap(stateOfBlock),
 ];
 
-/** @param holder a message, or the `delta` of a `message_delta` */
 function stateOfContainer({ container }: JsonObject): readonly CreatedState[] {
   return isJsonObject(container) ? createdState('container', container['id'], container['expires_at']) : [];
 }
@@ -202,5 +192,3 @@ function stateOfBlock({ type, content, file_id: fileId }: JsonObject): readonly 
     .filter((output) => OUTPUTS.has(output['type']))
     .flatMap((output) => createdState('file', output['file_id']));
 }
-
-const objectsIn = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

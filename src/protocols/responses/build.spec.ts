@@ -19,16 +19,16 @@ const call = aCall(new ResponsesProtocol(), { model: 'alias', input: 'Hi' });
 const build = (
   content: Partial<CallContent>,
   target: Partial<UpstreamTarget> = {},
-  losses?: TranslationWarnings,
-): Built => built(upstream, { call, content: aContent(content) }, target, losses);
+  warnings?: TranslationWarnings,
+): Built => built(upstream, { call, content: aContent(content) }, target, warnings);
 const inputOf = (turns: readonly Turn[], target: Partial<UpstreamTarget> = {}): unknown =>
   build({ turns }, target).body['input'];
 const ENCRYPTED = ['reasoning.encrypted_content'];
 const text = (words: string): TextPart => ({ kind: 'text', text: words });
 const hello: Turn = { role: 'user', parts: [text('Hello')] };
 
-describe('a request to a Responses upstream', () => {
-  it('keeps nothing there', () => {
+describe('Responses request building', () => {
+  it('stores nothing upstream', () => {
     const { body, headers } = build({ reasoning: { show: 'none' } }, { model: 'vendor-m', stream: false });
     expect(body).toEqual({
       model: 'vendor-m',
@@ -39,12 +39,12 @@ describe('a request to a Responses upstream', () => {
     expect(headers).toEqual({ 'content-type': 'application/json', accept: 'application/json' });
   });
 
-  it('streams when the channel is to', () => {
+  it('streams if the channel does', () => {
     const { body, headers } = build({}, { stream: true });
     expect([body['stream'], headers['accept']]).toEqual([true, 'text/event-stream']);
   });
 
-  it('has the lead as instructions, or in the input (case 74)', () => {
+  it('puts the lead into instructions or into the input (case 74)', () => {
     const lead = [
       { kind: 'text', text: 'A' },
       { kind: 'text', text: 'B' },
@@ -55,14 +55,14 @@ describe('a request to a Responses upstream', () => {
     expect(body['input']).toMatchObject([{ role: 'system' }, { role: 'system' }, { role: 'user' }]);
   });
 
-  it('has later instructions where they stand', () => {
+  it('keeps later instructions in place', () => {
     expect(inputOf([hello, { role: 'system', parts: [text('Now!')] }])).toMatchObject([
       { role: 'user' },
       { role: 'developer', content: [{ type: 'input_text', text: 'Now!' }] },
     ]);
   });
 
-  it('has an item for each call, result and thought, and messages between them (cases 54, 64 and 67)', () => {
+  it('writes items for calls, results and reasoning, with messages between (cases 54, 64 and 67)', () => {
     const odd = `call:${'9'.repeat(81)}`;
     const input = inputOf([
       hello,
@@ -114,7 +114,7 @@ describe('a request to a Responses upstream', () => {
     expect(JSON.stringify(input)).not.toContain('reasoning');
   });
 
-  it('has images in results, and every other part of a message (case 70)', () => {
+  it('sends images in results and all other parts of messages (case 70)', () => {
     const url = 'https://example.com/a.png';
     const parts: Part[] = [
       { kind: 'tool-result', id: 'c1', parts: [{ kind: 'image', source: { from: 'url', url } }], isError: false },
@@ -142,7 +142,7 @@ describe('a request to a Responses upstream', () => {
     ]);
   });
 
-  it('refuses what the upstream cannot take', () => {
+  it('rejects unsupported content', () => {
     const audio: Turn = { role: 'user', parts: [{ kind: 'audio', format: 'wav', base64: 'd2F2' }] };
     const image: Turn = {
       role: 'user',
@@ -152,7 +152,7 @@ describe('a request to a Responses upstream', () => {
     expect(refusalOf(() => inputOf([image], { flags: { imageUrl: false } })).details.param).toBe('image_url');
   });
 
-  it('has any number of parts in a message, and of messages', () => {
+  it('accepts any number of parts and messages', () => {
     const parts = Array.from({ length: 200_000 }, () => text('a'));
     const calls = Array.from({ length: 200_000 }, (_, index): Part => {
       return { kind: 'tool-call', id: `c${index}`, name: 'f', arguments: '{}' };
@@ -164,7 +164,7 @@ describe('a request to a Responses upstream', () => {
     expect([input[0]?.content.length, input.length]).toEqual([200_000, 200_001]);
   });
 
-  it('says that a tool gave nothing where it must', () => {
+  it('uses a placeholder for empty results if configured', () => {
     const turns: Turn[] = [
       hello,
       { role: 'assistant', parts: [{ kind: 'tool-call', id: 'c1', name: 'f', arguments: '{}' }] },
@@ -175,14 +175,14 @@ describe('a request to a Responses upstream', () => {
     );
   });
 
-  it('carries the begun answer of a prefill, and names it (case 76)', () => {
+  it('sends a prefilled response with a warning (case 76)', () => {
     const { body, warnings } = build({ turns: [hello, { role: 'assistant', parts: [text('{')] }] });
     expect(body['input']).toMatchObject([{}, { role: 'assistant' }]);
     expect(warnings).toBe('prefill:messages');
   });
 });
 
-describe('the tools of a request to a Responses upstream', () => {
+describe('Responses tools', () => {
   const schema = new RawJson('{"type":"object","properties":{"10":{},"2":{}}}');
   const tools: readonly Tool[] = [
     { name: 'f', schema, path: 'tools[0]' },
@@ -198,7 +198,7 @@ describe('the tools of a request to a Responses upstream', () => {
     { name: 'stop', namespace: 'agents', namespaceDescription: 'Agents.', schema, path: 'tools[3].tools[0]' },
   ];
 
-  it('are strict only when the client says so, and schemas are as they were (cases 59, 60 and 63)', () => {
+  it('are strict only if requested, with schemas as written (cases 59, 60 and 63)', () => {
     const { body, text: written } = build({ tools, parallelTools: false });
     expect(body['tools']).toEqual([
       { type: 'function', name: 'f', parameters: schema.value, strict: false },
@@ -228,7 +228,7 @@ describe('the tools of a request to a Responses upstream', () => {
     expect(body).toMatchObject({ tool_choice: 'auto', parallel_tool_calls: false });
   });
 
-  it('are not chosen among when there are none', () => {
+  it('have no choice without tools', () => {
     const { body } = build({ toolChoice: { mode: 'auto' }, parallelTools: false });
     expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['tools']));
     expect([body['tool_choice'], body['parallel_tool_calls']]).toEqual([undefined, undefined]);
@@ -252,18 +252,18 @@ describe('the tools of a request to a Responses upstream', () => {
       { mode: 'auto', allowed: ['f'] },
       { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
     ],
-  ] as const)('are chosen by %j (cases 56 and 58)', (toolChoice, expected) => {
+  ] as const)('map the choice %j (cases 56 and 58)', (toolChoice, expected) => {
     expect(build({ tools, toolChoice }).body['tool_choice']).toEqual(expected);
   });
 
-  it('are fewer where the upstream knows no allowed ones (case 58)', () => {
+  it('are filtered if allowed tools are not supported (case 58)', () => {
     const toolChoice = { mode: 'required', allowed: ['f'] } as const;
     const { body } = build({ tools, toolChoice }, { flags: { allowedTools: false } });
     expect([body['tool_choice'], body['tools']]).toMatchObject(['required', [{ name: 'f' }]]);
     expect(body['tools']).toHaveLength(1);
   });
 
-  it('that the vendor runs are searches of the web, and no others', () => {
+  it('run web search only, if hosted', () => {
     const hostedTools = [
       { type: 'web_search', path: 'tools[0]' },
       { type: 'code_execution', path: 'tools[1]' },
@@ -279,7 +279,7 @@ describe('the tools of a request to a Responses upstream', () => {
   });
 });
 
-describe('the settings of a request to a Responses upstream', () => {
+describe('Responses settings', () => {
   it.each([
     [undefined, undefined, undefined, undefined],
     [1, undefined, 16, 'clamped:max_tokens'],
@@ -289,14 +289,14 @@ describe('the settings of a request to a Responses upstream', () => {
     [500, 20, 20, undefined],
     [undefined, 3, 16, undefined],
   ])(
-    'limit %j with %j to be had is %j, for a model that writes 1000 at most (case 117)',
+    'limit %j with an affordable %j to %j, for a model with 1000 tokens (case 117)',
     (outputLimit, payable, expected, warnings) => {
       const request = build({ outputLimit }, { outputLimit: payable });
       expect([request.body['max_output_tokens'], request.warnings]).toEqual([expected, warnings]);
     },
   );
 
-  it('lose what this dialect has no word for, by name', () => {
+  it('drop unsupported parameters with warnings', () => {
     const sampling = {
       temperature: 0.5,
       topP: 0.9,
@@ -315,7 +315,7 @@ describe('the settings of a request to a Responses upstream', () => {
     expect(refusalOf(() => build({ sampling }, {}, new TranslationWarnings(true))).details.param).toBe('top_k');
   });
 
-  it('leave sampling to a model whose sampling is fixed', () => {
+  it('omit sampling for models with fixed sampling', () => {
     const { body, warnings } = build({ sampling: { temperature: 0.5, topP: 1 } }, { flags: { samplingFixed: true } });
     expect([body['temperature'], body['top_p'], warnings]).toEqual([
       undefined,
@@ -341,18 +341,18 @@ describe('the settings of a request to a Responses upstream', () => {
       { effort: 'minimal' },
       'substituted:reasoning_effort',
     ],
-  ] as const)('%j with %j asks a model that thinks for %j (case 84)', (reasoning, flags, expected, warning) => {
+  ] as const)('map %j with %j of a reasoning model to %j (case 84)', (reasoning, flags, expected, warning) => {
     const { body, warnings } = build({ reasoning }, { flags: { reasoning: true, ...flags } });
     expect([body['include'], body['reasoning'], warnings]).toEqual([ENCRYPTED, expected, warning]);
   });
 
-  it('let a model think whose efforts are known', () => {
+  it('treat a model with efforts as a reasoning model', () => {
     const { body } = build({ reasoning: { show: 'none', effort: 'low' } }, { flags: { efforts: ['low'] } });
     expect([body['include'], body['reasoning']]).toEqual([ENCRYPTED, { effort: 'low' }]);
   });
 
   it.each([{}, { reasoning: false }, { reasoning: true, thinkingMode: 'none' }])(
-    'do not ask a model to think that does not, as %j says',
+    'omit reasoning for other models: %j',
     (flags) => {
       const { body, warnings } = build({ reasoning: { show: 'text', effort: 'low' } }, { flags });
       expect([body['reasoning'], body['include'], warnings]).toEqual([
@@ -380,11 +380,11 @@ describe('the settings of a request to a Responses upstream', () => {
       undefined,
       { format: { type: 'json_schema', name: 'n', description: 'D.', schema: { b: 1, a: 2 }, strict: true } },
     ],
-  ] as const)('have the format %j (case 118)', (format, verbosity, expected) => {
+  ] as const)('map the format %j (case 118)', (format, verbosity, expected) => {
     expect(build({ format, verbosity }).body['text']).toEqual(expected);
   });
 
-  it('tell end users apart without saying more than the vendor takes', () => {
+  it("hash end users that exceed the vendor's limits", () => {
     expect(build({ endUser: 'somebody' }).body['safety_identifier']).toBe('somebody');
     expect(build({ endUser: '{"device":"a b"}' }).body['safety_identifier']).toMatch(/^[0-9a-f]{64}$/);
     expect(build({ cacheKey: 'k', serviceTier: 'flex' }).body).toMatchObject({

@@ -9,7 +9,7 @@ import {
   pairResults,
   plainUser,
   requestedEffort,
-  runTools,
+  supportedHostedTools,
   SplicedBody,
   type Tool,
   ToolNames,
@@ -24,12 +24,12 @@ import { responsesFlags, type ResponsesFlags } from './flags.js';
 import { MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ItemContext, itemsOfTurn, NAME_RULE } from './items.js';
 
-/** Builds a request from another protocol. Nothing is stored upstream: reasoning is returned encrypted. */
+/** Nothing is stored upstream: reasoning is returned encrypted. */
 export function buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
-  const { content, losses } = context;
+  const { content, warnings } = context;
   const flags = responsesFlags(target);
   const names = new ToolNames(content.tools, NAME_RULE);
-  addWarnings(content, losses);
+  addWarnings(content, warnings);
   const body: TreeObject = {
     model: target.model,
     ...buildConversation(context, { family: target.family, flags, names }),
@@ -52,23 +52,24 @@ export function buildRequest(context: BuildContext, target: UpstreamTarget): Ups
   };
 }
 
-/** Parameters this protocol lacks. Stop sequences are enforced in the response. */
-function addWarnings({ sampling }: CallContent, losses: TranslationWarnings): void {
-  const lost = {
+/** Stop sequences are enforced in the response. */
+function addWarnings({ sampling }: CallContent, warnings: TranslationWarnings): void {
+  const unsupportedValues = {
     top_k: sampling.topK,
     logit_bias: sampling.logitBias,
     logprobs: sampling.topLogprobs,
     presence_penalty: sampling.presencePenalty === 0 ? undefined : sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty === 0 ? undefined : sampling.frequencyPenalty,
   };
-  for (const [path, value] of Object.entries(lost)) if (value !== undefined) losses.warn('unsupported_parameter', path);
+  for (const [path, value] of Object.entries(unsupportedValues))
+    if (value !== undefined) warnings.warn('unsupported_parameter', path);
 }
 
-function buildConversation({ content, losses }: BuildContext, context: ItemContext): TreeObject {
+function buildConversation({ content, warnings }: BuildContext, context: ItemContext): TreeObject {
   const { leadInInput } = context.flags;
   const lead: readonly Turn[] = content.lead.map((part) => ({ role: 'system', parts: [part] }));
-  const turns = pairResults(content.turns, losses);
-  if (turns.at(-1)?.role === 'assistant') losses.warn('prefill', 'messages');
+  const turns = pairResults(content.turns, warnings);
+  if (turns.at(-1)?.role === 'assistant') warnings.warn('prefill', 'messages');
   return {
     instructions: leadInInput || lead.length === 0 ? undefined : content.lead.map(({ text }) => text).join('\n\n'),
     input: [...(leadInInput ? lead : []), ...turns].flatMap((turn) => [...itemsOfTurn(turn, context)]),
@@ -76,32 +77,32 @@ function buildConversation({ content, losses }: BuildContext, context: ItemConte
 }
 
 /** The lowest of all limits; the vendor's minimum applies unless a lower one was set on purpose. */
-function limitOf({ content, losses }: BuildContext, target: UpstreamTarget): number | undefined {
+function limitOf({ content, warnings }: BuildContext, target: UpstreamTarget): number | undefined {
   const { outputLimit: wanted = Infinity } = content;
   const limit = Math.min(wanted, target.outputLimit ?? Infinity);
   if (limit === Infinity) return undefined;
   const isKnown = wanted === Infinity || (wanted >= MIN_OUTPUT_TOKENS && wanted <= target.maxOutputTokens);
-  if (!isKnown) losses.warn('clamped', 'max_tokens');
+  if (!isKnown) warnings.warn('clamped', 'max_tokens');
   return Math.max(MIN_OUTPUT_TOKENS, Math.min(limit, target.maxOutputTokens));
 }
 
-function buildSampling({ content: { sampling }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
+function buildSampling({ content: { sampling }, warnings }: BuildContext, flags: ResponsesFlags): TreeObject {
   const { temperature, topP } = sampling;
   if (flags.takesSampling) return { temperature, top_p: topP };
-  if ((temperature ?? 1) !== 1) losses.warn('unsupported_parameter', 'temperature');
-  if ((topP ?? 1) !== 1) losses.warn('unsupported_parameter', 'top_p');
+  if ((temperature ?? 1) !== 1) warnings.warn('unsupported_parameter', 'temperature');
+  if ((topP ?? 1) !== 1) warnings.warn('unsupported_parameter', 'top_p');
   return {};
 }
 
-function buildReasoning({ content: { reasoning }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
-  const wished = requestedEffort(reasoning);
+function buildReasoning({ content: { reasoning }, warnings }: BuildContext, flags: ResponsesFlags): TreeObject {
+  const requested = requestedEffort(reasoning);
   if (!flags.reasons) {
-    if (wished !== undefined && wished !== 'none') losses.warn('unsupported_parameter', 'reasoning_effort');
+    if (requested !== undefined && requested !== 'none') warnings.warn('unsupported_parameter', 'reasoning_effort');
     return {};
   }
-  const effort = wished === undefined ? undefined : nearestEffort(wished, flags.efforts);
-  if (effort !== wished)
-    losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
+  const effort = requested === undefined ? undefined : nearestEffort(requested, flags.efforts);
+  if (effort !== requested)
+    warnings.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   const summary = reasoning.show === 'text' && flags.summarizes && effort !== 'none' ? 'auto' : undefined;
   return {
     include: ['reasoning.encrypted_content'],
@@ -131,9 +132,8 @@ function formatOf(format: OutputFormat): TreeObject {
 
 const WEB_SEARCH = 'web_search';
 
-/** Members about tools; none without tools. */
-function buildTools({ content, losses }: BuildContext, flags: ResponsesFlags, names: ToolNames): TreeObject {
-  const hosted = runTools(content, ({ type }) => type === WEB_SEARCH && flags.searchesWeb, losses);
+function buildTools({ content, warnings }: BuildContext, flags: ResponsesFlags, names: ToolNames): TreeObject {
+  const hosted = supportedHostedTools(content, ({ type }) => type === WEB_SEARCH && flags.searchesWeb, warnings);
   const isFiltered = !flags.takesAllowedTools;
   const offered = isFiltered ? allowedTools(content) : content.tools;
   const tools = [...offeredTools(offered, names), ...hosted.map(({ type }) => ({ type }))];

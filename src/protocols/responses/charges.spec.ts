@@ -1,5 +1,5 @@
-import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
+import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 import { ResponsesUpstream } from './upstream.js';
 import { writeUsage } from './usage.js';
@@ -36,20 +36,20 @@ function streamedUsage(items: readonly object[], response: object, call = aCall(
     : undefined;
 }
 
-describe('what a Responses request does not show', () => {
-  it('is nothing when all of the prompt stands in it', () => {
+describe('outside content of Responses requests', () => {
+  it('is absent when the prompt is complete', () => {
     expect(
       outsideOf({ input: [{ role: 'user', content: [{ type: 'input_text', text: 'file_id' }] }] }),
     ).toBeUndefined();
     expect(outsideOf({ previous_response_id: null, conversation: null })).toBeUndefined();
     const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' };
     expect(outsideOf({ input: [{ role: 'user', content: [file] }] })).toBeUndefined();
-    // A parameter of that name is none: its value is a schema.
+    // A schema property with that name is not a reference.
     const parameters = { type: 'object', properties: { file_id: { type: 'string' } } };
     expect(outsideOf({ tools: [{ type: 'function', name: 'f', parameters }] })).toBeUndefined();
   });
 
-  it('is the response that it continues, by its id', () => {
+  it('is the continued response, by ID', () => {
     expect(outsideOf({ previous_response_id: 'resp_7' })).toEqual({ previousResponseId: 'resp_7' });
   });
 
@@ -61,7 +61,7 @@ describe('what a Responses request does not show', () => {
     ['an item by a reference in escapes', { input: [{ type: 'ESCAPED', id: 'msg_1' }] }],
     ['a file by id', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }] }],
     ['a file by address', { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://x' }] }] }],
-  ])('is %s, of unknown size, also behind a response that is known', (_, body) => {
+  ])('is %s, of unknown size, also with a continued response', (_, body) => {
     const read = (more: object): CallHead['outside'] => {
       const text = JSON.stringify({ model: 'm', input: '', ...body, ...more });
       const bytes = Buffer.from(text.replace('ESCAPED', '\\u0069tem_reference'));
@@ -80,21 +80,21 @@ describe('what a Responses request does not show', () => {
     }
   });
 
-  it('counts an image by address as an image, not as content of unknown size', () => {
+  it('counts an image URL as an image', () => {
     const content = [{ type: 'input_image', image_url: 'https://example.com/a.png' }];
     const head = headOf({ input: [{ role: 'user', content }] });
     expect([head.size.images, head.outside]).toEqual([1, undefined]);
   });
 
-  it('asks for a service tier in its own words', () => {
+  it('reads the service tier', () => {
     expect(headOf({ service_tier: 'flex' }).serviceTier).toBe('flex');
     expect(headOf({ service_tier: null }).serviceTier).toBeUndefined();
     expect(() => headOf({ service_tier: 5 })).toThrow(AppError);
   });
 });
 
-describe('what a Responses answer is charged by beside text', () => {
-  it('reports images and sounds as parts of the totals', () => {
+describe('charged items of Responses responses', () => {
+  it('report images and audio as parts of the totals', () => {
     const usage = {
       input_tokens: 900,
       input_tokens_details: { cached_tokens: 100, image_tokens: 200, audio_tokens: 50 },
@@ -112,14 +112,14 @@ describe('what a Responses answer is charged by beside text', () => {
     });
   });
 
-  it('tells its tier and its id', () => {
+  it('report tier and ID', () => {
     expect(wholeUsage({ id: 'resp_1', service_tier: 'priority' })).toMatchObject({
       serviceTier: 'priority',
-      answerId: 'resp_1',
+      responseId: 'resp_1',
     });
     expect(streamedUsage([], { id: 'resp_1', service_tier: 'flex' })).toMatchObject({
       serviceTier: 'flex',
-      answerId: 'resp_1',
+      responseId: 'resp_1',
     });
   });
 
@@ -135,23 +135,23 @@ describe('what a Responses answer is charged by beside text', () => {
   ];
   const uses = { web_search: 2, file_search: 1, code_interpreter: 1, image_generation: 1 };
 
-  it('counts the tools that the upstream ran, and none that the client runs', () => {
+  it('count hosted tools, but not client tools', () => {
     expect(wholeUsage({ output: items })?.toolUses).toEqual(uses);
     expect(wholeUsage({ output: items.slice(5) })?.toolUses).toBeUndefined();
   });
 
-  it('counts them once in a stream, whether or not its end repeats them', () => {
+  it('count tools once in a stream, whether or not its end repeats them', () => {
     expect(streamedUsage(items, { output: items })?.toolUses).toEqual(uses);
     expect(streamedUsage(items, { output: [] })?.toolUses).toEqual(uses);
     expect(streamedUsage([], { output: items })?.toolUses).toEqual(uses);
   });
 
-  it('is not confused by what the client had sent, when the answer repeats it', () => {
+  it('are not confused by repeated client data', () => {
     expect(wholeUsage({ instructions: items, output: [] })?.toolUses).toBeUndefined();
   });
 });
 
-describe('what a Responses answer reports of hosted tools', () => {
+describe('reported hosted tools', () => {
   const SEARCHES = [{ type: 'web_search_call' }, { type: 'web_search_call' }, { type: 'file_search_call' }];
   const IMAGES = {
     input_tokens: 1_000,
@@ -165,7 +165,7 @@ describe('what a Responses answer reports of hosted tools', () => {
     streamedUsage((response as { output?: object[] }).output ?? [], response),
   ];
 
-  it('counts searches as they are billed, not as they are listed', () => {
+  it('count searches as billed, not as listed', () => {
     const tool_usage = { web_search: { num_requests: 1 } };
     for (const usage of both({ output: SEARCHES, tool_usage }))
       expect(usage?.toolUses).toEqual({ web_search: 1, file_search: 1 });
@@ -174,20 +174,20 @@ describe('what a Responses answer reports of hosted tools', () => {
   });
 
   it.each([undefined, null, {}, { web_search: null }, { web_search: { num_requests: 'many' } }])(
-    'counts searches by their items when the report says %j',
+    'count searches by items when the report is %j',
     (tool_usage) => {
       for (const usage of both({ output: SEARCHES, tool_usage }))
         expect(usage?.toolUses).toEqual({ web_search: 2, file_search: 1 });
     },
   );
 
-  it('has the tokens of generated images beside the totals', () => {
+  it('report tokens of generated images separately', () => {
     const imageGeneration = { textInput: 300, imageInput: 700, textOutput: 40, imageOutput: 4_160 };
     for (const usage of both({ tool_usage: { image_gen: IMAGES } }))
       expect(usage).toMatchObject({ input: 900, output: 40, imageGeneration });
   });
 
-  it('takes for text what of a prompt, and for images what of an output has no details', () => {
+  it('treat prompt tokens without details as text, and output as images', () => {
     const { input_tokens, output_tokens } = IMAGES;
     const [usage] = both({ tool_usage: { image_gen: { input_tokens, output_tokens } } });
     expect(usage?.imageGeneration).toEqual({ textInput: 1_000, imageInput: 0, textOutput: 0, imageOutput: 4_200 });
@@ -195,7 +195,7 @@ describe('what a Responses answer reports of hosted tools', () => {
     expect(none).not.toHaveProperty('imageGeneration');
   });
 
-  it('tells writes to a cache of 12 hours from shorter ones, and tells clients both', () => {
+  it('distinguish 12-hour cache writes, also for clients', () => {
     const input_tokens_details = {
       cached_tokens: 100,
       cache_write_tokens: 500,
@@ -206,7 +206,7 @@ describe('what a Responses answer reports of hosted tools', () => {
     expect(writeUsage(usage!)).toMatchObject({ input_tokens: 900, input_tokens_details });
   });
 
-  it('adds passes of another protocol to the totals, for which this one has no place', () => {
+  it('include passes in the totals', () => {
     const passes = [{ model: 'large', usage: { ...NO_TOKENS, input: 500, output: 60, cacheRead: 50 } }];
     expect(writeUsage({ ...NO_TOKENS, input: 100, output: 10, passes })).toMatchObject({
       input_tokens: 600,
@@ -217,10 +217,10 @@ describe('what a Responses answer reports of hosted tools', () => {
   });
 });
 
-describe('the model that served a Responses answer', () => {
+describe('serving model of Responses responses', () => {
   const model = 'vendor/other';
 
-  it('is read where the request names alternatives', () => {
+  it('is read when the request names alternatives', () => {
     const call = aCall({ models: [{ name: 'other', role: 'alternative' }] });
     expect([wholeUsage({ model }, call)?.servedBy, streamedUsage([], { model }, call)?.servedBy]).toEqual([
       model,
@@ -229,7 +229,7 @@ describe('the model that served a Responses answer', () => {
     expect(wholeUsage({ model: null }, call)).not.toHaveProperty('servedBy');
   });
 
-  it('is the one that was asked for where it names none, whatever the upstream calls it', () => {
+  it('is the requested one otherwise', () => {
     for (const call of [aCall(), aCall({ models: [{ name: 'other', role: 'helper' }] })])
       expect([wholeUsage({ model }, call)?.servedBy, streamedUsage([], { model }, call)?.servedBy]).toEqual([
         undefined,

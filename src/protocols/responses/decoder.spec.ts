@@ -2,8 +2,8 @@ import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { added, called, completed, created, done, message, said, usage } from '../../../test/support/responses-sse.js';
 import { answer, DONE, type Event, read, stream, target, upstream } from '../../../test/support/responses-streams.js';
 import { aContent, built, resultOf } from '../../../test/support/translations.js';
-import type { CallResult } from '../contract/index.js';
 import type { JsonObject } from '../../platform/shared/index.js';
+import type { CallResult } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 
 const whole = (response: JsonObject): CallResult =>
@@ -16,8 +16,8 @@ const argument = (output_index: number, delta: string): Event => ({
   delta,
 });
 
-describe('the stream of a Responses upstream', () => {
-  it('is told as it comes, usage before its end (case 31)', () => {
+describe('Responses stream decoding', () => {
+  it('emits events as they arrive, usage before the end (case 31)', () => {
     const text = { type: 'output_text', text: 'Hello', annotations: [] };
     const place = { output_index: 0, content_index: 0, item_id: 'msg_a' };
     const events = read(
@@ -51,14 +51,14 @@ describe('the stream of a Responses upstream', () => {
           output: 7,
           reasoning: 3,
           serviceTier: 'flex',
-          answerId: 'resp_1',
+          responseId: 'resp_1',
         },
       },
       { type: 'call-end' },
     ]);
   });
 
-  it('has calls, one after the other even if they come interleaved (cases 45 and 46)', () => {
+  it('emits interleaved calls one after the other (cases 45 and 46)', () => {
     const { parts, stop } = answer(
       created,
       added(0, called('a', '')),
@@ -86,11 +86,11 @@ describe('the stream of a Responses upstream', () => {
     [[done(0, called('a', ''))], '{}'],
     [[done(0, called('a', 'null'))], '{}'],
     [[added(0, called('a', '')), argument(0, '{}')], '{}'],
-  ])('has the arguments of a call once, however they are told (cases 48, 49 and 51)', (events, expected) => {
+  ])('reads arguments once, however they are sent (cases 48, 49 and 51)', (events, expected) => {
     expect(answer(created, ...events, completed()).parts).toMatchObject([{ id: 'a', arguments: expected }]);
   });
 
-  it('knows calls by the client’s names, and freeform ones (cases 62 and 63)', () => {
+  it('restores tool names and freeform tools (cases 62 and 63)', () => {
     const long = 'get.weather';
     const tools = [{ name: long, schema: undefined, path: 'tools[0]' }];
     const { body } = built(upstream, {
@@ -115,7 +115,7 @@ describe('the stream of a Responses upstream', () => {
     ]);
   });
 
-  it('has reasoning with what must come back of it (case 80)', () => {
+  it('keeps encrypted reasoning (case 80)', () => {
     const summary = (type: string, summary_index: number, members: object): Event => ({
       type: `response.reasoning_summary_${type}`,
       output_index: 0,
@@ -152,11 +152,11 @@ describe('the stream of a Responses upstream', () => {
     expect(whole({ output: [item, message('42')] }).parts).toEqual(parts);
   });
 
-  it('has no reasoning where there is nothing of it', () => {
+  it('drops empty reasoning', () => {
     expect(answer(created, done(0, { type: 'reasoning', id: 'rs_1', summary: [] }), completed()).parts).toEqual([]);
   });
 
-  it('has refusals, and says that it ends with one (case 42)', () => {
+  it('reads refusals and stops with one (case 42)', () => {
     const refusal = { type: 'refusal', refusal: 'I cannot.' };
     const item = { type: 'message', id: 'msg_a', content: [refusal] };
     const delta = { type: 'response.refusal.delta', output_index: 0, content_index: 0, delta: 'I can' };
@@ -164,7 +164,7 @@ describe('the stream of a Responses upstream', () => {
     expect([parts, stop]).toEqual([[{ kind: 'refusal', text: 'I cannot.' }], 'refusal']);
   });
 
-  it('has the places that a text names', () => {
+  it('reads citations', () => {
     const annotations = [
       { type: 'url_citation', url: 'https://example.com', title: 'Example', start_index: 1, end_index: 2 },
       { type: 'file_citation', file_id: 'file_1' },
@@ -182,18 +182,18 @@ describe('the stream of a Responses upstream', () => {
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, 'content_filter'],
     [{ status: 'incomplete', incomplete_details: { reason: 'steered' } }, 'end'],
     [{ incomplete_details: null }, 'end'],
-  ])('that ends as %j stops with %s (cases 33, 41 and 44)', (response, stop) => {
+  ])('maps the end %j to %s (cases 33, 41 and 44)', (response, stop) => {
     const end = { ...completed(response), type: 'response.incomplete' };
     expect(answer(created, said('Hi'), end)).toMatchObject({ parts: [{ text: 'Hi' }], stop });
   });
 
-  it('that is cut within a call gives what there is of it (case 53)', () => {
+  it('keeps a call truncated by the end (case 53)', () => {
     const end = { ...completed({ incomplete_details: { reason: 'max_output_tokens' } }), type: 'response.incomplete' };
     const { parts, stop } = answer(created, added(0, called('a', '')), argument(0, '{"city":"Os'), end);
     expect([parts, stop]).toMatchObject([[{ arguments: '{"city":"Os' }], 'max_tokens']);
   });
 
-  it('counts what the upstream ran, and skips all that it tells of it', () => {
+  it('counts hosted tools and skips their events', () => {
     const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
     const progress = { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' };
     const { parts, usage: used } = answer(
@@ -207,8 +207,8 @@ describe('the stream of a Responses upstream', () => {
   });
 });
 
-describe('a whole answer of a Responses upstream', () => {
-  it('is read like the end of a stream', () => {
+describe('unstreamed Responses decoding', () => {
+  it('equals the end of a stream', () => {
     const output = [message('Hello'), called('a', '')];
     expect(whole({ id: 'resp_1', status: 'completed', error: null, output, usage })).toMatchObject({
       parts: [
@@ -216,11 +216,11 @@ describe('a whole answer of a Responses upstream', () => {
         { kind: 'tool-call', id: 'a', arguments: '{}' },
       ],
       stop: 'tool_calls',
-      usage: { input: 9, output: 7, answerId: 'resp_1' },
+      usage: { input: 9, output: 7, responseId: 'resp_1' },
     });
   });
 
-  it('may lack everything but its status', () => {
+  it('accepts a response with a status only', () => {
     expect(whole({ status: 'completed' })).toEqual({ parts: [], stop: 'end', sequence: undefined, usage: undefined });
   });
 
@@ -232,7 +232,7 @@ describe('a whole answer of a Responses upstream', () => {
     ['{"object":"chat.completion","choices":[]}', 'another protocol'],
     ['[]', 'not a JSON object'],
     ['<html>', 'not a JSON object'],
-  ])('that is %s is an error (case 22)', (body, words) => {
+  ])('throws on %s (case 22)', (body, words) => {
     expect(refusalOf(() => upstream.decodeResponse(body, aContent(), target)).message).toContain(words);
   });
 });

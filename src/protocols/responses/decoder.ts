@@ -1,4 +1,4 @@
-import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import {
   type CallContent,
   type CallEvent,
@@ -7,14 +7,15 @@ import {
   dataKind,
   isKeepAlive,
   objectIn,
-  parseData,
-  ResultCollector,
   type SseEvent,
   type StopReason,
   type StreamDecoder,
-  truncated,
-  unreadableEvent,
+  truncatedStream,
   type UpstreamTarget,
+  parseResponse,
+  invalidResponse,
+  resultOf,
+  readData,
 } from '../contract/index.js';
 import { ResponseItems } from './response-items.js';
 import { countTools, type ToolUses, usageIn } from './usage.js';
@@ -25,7 +26,6 @@ const REASONS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
   ['content_filter', 'content_filter'],
 ]);
 
-/** Decodes a stream. */
 export class ResponsesDecoder implements StreamDecoder {
   private readonly items: ResponseItems;
   private hasBegun = false;
@@ -40,19 +40,17 @@ export class ResponsesDecoder implements StreamDecoder {
   next(event: SseEvent): readonly CallEvent[] {
     const kind = dataKind(event);
     if (this.isOver || kind === 'done' || kind === 'none') return [];
-    const data = kind === 'object' ? parseData(event) : undefined;
-    if (data === undefined) throw unreadableEvent();
+    const data = readData(event);
     const type = typeof data['type'] === 'string' ? data['type'] : (event.name ?? '');
-    const told = this.read(type, data);
-    return this.hasBegun || isKeepAlive(type) ? told : [...this.begin(), ...told];
+    const events = this.read(type, data);
+    return this.hasBegun || isKeepAlive(type) ? events : [...this.begin(), ...events];
   }
 
   end(): readonly CallEvent[] {
-    if (!this.isOver) throw truncated();
+    if (!this.isOver) throw truncatedStream();
     return [];
   }
 
-  /** A complete response, also at the end of a stream. */
   response(response: JsonObject): readonly CallEvent[] {
     if (response['status'] === 'failed') throw failed(response);
     const output = Array.isArray(response['output']) ? (response['output'] as readonly unknown[]) : [];
@@ -105,34 +103,19 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 }
 
-/** An unstreamed response. @throws AppError when it is an error in disguise, or not a JSON object */
+/** @throws AppError when it is an error in disguise, or not a JSON object */
 export function decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-  const response = parse(body);
+  const response = parseResponse(body);
   if (response['error']) throw failed(response);
   if (!Array.isArray(response['output']) && typeof response['status'] !== 'string') {
-    throw unusable('a response in the format of another protocol');
+    throw invalidResponse('a response in the format of another protocol');
   }
-  const collector = new ResultCollector();
-  for (const event of new ResponsesDecoder(content, target).response(response)) collector.next(event);
-  return collector.result;
+  return resultOf(new ResponsesDecoder(content, target).response(response));
 }
-
-function parse(body: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (isJsonObject(value)) return value;
-  } catch {
-    // Reported below.
-  }
-  throw unusable('a response that is not a JSON object');
-}
-
-const unusable = (what: string): AppError =>
-  new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true });
 
 const failed = (response: JsonObject): AppError => classifyInnerError({ error: response['error'] ?? {} });
 
-/** An unknown event, or an error in another protocol's form. */
+/** @throws AppError when it is an error in another protocol's form */
 function ignored(data: JsonObject): readonly CallEvent[] {
   if (data['error']) throw failed(data);
   return [];

@@ -1,16 +1,13 @@
 import type { Effort, UpstreamTarget } from '../contract/index.js';
 
-/** Capabilities of an upstream. */
 export interface ResponsesFlags {
-  /** Instructions are part of the input, in front. */
+  /** Instructions are the first input items. */
   readonly leadInInput: boolean;
-  /** Role of instructions. */
   readonly instructor: 'developer' | 'system';
   readonly takesAllowedTools: boolean;
   readonly searchesWeb: boolean;
   readonly takesImageUrls: boolean;
   readonly takesAudio: boolean;
-  /** `temperature` and `top_p` are accepted. */
   readonly takesSampling: boolean;
   /** A reasoning model: others reject reasoning settings. */
   readonly reasons: boolean;
@@ -23,7 +20,7 @@ export interface ResponsesFlags {
 /** Default of reasoning models. */
 const DEFAULT_EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
-/** The flags of a target; defaults match the vendor's servers. */
+/** Defaults match the vendor's servers. */
 export function responsesFlags({ flags }: UpstreamTarget): ResponsesFlags {
   const { efforts, reasoning = Array.isArray(efforts) } = flags;
   return {

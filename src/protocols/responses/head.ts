@@ -27,7 +27,7 @@ export const OUTPUT_LIMIT = 'max_output_tokens';
 /** The vendor's minimum. */
 export const MIN_OUTPUT_TOKENS = 16;
 const PREVIOUS_RESPONSE = 'previous_response_id';
-/** Max length of response IDs, longer than any vendor's. */
+/** Longer than any vendor's. */
 export const MAX_ID_LENGTH = 1024;
 /** An ID, or an object with one. */
 const CONVERSATION = 'conversation';
@@ -53,12 +53,12 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit: fields.optionalInteger(OUTPUT_LIMIT, { min: 0 }),
-    answers: 1,
+    choices: 1,
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
     store: fields.optionalBoolean('store'),
     affinity: affinityIn(fields),
-    outside: leansOn(fields),
+    outside: outsideContentIn(fields),
     demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
@@ -66,7 +66,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
 }
 
 /** If a previous response is the only outside content, its tokens may be known. */
-function leansOn(fields: JsonFields): OutsideContent | undefined {
+function outsideContentIn(fields: JsonFields): OutsideContent | undefined {
   const previousResponseId = fields.optionalString(PREVIOUS_RESPONSE, { maxLength: MAX_ID_LENGTH });
   if (fields.has(CONVERSATION) || fields.has('prompt')) return { previousResponseId: undefined };
   if (fields.elements(ITEMS).some(mayBeReference)) return { previousResponseId: undefined };

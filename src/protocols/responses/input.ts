@@ -4,7 +4,7 @@ import {
   type ConversationBuilder,
   type FilePart,
   type ImagePart,
-  notTranslatable,
+  unsupported,
   type ParseContext,
   type Part,
   type RefusalPart,
@@ -16,7 +16,6 @@ import {
   type TreeReader,
 } from '../contract/index.js';
 
-/** Where items are added. */
 interface Reading {
   readonly conversation: ConversationBuilder;
   readonly context: ParseContext;
@@ -33,9 +32,9 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
   ['function_call_output', (item, reading) => readResult(item, false, reading)],
   ['custom_tool_call_output', (item, reading) => readResult(item, true, reading)],
   ['reasoning', readReasoning],
-  ['item_reference', refuseReference],
-  ['compaction', refuseCompaction],
-  ['compaction_trigger', refuseCompacting],
+  ['item_reference', rejectReference],
+  ['compaction', rejectCompaction],
+  ['compaction_trigger', rejectCompactionTrigger],
   // Read with the request as a whole.
   ['additional_tools', ignored],
   ['configuration_update', ignored],
@@ -45,14 +44,13 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
 const HOSTED =
   /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call|(?:computer|local_shell|shell|apply_patch)_call(?:_output)?|tool_search_output|mcp_list_tools|mcp_approval_(?:request|response)|program(?:_output)?)$/;
 
-/** Reads the input, a string or items, into a conversation. */
+/** A string or items. */
 export function readInput(request: TreeReader, reading: Reading): void {
   const input = request.value('input');
-  if (typeof input === 'string') reading.conversation.say('user', [{ kind: 'text', text: input }]);
+  if (typeof input === 'string') reading.conversation.addTurn('user', [{ kind: 'text', text: input }]);
   else for (const item of request.children('input')) readerOf(item)(item, reading);
 }
 
-/** Items of a type. */
 export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[] =>
   typeof request.value('input') === 'string'
     ? []
@@ -61,16 +59,16 @@ export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[
 function readerOf(item: TreeReader): ItemReader {
   const type = item.string('type') ?? (item.has('role') ? 'message' : 'item_reference');
   const reader = ITEMS.get(type) ?? (HOSTED.test(type) ? ignored : undefined);
-  if (reader === undefined) throw notTranslatable(item.pathOf('type'), `"${type}" is not supported by the upstream`);
+  if (reader === undefined) throw unsupported(item.pathOf('type'), `"${type}" is not supported by the upstream`);
   return reader;
 }
 
 function readMessage(item: TreeReader, { conversation, context }: Reading): void {
   switch (item.word('role')) {
     case 'user':
-      return conversation.say('user', readContent(item, 'content'));
+      return conversation.addTurn('user', readContent(item, 'content'));
     case 'assistant':
-      return conversation.say('assistant', assistantParts(item, context.losses));
+      return conversation.addTurn('assistant', assistantParts(item, context.warnings));
     case 'system':
     case 'developer':
       return instruct(item, conversation, context);
@@ -79,10 +77,10 @@ function readMessage(item: TreeReader, { conversation, context }: Reading): void
   }
 }
 
-function instruct(item: TreeReader, conversation: ConversationBuilder, { losses }: ParseContext): void {
+function instruct(item: TreeReader, conversation: ConversationBuilder, { warnings }: ParseContext): void {
   for (const part of readContent(item, 'content')) {
-    if (part.kind === 'text') conversation.instruct(part.text, part.cache);
-    else losses.warn('unsupported_content', item.pathOf('content'));
+    if (part.kind === 'text') conversation.addInstruction(part.text, part.cache);
+    else warnings.warn('unsupported_content', item.pathOf('content'));
   }
 }
 
@@ -96,12 +94,12 @@ function readCall(item: TreeReader, member: 'arguments' | 'input', { conversatio
     ...(namespace !== undefined && { namespace }),
     ...(member === 'input' ? { arguments: text, isFreeform: true } : { arguments: text.trim() === '' ? '{}' : text }),
   };
-  conversation.say('assistant', [call]);
+  conversation.addTurn('assistant', [call]);
 }
 
 function readResult(item: TreeReader, isFreeform: boolean, { conversation }: Reading): void {
   const result = { kind: 'tool-result', id: item.word('call_id'), parts: resultParts(item), isError: false } as const;
-  conversation.say('user', [{ ...result, ...(isFreeform && { isFreeform }) }]);
+  conversation.addTurn('user', [{ ...result, ...(isFreeform && { isFreeform }) }]);
 }
 
 /** Only reasoning sealed by this relay has a known origin; other reasoning must not be sent. */
@@ -110,27 +108,24 @@ function readReasoning(item: TreeReader, { conversation, context }: Reading): vo
   const opaque = sealed === undefined ? undefined : context.unseal(sealed);
   if (opaque === undefined) return;
   const summary = item.children('summary').map((part) => textIn(part, 'text'));
-  conversation.say('assistant', [{ kind: 'reasoning', text: summary.join('\n\n'), opaque }]);
+  conversation.addTurn('assistant', [{ kind: 'reasoning', text: summary.join('\n\n'), opaque }]);
 }
 
-function refuseReference(item: TreeReader): never {
-  throw notTranslatable(item.path, 'refers to an item that is not stored; send the item, with store: false');
+function rejectReference(item: TreeReader): never {
+  throw unsupported(item.path, 'refers to an item that is not stored; send the item, with store: false');
 }
 
-function refuseCompaction(item: TreeReader): never {
-  throw notTranslatable(
+function rejectCompaction(item: TreeReader): never {
+  throw unsupported(
     item.path,
     'is a compaction, which upstreams of other protocols cannot read; start a new conversation',
   );
 }
 
 /** [obs] Codex compacts by itself for providers other than its built-in one. */
-function refuseCompacting(item: TreeReader): never {
+function rejectCompactionTrigger(item: TreeReader): never {
   const advice = 'configure this service as a separate provider, so that the client compacts itself';
-  throw notTranslatable(
-    item.path,
-    `requests a compaction, which upstreams of other protocols do not support; ${advice}`,
-  );
+  throw unsupported(item.path, `requests a compaction, which upstreams of other protocols do not support; ${advice}`);
 }
 
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart | RefusalPart;
@@ -152,24 +147,23 @@ function readContent(item: TreeReader, name: string): readonly ContentPart[] {
   return item.children(name).map((part) => {
     const type = part.word('type');
     const read = PARTS.get(type);
-    if (read === undefined) throw notTranslatable(part.pathOf('type'), `"${type}" is not supported by the upstream`);
+    if (read === undefined) throw unsupported(part.pathOf('type'), `"${type}" is not supported by the upstream`);
     return read(part);
   });
 }
 
-/** Parts allowed in assistant messages; others cause warnings. */
-function assistantParts(item: TreeReader, losses: TranslationWarnings): readonly Part[] {
+/** Other parts cause warnings. */
+function assistantParts(item: TreeReader, warnings: TranslationWarnings): readonly Part[] {
   return readContent(item, 'content').filter((part) => {
-    const isSaid = part.kind === 'text' || part.kind === 'refusal';
-    if (!isSaid) losses.warn('unsupported_content', item.pathOf('content'));
-    return isSaid;
+    const isSupported = part.kind === 'text' || part.kind === 'refusal';
+    if (!isSupported) warnings.warn('unsupported_content', item.pathOf('content'));
+    return isSupported;
   });
 }
 
-/** Parts allowed in tool results. */
 function resultParts(item: TreeReader): readonly (TextPart | ImagePart | FilePart)[] {
   return readContent(item, 'output').flatMap((part) => {
-    if (part.kind === 'audio') throw notTranslatable(item.pathOf('output'), 'cannot contain audio with this upstream');
+    if (part.kind === 'audio') throw unsupported(item.pathOf('output'), 'cannot contain audio with this upstream');
     if (part.kind === 'refusal') return [{ kind: 'text', text: part.text }];
     return part.kind === 'text' && part.text === '' ? [] : [part];
   });
@@ -187,7 +181,7 @@ function readText(part: TreeReader): TextPart {
 }
 
 function readImage(part: TreeReader): ImagePart {
-  refuseFileId(part);
+  rejectFileId(part);
   const detail = part.string('detail');
   // `auto` is the default.
   const meant = detail === undefined || detail === 'auto' ? {} : { detail };
@@ -195,7 +189,7 @@ function readImage(part: TreeReader): ImagePart {
 }
 
 function readFile(part: TreeReader): FilePart {
-  refuseFileId(part);
+  rejectFileId(part);
   const name = part.string('filename');
   const source = part.has('file_data') ? fileData(part) : sourceIn(part, 'file_url');
   return { kind: 'file', source: asText(source), ...(name !== undefined && { name }), ...cacheOf(part) };
@@ -206,9 +200,9 @@ function readAudio(part: TreeReader): AudioPart {
   return { kind: 'audio', format: audio.word('format'), base64: audio.word('data') };
 }
 
-function refuseFileId(part: TreeReader): void {
+function rejectFileId(part: TreeReader): void {
   if (!part.has('file_id')) return;
-  throw notTranslatable(part.pathOf('file_id'), 'refers to a file that the upstream does not have; send its content');
+  throw unsupported(part.pathOf('file_id'), 'refers to a file that the upstream does not have; send its content');
 }
 
 function sourceIn(part: TreeReader, name: string): Source {

@@ -14,7 +14,6 @@ export class EventLog {
   #text = '';
   #next = 0;
 
-  /** Sequence number of the next event. */
   get next(): number {
     return this.#next;
   }
@@ -32,7 +31,6 @@ export class EventLog {
   }
 }
 
-/** Position of an item. */
 export interface Place {
   readonly id: string;
   readonly index: number;
@@ -41,10 +39,8 @@ export interface Place {
 /** Status of a finished item; reasoning has none. */
 export type ItemStatus = 'completed' | 'incomplete';
 
-/** An item in progress: writes the events between its start and end. */
 interface ItemWriter {
   readonly place: Place;
-  /** The item at its start. */
   readonly empty: JsonObject;
   delta(text: string): void;
   whole(status: ItemStatus): JsonObject;
@@ -68,7 +64,6 @@ export class MessageItem implements ItemWriter {
     return this.#item('in_progress');
   }
 
-  /** Members of the current part. */
   #partMembers(): string {
     return `${placeMembers(this.place)},"content_index":${this.#content.length}`;
   }
@@ -130,14 +125,13 @@ const citationOf = ({ url, title }: Annotation): JsonObject => ({
   title,
 });
 
-/** Wire names of both kinds of calls. */
 const FUNCTION = { type: 'function_call', member: 'arguments', events: 'response.function_call_arguments' } as const;
 const FREEFORM = { type: 'custom_tool_call', member: 'input', events: 'response.custom_tool_call_input' } as const;
 
 type CallStart = Extract<PartStart, { kind: 'tool-call' }>;
 
 export class CallItem implements ItemWriter {
-  readonly #words: typeof FUNCTION | typeof FREEFORM;
+  readonly #names: typeof FUNCTION | typeof FREEFORM;
   readonly #place: string;
   #input = '';
 
@@ -146,7 +140,7 @@ export class CallItem implements ItemWriter {
     readonly place: Place,
     private readonly start: CallStart,
   ) {
-    this.#words = start.isFreeform === true ? FREEFORM : FUNCTION;
+    this.#names = start.isFreeform === true ? FREEFORM : FUNCTION;
     this.#place = placeMembers(place);
   }
 
@@ -155,13 +149,13 @@ export class CallItem implements ItemWriter {
   }
 
   delta(text: string): void {
-    this.events.add(`${this.#words.events}.delta`, `${this.#place},"delta":${JSON.stringify(text)}`);
+    this.events.add(`${this.#names.events}.delta`, `${this.#place},"delta":${JSON.stringify(text)}`);
   }
 
   endPart(part: ToolCallPart): void {
     this.#input = part.arguments;
-    const input = `"${this.#words.member}":${JSON.stringify(this.#input)}`;
-    this.events.add(`${this.#words.events}.done`, `${this.#place},"name":${JSON.stringify(part.name)},${input}`);
+    const input = `"${this.#names.member}":${JSON.stringify(this.#input)}`;
+    this.events.add(`${this.#names.events}.done`, `${this.#place},"name":${JSON.stringify(part.name)},${input}`);
   }
 
   whole(status: ItemStatus): JsonObject {
@@ -170,7 +164,7 @@ export class CallItem implements ItemWriter {
 
   #item(status: string): JsonObject {
     const { id, name, namespace } = this.start;
-    const { type, member } = this.#words;
+    const { type, member } = this.#names;
     const named = { type, id: this.place.id, call_id: id, ...(namespace !== undefined && { namespace }), name };
     return { ...named, [member]: this.#input, status };
   }

@@ -5,7 +5,7 @@ import {
   type ImagePart,
   type JsonTree,
   type NameRule,
-  notTranslatable,
+  unsupported,
   type Part,
   type ReasoningPart,
   textOfFile,
@@ -21,7 +21,7 @@ import {
 import type { ResponsesFlags } from './flags.js';
 
 /** For tool names and call IDs. */
-export const NAME_RULE: NameRule = { maxLength: 64, odd: /[^a-zA-Z0-9_-]/g };
+export const NAME_RULE: NameRule = { maxLength: 64, invalid: /[^a-zA-Z0-9_-]/g };
 
 export interface ItemContext {
   /** Whose reasoning the upstream accepts. */
@@ -46,7 +46,7 @@ export function* itemsOfTurn({ role, parts }: Turn, context: ItemContext): Gener
   yield* messageOf(role, content, context);
 }
 
-/** A part as its own item; undefined for message content and dropped parts. */
+/** Undefined for message content and dropped parts. */
 function itemOf(part: Part, context: ItemContext): TreeObject | undefined {
   switch (part.kind) {
     case 'tool-call':
@@ -107,7 +107,7 @@ function inputOf(part: TextPart | ImagePart | FilePart | AudioPart, flags: Respo
     case 'file':
       return fileOf(part);
     case 'audio':
-      if (!flags.takesAudio) throw notTranslatable('input_audio', 'is not accepted by this upstream');
+      if (!flags.takesAudio) throw unsupported('input_audio', 'is not accepted by this upstream');
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
     default:
       return part satisfies never;
@@ -118,7 +118,7 @@ const textOf = (text: string): TreeObject => ({ type: 'input_text', text });
 
 function imageOf({ source, detail }: ImagePart, flags: ResponsesFlags): TreeObject {
   if (source.from === 'url' && !flags.takesImageUrls) {
-    throw notTranslatable('image_url', 'is a URL, which this upstream does not fetch; send the image data');
+    throw unsupported('image_url', 'is a URL, which this upstream does not fetch; send the image data');
   }
   return { type: 'input_image', image_url: urlOf(source), detail: detail ?? 'auto' };
 }

@@ -33,8 +33,8 @@ function pass(text: string): Metered & { readonly meter: ResponsesMeter } {
   return { meter, ...metered(meter, text) };
 }
 
-describe('metering Responses streams', () => {
-  it('passes every byte and reads along (case 3)', () => {
+describe('Responses stream metering', () => {
+  it('passes every byte and reads usage (case 3)', () => {
     const text = PRELUDE + BODY + event('response.hologram.future', '"x":1.0') + COMPLETED + DONE;
     const { sent, signals, meter } = pass(text);
     expect(sent).toBe(text);
@@ -44,19 +44,27 @@ describe('metering Responses streams', () => {
       { type: 'output', text: 'lo', units: expect.any(Number) as number },
       {
         type: 'usage',
-        usage: { input: 9, cacheRead: 4, cacheWrite: 0, cacheWrite1h: 0, output: 2, reasoning: 0, answerId: 'resp_1' },
+        usage: {
+          input: 9,
+          cacheRead: 4,
+          cacheWrite: 0,
+          cacheWrite1h: 0,
+          output: 2,
+          reasoning: 0,
+          responseId: 'resp_1',
+        },
       },
     ]);
     expect(meter.complete).toBe(true);
   });
 
-  it('ends with the terminal event, and with the marker when one follows', () => {
+  it('ends with the final event, or with a following marker', () => {
     const lasts = pass(PRELUDE + COMPLETED + DONE).readings.map(({ last }) => last);
     expect(lasts).toEqual([false, false, false, false, true, true]);
     expect(pass(PRELUDE + COMPLETED).meter.complete).toBe(true);
   });
 
-  it('takes an incomplete answer for one that has ended (case 41)', () => {
+  it('treats an incomplete response as ended (case 41)', () => {
     const incomplete = event(
       'response.incomplete',
       response('incomplete', USAGE).replace(
@@ -71,12 +79,12 @@ describe('metering Responses streams', () => {
     expect(sent).toBe(incomplete);
   });
 
-  it('reads events that have no name', () => {
+  it('reads unnamed events', () => {
     const text = PRELUDE + BODY + COMPLETED + DONE;
     expect(pass(text.replaceAll(/event: .*\n/g, '')).signals).toEqual(pass(text).signals);
   });
 
-  it('takes what comes before any piece of an answer for prelude', () => {
+  it('treats everything before content as prelude', () => {
     expect(pass(PRELUDE).signals).toEqual([]);
     const reasoning = event('response.output_item.added', '"output_index":0,"item":{"type":"reasoning","summary":[]}');
     expect(pass(reasoning).signals).toEqual([]);
@@ -95,13 +103,13 @@ describe('metering Responses streams', () => {
     );
   });
 
-  it('is not complete without a terminal event, marker or not (case 40)', () => {
+  it('is incomplete without a final event, with or without marker (case 40)', () => {
     const { meter, sent } = pass(PRELUDE + BODY + DONE);
     expect(meter.complete).toBe(false);
     expect(sent).toBe(PRELUDE + BODY);
   });
 
-  it('lets pass what stands between the terminal event and the marker, and nothing behind that (case 18)', () => {
+  it('passes events between the final event and the marker, and hides later ones (case 18)', () => {
     const between = event('response.future', '"x":1.0');
     expect(pass(PRELUDE + COMPLETED + between + DONE + DONE + BODY).sent).toBe(PRELUDE + COMPLETED + between + DONE);
   });
@@ -126,11 +134,11 @@ describe('metering Responses streams', () => {
     ['data: {"error":{"message":"Boom"}}\n\n', 'upstream_error'],
     ['data: oops\n\n', 'upstream_error'],
     ['data: {"type":"response.output_text.delta","delta":\n\n', 'upstream_error'],
-  ])('raises the error in %j', (text, kind) => {
+  ])('throws the error in %j', (text, kind) => {
     expect(refusalOf(() => pass(PRELUDE + text))).toMatchObject({ kind, details: { failover: true } });
   });
 
-  it('keeps the reason of a refused prompt', () => {
+  it('keeps the reason of a rejected prompt', () => {
     const text = event(
       'response.failed',
       response('failed').replace('"error":null', '"error":{"code":"invalid_prompt","message":"No."}'),

@@ -14,13 +14,12 @@ import {
 } from '../contract/index.js';
 import { writeUsage } from './usage.js';
 
-/** Error of a failed response. */
 interface ResponseError {
   readonly code: string;
   readonly message: string;
 }
 
-/** The changing members of a response; absent ones are null. */
+/** Changing members; absent ones are null. */
 export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly error?: ResponseError;
@@ -30,10 +29,7 @@ export interface ResponseState {
   readonly usage?: TokenUsage | undefined;
 }
 
-/**
- * The response object of lifecycle events, with every member that clients require. Constant members are serialized
- * once.
- */
+/** The response of lifecycle events, with every member that clients require. Constant members are serialized once. */
 export class ResponseObject {
   /** Without the closing brace. */
   readonly #lasting: string;
@@ -53,7 +49,6 @@ export class ResponseObject {
 
 export const responseId = (call: Call): string => newResponseId(call, 'resp_');
 
-/** Model and settings, as repeated in the response. */
 function lastingMembers(call: Call, request: TreeObject): TreeObject {
   return {
     id: responseId(call),
@@ -158,26 +153,26 @@ export function failureText(
   const code = CODES[error.kind];
   const nested = { ...openAiErrorBody(error, call.id), code };
   const { message, param } = nested;
-  const told = { type: 'error', sequence_number: sequence, code, message, param, error: nested };
+  const data = { type: 'error', sequence_number: sequence, code, message, param, error: nested };
   const response = responseOf({ code, message });
   return [
-    sseText('error', JSON.stringify(told)),
+    sseText('error', JSON.stringify(data)),
     sseText('response.failed', `{"type":"response.failed","sequence_number":${sequence + 1},"response":${response}}`),
     sseText(undefined, '[DONE]'),
   ].join('');
 }
 
-/** The same after events of an upstream, continuing their sequence numbers. */
+/** Continues the sequence numbers of the upstream's events. */
 export function renderFailure(call: Call, error: AppError, tail: StreamTail): Uint8Array {
   const first = tail.first === undefined ? undefined : parseData(tail.first);
   const last = tail.last === undefined ? undefined : parseData(tail.last);
   const number = last?.['sequence_number'];
   const next = typeof number === 'number' && Number.isSafeInteger(number) ? number + 1 : 0;
   const failed = { ...responseIn(first, call), status: 'failed', output: [] };
-  return Buffer.from(failureText(call, error, next, (fault) => JSON.stringify({ ...failed, error: fault })));
+  return Buffer.from(failureText(call, error, next, (failure) => JSON.stringify({ ...failed, error: failure })));
 }
 
-/** The response as the upstream began it, else one that has every member that clients demand. */
+/** The response as the upstream began it, completed with the members that clients require. */
 function responseIn(event: JsonObject | undefined, call: Call): JsonObject {
   const begun = event?.['response'];
   const blank = JSON.parse(

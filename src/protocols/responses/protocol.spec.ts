@@ -1,19 +1,19 @@
 import { aCall, aRequestLine, refusalOf } from '../../../test/support/calls.js';
-import { SseEvent, SseSplitter, type CallHead, type StreamTail } from '../contract/index.js';
 import { AppError, type ErrorKind, type JsonObject } from '../../platform/shared/index.js';
+import { SseEvent, SseSplitter, type CallHead, type StreamTail } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 
 const protocol = new ResponsesProtocol();
 const head = (body: object): CallHead => aCall(protocol, body).head;
 const least = { model: 'm', input: 'Hi' };
 
-describe('the head of a Responses call', () => {
-  it('reads what the client sets', () => {
+describe('Responses call head', () => {
+  it("reads the client's settings", () => {
     expect(head(least)).toMatchObject({
       model: 'm',
       stream: false,
       outputLimit: undefined,
-      answers: 1,
+      choices: 1,
       effort: undefined,
     });
     const body = {
@@ -26,7 +26,7 @@ describe('the head of a Responses call', () => {
     expect(head(body)).toMatchObject({ stream: true, outputLimit: 50, effort: 'xhigh' });
   });
 
-  it('needs no input when the upstream has one', () => {
+  it('requires no input if the upstream stores one', () => {
     expect(head({ model: 'm', prompt: { id: 'pmpt_1' } }).model).toBe('m');
     expect(head({ model: 'm', previous_response_id: 'resp_1' }).model).toBe('m');
     expect(head({ ...least, background: false, client_metadata: { x: 1 } }).model).toBe('m');
@@ -41,11 +41,11 @@ describe('the head of a Responses call', () => {
     [{ ...least, background: true }, 'background', 'unsupported_parameter'],
     [{ ...least, background: 'yes' }, 'background', 'invalid_value'],
     [{ ...least, max_output_tokens: '9' }, 'max_output_tokens', 'invalid_value'],
-  ])('refuses %j', (body, param, fault) => {
+  ])('rejects %j', (body, param, fault) => {
     expect(refusalOf(() => head(body))).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
   });
 
-  it('claims the paths of responses and no others', () => {
+  it('claims response paths only', () => {
     expect(['/v1/responses', '/v1/responses/resp_1'].every((path) => protocol.claims(aRequestLine({ path })))).toBe(
       true,
     );
@@ -53,7 +53,7 @@ describe('the head of a Responses call', () => {
   });
 });
 
-describe('the end of a Responses stream that failed', () => {
+describe('end of a failed Responses stream', () => {
   const call = aCall(protocol, { ...least, max_output_tokens: 50 }, { id: 'req_018f', createdAt: 1_767_323_045_678 });
   const event = (data: JsonObject): SseEvent => new SseEvent(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
   const created = event({
@@ -77,7 +77,7 @@ describe('the end of a Responses stream that failed', () => {
   };
   const parsed = (text: string | undefined): JsonObject => JSON.parse(text ?? '') as JsonObject;
 
-  it('is an error in both known forms, then response.failed, then the marker (cases 23 and 98)', () => {
+  it('is an error in both forms, then response.failed, then the marker (cases 23 and 98)', () => {
     const { names, data, text } = rendered(lost, { first: created, last: event({ sequence_number: 5 }) });
     expect(names).toEqual(['error', 'response.failed', undefined]);
     const message = 'The upstream closed the stream. (request id: req_018f)';
@@ -93,7 +93,7 @@ describe('the end of a Responses stream that failed', () => {
     expect(text).not.toContain('\r');
   });
 
-  it('builds the failed response on the one that was begun', () => {
+  it('completes the response that was started', () => {
     const failed = parsed(rendered(lost, { first: created, last: created }).data[1])['response'];
     expect(failed).toMatchObject({
       id: 'resp_up',
@@ -106,7 +106,7 @@ describe('the end of a Responses stream that failed', () => {
     });
   });
 
-  it('has a complete response of its own when none was begun, and counts from zero (case 25)', () => {
+  it('has a complete response and counts from zero if none was started (case 25)', () => {
     const { data } = rendered(lost, {});
     expect(data.slice(0, 2).map((text) => parsed(text)['sequence_number'])).toEqual([0, 1]);
     const response = parsed(data[1])['response'] as JsonObject;
@@ -123,7 +123,7 @@ describe('the end of a Responses stream that failed', () => {
     expect(Object.keys(response).toSorted()).toEqual(needed.split(' ').toSorted());
   });
 
-  it('bears with upstreams that do not number their events', () => {
+  it('accepts upstreams without sequence numbers', () => {
     const data = rendered(lost, { first: event({ type: 'x' }), last: new SseEvent(Buffer.from(': hi\n\n')) }).data;
     expect(parsed(data[0])['sequence_number']).toBe(0);
   });
@@ -137,12 +137,12 @@ describe('the end of a Responses stream that failed', () => {
     ['invalid_request', 'invalid_prompt'],
     ['timeout', 'server_error'],
     ['internal', 'server_error'],
-  ])('says %s as the code %s, on which clients act', (kind, code) => {
+  ])('renders %s as the code %s', (kind, code) => {
     const failed = parsed(rendered(new AppError(kind, 'Something.'), {}).data[1]);
     expect(failed['response']).toMatchObject({ error: { code } });
   });
 
-  it('needs no event to keep an idle stream alive (case 24)', () => {
+  it('keeps an idle stream alive with a comment (case 24)', () => {
     expect(Buffer.from(protocol.keepAlive()).toString()).toBe(': keepalive\n\n');
   });
 });

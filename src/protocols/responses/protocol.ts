@@ -1,21 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { LimitStatuses } from '../../platform/limits/index.js';
-import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import {
-  type Call,
-  type CallContent,
-  type CallResult,
   commonEdits,
   countIn,
-  type HeadReader,
   KEEP_ALIVE_COMMENT,
-  type ListedModel,
-  pageOf,
-  type ParseContext,
-  type PromptQuestion,
+  type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
-  type RenderedError,
   renderListedModel,
   renderModelPage,
   renderOpenAiError,
@@ -23,9 +13,7 @@ import {
   type RequestLine,
   SplicedBody,
   type StreamRenderer,
-  type StreamTail,
   type TextPlaces,
-  type TreeObject,
   upstreamHeaders,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
@@ -35,7 +23,6 @@ import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
 import { RESPONSES_STORAGE } from './stored.js';
 
-/** Path of calls. */
 export const RESPONSES_PATH = '/v1/responses';
 
 /** The client half of OpenAI's Responses. */
@@ -44,60 +31,36 @@ export const RESPONSES_PATH = '/v1/responses';
 export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
   readonly callPaths = [RESPONSES_PATH] as const;
-  readonly promptQuestion = RESPONSES_QUESTION;
+  readonly tokenCounting = RESPONSES_TOKEN_COUNT;
   readonly forwardedHeaders = FORWARDED_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
+  readonly headReader = responsesHeadReader;
+  readonly parseRequest = parseRequest;
+  readonly renderResponse = renderWhole;
+  readonly renderError = renderOpenAiError;
+  readonly renderLimits = renderOpenAiLimits;
+  readonly renderStreamError = renderFailure;
+  readonly renderModels = renderModelPage;
+  readonly renderModel = renderListedModel;
 
   claims(request: RequestLine): boolean {
     return /^\/v1\/responses(?:\/|$)/.test(request.path);
-  }
-
-  headReader(request: RequestLine): HeadReader {
-    return responsesHeadReader(request);
-  }
-
-  parseRequest(request: TreeObject, context: ParseContext): CallContent {
-    return parseRequest(request, context);
-  }
-
-  renderResponse(result: CallResult, context: RenderContext): string {
-    return renderWhole(result, context);
   }
 
   renderStream(context: RenderContext): StreamRenderer {
     return new ResponsesRenderer(context);
   }
 
-  renderError(error: AppError, requestId: string): RenderedError {
-    return renderOpenAiError(error, requestId);
-  }
-
-  renderLimits(standings: LimitStatuses): Record<string, string> {
-    return renderOpenAiLimits(standings);
-  }
-
-  renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array {
-    return renderFailure(call, error, tail);
-  }
-
   /** A comment: an event would need a sequence number. */
   keepAlive(): Uint8Array {
     return KEEP_ALIVE_COMMENT;
   }
-
-  renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
-    return renderModelPage(pageOf(models, request, Infinity));
-  }
-
-  renderModel(model: ListedModel): JsonObject {
-    return renderListedModel(model);
-  }
 }
 
 /** Same body as a call; the response is `{"object":"response.input_tokens","input_tokens":N}`. */
-const RESPONSES_QUESTION: PromptQuestion = {
+const RESPONSES_TOKEN_COUNT: TokenCountEndpoint = {
   protocol: RESPONSES,
   path: '/v1/responses/input_tokens',
   headReader: responsesHeadReader,
@@ -107,18 +70,17 @@ const RESPONSES_QUESTION: PromptQuestion = {
     headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
     body: new SplicedBody(call.body, commonEdits(call, { model })),
   }),
-  isAnswer: (body) => countIn(body, 'input_tokens') !== undefined,
+  hasCount: (body) => countIn(body, 'input_tokens') !== undefined,
   render: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
 };
 
 const TEXTS = ['text', 'refusal', 'name', 'arguments', 'input', 'code'];
 
-/** Where text is in this protocol. */
 const RESPONSES_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['instructions', 'input'],
     definitions: ['tools', 'text'],
-    silent: [
+    ignored: [
       'role',
       'type',
       'id',
@@ -132,5 +94,5 @@ const RESPONSES_TEXTS: TextPlaces = {
     ],
     whole: [],
   },
-  answer: { within: ['output'], texts: TEXTS },
+  response: { within: ['output'], texts: TEXTS },
 };

@@ -1,11 +1,12 @@
-import { aCall } from '../../../test/support/calls.js';
 import {
   expectResponse,
   expectResponsesFailure,
   expectResponsesStream,
 } from '../../../test/conformance/dialects/responses/grammar.js';
+import { aCall } from '../../../test/support/calls.js';
 import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked, contentOf, treeOf } from '../../../test/support/translations.js';
+import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import {
   eventsOf,
   TranslationWarnings,
@@ -14,7 +15,6 @@ import {
   type CallResult,
   type OpaqueReasoning,
 } from '../contract/index.js';
-import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { ResponsesProtocol } from './protocol.js';
 
 const protocol = new ResponsesProtocol();
@@ -26,7 +26,7 @@ const OPAQUE: OpaqueReasoning = { kind: 'signature', family: 'f', data: 'sig', t
 const answer = (parts: readonly ResponsePart[], overrides: Partial<CallResult> = {}): CallEvent[] =>
   checked([...eventsOf({ parts, stop: 'end', usage: USAGE, ...overrides })]);
 
-/** What each event of a whole stream carries, without the marker at its end. */
+/** Data of each event without the final marker. */
 function rendered(events: readonly CallEvent[], body: object = {}): JsonObject[] {
   const renderer = protocol.renderStream(aRenderContext(protocol, { ...least, ...body }));
   const read = readEvents(events.map((event) => renderer.next(event)).join(''));
@@ -42,13 +42,13 @@ const whole = (result: CallResult, body: object = {}): JsonObject => {
   return response;
 };
 
-/** The response that the terminal event carries. */
+/** The response in the final event. */
 const ended = (events: readonly CallEvent[], body?: object): JsonObject => {
   const last = rendered(events, body).at(-1);
   return last?.['response'] as JsonObject;
 };
 
-/** Types without their prefix, each with what it is about. */
+/** Types without prefix, with their subject. */
 const lines = (events: readonly JsonObject[]): unknown[] =>
   events.map(({ type, delta, text, item, arguments: input }) => [
     String(type).replace('response.', ''),
@@ -63,8 +63,8 @@ const toolCall = (id: string, overrides: object = {}): ResponsePart => ({
   ...overrides,
 });
 
-describe('a streamed response', () => {
-  it('of a text (cases 25 and 31)', () => {
+describe('Responses stream rendering', () => {
+  it('renders text (cases 25 and 31)', () => {
     const events = rendered([
       { type: 'call-start' },
       { type: 'part-start', start: { kind: 'text' } },
@@ -116,7 +116,7 @@ describe('a streamed response', () => {
     });
   });
 
-  it('of parallel calls, one finished before the next begins (case 46)', () => {
+  it('renders parallel calls one after the other (case 46)', () => {
     const events = rendered(
       answer([toolCall('call_9'), toolCall('call_10', { arguments: '{}' })], { stop: 'tool_calls' }),
     );
@@ -135,7 +135,7 @@ describe('a streamed response', () => {
     expect(events.at(-1)?.['response']).toMatchObject({ status: 'completed' });
   });
 
-  it('of a call in a namespace, and of a freeform one (cases 61 and 62)', () => {
+  it('renders namespaced and freeform calls (cases 61 and 62)', () => {
     const parts = [toolCall('c1', { namespace: 'agents' }), toolCall('c2', { arguments: 'ls -l', isFreeform: true })];
     const events = rendered(answer(parts, { stop: 'tool_calls' }));
     expect(events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)).toEqual([
@@ -160,7 +160,7 @@ describe('a streamed response', () => {
     expect(lines(events)).toContainEqual(['custom_tool_call_input.delta', 'ls -l']);
   });
 
-  it('that is cut within a call says so of the call (case 53)', () => {
+  it('marks a truncated call as incomplete (case 53)', () => {
     const events = rendered(answer([toolCall('c1', { arguments: '{"city":"Os' })], { stop: 'max_tokens' }));
     expect(events.at(-2)).toMatchObject({
       type: 'response.output_item.done',
@@ -172,7 +172,7 @@ describe('a streamed response', () => {
     });
   });
 
-  it('tells texts and refusals in a row as one message, and those behind a call as another (case 47)', () => {
+  it('renders adjacent texts and refusals as one message, and later ones as another (case 47)', () => {
     const parts: ResponsePart[] = [
       { kind: 'text', text: 'One' },
       { kind: 'refusal', text: 'No.' },
@@ -192,7 +192,7 @@ describe('a streamed response', () => {
     ]);
   });
 
-  it('says where a text comes from', () => {
+  it('renders citations', () => {
     const annotations = [{ url: 'https://example.com', title: 'Example' }];
     const events = rendered(answer([{ kind: 'text', text: 'So it is.', annotations }]));
     const citation = { type: 'url_citation', start_index: 0, end_index: 0, ...annotations[0] };
@@ -200,7 +200,7 @@ describe('a streamed response', () => {
     expect(events.at(-2)).toMatchObject({ item: { content: [{ annotations: [citation] }] } });
   });
 
-  it('of nothing has no items (case 32)', () => {
+  it('renders an empty response without items (case 32)', () => {
     const events = rendered(
       answer([
         { kind: 'text', text: '' },
@@ -212,7 +212,7 @@ describe('a streamed response', () => {
     expect(events.at(-1)?.['response']).toMatchObject({ output: [] });
   });
 
-  it('has nothing of an empty text behind another', () => {
+  it('omits an empty text after another', () => {
     const annotations = [{ url: 'https://example.com', title: 'Example' }];
     const parts: ResponsePart[] = [HI, toolCall('c1'), { kind: 'text', text: '', annotations }];
     expect(ended(answer(parts))['output']).toMatchObject([{ type: 'message' }, { type: 'function_call' }]);
@@ -224,22 +224,22 @@ describe('a streamed response', () => {
     ['pause', 'completed', null],
     ['context', 'incomplete', { reason: 'max_output_tokens' }],
     ['content_filter', 'incomplete', { reason: 'content_filter' }],
-  ] as const)('that ends with %s is %s (cases 33, 41 and 43)', (stop, status, incomplete_details) => {
+  ] as const)('maps the stop reason %s to %s (cases 33, 41 and 43)', (stop, status, incomplete_details) => {
     const events = rendered(answer([], { stop }));
     expect(events.at(-1)).toMatchObject({ type: `response.${status}`, response: { status, incomplete_details } });
     const context = aRenderContext(protocol, least);
     protocol.renderResponse({ parts: [], stop, usage: USAGE }, context);
-    expect(context.losses.header).toBe(stop === 'pause' ? 'paused:status' : undefined);
+    expect(context.warnings.header).toBe(stop === 'pause' ? 'paused:status' : undefined);
   });
 
-  it('renders all that is terminal with the end of the call, usage that came after the stop included', () => {
+  it('renders the final event with late usage', () => {
     const renderer = protocol.renderStream(aRenderContext(protocol, least));
     const texts = answer([{ kind: 'text', text: 'Hi' }]).map((event) => renderer.next(event));
     expect(texts.slice(0, -1).join('')).not.toContain('response.completed');
     expect(texts.at(-1)).toMatch(/^event: response\.completed\ndata: .*"input_tokens":9.*\n\ndata: \[DONE\]\n\n$/);
   });
 
-  it('of which nobody says what it used has a usage all the same (case 93)', () => {
+  it('renders usage even if unreported (case 93)', () => {
     expect(ended(answer([], { usage: undefined }))['usage']).toMatchObject({
       input_tokens: 0,
       output_tokens: 0,
@@ -248,14 +248,14 @@ describe('a streamed response', () => {
   });
 });
 
-describe('reasoning in a streamed response', () => {
+describe('Responses reasoning rendering', () => {
   const parts: ResponsePart[] = [
     { kind: 'reasoning', text: 'Compare both.', opaque: OPAQUE },
     { kind: 'text', text: '42' },
   ];
   const sealed = `rly1.${JSON.stringify(['signature', 'f', 'sig', 'Compare both.'])}`;
 
-  it('is a summary, and nothing that clients do not know (case 86)', () => {
+  it('renders a summary and no other events (case 86)', () => {
     const events = rendered(answer(parts), { reasoning: { summary: 'auto' } });
     const place = { item_id: 'rs_10000', output_index: 0, summary_index: 0 };
     const part = { type: 'summary_text', text: 'Compare both.' };
@@ -276,7 +276,7 @@ describe('reasoning in a streamed response', () => {
     expect(events[8]).toMatchObject({ output_index: 1, item: { type: 'message', id: 'msg_10001' } });
   });
 
-  it('is only what has to come back where nobody wants to read it (cases 79 and 82)', () => {
+  it('renders only encrypted content if hidden (cases 79 and 82)', () => {
     const events = rendered(answer(parts), { store: false });
     expect(lines(events.slice(2, 4))).toEqual([
       ['output_item.added', 'reasoning'],
@@ -285,12 +285,12 @@ describe('reasoning in a streamed response', () => {
     expect(events[3]?.['item']).toEqual({ type: 'reasoning', id: 'rs_10000', summary: [], encrypted_content: sealed });
   });
 
-  it('is left out where nobody wants to read it and nothing has to come back (case 88)', () => {
+  it('omits hidden reasoning without encrypted content (case 88)', () => {
     const unsealed = answer([{ kind: 'reasoning', text: 'Compare both.' }]);
     expect(lines(rendered(unsealed, { store: false }))).not.toContainEqual(['output_item.added', 'reasoning']);
   });
 
-  it('that is redacted has no summary (case 81)', () => {
+  it('renders redacted reasoning without summary (case 81)', () => {
     const redacted = { ...OPAQUE, kind: 'redacted', text: '' } as const;
     const events = rendered(answer([{ kind: 'reasoning', text: '', opaque: redacted }]), {
       reasoning: { summary: 'auto' },
@@ -299,8 +299,8 @@ describe('reasoning in a streamed response', () => {
   });
 });
 
-describe('a streamed response that fails', () => {
-  it('has its finished items in it, leaves others open and counts on (cases 25 and 98)', () => {
+describe('failed Responses streams', () => {
+  it('contain finished items, leave others open and continue the numbers (cases 25 and 98)', () => {
     const renderer = protocol.renderStream(aRenderContext(protocol, { ...least, temperature: 0.5 }));
     const events: CallEvent[] = [
       { type: 'call-start' },
@@ -326,7 +326,7 @@ describe('a streamed response that fails', () => {
   });
 });
 
-describe('a response object', () => {
+describe('response objects', () => {
   const settings = {
     instructions: 'Be brief.',
     max_output_tokens: 50,
@@ -344,7 +344,7 @@ describe('a response object', () => {
     prompt_cache_key: 'k',
   };
 
-  it('repeats what the client set, and says the usual of the rest', () => {
+  it("repeat the client's settings with defaults", () => {
     const response = whole({ parts: [], stop: 'end', usage: USAGE }, { ...settings, unknown: 1 });
     expect(response).not.toHaveProperty('unknown');
     expect(response).toMatchObject({
@@ -359,12 +359,12 @@ describe('a response object', () => {
     });
   });
 
-  it('repeats no null where something usual stands', () => {
+  it('replace null by defaults', () => {
     const response = whole({ parts: [], stop: 'end', usage: USAGE }, { text: { format: null }, metadata: null });
     expect(response).toMatchObject({ text: { format: { type: 'text' } }, metadata: {} });
   });
 
-  it('names the response that it continues', () => {
+  it('name the continued response', () => {
     const body = { previous_response_id: 'resp_0' };
     const call = aCall(protocol, { ...least, ...body });
     const context = { ...aRenderContext(protocol, least), call };
@@ -374,7 +374,7 @@ describe('a response object', () => {
     expect(response).toMatchObject(body);
   });
 
-  it('repeats schemas to the letter (case 2)', () => {
+  it('repeat schemas as written (case 2)', () => {
     const schema = '{ "10":{},"2":9007199254740993 }';
     const body = `{"model":"m","input":"Hi","tools":[{"type":"function","name":"f","parameters":${schema}}]}`;
     const call = aCall(protocol, body);
@@ -384,14 +384,14 @@ describe('a response object', () => {
       call,
       request,
       content,
-      losses: new TranslationWarnings(false),
+      warnings: new TranslationWarnings(false),
       promptTokens: () => 1,
       seal: () => '',
     };
     expect(protocol.renderResponse({ parts: [], stop: 'end', usage: USAGE }, context)).toContain(schema);
   });
 
-  it('is the whole answer of a client that does not stream', () => {
+  it('are the response of unstreamed calls', () => {
     const parts: ResponsePart[] = [{ kind: 'text', text: 'Hello' }, toolCall('c1')];
     const streamed = ended(answer(parts, { stop: 'tool_calls' }));
     expect(whole({ parts, stop: 'tool_calls', usage: USAGE })).toEqual(streamed);

@@ -26,7 +26,6 @@ const INCOMPLETE: Partial<Record<StopReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** Renders the events of a response. */
 export class ResponsesRenderer implements StreamRenderer {
   readonly #events = new EventLog();
   readonly #response: ResponseObject;
@@ -35,8 +34,8 @@ export class ResponsesRenderer implements StreamRenderer {
   /** An item ends when the next one starts or the response stops, which decides whether it is complete. */
   #item: Item | undefined;
   #part: PartStart['kind'] = 'text';
-  /** Some of the part was sent. */
-  #isTold = false;
+  /** Part of it was sent. */
+  #isStarted = false;
   #stop: StopReason = 'end';
   #usage: TokenUsage | undefined;
 
@@ -44,7 +43,6 @@ export class ResponsesRenderer implements StreamRenderer {
     this.#response = new ResponseObject(context.call, context.request);
   }
 
-  /** The final response object. */
   get response(): string {
     const incompleteReason = INCOMPLETE[this.#stop];
     const status = incompleteReason === undefined ? 'completed' : 'incomplete';
@@ -60,8 +58,8 @@ export class ResponsesRenderer implements StreamRenderer {
   /** Open items stay open. */
   fail(error: AppError): string {
     const state: ResponseState = { status: 'failed', output: this.#output, usage: this.#usage };
-    return failureText(this.context.call, error, this.#events.next, (fault) =>
-      this.#response.text({ ...state, error: fault }),
+    return failureText(this.context.call, error, this.#events.next, (failure) =>
+      this.#response.text({ ...state, error: failure }),
     );
   }
 
@@ -74,7 +72,7 @@ export class ResponsesRenderer implements StreamRenderer {
       case 'part-delta':
         return this.#delta(event.text);
       case 'part-annotation':
-        if (this.#isTold) this.#message('text').annotate(event.annotation);
+        if (this.#isStarted) this.#message('text').annotate(event.annotation);
         return;
       case 'part-end':
         return this.#endPart(event.part);
@@ -83,7 +81,7 @@ export class ResponsesRenderer implements StreamRenderer {
         return;
       case 'call-stop':
         this.#stop = event.reason;
-        if (event.reason === 'pause') this.context.losses.warn('paused', 'status');
+        if (event.reason === 'pause') this.context.warnings.warn('paused', 'status');
         return this.#closeItem(INCOMPLETE[event.reason] === undefined ? 'completed' : 'incomplete');
       case 'call-end':
         return this.#end();
@@ -109,13 +107,13 @@ export class ResponsesRenderer implements StreamRenderer {
   /** Calls are sent immediately; other empty parts are not sent. */
   #beginPart(start: PartStart): void {
     this.#part = start.kind;
-    this.#isTold = false;
+    this.#isStarted = false;
     if (start.kind === 'tool-call')
       this.#open((place) => new CallItem(this.#events, place, start), start.isFreeform === true ? 'ctc_' : 'fc_');
   }
 
   #delta(text: string): void {
-    this.#isTold = true;
+    this.#isStarted = true;
     switch (this.#part) {
       case 'text':
       case 'refusal':
@@ -133,7 +131,7 @@ export class ResponsesRenderer implements StreamRenderer {
   #endPart(part: ResponsePart): void {
     if (part.kind === 'reasoning') this.#endReasoning(part);
     else if (part.kind === 'tool-call') this.#call?.endPart(part);
-    else if (this.#isTold) this.#message(part.kind).endPart(part);
+    else if (this.#isStarted) this.#message(part.kind).endPart(part);
   }
 
   #endReasoning(part: ReasoningPart): void {

@@ -4,20 +4,20 @@ import { TranslationWarnings, type CallContent, type OpaqueReasoning } from '../
 import { ResponsesProtocol } from './protocol.js';
 
 const protocol = new ResponsesProtocol();
-const read = (body: object, losses?: TranslationWarnings): CallContent =>
-  contentOf(protocol, { model: 'm', input: 'Hi', ...body }, losses);
+const read = (body: object, warnings?: TranslationWarnings): CallContent =>
+  contentOf(protocol, { model: 'm', input: 'Hi', ...body }, warnings);
 const readInput = (...input: readonly unknown[]): CallContent => read({ input });
 const refused = (body: object): unknown => refusalOf(() => read(body)).details;
 const user = { role: 'user', content: 'Hi' };
 const OPAQUE: OpaqueReasoning = { kind: 'signature', family: 'f', data: 'sig', text: 'Compare both.' };
 const SEALED = `rly1.${JSON.stringify([OPAQUE.kind, OPAQUE.family, OPAQUE.data, OPAQUE.text])}`;
 
-describe('the conversation of a Responses request', () => {
-  it('is one message when the input is a text', () => {
+describe('Responses conversation parsing', () => {
+  it('parses a string input as one message', () => {
     expect(read({})).toMatchObject({ lead: [], turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }] });
   });
 
-  it('begins with instructions, system and developer messages; later ones are turns (case 74)', () => {
+  it('parses leading and later instructions (case 74)', () => {
     const input = [
       { role: 'system', content: 'B' },
       { type: 'message', role: 'developer', id: 'msg_1', content: [{ type: 'input_text', text: 'C' }] },
@@ -29,7 +29,7 @@ describe('the conversation of a Responses request', () => {
     expect(turns.map(({ role }) => role)).toEqual(['user', 'system']);
   });
 
-  it('joins what one side says in a row, calls and reasoning included (cases 66 and 73)', () => {
+  it('merges adjacent items of a role, including calls and reasoning (cases 66 and 73)', () => {
     const { turns } = readInput(
       user,
       { type: 'reasoning', id: 'rs_1', summary: [], content: null, encrypted_content: SEALED },
@@ -74,13 +74,13 @@ describe('the conversation of a Responses request', () => {
     ]);
   });
 
-  it('drops reasoning that was not sealed here, or not at all (cases 79 and 83)', () => {
+  it('drops reasoning not sealed by this relay (cases 79 and 83)', () => {
     for (const encrypted_content of ['gAAAA', `x${SEALED}`, null, undefined]) {
       expect(readInput(user, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content }).turns).toHaveLength(1);
     }
   });
 
-  it('has the parts of every content', () => {
+  it('parses all content parts', () => {
     const content = [
       { type: 'input_text', text: 'See:', prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } },
       { type: 'input_image', image_url: 'data:image/PNG;base64,aWNvbg==', detail: 'high' },
@@ -103,7 +103,7 @@ describe('the conversation of a Responses request', () => {
     ]);
   });
 
-  it('has images in results (case 70)', () => {
+  it('parses images in results (case 70)', () => {
     const output = [
       { type: 'input_text', text: '' },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
@@ -116,18 +116,18 @@ describe('the conversation of a Responses request', () => {
     expect(turns[1]?.parts).toMatchObject([{ kind: 'tool-result', parts: [{ kind: 'image' }] }]);
   });
 
-  it('loses what an assistant cannot say, and names it (case 77)', () => {
-    const losses = new TranslationWarnings(false);
+  it('drops unsupported assistant content with a warning (case 77)', () => {
+    const warnings = new TranslationWarnings(false);
     const content = [
       { type: 'output_text', text: 'See' },
       { type: 'input_image', image_url: 'https://example.com/a' },
     ];
-    const { turns } = read({ input: [user, { role: 'assistant', content }] }, losses);
+    const { turns } = read({ input: [user, { role: 'assistant', content }] }, warnings);
     expect(turns[1]?.parts).toEqual([{ kind: 'text', text: 'See' }]);
-    expect(losses.header).toBe('unsupported_content:input[1].content');
+    expect(warnings.header).toBe('unsupported_content:input[1].content');
   });
 
-  it('leaves out what the tools of the vendor left there', () => {
+  it('drops items of hosted tools', () => {
     const types = ['web_search_call', 'mcp_list_tools', 'shell_call_output', 'tool_search_output', 'program'];
     expect(readInput(user, ...types.map((type) => ({ type, id: 'x' }))).turns).toHaveLength(1);
   });
@@ -140,7 +140,7 @@ describe('the conversation of a Responses request', () => {
     [[user, { type: 'hologram' }], 'input[1].type'],
     [[{ role: 'user', content: [{ type: 'input_video' }] }], 'input[0].content[0].type'],
     [[{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }], 'input[0].content[0].file_id'],
-  ])('refuses %j, which no other upstream knows (case 78)', (input, param) => {
+  ])('rejects unsupported %j (case 78)', (input, param) => {
     expect(refused({ input })).toEqual({ param, fault: 'unsupported_parameter' });
   });
 
@@ -159,13 +159,13 @@ describe('the conversation of a Responses request', () => {
     [[{ role: 'user', content: [{ type: 'input_image', image_url: 'a.png' }] }], 'input[0].content[0].image_url'],
     [[{ type: 'function_call', call_id: 'c', name: '', arguments: '' }], 'input[0].name'],
     [[{ type: 'function_call_output', output: 'x' }], 'input[0].call_id'],
-  ])('refuses %j as malformed (case 72)', (input, param) => {
+  ])('rejects malformed %j (case 72)', (input, param) => {
     expect(refused({ input })).toEqual({ param, fault: 'invalid_value' });
   });
 });
 
-describe('the tools of a Responses request', () => {
-  it('are functions, freeform ones, those of a namespace, and those that the vendor runs (case 61)', () => {
+describe('Responses tool parsing', () => {
+  it('parses functions, freeform tools, namespaces and hosted tools (case 61)', () => {
     const { tools, hostedTools } = read({
       tools: [
         { type: 'function', name: 'f', description: null, parameters: { b: 1, a: 2 }, strict: null },
@@ -188,7 +188,7 @@ describe('the tools of a Responses request', () => {
     ]);
   });
 
-  it('may come with the input, as may other settings', () => {
+  it('reads tools and settings from input items', () => {
     const { tools, reasoning, format } = read({
       reasoning: { effort: 'low', summary: 'auto' },
       input: [
@@ -237,7 +237,7 @@ describe('the tools of a Responses request', () => {
       { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] },
       { mode: 'required', allowed: ['f'] },
     ],
-  ])('are chosen by %j (case 56)', (tool_choice, expected) => {
+  ])('parses the choice %j (case 56)', (tool_choice, expected) => {
     expect(read({ tools, tool_choice }).toolChoice).toEqual(expected);
   });
 
@@ -249,13 +249,13 @@ describe('the tools of a Responses request', () => {
     [{ tools: [{ type: 'function', function: { name: 'f' } }] }, 'tools[0].name', 'invalid_value'],
     [{ tools: [{ type: 'function', name: 'f', parameters: 'x' }] }, 'tools[0].parameters', 'invalid_value'],
     [{ tools: {} }, 'tools', 'invalid_value'],
-  ])('are refused in %j', (body, param, fault) => {
+  ])('rejects %j', (body, param, fault) => {
     expect(refused(body)).toEqual({ param, fault });
   });
 });
 
-describe('the settings of a Responses request', () => {
-  it('are carried over', () => {
+describe('Responses settings parsing', () => {
+  it('parses all settings', () => {
     const content = read({
       max_output_tokens: 50,
       temperature: 0.5,
@@ -292,18 +292,18 @@ describe('the settings of a Responses request', () => {
     [{ include: ['reasoning.encrypted_content'] }, 'sealed'],
     [{ reasoning: { summary: 'auto' } }, 'text'],
     [{ reasoning: { generate_summary: 'concise' }, store: false }, 'text'],
-  ])('%j has of the reasoning: %s (case 88)', (body, show) => {
+  ])('%j shows of the reasoning: %s (case 88)', (body, show) => {
     expect(read(body).reasoning.show).toBe(show);
   });
 
-  it('may be empty objects, as LangChain sends them', () => {
+  it('accepts empty objects, as sent by LangChain', () => {
     expect(read({ text: {}, reasoning: {}, tools: [] }).format).toEqual({ kind: 'text' });
   });
 
-  it('that change what is said are a loss', () => {
-    const losses = new TranslationWarnings(false);
-    read({ truncation: 'auto' }, losses);
-    expect(losses.header).toBe('unsupported_parameter:truncation');
+  it('warns of settings that change the response', () => {
+    const warnings = new TranslationWarnings(false);
+    read({ truncation: 'auto' }, warnings);
+    expect(warnings.header).toBe('unsupported_parameter:truncation');
   });
 
   it.each([
@@ -312,7 +312,7 @@ describe('the settings of a Responses request', () => {
     [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
     [{ access_programs: {} }, 'access_programs'],
     [{ moderation: { model: 'x', policy: { output: { mode: 'block' } } } }, 'moderation.policy.output'],
-  ])('%j is the vendor’s alone (case 78)', (body, param) => {
+  ])('rejects vendor-only %j (case 78)', (body, param) => {
     expect(refused(body)).toEqual({ param, fault: 'unsupported_parameter' });
   });
 
@@ -323,7 +323,7 @@ describe('the settings of a Responses request', () => {
     [{ include: 'x' }, 'include'],
     [{ text: { format: { type: 'xml' } } }, 'text.format.type'],
     [{ text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
-  ])('%j is malformed', (body, param) => {
+  ])('rejects malformed %j', (body, param) => {
     expect(refused(body)).toEqual({ param, fault: 'invalid_value' });
   });
 });

@@ -3,7 +3,7 @@ import {
   ConversationBuilder,
   type HostedTool,
   malformed,
-  notTranslatable,
+  unsupported,
   openAiFormat,
   openAiSchema,
   type OutputFormat,
@@ -18,17 +18,16 @@ import {
 import { OUTPUT_LIMIT } from './head.js';
 import { itemsOf, readInput } from './input.js';
 
-/** Schemas are kept as text. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema']);
 
 /** Stored at the vendor, or specific to it. */
 const VENDORS = ['previous_response_id', 'conversation', 'prompt', 'access_programs'];
 
-/** Parses a request. @throws AppError invalid_request naming the member */
+/** @throws AppError invalid_request naming the member */
 export function parseRequest(body: TreeObject, context: ParseContext): CallContent {
   const request = new TreeReader(body);
-  refuseVendors(request);
-  if (request.string('truncation') === 'auto') context.losses.warn('unsupported_parameter', 'truncation');
+  rejectVendorMembers(request);
+  if (request.string('truncation') === 'auto') context.warnings.warn('unsupported_parameter', 'truncation');
   const conversation = readConversation(request, context);
   const { tools, hostedTools } = readTools(
     [request, ...itemsOf(request, 'additional_tools')].flatMap((holder) => holder.children('tools')),
@@ -52,19 +51,19 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
   };
 }
 
-function refuseVendors(request: TreeReader): void {
+function rejectVendorMembers(request: TreeReader): void {
   for (const name of VENDORS) {
-    if (request.has(name)) throw notTranslatable(name, 'not supported by the upstream of this model; remove it');
+    if (request.has(name)) throw unsupported(name, 'not supported by the upstream of this model; remove it');
   }
   const policy = request.child('moderation')?.child('policy');
   for (const side of [policy?.child('input'), policy?.child('output')]) {
-    if (side?.string('mode') === 'block') throw notTranslatable(side.path, 'is not supported by this upstream');
+    if (side?.string('mode') === 'block') throw unsupported(side.path, 'is not supported by this upstream');
   }
 }
 
 function readConversation(request: TreeReader, context: ParseContext): Pick<CallContent, 'lead' | 'turns'> {
   const conversation = new ConversationBuilder();
-  conversation.instruct(request.string('instructions') ?? '');
+  conversation.addInstruction(request.string('instructions') ?? '');
   readInput(request, { conversation, context });
   const { lead, turns } = conversation;
   if (!turns.some(({ role }) => role === 'user')) throw malformed('input', 'must contain a user message');
@@ -153,7 +152,7 @@ function readTool(definition: TreeReader): Tool {
     case 'custom':
       return { ...namedTool(definition), schema: undefined, freeform: freeformOf(definition.child('format')) };
     default:
-      throw notTranslatable(definition.pathOf('type'), `"${type}" is not supported by the upstream`);
+      throw unsupported(definition.pathOf('type'), `"${type}" is not supported by the upstream`);
   }
 }
 
@@ -180,7 +179,7 @@ function readToolChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice
     case 'allowed_tools':
       return { mode: modeIn(choice, 'mode'), allowed: allowedNames(choice) };
     default:
-      throw notTranslatable(choice.path, `cannot force "${type}" with this upstream`);
+      throw unsupported(choice.path, `cannot force "${type}" with this upstream`);
   }
 }
 

@@ -26,7 +26,7 @@ const DELTAS: ReadonlyMap<string, DeltaKind> = new Map<string, DeltaKind>([
   ['response.reasoning_text.delta', 'reasoning'],
 ]);
 
-/** Assembles parts from items, however much of them an upstream sends. */
+/** Assembles parts from items, however an upstream sends them. */
 export class ResponseItems {
   private readonly parts: PartSequencer;
   private readonly names: ToolNames;
@@ -58,7 +58,6 @@ export class ResponseItems {
     return this.refusals > 0;
   }
 
-  /** An item starts; calls are emitted immediately. */
   added(event: JsonObject): CallEvent[] {
     const item = objectIn(event, 'item');
     const key = this.keyOf(event, item);
@@ -75,18 +74,17 @@ export class ResponseItems {
       case 'tool-call':
         return this.parts.append(key, text);
       case 'reasoning':
-        return text === '' ? [] : this.reason(key, type, event, text);
+        return text === '' ? [] : this.appendReasoning(key, type, event, text);
       default:
-        return text === '' ? [] : this.say(contentKey(key, event['content_index']), kind, text);
+        return text === '' ? [] : this.appendText(contentKey(key, event['content_index']), kind, text);
     }
   }
 
-  /** A part of a message is complete. */
   contentDone(event: JsonObject): CallEvent[] {
     return this.content(contentKey(this.keyOf(event), event['content_index']), objectIn(event, 'part'));
   }
 
-  /** An item is complete; whatever was not emitted yet is emitted here. */
+  /** Emits what was not emitted yet. */
   done(event: JsonObject): CallEvent[] {
     const item = objectIn(event, 'item');
     const key = this.keyOf(event, item);
@@ -108,11 +106,11 @@ export class ResponseItems {
     return this.parts.finishAll();
   }
 
-  private say(key: string, kind: 'text' | 'refusal', text: string): CallEvent[] {
+  private appendText(key: string, kind: 'text' | 'refusal', text: string): CallEvent[] {
     return [...this.start(key, { kind }), ...this.parts.append(key, text)];
   }
 
-  private reason(key: string, type: string, event: JsonObject, text: string): CallEvent[] {
+  private appendReasoning(key: string, type: string, event: JsonObject, text: string): CallEvent[] {
     const section = `${type} ${String(event['summary_index'] ?? event['content_index'])}`;
     const before = this.sections.get(key) ?? section;
     this.sections.set(key, section);

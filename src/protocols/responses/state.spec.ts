@@ -1,6 +1,6 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
-import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
 import type { JsonObject } from '../../platform/shared/index.js';
+import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 import { ResponsesVerbatim } from './verbatim.js';
 
@@ -39,34 +39,34 @@ const ITEMS: readonly (readonly [JsonObject, readonly CreatedState[]])[] = [
     ],
   ],
   [message({ type: 'file_path', file_id: 'file_4', index: 0 }), [{ kind: 'file', id: 'file_4' }]],
-  // Of what was there before.
+  // Existing files.
   [message({ type: 'file_citation', file_id: 'file_5' }), []],
   [{ type: 'file_search_call', results: [{ file_id: 'file_6' }] }, []],
   [{ type: 'shell_call', environment: null }, []],
   [{ type: 'mcp_call', container_id: 'cntr_7' }, []],
 ];
 
-describe('state that a Responses response names', () => {
-  it.each(ITEMS)('is told by %j, whole and streamed', (item, states) => {
+describe('state created by Responses responses', () => {
+  it.each(ITEMS)('is read from %j, streamed or not', (item, states) => {
     expect(ofWhole(CODE, { status: 'completed', output: [item] })).toEqual(states);
     expect(ofStream(CODE, [{ type: 'response.output_item.done', item }])).toEqual(states);
     expect(ofStream(CODE, [{ type: 'response.completed', response: { output: [item] } }])).toEqual(states);
   });
 
-  it('is the conversation that it belongs to', () => {
+  it('includes the conversation', () => {
     const conversation = { id: 'conv_1' };
     const states = [{ kind: 'conversation', id: 'conv_1' }];
     expect(ofWhole(CODE, { conversation, output: [] })).toEqual(states);
     expect(ofStream(CODE, [{ type: 'response.completed', response: { conversation } }])).toEqual(states);
   });
 
-  it('is not looked for where the request can have none created', () => {
+  it('is not read if the request cannot create any', () => {
     const [[item]] = ITEMS as [[JsonObject, unknown]];
     expect(ofWhole({}, { output: [item], conversation: { id: 'conv_1' } })).toEqual([]);
     expect(ofStream({}, [{ type: 'response.output_item.done', item }])).toEqual([]);
   });
 
-  it('is named by items of a conversation too', () => {
+  it('includes items of a conversation', () => {
     const input = [ITEMS[0]![0], ITEMS[2]![0]];
     expect(callOf({ input }).head.demands?.scopedIds).toEqual([
       { kind: 'container', id: 'cntr_1', path: 'container_id' },
@@ -75,14 +75,14 @@ describe('state that a Responses response names', () => {
     ]);
   });
 
-  it('is named by an item that is the first of the input, and by one within an object called input', () => {
+  it('is found in the first input item, and in an object called input', () => {
     const file = { type: 'input_file', file_id: 'file_1' };
     const states = [{ kind: 'file', id: 'file_1', path: 'file_id' }];
     expect(callOf({ input: [file] }).head.demands?.scopedIds).toEqual(states);
     expect(callOf({ input: [{ type: 'x', input: file }] }).head.demands?.scopedIds).toEqual(states);
   });
 
-  it('must not be named twice by one object', () => {
+  it('rejects an object that names state twice', () => {
     const call = '{"model":"m","input":"","tools":[{"type":"code_interpreter","container":"a","Container":"b"}]}';
     const reader = new ResponsesProtocol().headReader({ method: 'POST', path: '', query: '', headers: {} });
     expect(refusalOf(() => reader.end({ bytes: Buffer.from(call) }))).toMatchObject({

@@ -2,7 +2,7 @@ import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/i
 import {
   isTreeObject,
   type JsonTree,
-  type NamedResponses,
+  type ResponseReferences,
   parseData,
   type RenderedResponse,
   type ResolvedResponses,
@@ -14,38 +14,44 @@ import {
 import { responseId } from './object.js';
 
 const PREVIOUS_RESPONSE = 'previous_response_id';
-const ANSWERS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+const FINAL_EVENTS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const OPENING_BRACE = 0x7b;
 
 /** How clients refer to stored content: a previous response, or single items. */
-export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, named, expand, inputOf, answerIn: responseIn };
+export const RESPONSES_STORAGE: ResponseStorage = { idOf: responseId, referencesIn, expand, inputOf, responseIn };
 
-function named(request: TreeObject): NamedResponses {
+function referencesIn(request: TreeObject): ResponseReferences {
   const previous = request[PREVIOUS_RESPONSE];
   return {
-    answerId: typeof previous === 'string' ? previous : undefined,
+    responseId: typeof previous === 'string' ? previous : undefined,
     itemIds: inputOf(request).flatMap((item) => referenceIn(item) ?? []),
   };
 }
 
 /**
- * The earlier input and output, then the request's own input, with items in place of references.
+ * Puts the previous input and output in front, and items in place of references.
  * @throws AppError invalid_request naming a missing response or item, or an item referred to twice
  */
-function expand(request: TreeObject, { answer, ofItems }: ResolvedResponses): TreeObject {
+function expand(request: TreeObject, { response: previousResponse, ofItems }: ResolvedResponses): TreeObject {
   const { [PREVIOUS_RESPONSE]: previous, ...others } = request;
-  if (typeof previous === 'string' && answer === undefined)
-    throw notKept(`The response "${previous}"`, PREVIOUS_RESPONSE);
+  if (typeof previous === 'string' && previousResponse === undefined)
+    throw notStored(`The response "${previous}"`, PREVIOUS_RESPONSE);
   const used = new Set<string>();
   const own = inputOf(request).map((item, index) => {
     const id = referenceIn(item);
     if (id === undefined) return item;
     // Items are unbounded, so repeating them could expand a short request without limit.
-    if (used.has(id)) throw namedTwice(id, `input[${index}].id`);
+    if (used.has(id)) throw duplicateReference(id, `input[${index}].id`);
     used.add(id);
-    return itemOf(ofItems.get(id), id) ?? fail(notKept(`The item "${id}"`, `input[${index}].id`));
+    return itemOf(ofItems.get(id), id) ?? fail(notStored(`The item "${id}"`, `input[${index}].id`));
   });
-  return { ...others, input: [...(answer === undefined ? [] : [...answer.input, ...outputOf(answer)]), ...own] };
+  return {
+    ...others,
+    input: [
+      ...(previousResponse === undefined ? [] : [...previousResponse.input, ...outputOf(previousResponse)]),
+      ...own,
+    ],
+  };
 }
 
 /** A string is a user message. */
@@ -69,7 +75,7 @@ function streamed(last: Uint8Array): JsonObject | undefined {
   const splitter = new SseSplitter();
   for (const event of [...splitter.next(last), ...splitter.end()]) {
     const data = parseData(event);
-    if (data !== undefined && ANSWERS.has(data['type']) && isJsonObject(data['response'])) return data['response'];
+    if (data !== undefined && FINAL_EVENTS.has(data['type']) && isJsonObject(data['response'])) return data['response'];
   }
   return undefined;
 }
@@ -84,7 +90,7 @@ function parsed(last: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** References may omit their type or send null: they have an ID but neither role nor content. */
+/** References may omit their type: they have an ID but neither role nor content. */
 function referenceIn(item: JsonTree): string | undefined {
   if (!isTreeObject(item) || typeof item['id'] !== 'string') return undefined;
   const type = item['type'] ?? undefined;
@@ -95,21 +101,21 @@ function referenceIn(item: JsonTree): string | undefined {
 const outputOf = ({ response: { output } }: StoredResponseText): readonly JsonTree[] =>
   Array.isArray(output) ? (output as readonly JsonTree[]) : [];
 
-const itemOf = (answer: StoredResponseText | undefined, id: string): JsonTree | undefined =>
-  answer && outputOf(answer).find((item) => isTreeObject(item) && item['id'] === id);
+const itemOf = (previousResponse: StoredResponseText | undefined, id: string): JsonTree | undefined =>
+  previousResponse && outputOf(previousResponse).find((item) => isTreeObject(item) && item['id'] === id);
 
 function fail(error: AppError): never {
   throw error;
 }
 
-const notKept = (what: string, param: string): AppError =>
+const notStored = (what: string, param: string): AppError =>
   new AppError(
     'invalid_request',
     `${what} is not stored for this key; responses are stored for a day. Send the whole conversation with "store": false.`,
     { param, fault: 'previous_response_not_found' },
   );
 
-const namedTwice = (id: string, param: string): AppError =>
+const duplicateReference = (id: string, param: string): AppError =>
   new AppError('invalid_request', `The item "${id}" is referenced twice.`, {
     param,
     fault: 'invalid_value',
@@ -118,9 +124,9 @@ const namedTwice = (id: string, param: string): AppError =>
 const DEFAULT_ITEMS = 20;
 const MAX_ITEMS = 100;
 
-/** A page of a response's input items, newest first by default. */
-export function inputItems(answerId: string, input: readonly JsonTree[], query: URLSearchParams): TreeObject {
-  const items = input.map((item, index) => withId(item, answerId, index));
+/** Newest first by default. */
+export function inputItems(parentId: string, input: readonly JsonTree[], query: URLSearchParams): TreeObject {
+  const items = input.map((item, index) => withId(item, parentId, index));
   const ordered = orderOf(query) === 'asc' ? items : items.toReversed();
   const start = startOf(ordered, query.get('after'));
   const limit = limitOf(query);
@@ -135,13 +141,13 @@ export function inputItems(answerId: string, input: readonly JsonTree[], query: 
 }
 
 /** Items sent without an ID get a deterministic one. */
-function withId(item: JsonTree, answerId: string, index: number): TreeObject {
+function withId(item: JsonTree, parentId: string, index: number): TreeObject {
   const members = isTreeObject(item) ? item : {};
   const { id, type } = members;
   return {
     ...members,
     type: type ?? 'message',
-    id: typeof id === 'string' ? id : `${answerId.replace(/^resp_/, 'item_')}_${index}`,
+    id: typeof id === 'string' ? id : `${parentId.replace(/^resp_/, 'item_')}_${index}`,
   };
 }
 

@@ -4,8 +4,8 @@ import { answer, DONE, type Event, read, stream, target, upstream } from '../../
 import { aContent, resultOf } from '../../../test/support/translations.js';
 import { SseSplitter } from '../contract/index.js';
 
-describe('the stream of a Responses upstream', () => {
-  it('may say everything at its very end', () => {
+describe('unusual Responses streams', () => {
+  it('may contain everything in the final event', () => {
     const output = [message('Hello'), called('a', '{}')];
     expect(answer(completed({ output, usage }))).toMatchObject({
       parts: [{ text: 'Hello' }, { id: 'a' }],
@@ -14,7 +14,7 @@ describe('the stream of a Responses upstream', () => {
     });
   });
 
-  it('may be llama-server’s, whose events have no numbers and whose items are over only at the end', () => {
+  it('may lack indexes and finish items only at the end, like llama-server', () => {
     const call = { type: 'function_call', call_id: 'fc_1', name: 'get_weather' };
     const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: '' };
     const events = read(
@@ -45,7 +45,7 @@ describe('the stream of a Responses upstream', () => {
     });
   });
 
-  it('is told at once where items have no numbers: each ends the one before', () => {
+  it('are emitted immediately without indexes: each item ends the previous one', () => {
     const decoder = upstream.decodeStream(aContent(), target);
     const told = (event: Event): unknown[] => {
       const events = new SseSplitter().next(Buffer.from(stream(event))).flatMap((sent) => decoder.next(sent));
@@ -61,16 +61,16 @@ describe('the stream of a Responses upstream', () => {
     ]).toEqual([['part-start', 'Hm.'], ['part-end', 'part-start', 'See.'], ['part-end', 'part-start'], ['{"x"']]);
   });
 
-  it('has the reasoning of servers that show all of it', () => {
+  it('may contain readable reasoning', () => {
     const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] };
     expect(answer(created, done(0, item), completed()).parts).toEqual([{ kind: 'reasoning', text: 'Hm.' }]);
   });
 
-  it('is over when it says so (case 18)', () => {
+  it('end with the final event (case 18)', () => {
     expect(read(stream(created, completed(), said('More'), completed()) + DONE + DONE)).toHaveLength(3);
   });
 
-  it('may change the ids of its items with each event, as long as it numbers them', () => {
+  it('may change item IDs if items are numbered', () => {
     const { parts } = answer(
       created,
       added(0, { type: 'message', id: 'x' }),
@@ -86,7 +86,7 @@ describe('the stream of a Responses upstream', () => {
     ['only its beginning is not', [false, true, true]],
     ['only its end is', [false, false, true]],
     ['only its end is not', [true, true, false]],
-  ])('says nothing twice where not every event of an item is numbered: %s', (_, [first, deltas, last]) => {
+  ])('are not repeated if only some events are numbered: %s', (_, [first, deltas, last]) => {
     const numbered = (is: boolean | undefined, output_index: number): object => (is === true ? { output_index } : {});
     const events = ['m', 'n'].flatMap((id, index): Event[] => {
       const item = { ...message(`Hi ${id}`), id };
@@ -103,7 +103,7 @@ describe('the stream of a Responses upstream', () => {
     ]);
   });
 
-  it('that breaks off is cut short, whatever came of it (case 40)', () => {
+  it('are truncated when they break off (case 40)', () => {
     expect(refusalOf(() => read(stream(created, said('Hi'), done(0, message('Hi')))))).toMatchObject({
       kind: 'upstream_truncated',
       details: { failover: true },
@@ -120,13 +120,13 @@ describe('the stream of a Responses upstream', () => {
     ],
     [{ type: 'response.failed', response: { error: null } }, 'upstream_error', 'failed'],
     [{ type: 'oops', error: { message: 'Busy' } }, 'upstream_error', 'Busy'],
-  ])('is an error where it says so: %j (case 22)', (event, kind, words) => {
+  ])('throw on errors: %j (case 22)', (event, kind, words) => {
     const error = refusalOf(() => read(stream(created, event)));
     expect(error.kind).toBe(kind);
     expect(error.message).toContain(words);
   });
 
-  it.each([['data: <html>\n\n'], ['data: {"type":\n\n']])('is an error where %j is no event (case 19)', (text) => {
+  it.each([['data: <html>\n\n'], ['data: {"type":\n\n']])('throw on %j, which is not an event (case 19)', (text) => {
     expect(refusalOf(() => read(stream(created) + text)).kind).toBe('upstream_error');
   });
 });

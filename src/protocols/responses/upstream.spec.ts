@@ -9,14 +9,14 @@ const upstream = new ResponsesUpstream();
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
   Buffer.concat(upstream.verbatim.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
 
-describe('requests to Responses upstreams', () => {
-  it('leaves everything unknown as it is (case 1)', () => {
+describe('verbatim Responses requests', () => {
+  it('leave unknown members unchanged (case 1)', () => {
     const json =
       '{"model":"m","input":[{"type":"additional_tools","role":"developer","tools":[]},{"type":"message","role":"user","content":[{"type":"input_hologram"}]}],"tools":[{"type":"namespace","name":"n","tools":[]}],"client_metadata":{"a":"b"},"stream":true}';
     expect(rewritten(json)).toBe(json);
   });
 
-  it('changes the model and nothing else (cases 2 and 5)', () => {
+  it('only replace the model (cases 2 and 5)', () => {
     const json = '{ "input":[{"n":9007199254740993,"one":1.0,"10":1,"2":1e2}], "model":"alias" }';
     expect(rewritten(json)).toBe(json.replace('"alias"', '"m"'));
   });
@@ -26,7 +26,7 @@ describe('requests to Responses upstreams', () => {
     ['{"model":"m","input":"","max_output_tokens":500}', 20, '{"model":"m","input":"","max_output_tokens":20}'],
     ['{"model":"m","input":"","max_output_tokens":null}', 3, '{"model":"m","input":"","max_output_tokens":16}'],
     ['{"model":"m","input":"","max_output_tokens":10}', 20, '{"model":"m","input":"","max_output_tokens":10}'],
-  ])('lowers the output limit of %s to %i', (json, outputLimit, expected) => {
+  ])('lower the output limit of %s to %i', (json, outputLimit, expected) => {
     expect(rewritten(json, { outputLimit })).toBe(expected);
   });
 
@@ -34,12 +34,12 @@ describe('requests to Responses upstreams', () => {
     ['{"model":"m","input":""}', '{"store":false,"model":"m","input":""}'],
     ['{"model":"m","input":"","store":null}', '{"model":"m","input":"","store":false}'],
     ['{"model":"m","input":"","store":false}', '{"model":"m","input":"","store":false}'],
-  ])('says of %s that it is not to be kept, for a key that never stores', (json, expected) => {
+  ])('disable storage of %s for keys without it', (json, expected) => {
     expect(rewritten(json, { mayStore: false })).toBe(expected);
     expect(rewritten(json)).toBe(json);
   });
 
-  it('sends nothing of the client but what is named', () => {
+  it('forward only named client headers', () => {
     const headers = { authorization: 'Bearer sk-client', originator: 'codex', 'openai-beta': 'x=1' };
     const sent = upstream.verbatim.rewriteRequest(
       aCall(protocol, '{"model":"m","input":"","stream":true}', { headers, query: 'beta=true' }),
@@ -54,28 +54,36 @@ describe('requests to Responses upstreams', () => {
   });
 });
 
-describe('whole answers of Responses upstreams', () => {
+describe('unstreamed Responses metering', () => {
   const call = aCall(protocol, '{"model":"m","input":""}');
   const signals = (json: string): unknown => upstream.verbatim.meterResponse(call, Buffer.from(json));
 
-  it('are read for usage', () => {
+  it('reads usage', () => {
     const json =
       '{"id":"resp_1","status":"incomplete","error":null,"incomplete_details":{"reason":"max_output_tokens"},"output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4,"cache_write_tokens":2},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":14}}';
     expect(signals(json)).toEqual([
       {
         type: 'usage',
-        usage: { input: 9, cacheRead: 4, cacheWrite: 2, cacheWrite1h: 0, output: 5, reasoning: 3, answerId: 'resp_1' },
+        usage: {
+          input: 9,
+          cacheRead: 4,
+          cacheWrite: 2,
+          cacheWrite1h: 0,
+          output: 5,
+          reasoning: 3,
+          responseId: 'resp_1',
+        },
       },
     ]);
   });
 
-  it('are counted when they report nothing', () => {
+  it('estimates unreported output', () => {
     expect(signals('{"output":[{"content":[{"type":"output_text","text":"twelve bytes"}]}],"usage":null}')).toEqual([
       { type: 'output', text: 'twelve bytes', units: expect.closeTo(3, 0) as number },
     ]);
   });
 
-  it('are errors when they say so (case 22)', () => {
+  it('throws on errors (case 22)', () => {
     expect(() => signals('{"status":"failed","error":{"code":"server_error","message":"Boom"}}')).toThrow('Boom');
     expect(() => signals('{"status":"failed","error":null}')).toThrow('upstream failed');
     expect(() => signals('{"error":{"message":"Busy"}}')).toThrow('Busy');

@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { AppError } from '../../platform/shared/index.js';
 import {
-  type BuildContext,
   type CallContent,
-  type CallResult,
   classifyUpstream,
   idOf,
   modelListing,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
-  type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../contract/index.js';
@@ -26,27 +22,18 @@ import { ResponsesVerbatim } from './verbatim.js';
 export class ResponsesUpstream implements UpstreamAdapter {
   readonly id = RESPONSES;
   readonly provider = 'openai';
-  readonly usualAuth = 'bearer';
+  readonly defaultAuth = 'bearer';
   readonly verbatim = new ResponsesVerbatim();
   readonly modelListing = modelListing({ list: 'data', nameOf: idOf });
-
-  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
-    return buildRequest(context, target);
-  }
-
-  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
-    return decodeResponse(body, content, target);
-  }
+  readonly buildRequest = buildRequest;
+  readonly decodeResponse = decodeResponse;
+  readonly classifyError = classifyUpstream;
 
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
     return new ResponsesDecoder(content, target);
   }
 
-  smallestRequest(model: string): UpstreamRequest {
-    return smallestRequest('/responses', { model, input: 'Hi', max_output_tokens: MIN_OUTPUT_TOKENS, store: false });
-  }
-
-  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-    return classifyUpstream(status, headers, body);
+  probeRequest(model: string): UpstreamRequest {
+    return jsonProbe('/responses', { model, input: 'Hi', max_output_tokens: MIN_OUTPUT_TOKENS, store: false });
   }
 }

@@ -3,48 +3,21 @@ import {
   cacheWrites,
   type CallHead,
   countIn,
-  hasAny,
   type ImageGenerationUsage,
-  irregularIn,
   type JsonFields,
-  mediaIn,
-  mediaOut,
   objectIn,
   servedByIn,
   type SseEvent,
   tierIn,
   type TokenUsage,
-  withParts,
   withPasses,
+  openAiUsage,
 } from '../contract/index.js';
 import { MAX_ID_LENGTH } from './head.js';
 
 const TOTALS = { input: 'input_tokens', output: 'output_tokens' };
 
-/** Reported usage; undefined if there is none. Input includes cached tokens. */
-function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
-  const input = countIn(usage, 'input_tokens');
-  const output = countIn(usage, 'output_tokens');
-  if (!hasAny(usage, 'input_tokens', 'output_tokens')) return undefined;
-  const details = objectIn(usage, 'input_tokens_details');
-  const outputDetails = objectIn(usage, 'output_tokens_details');
-  const written = countIn(details, 'cache_write_tokens') ?? 0;
-  const written12h = countIn(objectIn(details, 'cache_write_tokens_details'), 'ttl_12h_tokens') ?? 0;
-  return withParts({
-    input: input ?? 0,
-    cacheRead: countIn(details, 'cached_tokens') ?? 0,
-    cacheWrite: Math.max(0, written - written12h),
-    cacheWrite1h: 0,
-    output: output ?? 0,
-    reasoning: countIn(outputDetails, 'reasoning_tokens') ?? 0,
-    ...(written12h > 0 && { cacheWrite12h: written12h }),
-    ...mediaIn(details),
-    ...mediaOut(outputDetails),
-    ...irregularIn(usage, TOTALS),
-  });
-}
-
-/** Usage for clients; unknown counts are zero. Passes are included in the totals, since the protocol has none. */
+/** Unknown counts are zero. Passes are included in the totals, since the protocol has none. */
 export function writeUsage(reported: TokenUsage): JsonObject {
   const usage = withPasses(reported);
   const written = cacheWrites(usage);
@@ -64,12 +37,10 @@ export function writeUsage(reported: TokenUsage): JsonObject {
   };
 }
 
-/** Usage members for a field reader. */
 export const usageMembers = (parent: string): readonly string[] =>
   ['usage', 'service_tier', 'id', 'model', 'output', 'tool_usage'].map((name) => parent + name);
 
 /**
- * Usage of a response and other charged items.
  * @param parent `response.` within an event, else empty
  * @param toolUses hosted tools
  */
@@ -93,13 +64,13 @@ function usageWith(
   member: (name: string) => unknown,
   toolUses: ToolUses | undefined,
 ): TokenUsage | undefined {
-  const usage = responsesUsage(counts);
+  const usage = openAiUsage(counts, TOTALS);
   if (usage === undefined) return undefined;
   const id = member('id');
   return {
     ...usage,
     ...tierIn(member('service_tier')),
-    ...(typeof id === 'string' && id.length <= MAX_ID_LENGTH && { answerId: id }),
+    ...(typeof id === 'string' && id.length <= MAX_ID_LENGTH && { responseId: id }),
     ...toolsOf(member('tool_usage'), toolUses),
   };
 }
@@ -133,7 +104,7 @@ function imageGenerationIn(usage: JsonObject): ImageGenerationUsage | undefined 
   return isUsed ? { textInput, imageInput, textOutput, imageOutput } : undefined;
 }
 
-// Uses of hosted tools. Each is an item with the tool's name plus `_call` as type, as are client-run calls, which are
+// Each use of a hosted tool is an item with the tool's name plus `_call` as type, as are client-run calls, which are
 // free.
 
 const CLIENTS_OWN = 'function|custom_tool|computer|local_shell|shell|apply_patch|tool_search';
@@ -145,10 +116,7 @@ const UPSTREAMS_CALL = new RegExp(`"type"\\s*:\\s*"(?!(?:${CLIENTS_OWN})_call")[
 
 export type ToolUses = Readonly<Record<string, number>>;
 
-/**
- * Uses among the items at this path; undefined if none.
- * @param text JSON that contains the response
- */
+/** @param text JSON that contains the response */
 export function toolUsesIn(text: string, fields: JsonFields, path: string): ToolUses | undefined {
   if (!mayUseTools(text)) return undefined;
   const items = fields.field(path)?.kind === 'array' ? (fields.value(path) as readonly unknown[]) : [];
@@ -162,7 +130,6 @@ export function withItem(uses: ToolUses | undefined, event: SseEvent, read: () =
 
 const mayUseTools = (text: string): boolean => text.includes(SOME_CALL) && UPSTREAMS_CALL.test(text);
 
-/** Adds the uses among these items. */
 export function countTools(items: readonly unknown[], before?: ToolUses): ToolUses | undefined {
   const uses: Record<string, number> = { ...before };
   for (const item of items) {

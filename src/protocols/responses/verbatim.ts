@@ -26,19 +26,19 @@ import {
   type SseEvent,
   stateSignals,
   type StreamMeter,
-  truncated,
+  truncatedStream,
   unreadableEvent,
   upstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
+  objectsIn,
 } from '../contract/index.js';
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
-const ANSWER = jsonInterests(...usageMembers(''), 'status', 'error');
-/** Members with output. */
+const RESPONSE_MEMBERS = jsonInterests(...usageMembers(''), 'status', 'error');
 const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 
 /** Responses for its own clients. */
@@ -61,7 +61,7 @@ export class ResponsesVerbatim implements VerbatimLane {
   }
 
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
-    const fields = readResponseFields(body, ANSWER);
+    const fields = readResponseFields(body, RESPONSE_MEMBERS);
     if (fields.value('status') === 'failed') throw classifyInnerError({});
     const usage = usageOf(head, fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return [...usageSignals(usage, body, TEXTS), ...createdIn(head, body, stateOfResponse)];
@@ -86,13 +86,12 @@ const TERMINAL = jsonInterests(...usageMembers(RESPONSE), 'error');
 /** Items that start empty; others are content. */
 const EMPTY_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
 
-/** Meters the events of a response without changing them. */
+/** Meters events without changing them. */
 export class ResponsesMeter implements StreamMeter {
   readonly #head: CallHead;
   #begun = false;
   /** The final event has arrived. */
   #over = false;
-  /** So has the marker after it. */
   #marked = false;
   /** Counted during the stream, for servers whose final event has no output. */
   #toolUses: ToolUses | undefined;
@@ -111,7 +110,7 @@ export class ResponsesMeter implements StreamMeter {
   }
 
   end(): MeterReading {
-    if (!this.complete) throw truncated();
+    if (!this.complete) throw truncatedStream();
     return HIDDEN;
   }
 
@@ -191,13 +190,11 @@ export class ResponsesMeter implements StreamMeter {
 // State created by a response, from the types of openai 7.57.0: the conversation, containers of the code interpreter
 // and the shell, and files written by code (`container_file_citation`, `file_path`).
 
-/** @param response complete */
 const stateOfResponse = ({ conversation, output }: JsonObject): readonly CreatedState[] => [
   ...(isJsonObject(conversation) ? createdState('conversation', conversation['id']) : []),
   ...objectsIn(output).flatMap(stateOfItem),
 ];
 
-/** @param item output item */
 function stateOfItem({ type, container_id: id, environment, content }: JsonObject): readonly CreatedState[] {
   switch (type) {
     case 'code_interpreter_call':
@@ -217,5 +214,3 @@ function stateOfAnnotation({ type, container_id: containerId, file_id: fileId }:
   if (type !== 'container_file_citation') return [];
   return [...createdState('container', containerId), ...createdState('file', fileId)];
 }
-
-const objectsIn = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

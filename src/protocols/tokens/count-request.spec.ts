@@ -1,36 +1,38 @@
 import type { TextPlaces } from '../contract/index.js';
-import { replyCount } from './count-tokens.js';
+import { countRequest } from './count-tokens.js';
 
 const places: TextPlaces = {
-  prompt: { conversation: ['messages'], definitions: [], silent: ['role'], whole: [] },
-  answer: { within: ['choices'], texts: ['content', 'name'] },
+  prompt: { conversation: ['messages'], definitions: [], ignored: ['role'], whole: [] },
+  response: { within: ['choices'], texts: ['content', 'name'] },
 };
 const bytes = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 const prompt = bytes({ messages: [{ role: 'user', content: 'hello' }] });
 
-describe('answerCount', () => {
-  it('counts a whole answer where the model wrote, and nothing beside it', () => {
+describe('countRequest', () => {
+  it('counts model output of a complete response only', () => {
     const answer = bytes({ name: 'hello', choices: [{ message: { content: 'hello hello', name: 'hello' } }] });
-    expect(replyCount({ prompt, answer, places })).toEqual({ prompt: 8, output: 3 });
+    expect(countRequest({ prompt, response: answer, places })).toEqual({ prompt: 8, output: 3 });
   });
 
-  it('counts an answer that stands in several members at its top, of which one may be the text itself', () => {
+  it('counts output in several root members, one of which may be text', () => {
     const answer = bytes({ content: 'hello', calls: [{ name: 'hello' }], note: 'hello' });
-    const several = { ...places, answer: { within: ['content', 'calls'], texts: ['content', 'name'] } };
-    expect(replyCount({ prompt, answer, places: several })).toMatchObject({ output: 2 });
+    const several = { ...places, response: { within: ['content', 'calls'], texts: ['content', 'name'] } };
+    expect(countRequest({ prompt, response: answer, places: several })).toMatchObject({ output: 2 });
   });
 
-  it('counts texts that were kept of a stream each by itself', () => {
-    expect(replyCount({ prompt, answer: ['hello', 'hello'], places })).toEqual({ prompt: 8, output: 2 });
+  it('counts kept texts of a stream separately', () => {
+    expect(countRequest({ prompt, response: ['hello', 'hello'], places })).toEqual({ prompt: 8, output: 2 });
   });
 
-  it('reads what lies within a larger piece of memory', () => {
+  it('reads views of larger buffers', () => {
     const memory = Buffer.concat([Buffer.from('xxx'), prompt, Buffer.from('yyy')]);
     const part = memory.subarray(3, 3 + prompt.length);
-    expect(replyCount({ prompt: part, answer: [], places })).toEqual({ prompt: 8, output: 0 });
+    expect(countRequest({ prompt: part, response: [], places })).toEqual({ prompt: 8, output: 0 });
   });
 
-  it('says of what it cannot read nothing but the kind of fault', () => {
-    expect(replyCount({ prompt: Buffer.from('{"a": secret}'), answer: [], places })).toEqual({ fault: 'SyntaxError' });
+  it('reports only the name of an error', () => {
+    expect(countRequest({ prompt: Buffer.from('{"a": secret}'), response: [], places })).toEqual({
+      error: 'SyntaxError',
+    });
   });
 });

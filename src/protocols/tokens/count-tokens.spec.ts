@@ -1,6 +1,6 @@
 import { tokensIn } from './count-tokens.js';
 
-/** Texts and their tokens in o200k_base, as the test plan of Microsoft's tokenizer gives them. */
+/** Texts and tokens in o200k_base from the test plan of Microsoft's tokenizer. */
 const PLAN: readonly (readonly [text: string, tokens: readonly number[]])[] = [
   ['a a', [64, 261]],
   ['hello', [24912]],
@@ -27,11 +27,11 @@ describe('tokensIn', () => {
     expect(tokensIn(text)).toBe(tokens.length);
   });
 
-  it('counts what looks like a control token as the text that it is', () => {
+  it('counts control tokens as text', () => {
     expect(tokensIn('<|endoftext|>')).toBeGreaterThan(1);
   });
 
-  it('counts nothing in nothing', () => {
+  it('counts zero for empty text', () => {
     expect(tokensIn('')).toBe(0);
   });
 
@@ -39,11 +39,11 @@ describe('tokensIn', () => {
   it.each([
     ['letters', 'abcdefgh'.repeat(30_000), 30_000],
     ['a language without spaces', '誕生日お'.repeat(20_000), 80_000],
-  ])('takes long runs of %s in parts', (_what, text, least) => {
+  ])('splits long runs of %s', (_what, text, least) => {
     expect(tokensIn(text)).toBeGreaterThanOrEqual(least);
   });
 
-  it('counts a text of two long runs as each of its own', () => {
+  it('counts two long runs separately', () => {
     const run = 'abcdefgh'.repeat(16);
     expect(tokensIn(`${run}${run}`)).toBe(2 * tokensIn(run));
   });

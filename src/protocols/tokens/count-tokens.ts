@@ -1,33 +1,33 @@
 import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base';
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { type PromptPlaces, type ResponsePlaces, textPieces } from '../contract/index.js';
-import type { CountReply, CountRequest } from './token-thread.js';
+import type { CountReply, CountRequest } from './token-counter.js';
 
-/** Processes a request in the thread. Never throws. */
-export function replyCount({ prompt, answer, places }: CountRequest): CountReply {
+/** Never throws. */
+export function countRequest({ prompt, response, places }: CountRequest): CountReply {
   try {
     return {
       prompt: promptCount(prompt, places),
-      output: tokensInAll(answerTexts(answer, places.answer)),
+      output: tokensInAll(responseTexts(response, places.response)),
     };
   } catch (error) {
     // The message could quote the input.
-    return { fault: error instanceof Error ? error.name : 'unknown' };
+    return { error: error instanceof Error ? error.name : 'unknown' };
   }
 }
 
 function promptCount(prompt: CountRequest['prompt'], places: CountRequest['places']): number {
   if (prompt === undefined) return 0;
   if (prompt instanceof Uint8Array) return promptTokens(parsed(prompt), places.prompt);
-  const { silent } = places.prompt;
+  const { ignored: silent } = places.prompt;
   return Math.ceil(prompt.texts.reduce((tokens, piece) => tokens + pieceTokens(piece, silent), 0) * prompt.share);
 }
 
 const tokensInAll = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + tokensIn(text), 0);
 
-function answerTexts(answer: CountRequest['answer'], { within, texts }: ResponsePlaces): readonly string[] {
-  if (!(answer instanceof Uint8Array)) return answer;
-  const whole = parsed(answer);
+function responseTexts(response: CountRequest['response'], { within, texts }: ResponsePlaces): readonly string[] {
+  if (!(response instanceof Uint8Array)) return response;
+  const whole = parsed(response);
   const written = Object.fromEntries(within.map((name) => [name, whole[name]]));
   return textPieces(written, new Set(texts));
 }
@@ -39,74 +39,77 @@ function parsed(bytes: Uint8Array): JsonObject {
 }
 
 /** Tokens around a message: start, role, end. */
-const AROUND_MESSAGE = 4;
+const MESSAGE_OVERHEAD = 4;
 /** Separator between role and name. */
-const BEFORE_NAME = 1;
+const NAME_SEPARATOR = 1;
 /** The prompt ends with the start of the response. */
-const BEFORE_ANSWER = 3;
+const RESPONSE_START = 3;
 
-/** Message members with encoded media; everything else is text. */
+/** Members with encoded media; everything else is text. */
 const ENCODED: Readonly<Record<string, true>> = { image_url: true, url: true, file_data: true };
 const DATA_URL = /^data:[^,]{0,128},/;
 
-/** Text tokens of a request, without images. */
+/** Without images. */
 export function promptTokens(body: JsonObject, places: PromptPlaces): number {
-  const counting = new PromptCounting(new Set(places.silent), new Set(places.whole));
+  const counting = new PromptCounter(new Set(places.ignored), new Set(places.whole));
   const conversation = places.conversation.map((name) => counting.messages(body[name]));
-  const definitions = places.definitions.map((name) => counting.everything(body[name]));
-  return [...conversation, ...definitions].reduce((sum, tokens) => sum + tokens, BEFORE_ANSWER);
+  const definitions = places.definitions.map((name) => counting.all(body[name]));
+  return [...conversation, ...definitions].reduce((sum, tokens) => sum + tokens, RESPONSE_START);
 }
 
 /** Message members with text: their strings count, plus the overhead of a message. */
-const AROUND_TEXT = /"(?:content|text|tool_calls|function|name|arguments|input|output)"\s*:/g;
+const TEXT_MEMBERS = /"(?:content|text|tool_calls|function|name|arguments|input|output)"\s*:/g;
 /** Type of a value in a definition, which is text. */
 const SCHEMA_TYPE = '\\s*"(?:object|string|integer|number|boolean|array)"';
-const SPEAKER = /"role"\s*:/g;
+const ROLE = /"role"\s*:/g;
 /** A string's quote with everything up to the next string. */
 const SYNTAX = /(?<!\\)"[\s{}[\],:"]*/;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
 /** Estimates `promptTokens` for a fragment of a request's JSON. */
-export function pieceTokens(piece: string, silent: PromptPlaces['silent']): number {
-  const ofNoWords = new RegExp(`"(?:${silent.join('|')})"\\s*:(?!${SCHEMA_TYPE})\\s*(?:"[^"]*"?|[^"{}[\\],]*)`, 'g');
-  const messages = piece.match(SPEAKER)?.length ?? 0;
-  const texts = piece.replace(ofNoWords, '').replace(AROUND_TEXT, '').split(SYNTAX);
-  return sum(texts, (text) => tokensIn(unescaped(text))) + messages * AROUND_MESSAGE;
+export function pieceTokens(piece: string, silent: PromptPlaces['ignored']): number {
+  const ignoredMember = new RegExp(
+    `"(?:${silent.join('|')})"\\s*:(?!${SCHEMA_TYPE})\\s*(?:"[^"]*"?|[^"{}[\\],]*)`,
+    'g',
+  );
+  const messages = piece.match(ROLE)?.length ?? 0;
+  const texts = piece.replace(ignoredMember, '').replace(TEXT_MEMBERS, '').split(SYNTAX);
+  return sum(texts, (text) => tokensIn(unescaped(text))) + messages * MESSAGE_OVERHEAD;
 }
 
 const unescaped = (text: string): string =>
   text.replace(/\\(["\\/ntr])/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped);
 
-class PromptCounting {
+class PromptCounter {
   constructor(
     private readonly silent: ReadonlySet<string>,
     private readonly whole: ReadonlySet<string>,
   ) {}
 
   messages(value: unknown): number {
-    if (typeof value === 'string') return AROUND_MESSAGE + tokensIn(value);
-    return Array.isArray(value) ? sum(value, (message) => AROUND_MESSAGE + this.words(message)) : 0;
+    if (typeof value === 'string') return MESSAGE_OVERHEAD + tokensIn(value);
+    return Array.isArray(value) ? sum(value, (message) => MESSAGE_OVERHEAD + this.text(message)) : 0;
   }
 
   /** Counts strings and member names; names account for punctuation. */
-  everything(value: unknown): number {
+  all(value: unknown): number {
     if (typeof value === 'string') return tokensIn(value);
-    if (Array.isArray(value)) return sum(value, (item) => this.everything(item));
+    if (Array.isArray(value)) return sum(value, (item) => this.all(item));
     if (!isJsonObject(value)) return value === undefined || value === null ? 0 : tokensIn(JSON.stringify(value));
-    return sum(Object.entries(value), ([name, member]) => tokensIn(name) + this.everything(member));
+    return sum(Object.entries(value), ([name, member]) => tokensIn(name) + this.all(member));
   }
 
-  private words(value: unknown): number {
+  private text(value: unknown): number {
     if (typeof value === 'string') return tokensIn(value);
-    if (Array.isArray(value)) return sum(value, (item) => this.words(item));
+    if (Array.isArray(value)) return sum(value, (item) => this.text(item));
     if (!isJsonObject(value) || value['type'] === 'base64') return 0;
-    const named = typeof value['role'] === 'string' && typeof value['name'] === 'string' ? BEFORE_NAME : 0;
+    const named = typeof value['role'] === 'string' && typeof value['name'] === 'string' ? NAME_SEPARATOR : 0;
     return sum(Object.entries(value), ([name, member]) => this.member(name, member)) + named;
   }
 
   private member(name: string, value: unknown): number {
     if (this.silent.has(name) || isEncoded(name, value)) return 0;
-    return this.whole.has(name) ? this.everything(value) : this.words(value);
+    return this.whole.has(name) ? this.all(value) : this.text(value);
   }
 }
 

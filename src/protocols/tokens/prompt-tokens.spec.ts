@@ -4,16 +4,16 @@ import { pieceTokens, promptTokens, tokensIn } from './count-tokens.js';
 const PLACES: PromptPlaces = {
   conversation: ['system', 'messages'],
   definitions: ['tools'],
-  silent: ['role', 'type', 'id', 'image_url'],
+  ignored: ['role', 'type', 'id', 'image_url'],
   whole: ['input'],
 };
 
 const withContent = (content: unknown): number => promptTokens({ messages: [{ role: 'user', content }] }, PLACES);
-/** What every prompt of one message takes beside its words. */
+/** Overhead of a prompt with one message. */
 const AROUND = 7;
 
 describe('promptTokens', () => {
-  it("counts the example of the vendor's cookbook as the vendor's API did: 124", () => {
+  it("counts the vendor's cookbook example like its API: 124", () => {
     const example = (name: string, content: string): object => ({ role: 'system', name, content });
     const messages = [
       {
@@ -35,27 +35,27 @@ describe('promptTokens', () => {
     expect(promptTokens({ model: 'gpt-4o', messages }, PLACES)).toBe(124);
   });
 
-  it('counts a text of its own as one message', () => {
+  it('counts a string as one message', () => {
     expect(promptTokens({ system: 'hello' }, PLACES)).toBe(AROUND + 1);
   });
 
-  it('counts only what the dialect says is read', () => {
+  it('ignores members without text', () => {
     expect(promptTokens({ model: 'hello', metadata: { user: 'hello' }, messages: [] }, PLACES)).toBe(3);
     expect(withContent([{ type: 'text', id: 'hello', text: 'hello' }])).toBe(AROUND + 1);
   });
 
-  it('counts arguments through and through, ids and names included', () => {
+  it('counts tool arguments completely, with IDs and names', () => {
     const args = { id: 'hello', image_url: 'hello' };
     expect(withContent([{ type: 'tool_use', input: args }])).toBe(AROUND + 2 + tokensIn('id') + tokensIn('image_url'));
   });
 
-  it('counts the names and the strings of tools', () => {
+  it('counts names and strings of tools', () => {
     const tool = { name: 'hello', parameters: { type: 'hello', maximum: 5 } };
     const names = ['name', 'parameters', 'type', 'maximum'].reduce((sum, name) => sum + tokensIn(name), 0);
     expect(promptTokens({ messages: [], tools: [tool] }, PLACES)).toBe(3 + names + 3);
   });
 
-  it('takes for text what only looks like an encoded file', () => {
+  it('counts text that resembles an encoded file', () => {
     const file = Buffer.alloc(3000, 'file').toString('base64');
     const url = `data:image/png;base64,${file}`;
     for (const text of [file, url])
@@ -63,7 +63,7 @@ describe('promptTokens', () => {
         expect(withContent(part)).toBeGreaterThan(1000);
   });
 
-  it('takes no encoded file for text, in whatever form', () => {
+  it('ignores encoded files in every form', () => {
     const file = Buffer.alloc(3000, 'file').toString('base64');
     expect(withContent([{ type: 'image_url', image_url: { url: `data:image/png;base64,${file}` } }])).toBe(AROUND);
     expect(withContent([{ type: 'file', file: { file_data: `data:application/pdf;base64,${file}` } }])).toBe(AROUND);
@@ -73,8 +73,8 @@ describe('promptTokens', () => {
   });
 });
 
-describe('tokens in a piece of a request', () => {
-  const places = { ...PLACES, silent: [...PLACES.silent, 'tool_call_id'] };
+describe('pieceTokens', () => {
+  const places = { ...PLACES, silent: [...PLACES.ignored, 'tool_call_id'] };
   const prose = ' the quick brown fox'.repeat(15);
   const source = 'function f(a: number) {\n  return "x" + a;\n}\n'.repeat(8);
   const schema = { type: 'object', properties: { path: { type: 'string', description: prose } }, required: ['path'] };
@@ -89,7 +89,7 @@ describe('tokens in a piece of a request', () => {
     ['short messages', { messages: Array.from({ length: 60 }, () => ({ role: 'user', content: 'Go on, please.' })) }],
     ['calls of tools', { messages: Array.from({ length: 20 }, () => turns).flat() }],
     ['definitions', { tools: Array.from({ length: 20 }, () => ({ function: { name: 'read', parameters: schema } })) }],
-  ])('are within 5 % of those of the same request: %s', (_, body) => {
+  ])('is within 5 % of the whole request: %s', (_, body) => {
     const counted = promptTokens(body, places);
     const inPiece = pieceTokens(JSON.stringify(body), places.silent);
     expect(inPiece / counted).toBeGreaterThan(0.95);

@@ -1,6 +1,19 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, Module, type OnModuleDestroy } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
-import { type CountedTokens, type CountReply, type CountRequest, TokenThread } from './token-thread.js';
+import type { PromptSample, TextPlaces } from '../contract/index.js';
+
+/** Program and limits of the counting thread. Tests override them. */
+@Injectable()
+export class TokenThread {
+  readonly program: URL = new URL('./token-worker.js', import.meta.url);
+  /** Timeout in ms; for the first request including the start of the thread. */
+  readonly timeoutMs: number = 10_000;
+  /** Max bytes per request: more text than any context window. */
+  readonly maxBytes: number = 32 * 1024 * 1024;
+  readonly maxWaitingBytes: number = 64 * 1024 * 1024;
+  /** V8 heap limit, in MiB. */
+  readonly maxHeapMib: number = 512;
+}
 
 interface Job {
   readonly request: CountRequest;
@@ -28,7 +41,7 @@ export class TokenCounter implements OnModuleDestroy {
   /** Undefined if it cannot be counted in time; callers then use an estimate. */
   count(request: CountRequest): Promise<CountedTokens | undefined> {
     const bytes = bytesOf(request);
-    const { maxBytes, maxWaitingBytes, patienceMs } = this.thread;
+    const { maxBytes, maxWaitingBytes, timeoutMs: patienceMs } = this.thread;
     if (this.isClosed || bytes > maxBytes || this.waitingBytes + bytes > maxWaitingBytes) {
       this.logger.debug(`Not counted: ${bytes} bytes, behind ${this.waitingBytes}.`);
       return Promise.resolve(undefined);
@@ -83,8 +96,8 @@ export class TokenCounter implements OnModuleDestroy {
   private onReply(worker: Worker, reply: CountReply): void {
     // A reply of an abandoned thread.
     if (worker !== this.worker) return;
-    if ('fault' in reply) this.logger.debug(`Not counted: ${reply.fault}.`);
-    this.end('fault' in reply ? undefined : reply);
+    if ('error' in reply) this.logger.debug(`Not counted: ${reply.error}.`);
+    this.end('error' in reply ? undefined : reply);
   }
 
   private lose(worker: Worker | undefined, why: string): void {
@@ -118,9 +131,9 @@ export class TokenCounter implements OnModuleDestroy {
   }
 }
 
-const bytesOf = ({ prompt, answer }: CountRequest): number =>
+const bytesOf = ({ prompt, response }: CountRequest): number =>
   (prompt instanceof Uint8Array ? prompt.length : textBytes(prompt?.texts ?? [])) +
-  (answer instanceof Uint8Array ? answer.length : textBytes(answer));
+  (response instanceof Uint8Array ? response.length : textBytes(response));
 
 const textBytes = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
@@ -133,5 +146,25 @@ function copyOf(request: CountRequest): [CountRequest, ArrayBuffer[]] {
     memory.push(copy.buffer);
     return copy;
   };
-  return [{ ...request, prompt: copied(request.prompt), answer: copied(request.answer) }, memory];
+  return [{ ...request, prompt: copied(request.prompt), response: copied(request.response) }, memory];
 }
+
+/** A counting request, copied to the thread. */
+export interface CountRequest {
+  /** The body or a sample; absent if only the response is counted. */
+  readonly prompt?: Uint8Array | PromptSample | undefined;
+  /** A complete response, or the kept texts of a streamed one. */
+  readonly response: Uint8Array | readonly string[];
+  readonly places: TextPlaces;
+}
+
+export interface CountedTokens {
+  readonly prompt: number;
+  readonly output: number;
+}
+
+/** Counts, or the name of an error; never user text. */
+export type CountReply = CountedTokens | { readonly error: string };
+
+@Module({ providers: [TokenCounter, TokenThread], exports: [TokenCounter] })
+export class TokensModule {}

@@ -17,7 +17,7 @@ function aTicket({ admitted = true, covered = true } = {}) {
     settle = resolve;
     giveUp = () => reject(new AppError('unavailable', 'not recorded'));
   });
-  let answer: { pay(): void; refuse(error: AppError): void } = { pay: () => undefined, refuse: () => undefined };
+  let response: { pay(): void; refuse(error: AppError): void } = { pay: () => undefined, refuse: () => undefined };
   const ticket = {
     call: { head: { stream: true } },
     admission: admitted ? {} : undefined,
@@ -25,7 +25,7 @@ function aTicket({ admitted = true, covered = true } = {}) {
     silent: true,
     cover: () => {
       fates.push('asked for credit');
-      return new Promise<void>((resolve, reject) => (answer = { pay: resolve, refuse: reject }));
+      return new Promise<void>((resolve, reject) => (response = { pay: resolve, refuse: reject }));
     },
     note: () => undefined,
     succeed: () => {
@@ -45,9 +45,9 @@ function aTicket({ admitted = true, covered = true } = {}) {
     settle,
     pay: () => {
       ticket.covered = true;
-      answer.pay();
+      response.pay();
     },
-    refuse: (error: AppError) => answer.refuse(error),
+    refuse: (error: AppError) => response.refuse(error),
   };
 }
 

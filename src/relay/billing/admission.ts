@@ -26,10 +26,10 @@ export interface AdmissionRequest {
 }
 
 /** What lacks money. */
-export type Shortage = 'wallet' | 'key' | 'budget';
+export type ShortFunds = 'wallet' | 'key' | 'budget';
 export type BudgetPeriod = 'day' | 'week' | 'month';
 
-export type AdmissionOutcome = 'admitted' | 'stale' | 'key_state' | 'account_state' | 'owed' | Shortage;
+export type AdmissionOutcome = 'admitted' | 'stale' | 'key_state' | 'account_state' | 'owed' | ShortFunds;
 
 /** State of the wallet, or of the key or budget that lacks money. */
 export interface FundsLeft {
@@ -64,7 +64,7 @@ export interface ExtensionRequest {
 }
 
 /** 'closed': the call was settled or swept. */
-export type ExtensionOutcome = 'extended' | 'closed' | 'key_state' | 'account_state' | 'owed' | Shortage;
+export type ExtensionOutcome = 'extended' | 'closed' | 'key_state' | 'account_state' | 'owed' | ShortFunds;
 
 export interface ExtensionResult extends FundsLeft {
   readonly outcome: ExtensionOutcome;

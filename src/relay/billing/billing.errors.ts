@@ -1,12 +1,12 @@
 import { AppError, formatUsd } from '../../platform/shared/index.js';
-import type { ExtensionOutcome, FundsLeft, Shortage } from './admission.js';
+import type { ExtensionOutcome, FundsLeft, ShortFunds } from './admission.js';
 
 const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
 /** The wallet, the key or a budget cannot pay for the call. Says which, what is left and what is needed. */
 export class InsufficientQuota extends AppError {
   /** @param keyName display name of the key, since users have several */
-  constructor(source: Shortage, left: FundsLeft, minimum: bigint, keyName: string) {
+  constructor(source: ShortFunds, left: FundsLeft, minimum: bigint, keyName: string) {
     // If only running calls are in the way, a retry helps: their holds are released.
     const passing = left.free + left.onHold >= minimum;
     super(
@@ -28,12 +28,12 @@ export class AccountOwes extends AppError {
   }
 }
 
-function ownerText(source: Shortage, { period }: FundsLeft, key: string): string {
+function ownerText(source: ShortFunds, { period }: FundsLeft, key: string): string {
   if (source === 'wallet') return 'your wallet';
   return source === 'key' || period === undefined ? `the quota of ${key}` : `the ${BUDGET[period]} budget of ${key}`;
 }
 
-function leftText(source: Shortage, { free, onHold, holds }: FundsLeft): string {
+function leftText(source: ShortFunds, { free, onHold, holds }: FundsLeft): string {
   const left = `$${formatUsd(free < 0n ? 0n : free)} left`;
   if (onHold === 0n) return left;
   // Rows of keys and budgets have no count of running calls.
@@ -41,7 +41,7 @@ function leftText(source: Shortage, { free, onHold, holds }: FundsLeft): string 
   return `${left} ($${formatUsd(onHold)} on hold for ${calls})`;
 }
 
-function adviceText(source: Shortage, passing: boolean): string {
+function adviceText(source: ShortFunds, passing: boolean): string {
   if (passing) return 'Retry when running calls have ended.';
   if (source === 'wallet') return 'Top up the wallet or lower the output limit.';
   return source === 'key'

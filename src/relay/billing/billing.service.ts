@@ -125,10 +125,10 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   count(
     { places }: Ticket,
     prompt: CountablePrompt | undefined,
-    said: CountRequest['answer'],
+    said: CountRequest['response'],
   ): Promise<CountedTokens | undefined> {
     if (places === undefined) return Promise.resolve(undefined);
-    return this.counting.add(this.counter.count({ prompt, answer: said, places }));
+    return this.counting.add(this.counter.count({ prompt, response: said, places }));
   }
 
   /**
@@ -248,7 +248,7 @@ const MAX_RESPONSES = 10_000;
 export class ConversationTokenCache {
   private readonly tokens = new Map<string, number>();
 
-  note(accountId: string, { answerId, input, output }: TokenUsage): void {
+  note(accountId: string, { responseId: answerId, input, output }: TokenUsage): void {
     if (answerId === undefined) return;
     const name = nameOf(accountId, answerId);
     // Re-inserted as the most recent.

@@ -16,7 +16,7 @@ export interface Progress {
   /** The upstream's latest plausible report. */
   readonly usage: TokenUsage | undefined;
   /** The same as reported. */
-  readonly told?: TokenUsage | undefined;
+  readonly reported?: TokenUsage | undefined;
   /** The report came before the response and contains the prompt at most. */
   readonly isProvisional?: boolean;
   /** Counted prompt tokens in place of a missing report; absent if not counted. */
@@ -81,21 +81,21 @@ const BASES = { complete: 'reported', partial: 'estimated', implausible: 'correc
 
 /** Uses the report where it is complete and plausible, counts otherwise. */
 function finished(progress: Progress, likely: TokenUsage): Charge {
-  const { usage, told = usage, isProvisional, countedPrompt, shownUnits: output, seenUnits, bounds } = progress;
+  const { usage, reported = usage, isProvisional, countedPrompt, shownUnits: output, seenUnits, bounds } = progress;
   const prompt = countedPrompt ?? likely.input;
-  if (told === undefined) {
+  if (reported === undefined) {
     return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
   }
-  const checked = checkUsage(told, bounds, { prompt, output, seen: seenUnits }, isProvisional);
+  const checked = checkUsage(reported, bounds, { prompt, output, seen: seenUnits }, isProvisional);
   if (checked.findings.length === 0) return { basis: 'reported', usage: checked.usage };
   return { basis: BASES[qualityOf(checked.findings)], ...checked };
 }
 
 /** Uses the report so far, but at least the visible output: some upstreams report output only at the end. */
-function partial({ usage, told, countedPrompt, outputUnits, bounds }: Progress, likely: TokenUsage): Charge {
+function partial({ usage, reported, countedPrompt, outputUnits, bounds }: Progress, likely: TokenUsage): Charge {
   const prompt = countedPrompt ?? likely.input;
   if (usage === undefined) return { basis: 'partial', usage: { ...likely, input: prompt } };
-  const findings = told === undefined ? [] : excesses(told, bounds);
+  const findings = reported === undefined ? [] : excesses(reported, bounds);
   return {
     basis: 'partial',
     usage: { ...usage, input: usage.input || prompt, output: Math.max(usage.output, outputUnits) },

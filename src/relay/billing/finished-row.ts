@@ -38,7 +38,7 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     stream: head.stream,
     effort: head.effort ?? '',
     status: ending.status,
-    ...(ending.status !== 'succeeded' && fault(ending.error)),
+    ...(ending.status !== 'succeeded' && errorColumns(ending.error)),
     ...billed(ticket, charge),
     ...costedAttempts(ticket, usedUpstream(ticket, charge)),
     first_token_ms: head.stream && ending.status !== 'failed' ? rounded(ticket.firstTokenMs) : null,
@@ -70,7 +70,7 @@ export function refusedRow(refused: RefusedCall, error: AppError, durationMs: nu
     group_name: refused.caller.groupName,
     protocol: refused.protocol,
     status: error.kind === 'context_canceled' ? 'cancelled' : 'refused',
-    ...fault(error),
+    ...errorColumns(error),
     duration_ms: durationMs,
     ip: refused.ip,
   };
@@ -82,7 +82,7 @@ export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
   ...call,
   status: 'interrupted',
   upstream_cost: null,
-  ...fault(why),
+  ...errorColumns(why),
   opened: true,
 });
 
@@ -97,8 +97,8 @@ function chargeOf(ticket: Ticket, { plan, bounds, credit }: Admission, ending: E
 
 /** Usage that the upstream charges: its claim, whether plausible or charged or not. */
 function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | undefined {
-  const { told, isProvisional } = ticket.progress();
-  const claimed = isProvisional === true ? undefined : told;
+  const { reported, isProvisional } = ticket.progress();
+  const claimed = isProvisional === true ? undefined : reported;
   return charge?.basis === 'corrected' ? (claimed ?? charge.usage) : (charge?.usage ?? claimed);
 }
 
@@ -150,7 +150,7 @@ const tokenColumns = (usage: TokenUsage): Partial<CallRow> => ({
   reasoning_tokens: usage.reasoning,
 });
 
-const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'> => ({
+const errorColumns = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'> => ({
   error_reason: errorReason(error.kind),
   error_message: recordedMessage(error),
 });

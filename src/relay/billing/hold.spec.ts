@@ -1,6 +1,6 @@
-import { type CallHead, NO_TOKENS } from '../../protocols/contract/index.js';
 import { type CatalogModel, parsePricing } from '../../catalog/index.js';
 import { parseUsd } from '../../platform/shared/index.js';
+import { type CallHead, NO_TOKENS } from '../../protocols/contract/index.js';
 import { affordableOutput, heldPromptTokens, holdFor, likelyPromptTokens } from './hold.js';
 import type { PriceTerms } from './price.js';
 
@@ -22,7 +22,7 @@ const head = (overrides: Partial<CallHead>): CallHead => ({
   model: 'm',
   stream: false,
   outputLimit: undefined,
-  answers: 1,
+  choices: 1,
   effort: undefined,
   size: { bytes: 2000, encodedBytes: 0, images: 0 },
   fields: undefined as never,
@@ -54,7 +54,7 @@ describe('what is held for a call', () => {
 
   it('holds for the whole limit of an unstreamed call, for every answer asked for', () => {
     expect(holdFor(head({ outputLimit: 1000 }), model, terms, BESIDE).ceiling).toBe(parseUsd('0.016'));
-    expect(holdFor(head({ outputLimit: 1000, answers: 3 }), model, terms, BESIDE).ceiling).toBe(parseUsd('0.046'));
+    expect(holdFor(head({ outputLimit: 1000, choices: 3 }), model, terms, BESIDE).ceiling).toBe(parseUsd('0.046'));
   });
 
   it('holds for 4,096 tokens at least when an unstreamed call has no limit, and at most for what the model can say', () => {
@@ -74,7 +74,7 @@ describe('what is held for a call', () => {
   it('limits the output to what was granted when that is less than was asked for', () => {
     const granted = { granted: parseUsd('0.0025'), ceiling: parseUsd('0.016') };
     expect(affordableOutput(head({ outputLimit: 1000 }), model, terms, granted, BESIDE)).toBe(100);
-    expect(affordableOutput(head({ outputLimit: 1000, answers: 3 }), model, terms, granted, BESIDE)).toBe(33);
+    expect(affordableOutput(head({ outputLimit: 1000, choices: 3 }), model, terms, granted, BESIDE)).toBe(33);
     expect(
       affordableOutput(head({ outputLimit: 1000 }), model, terms, { granted: 16n, ceiling: 16n }, BESIDE),
     ).toBeUndefined();

@@ -1,5 +1,5 @@
-import { type BodySize, type CallHead, type TokenUsage, DEFAULT_IMAGE_TOKENS } from '../../protocols/contract/index.js';
 import type { CatalogModel } from '../../catalog/index.js';
+import { type BodySize, type CallHead, type TokenUsage, DEFAULT_IMAGE_TOKENS } from '../../protocols/contract/index.js';
 import type { CreditLine } from './credit.js';
 import { type PriceTerms, costWithOutput, outputTokensFor } from './price.js';
 
@@ -73,7 +73,7 @@ function imagesElsewhere({ images, media = [] }: BodySize): number {
 
 /** Max output tokens of a call: the client's or the model's limit, per choice. */
 function outputBound(head: CallHead, model: CatalogModel): number {
-  return Math.min(head.outputLimit ?? model.maxOutputTokens, model.maxOutputTokens) * head.answers;
+  return Math.min(head.outputLimit ?? model.maxOutputTokens, model.maxOutputTokens) * head.choices;
 }
 
 /** The hold of a call: fixed, or (unstreamed without a limit) as large as the wallet comfortably allows. */
@@ -86,14 +86,14 @@ export function holdFor(
   const bound = outputBound(head, model);
   const ofTokens = costWithOutput(terms, heldPrompt);
   const costWith = (output: number): bigint => ofTokens(output) + reserve;
-  const minimum = costWith(Math.min(bound, MIN_OUTPUT * head.answers));
+  const minimum = costWith(Math.min(bound, MIN_OUTPUT * head.choices));
   const prompt = costWith(0);
   if (head.stream) {
-    const slice = costWith(Math.min(bound, STREAM_SLICE * head.answers));
+    const slice = costWith(Math.min(bound, STREAM_SLICE * head.choices));
     return { prompt, minimum, base: slice, ceiling: slice };
   }
   const ceiling = costWith(bound);
-  const base = head.outputLimit === undefined ? costWith(Math.min(bound, DEFAULT_OUTPUT * head.answers)) : ceiling;
+  const base = head.outputLimit === undefined ? costWith(Math.min(bound, DEFAULT_OUTPUT * head.choices)) : ceiling;
   return { prompt, minimum, base, ceiling };
 }
 
@@ -110,7 +110,7 @@ export function affordableOutput(
 ): number | undefined {
   if (hold.granted >= hold.ceiling) return undefined;
   const all = outputTokensFor(terms, heldPrompt, hold.granted - reserve);
-  return all === undefined ? undefined : Math.floor(Math.min(outputBound(head, model), all) / head.answers);
+  return all === undefined ? undefined : Math.floor(Math.min(outputBound(head, model), all) / head.choices);
 }
 
 /**
@@ -123,6 +123,6 @@ export function creditLine(
   { outputLimit, ...granted }: Omit<CreditLine, 'bound' | 'slice'> & { readonly outputLimit: number | undefined },
 ): CreditLine | undefined {
   if (!head.stream) return undefined;
-  const bound = outputLimit === undefined ? outputBound(head, model) : outputLimit * head.answers;
-  return { ...granted, bound, slice: STREAM_SLICE * head.answers };
+  const bound = outputLimit === undefined ? outputBound(head, model) : outputLimit * head.choices;
+  return { ...granted, bound, slice: STREAM_SLICE * head.choices };
 }

@@ -1,8 +1,8 @@
-import { type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../../catalog/index.js';
 import { AppError, parseUsd } from '../../platform/shared/index.js';
-import { promptToHold } from './hold.js';
+import { type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
 import { ConversationTokenCache } from './billing.service.js';
+import { promptToHold } from './hold.js';
 import { costOf, costTerms, outputTokensFor, type PriceTerms } from './price.js';
 import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
 
@@ -193,7 +193,7 @@ describe('the service tier', () => {
 describe('the prompt that is held for', () => {
   const model = { contextWindow: 200_000, maxOutputTokens: 1000 } as CatalogModel;
   const head = (outside: CallHead['outside']): CallHead =>
-    ({ size: { bytes: 2000, encodedBytes: 0, images: 0 }, outside, outputLimit: 0, answers: 1 }) as unknown as CallHead;
+    ({ size: { bytes: 2000, encodedBytes: 0, images: 0 }, outside, outputLimit: 0, choices: 1 }) as unknown as CallHead;
 
   it('is the body, or the context window when content of unknown size belongs to it', () => {
     expect(promptToHold(head(undefined), model, undefined)).toBe(1000);
@@ -210,7 +210,7 @@ describe('the prompt that is held for', () => {
 describe('answers that a call may continue', () => {
   it('are known by account and id, with all the tokens of their conversation', () => {
     const known = new ConversationTokenCache();
-    known.note('acc_1', usage({ input: 900, output: 100, answerId: 'resp_1' }));
+    known.note('acc_1', usage({ input: 900, output: 100, responseId: 'resp_1' }));
     known.note('acc_1', usage({ input: 900, output: 100 }));
     expect(known.tokensOf('acc_1', 'resp_1')).toBe(1000);
     expect(known.tokensOf('acc_2', 'resp_1')).toBeUndefined();
@@ -220,7 +220,7 @@ describe('answers that a call may continue', () => {
   it('are forgotten when ten thousand newer ones have come, so that memory has an end', () => {
     const known = new ConversationTokenCache();
     for (let index = 0; index <= 10_000; index += 1)
-      known.note('acc_1', usage({ input: index, answerId: `resp_${index}` }));
+      known.note('acc_1', usage({ input: index, responseId: `resp_${index}` }));
     expect(known.tokensOf('acc_1', 'resp_0')).toBeUndefined();
     expect(known.tokensOf('acc_1', 'resp_1')).toBe(1);
     expect(known.tokensOf('acc_1', 'resp_10000')).toBe(10_000);

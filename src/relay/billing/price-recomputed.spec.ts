@@ -1,3 +1,6 @@
+import { type CatalogModel, parsePricing, type PricingDefinition } from '../../catalog/index.js';
+import type { Caller } from '../../keys/index.js';
+import { parseUsd } from '../../platform/shared/index.js';
 import {
   type RequestDemands,
   type Call,
@@ -6,9 +9,6 @@ import {
   type TokenUsage,
   Waits,
 } from '../../protocols/contract/index.js';
-import { type CatalogModel, parsePricing, type PricingDefinition } from '../../catalog/index.js';
-import type { Caller } from '../../keys/index.js';
-import { parseUsd } from '../../platform/shared/index.js';
 import type { CallRow } from './call-row.js';
 import { finishedRow } from './finished-row.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
@@ -173,7 +173,7 @@ function aCall(dice: Dice): Call {
     scopedIds: [],
     unknownMembers: [],
   };
-  const head = { model: 'm', stream: true, outputLimit: 100, answers: 1, effort, serviceTier, size, demands };
+  const head = { model: 'm', stream: true, outputLimit: 100, choices: 1, effort, serviceTier, size, demands };
   return { id: 'req_1', createdAt: 0, protocol: 'responses', ip: '', head } as unknown as Call;
 }
 

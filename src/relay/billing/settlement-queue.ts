@@ -239,7 +239,7 @@ export class CallRecorder {
 /** The trace's view of a call. @param settledMs as in `EndedCall` */
 const endedCall = (row: CallRow, error: AppError | undefined, settledMs: number | undefined): EndedCall => ({
   requestId: row.id,
-  dialect: row.protocol,
+  protocol: row.protocol,
   model: row.snapshot === null ? undefined : row.model,
   group: row.group_name,
   stream: row.stream,
@@ -250,7 +250,7 @@ const endedCall = (row: CallRow, error: AppError | undefined, settledMs: number 
   attempts: row.tries.map((attempt) => ({
     ordinal: attempt.ordinal,
     channel: attempt.channel,
-    dialect: attempt.protocol,
+    protocol: attempt.protocol,
     model: attempt.upstream_model,
     httpStatus: attempt.upstream_status ?? undefined,
     outcome: attempt.outcome,

@@ -82,7 +82,7 @@ export class Ticket {
   private granted: Admission | undefined;
   private mayHoldMoney = false;
   /** The latest report, and its plausible part. */
-  private told: TokenUsage | undefined;
+  private reportedUsage: TokenUsage | undefined;
   private usage: TokenUsage | undefined;
   private isProvisional = false;
   /** Visible output units of the current attempt. */
@@ -110,7 +110,7 @@ export class Ticket {
 
   /** The latest report as written. */
   get reported(): TokenUsage | undefined {
-    return this.told;
+    return this.reportedUsage;
   }
 
   /** Undefined before admission and after a rejection. */
@@ -163,8 +163,8 @@ export class Ticket {
   beginAttempt(target: AttemptTarget): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
     const left = this.attempts.at(-1);
-    if (left !== undefined && !this.isProvisional) left.usage = this.told;
-    this.told = this.usage = this.seen = undefined;
+    if (left !== undefined && !this.isProvisional) left.usage = this.reportedUsage;
+    this.reportedUsage = this.usage = this.seen = undefined;
     this.output.restart();
     attempt.onAnswered = () => this.output.begin(monotonicMs());
     this.attempts.push(attempt);
@@ -276,7 +276,7 @@ export class Ticket {
   progress(): Omit<Progress, 'promptSent' | 'bounds'> & { readonly begun: boolean } {
     return {
       usage: this.usage,
-      told: this.told,
+      reported: this.reportedUsage,
       isProvisional: this.isProvisional,
       countedPrompt: this.countedPrompt,
       outputUnits: this.output.total(monotonicMs),
@@ -297,7 +297,7 @@ export class Ticket {
         this.output.estimate(signal.units, signal.text, signal.lane);
         break;
       case 'usage':
-        this.told = signal.usage;
+        this.reportedUsage = signal.usage;
         this.isProvisional = !isFinalReport(signal);
         this.report(this.believed(signal.usage));
         break;
@@ -338,8 +338,8 @@ export class Ticket {
   private isChargedByCount(ending: Ending): boolean {
     if (this.granted === undefined) return false;
     if (ending.status !== 'succeeded') return isPartial(ending, this);
-    const { told, isProvisional, seen, granted } = this;
-    return told === undefined || isProvisional || !isBelievable(told, granted.bounds, seen);
+    const { reportedUsage, isProvisional, seen, granted } = this;
+    return reportedUsage === undefined || isProvisional || !isBelievable(reportedUsage, granted.bounds, seen);
   }
 
   /** Counts first if the charge depends on it. Output that arrives meanwhile is not charged. */

@@ -1,3 +1,5 @@
+import type { UpstreamCost } from '../../catalog/channels/index.js';
+import { parsePricing, type PricingDefinition } from '../../catalog/index.js';
 import {
   type CallHead,
   NO_TOKENS,
@@ -5,12 +7,10 @@ import {
   type TokenUsage,
   type UsagePass,
 } from '../../protocols/contract/index.js';
-import { parsePricing, type PricingDefinition } from '../../catalog/index.js';
-import type { UpstreamCost } from '../../catalog/channels/index.js';
 import { AttemptLog } from './attempt-log.js';
+import { costedAttempts, type CostedPart, upstreamCost } from './finished-row.js';
 import { costTerms } from './price.js';
 import type { Ticket } from './ticket.js';
-import { costedAttempts, type CostedPart, upstreamCost } from './finished-row.js';
 
 const pricing = (overrides: Partial<PricingDefinition>) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers: [], ...overrides });
@@ -32,7 +32,7 @@ const prices = (overrides: Partial<PricingDefinition>): UpstreamCost => ({
 });
 const share = (millionths: bigint): UpstreamCost => ({ version: 'cst_1', share: millionths });
 
-const HEAD = { model: 'm', stream: false, answers: 1 } as CallHead;
+const HEAD = { model: 'm', stream: false, choices: 1 } as CallHead;
 const part = (cost: UpstreamCost, usage: Partial<TokenUsage>): CostedPart => ({
   cost,
   pricing: LIST,

@@ -1,5 +1,5 @@
-import { type CallHead, NO_TOKENS, type RequestDemands, type TokenUsage } from '../../protocols/contract/index.js';
 import { type CatalogModel, FREE_PRICING } from '../../catalog/index.js';
+import { type CallHead, NO_TOKENS, type RequestDemands, type TokenUsage } from '../../protocols/contract/index.js';
 import { boundedUsage, checkUsage, isBelievable, qualityOf, reportColumn, usageBounds } from './usage-check.js';
 
 const MODEL = {
@@ -27,7 +27,7 @@ interface Asked {
 
 const boundsOf = ({ head, model = MODEL, continuedTokens }: Asked) => {
   const size = { bytes: 600, encodedBytes: 0, images: 0 };
-  const asked = { model: 'm', stream: true, outputLimit: undefined, answers: 1, effort: undefined, size, ...head };
+  const asked = { model: 'm', stream: true, outputLimit: undefined, choices: 1, effort: undefined, size, ...head };
   return usageBounds(asked as CallHead, { model, continuedTokens });
 };
 /** 130 tokens of prompt and 5 of answer were counted. */
@@ -56,7 +56,7 @@ describe('a report of usage that must be believed', () => {
     ['with hidden reasoning that was asked for', { input: 130, output: 60_000 }, { head: { effort: 'high' } }],
     ['with reasoning and no text', { input: 130, output: 900, reasoning: 900 }, { seen: 0 }],
     ['of an answer without output', { input: 130 }, { seen: 0 }],
-    ['of four answers', { input: 130, output: 4 * 64_000, reasoning: 250_000 }, { head: { answers: 4 } }],
+    ['of four answers', { input: 130, output: 4 * 64_000, reasoning: 250_000 }, { head: { choices: 4 } }],
     ['with the end of an answer', { input: 130, output: 101 }, { head: { outputLimit: 100 } }],
     ['of an unstreamed answer into which nobody looked', { input: 130, output: 9000 }, { seen: undefined }],
     ['with images by address', { input: 40_000, output: 5, imageInput: 39_000 }, { head: size(600, 0, 1) }],
@@ -103,7 +103,7 @@ describe('a report of usage that cannot be true', () => {
     ['prompt_zero', { output: 5 }, GOOD],
     ['completion_zero', { input: 130 }, GOOD],
     ['completion_too_large', { input: 130, output: 117 }, GOOD, { head: { outputLimit: 100 } }],
-    ['completion_too_large', { input: 130, output: 4 * 64_000 + 65 }, GOOD, { head: { answers: 4 }, model: REASONER }],
+    ['completion_too_large', { input: 130, output: 4 * 64_000 + 65 }, GOOD, { head: { choices: 4 }, model: REASONER }],
     ['completion_too_large', { input: 130, output: 4117 }, GOOD],
     ['tool_uses_too_large', { ...GOOD, toolUses: { web_search: 1e9 } }, { ...GOOD, toolUses: { web_search: 100 } }],
     ['passes_too_large', { ...GOOD, passes: [{ model: 'dear', usage: NO_TOKENS }] }, GOOD],

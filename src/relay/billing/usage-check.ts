@@ -1,5 +1,5 @@
-import { type CallHead, isCountInString, type TokenUsage, type UsagePass } from '../../protocols/contract/index.js';
 import type { CatalogModel } from '../../catalog/index.js';
+import { type CallHead, isCountInString, type TokenUsage, type UsagePass } from '../../protocols/contract/index.js';
 import { likelyPromptTokens } from './hold.js';
 
 // Checks whether a usage report is plausible, and determines the charge if it is not; docs/money.md has the rules.
@@ -73,7 +73,7 @@ export function usageBounds(
   { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
   outputLimit?: number,
 ): UsageBounds {
-  const { size, outside, demands, answers } = head;
+  const { size, outside, demands, choices: answers } = head;
   const { contextWindow, maxOutputTokens, pricing } = model;
   const hasHostedTools = demands !== undefined && (demands.hostedTools.length > 0 || demands.addsPasses);
   const isText = outside === undefined && size.images === 0 && size.encodedBytes === 0;
@@ -163,9 +163,9 @@ export const isBelievable = (report: TokenUsage, bounds: UsageBounds, seen: numb
 
 /** Quality of a report by its findings, for the billing basis. */
 export function qualityOf(findings: readonly UsageFinding[]): 'complete' | 'partial' | 'implausible' {
-  const faults = findings.filter((finding) => finding !== 'counts_in_strings');
-  if (faults.length === 0) return 'complete';
-  return faults.every((finding) => finding.endsWith('_missing')) ? 'partial' : 'implausible';
+  const errors = findings.filter((finding) => finding !== 'counts_in_strings');
+  if (errors.length === 0) return 'complete';
+  return errors.every((finding) => finding.endsWith('_missing')) ? 'partial' : 'implausible';
 }
 
 function promptFinding(report: TokenUsage, bounds: UsageBounds, isProvisional: boolean): UsageFinding | undefined {

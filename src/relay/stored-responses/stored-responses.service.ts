@@ -26,13 +26,13 @@ export class StoredResponses {
   ) {}
 
   /** Expiry; undefined if not stored: too large, or the key does not allow it. */
-  async keep(owner: ResponseOwner, { content, ...answer }: NewStoredResponse): Promise<Date | undefined> {
-    const sealed = content === undefined ? null : await this.seal(content, owner, answer.id);
+  async keep(owner: ResponseOwner, { content, ...response }: NewStoredResponse): Promise<Date | undefined> {
+    const sealed = content === undefined ? null : await this.seal(content, owner, response.id);
     if (sealed === undefined) return undefined;
     const createdAt = this.clock.date();
     const lifeMs = sealed === null ? this.limits.originMs : this.limits.keptMs;
     const expiresAt = new Date(createdAt.getTime() + lifeMs);
-    if (!(await this.rows.insert(owner, { ...answer, createdAt, expiresAt, sealed }))) return undefined;
+    if (!(await this.rows.insert(owner, { ...response, createdAt, expiresAt, sealed }))) return undefined;
     if (sealed !== null || ++this.origins % ORIGINS_PER_EVICTION === 0) await this.evict(owner);
     return expiresAt;
   }
@@ -53,10 +53,10 @@ export class StoredResponses {
     const found = new Map<string, StoredResponse>();
     let length = 0;
     for (const { itemIds: named, ...row } of rows) {
-      const answer = await this.open(row, owner);
-      length += lengthOf(answer?.content);
+      const response = await this.open(row, owner);
+      length += lengthOf(response?.content);
       if (length > this.limits.recalledLength) throw new TooMuchRecalled();
-      if (answer !== undefined) for (const id of named) found.set(id, answer);
+      if (response !== undefined) for (const id of named) found.set(id, response);
     }
     return found;
   }

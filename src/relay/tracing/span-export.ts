@@ -154,7 +154,7 @@ export function callSpan(call: TracedCall): SpanFacts {
       ...usageOf(call.usage),
       ...known('gen_ai.response.time_to_first_chunk', seconds(call.firstTokenMs)),
       'switchboard.request_id': call.requestId,
-      'switchboard.dialect': call.dialect,
+      'switchboard.dialect': call.protocol,
       'switchboard.group': call.group,
       'switchboard.status': call.status,
       'switchboard.attempts': call.attempts.length,
@@ -165,8 +165,8 @@ export function callSpan(call: TracedCall): SpanFacts {
 
 /** The span of an upstream request: conventions for generative AI clients. */
 export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentAttempt): SpanFacts {
-  const { model, dialect, outcome, ordinal } = attempt;
-  const { hostname, port, protocol } = new URL(sent.baseUrl);
+  const { model, protocol, outcome, ordinal } = attempt;
+  const { hostname, port, protocol: scheme } = new URL(sent.baseUrl);
   const isError = outcome !== 'succeeded' && outcome !== 'cancelled' && outcome !== 'context_canceled';
   return {
     name: `${OPERATION} ${model}`,
@@ -184,11 +184,11 @@ export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentA
       'http.request.method': 'POST',
       ...known('http.response.status_code', attempt.httpStatus),
       'server.address': hostname,
-      'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+      'server.port': port === '' ? (scheme === 'https:' ? 443 : 80) : Number(port),
       ...(isError && { 'error.type': outcome }),
       'switchboard.request_id': call.requestId,
       'switchboard.channel': attempt.channel,
-      'switchboard.dialect': dialect,
+      'switchboard.dialect': protocol,
     },
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type CallEvent, type CallResult, eventsOf } from '../../../src/protocols/contract/index.js';
 import { AppError } from '../../../src/platform/shared/index.js';
+import { type CallEvent, type CallResult, eventsOf } from '../../../src/protocols/contract/index.js';
 import { anyAnswer, anyEvents } from '../../support/arbitrary-answers.js';
 import { refusalOf } from '../../support/calls.js';
 import { readEvents } from '../../support/stream-text.js';
@@ -9,7 +9,7 @@ import { context, decode, opened, render, resultOf, target } from './speaking.js
 
 const RUNS = { numRuns: 200 };
 
-/** An answer of everything, for tests that cut and break it. */
+/** A response with everything, for tests that cut and break it. */
 const EXAMPLE: readonly CallEvent[] = [
   ...eventsOf({
     parts: [
@@ -23,7 +23,7 @@ const EXAMPLE: readonly CallEvent[] = [
   }),
 ];
 
-/** Answers on their way through one dialect: written for a client, and read as an upstream's. */
+/** Responses rendered for clients and decoded as an upstream's. */
 export function describeAnswers(dialect: DialectUnderTest): void {
   const expected = (answer: CallResult, how: 'streamed' | 'whole'): CallResult => {
     const { stop, sequence, ...carried } = dialect.carried(answer, how);
@@ -31,7 +31,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     return { ...carried, stop: heard, sequence: heard === 'stop_sequence' ? sequence : undefined };
   };
 
-  it('a stream that was written is read as the same answer (case 120)', () => {
+  it('decodes a rendered stream to the same response (case 120)', () => {
     fc.assert(
       fc.property(anyEvents(dialect.traits), (events) => {
         const stream = render(dialect, events).join('');
@@ -42,7 +42,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     );
   });
 
-  it('a stream that was written obeys the grammar of the dialect (cases 25, 26, 27, 28 and 29)', () => {
+  it('renders streams that obey the grammar (cases 25, 26, 27, 28 and 29)', () => {
     fc.assert(
       fc.property(anyEvents(dialect.traits), (events) => {
         dialect.expectStream(readEvents(render(dialect, events).join('')));
@@ -51,7 +51,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     );
   });
 
-  it('a whole answer that was written is read as the same answer', () => {
+  it('decodes a rendered unstreamed response to the same response', () => {
     fc.assert(
       fc.property(anyAnswer(dialect.traits), (answer) => {
         const whole = context(dialect, false);
@@ -63,7 +63,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
     );
   });
 
-  it('an answer of nothing is an answer, streamed and whole (case 32)', () => {
+  it('keeps an empty response, streamed and unstreamed (case 32)', () => {
     const nothing: CallResult = { parts: [], stop: 'end', sequence: undefined, usage: EXAMPLE_USAGE };
     const stream = render(dialect, [...eventsOf(nothing)]).join('');
     dialect.expectStream(readEvents(stream));
@@ -82,7 +82,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
 const EXAMPLE_USAGE = resultOf(EXAMPLE).usage;
 
 function describeBreaks(dialect: DialectUnderTest): void {
-  it('a stream that was written and is cut off before its end is cut short, and says so (cases 36, 37 and 40)', () => {
+  it('reports a truncated stream (cases 36, 37 and 40)', () => {
     const events = render(dialect, EXAMPLE)
       .join('')
       .split(/(?<=\n\n)/);
@@ -94,7 +94,7 @@ function describeBreaks(dialect: DialectUnderTest): void {
     }
   });
 
-  it('a stream that was ended as failed reads as failed, wherever it was (case 98)', () => {
+  it('decodes a failed stream as failed, wherever it failed (case 98)', () => {
     for (let count = 0; count < EXAMPLE.length - 1; count += 1) {
       const renderer = dialect.protocol.renderStream(context(dialect, true));
       const before = EXAMPLE.slice(0, count).map((event) => renderer.next(event));
@@ -107,9 +107,9 @@ function describeBreaks(dialect: DialectUnderTest): void {
 
 const BROKEN = new AppError('upstream_error', 'The upstream broke.');
 
-/** Ids, of answers and of reasoning, and tiers are not the answer's own: dialects make them. */
+/** IDs and tiers are made by protocols. */
 function withoutIds({ usage, ...result }: CallResult): unknown {
-  const { answerId: _, serviceTier: __, ...counts } = usage!;
+  const { responseId: _, serviceTier: __, ...counts } = usage!;
   const parts = result.parts.map((part) => (part.kind === 'reasoning' ? { ...part, id: undefined } : part));
   return { ...result, parts, usage: counts };
 }

@@ -7,26 +7,26 @@ import type {
 } from '../../../src/protocols/contract/index.js';
 import type { AnswerTraits } from '../../support/arbitrary-answers.js';
 import type { ContentTraits } from '../../support/arbitrary-contents.js';
+import type { ReadEvent } from '../../support/stream-text.js';
 import type { DialectClient } from '../dialect-client.js';
 import type { DialectVendor } from '../dialect-vendor.js';
-import type { ReadEvent } from '../../support/stream-text.js';
 
-/** A dialect that has both halves: what it carries from the one to the other, and as data what it has no words for. */
+/** A protocol with both halves: what it preserves and, as data, what it does not support. */
 export interface DialectUnderTest {
   readonly client: DialectClient;
   readonly vendor: DialectVendor;
   readonly protocol: ProtocolAdapter;
   readonly upstream: UpstreamAdapter;
-  /** A request that asks to see all that an answer can have, streamed or not. */
+  /** A request that shows everything a response can contain. */
   readonly request: JsonObject;
-  /** An upstream that can do everything which the dialect has words for. */
+  /** An upstream with all capabilities of the protocol. */
   readonly flags: JsonObject;
-  /** What random answers and requests may have. The reasons stand where this is filled in. */
+  /** Limits of random responses and requests. Reasons are given where set. */
   readonly traits: AnswerTraits & ContentTraits;
-  /** An answer as it is when it has passed through the dialect: what must come back of it. */
+  /** A response after passing through the protocol. */
   carried(answer: CallResult, how: 'streamed' | 'whole'): CallResult;
-  /** Stops that read like another one here. */
+  /** Stop reasons that become another one. */
   readonly stops: Readonly<Partial<Record<StopReason, StopReason>>>;
-  /** Checks a whole stream against the dialect's own grammar. @param text of a stream that ended well */
+  /** Checks a complete stream against the protocol's grammar. */
   expectStream(events: readonly ReadEvent[]): void;
 }

@@ -3,7 +3,7 @@ import type { DialectUnderTest } from './dialect-under-test.js';
 import { describeRequests } from './requests.js';
 import { describeVerbatim } from './verbatim.js';
 
-/** What only a dialect with both halves can be held to: what one half has written, the other reads as the same. */
+/** For protocols with both halves: what one half writes, the other reads as the same. */
 export function describeBothHalves(dialect: DialectUnderTest): void {
   describe(`${dialect.protocol.id}, both halves`, () => {
     describe('answers', () => {

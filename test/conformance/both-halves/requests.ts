@@ -6,9 +6,9 @@ import { build, parse } from './speaking.js';
 
 const RUNS = { numRuns: 200 };
 
-/** Requests on their way through one dialect: asked of an upstream, and read as a client's. */
+/** Requests built for an upstream and parsed as a client's. */
 export function describeRequests(dialect: DialectUnderTest): void {
-  it('a call that was built for an upstream is read as the same call (case 120)', () => {
+  it('parses a built request as the same content (case 120)', () => {
     fc.assert(
       fc.property(anyContent(dialect.traits), (content) => {
         expect(meaning(parse(dialect, build(dialect, content), knownAgain))).toEqual(meaning(content));
@@ -17,7 +17,7 @@ export function describeRequests(dialect: DialectUnderTest): void {
     );
   });
 
-  it('a request that was read and built twice is built the same both times', () => {
+  it('builds the same request twice from a parsed one', () => {
     fc.assert(
       fc.property(anyContent(dialect.traits), (content) => {
         const once = build(dialect, parse(dialect, build(dialect, content), knownAgain));
@@ -28,7 +28,7 @@ export function describeRequests(dialect: DialectUnderTest): void {
   });
 }
 
-/** What a call asks for, whatever a dialect takes for granted. */
+/** Without defaults of the protocol. */
 function meaning(content: CallContent): unknown {
   const { lead, turns, tools, toolChoice, parallelTools, outputLimit, stop, sampling, reasoning, format } = content;
   return {
@@ -45,7 +45,7 @@ function meaning(content: CallContent): unknown {
   };
 }
 
-/** A part without what is left out and what is undefined: the same to whoever reads it. */
+/** Without undefined members. */
 function sense(part: Part): unknown {
   if (part.kind === 'tool-result') return { ...defined(part), parts: part.parts.map(sense) };
   if (part.kind === 'image') return { ...defined(part), detail: undefined };

@@ -1,4 +1,4 @@
-/** Both directions of one dialect on plain values: what a client would get, and what is made of it as an upstream's answer. */
+/** Both directions of one protocol on plain values. */
 
 import {
   type Call,
@@ -25,21 +25,20 @@ import type { DialectUnderTest } from './dialect-under-test.js';
 /** 2026-01-02T03:04:05.678Z */
 const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
-/** Where the calls of these suites go. */
 export const target = ({ flags }: DialectUnderTest, stream = true): UpstreamTarget =>
   aTarget({ flags, stream, maxOutputTokens: 64_000, family: FAMILY });
 
-/** Parses a request as the engine does. @param open what the relay knows as closed by itself */
+/** @param open unseals reasoning */
 export function parse({ protocol }: DialectUnderTest, body: string, open = unseal): CallContent {
-  const parseContext = { call: callOf(protocol, body), losses: new TranslationWarnings(false), unseal: open };
+  const parseContext = { call: callOf(protocol, body), warnings: new TranslationWarnings(false), unseal: open };
   return protocol.parseRequest(treeOf(body, protocol.rawMembers), parseContext);
 }
 
-/** The body of the request that asks an upstream of the dialect for this. */
+/** The body of the upstream request. */
 export function build(dialect: DialectUnderTest, content: CallContent): string {
   const { call } = context(dialect, false);
   const { body } = dialect.upstream.buildRequest(
-    { call, content, losses: new TranslationWarnings(false) },
+    { call, content, warnings: new TranslationWarnings(false) },
     target(dialect, false),
   );
   return Buffer.concat(body.pieces()).toString();
@@ -52,7 +51,7 @@ export function context(dialect: DialectUnderTest, stream: boolean): RenderConte
     call: callOf(dialect.protocol, body),
     request,
     content: parse(dialect, body),
-    losses: new TranslationWarnings(false),
+    warnings: new TranslationWarnings(false),
     promptTokens: () => 9,
     seal,
   };
@@ -61,13 +60,12 @@ export function context(dialect: DialectUnderTest, stream: boolean): RenderConte
 const callOf = (protocol: ProtocolAdapter, body: string): Call =>
   aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT });
 
-/** What each event adds to the stream. */
 export function render(dialect: DialectUnderTest, events: readonly CallEvent[]): string[] {
   const renderer = dialect.protocol.renderStream(context(dialect, true));
   return events.map((event) => renderer.next(event));
 }
 
-/** The events that an upstream's stream is read as. @throws Error when they are against the grammar of events */
+/** @throws Error when events violate the grammar */
 export function decode(dialect: DialectUnderTest, chunks: Iterable<Uint8Array>): CallEvent[] {
   const splitter = new SseSplitter();
   const decoder = dialect.upstream.decodeStream(context(dialect, true).content, target(dialect));
@@ -84,14 +82,13 @@ export function decode(dialect: DialectUnderTest, chunks: Iterable<Uint8Array>):
   return events;
 }
 
-/** An answer, put together from its events. */
 export function resultOf(events: readonly CallEvent[]): CallResult {
   const collector = new ResultCollector();
   for (const event of events) collector.next(event);
   return opened(collector.result);
 }
 
-/** The same with the reasoning that this relay had closed opened again, as it is when a client brings it back. */
+/** With unsealed reasoning, as sent back by a client. */
 export function opened(result: CallResult): CallResult {
   const parts = result.parts.map((part) => {
     if (part.kind !== 'reasoning' || part.opaque === undefined) return part;

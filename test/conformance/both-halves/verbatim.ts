@@ -9,7 +9,7 @@ import { target } from './speaking.js';
 const NOT_WRITTEN = 'the dialect’s own calls are translated as all others are';
 const COUNTED = { ...USAGE, cacheRead: 400, reasoning: 90 };
 
-/** Calls of the dialect's own clients go up as they came, and are paid for all the same. */
+/** Calls of the protocol's own clients are passed verbatim and charged. */
 export function describeVerbatim(dialect: DialectUnderTest): void {
   const { vendor, upstream } = dialect;
   const { verbatim: lane } = upstream;
@@ -22,7 +22,7 @@ export function describeVerbatim(dialect: DialectUnderTest): void {
     events.findIndex((event) => vendor.closes.test(encodeEvent(event).toString()));
 
   for (const stream of [false, true]) {
-    itUnless(reason, `only the model changes: ${stream ? 'streamed' : 'whole'} (cases 1, 2 and 5)`, () => {
+    itUnless(reason, `only changes the model: ${stream ? 'streamed' : 'unstreamed'} (cases 1, 2 and 5)`, () => {
       const call = callOf(dialect, stream);
       const { body } = (lane as VerbatimLane).rewriteRequest(call, {
         ...target(dialect, stream),
@@ -33,24 +33,24 @@ export function describeVerbatim(dialect: DialectUnderTest): void {
     });
   }
 
-  itUnless(reason, 'a stream is metered, and its last event is known', () => {
+  itUnless(reason, 'meters a stream and recognizes its last event', () => {
     const call = callOf(dialect, true);
     const events = streamOf(call);
     const { signals, readings: read } = readings(call, encodeEvents(events).toString());
     expect(usageIn(signals)).toMatchObject({ input: 1000, cacheRead: 400, output: 200, reasoning: 90 });
-    // Behind what it cannot do without, there may be a marker of the end.
+    // A marker may follow the required events.
     expect(read.findIndex(({ last }) => last)).toBeGreaterThanOrEqual(neededIn(events));
     expect(read.at(-1)?.last).toBe(true);
   });
 
-  itUnless(reason, 'a whole answer is metered', () => {
+  itUnless(reason, 'meters an unstreamed response', () => {
     const call = callOf(dialect, false);
     const body = Buffer.from(JSON.stringify(vendor.body({ text: 'one two', usage: COUNTED })));
     const signals = (lane as VerbatimLane).meterResponse(call, body);
     expect(usageIn(signals)).toMatchObject({ input: 1000, cacheRead: 400, output: 200, reasoning: 90 });
   });
 
-  itUnless(reason, 'a stream that ends before all has come is cut short, and says so (case 40)', () => {
+  itUnless(reason, 'reports a truncated stream (case 40)', () => {
     const call = callOf(dialect, true);
     const events = streamOf(call);
     const meter = (lane as VerbatimLane).meterStream(call);
@@ -58,14 +58,14 @@ export function describeVerbatim(dialect: DialectUnderTest): void {
     expect(refusalOf(() => meter.end())).toMatchObject({ kind: 'upstream_truncated' });
   });
 
-  itUnless(reason, 'an error in a stream is an error (case 98)', () => {
+  itUnless(reason, 'throws on an error in a stream (case 98)', () => {
     const call = callOf(dialect, true);
     const broken = [...streamOf(call).slice(0, 2), ...vendor.errorEvents('Boom.', 2)];
     expect(refusalOf(() => readings(call, encodeEvents(broken).toString())).kind).toBe('upstream_error');
   });
 }
 
-/** With members that nobody knows, and a number that no double holds. */
+/** With unknown members, and a number that is not representable as a double. */
 function callOf({ protocol, client }: DialectUnderTest, stream: boolean): Call {
   const request = JSON.stringify({ model: 'm', ...client.request({ ...ANSWERED_CALLS, system: 'Be brief.' }, stream) });
   const unknown = '"x_unknown": {"n":9007199254740993, "10":1.0,"2":[ ]}';

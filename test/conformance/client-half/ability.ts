@@ -1,12 +1,12 @@
 import type { Lacks } from '../abilities.js';
 import type { SharedAbility } from '../shared-abilities.js';
 
-/** What a client half can be asked, and say. */
+/** Abilities of a client half. */
 export type ClientAbility =
   | SharedAbility
   | 'head'
   | 'refusals of the model'
-  | 'odd requests'
+  | 'invalid requests'
   | 'errors'
   | 'errors in streams'
   | 'limits in headers'
@@ -14,17 +14,17 @@ export type ClientAbility =
   | 'words that are counted'
   | 'keep-alive';
 
-/** What a client half cannot do without. */
+/** Required abilities. */
 type Indispensable =
   | 'head'
   | 'text'
   | 'streaming piece by piece'
-  | 'odd requests'
+  | 'invalid requests'
   | 'errors'
   | 'errors in streams'
   | 'refusals of the model'
   | 'words that are counted'
   | 'keep-alive';
 
-/** What a dialect has no words for in its clients' requests, and in the answers to them, each with the reason. */
+/** Unsupported abilities with the reason. */
 export type ClientLacks = Lacks<Exclude<ClientAbility, Indispensable>>;

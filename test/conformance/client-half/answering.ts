@@ -1,4 +1,4 @@
-/** What the model answers reaches the client, streamed and whole. */
+/** Responses of the model reach the client, streamed and unstreamed. */
 
 import type { CallEvent } from '../../../src/protocols/contract/index.js';
 import type { Heard } from '../../support/heard.js';
@@ -28,29 +28,29 @@ export const answering = (half: ClientHalf): Abilities<Answering | 'refusals of 
   tools: { checks: tools(half) },
   'several calls in one turn': {
     checks: [
-      ...telling(half, 'several calls are told, one without arguments (cases 46 and 48)', CALLING_TWICE, {
+      ...telling(half, 'renders several calls, one without arguments (cases 46 and 48)', CALLING_TWICE, {
         calls: [WEATHER, TIME],
         stop: 'tools',
       }),
-      reading(half, 'several calls of one turn come back as they were', ANSWERED_CALLS),
+      reading(half, 'parses several calls of a turn unchanged when sent back', ANSWERED_CALLS),
     ],
   },
   usage: {
-    checks: telling(half, 'usage is told', COUNTED.answer, COUNTED.heard),
+    checks: telling(half, 'renders usage', COUNTED.answer, COUNTED.heard),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
   stops: {
     checks: [
-      ...telling(half, 'an answer that met its limit says so (case 33)', LIMITED, LIMITED),
-      ...telling(half, 'an answer that a filter ended says so (case 41)', FILTERED, FILTERED),
+      ...telling(half, 'reports a response that met its limit (case 33)', LIMITED, LIMITED),
+      ...telling(half, 'reports a filtered response (case 41)', FILTERED, FILTERED),
     ],
   },
   'refusals of the model': { checks: refusals(half) },
-  'empty answer': { checks: telling(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },
+  'empty answer': { checks: telling(half, 'renders an empty response (case 32)', { text: '' }, {}) },
 });
 
-/** That the client hears this of an answer, in both ways in which it can go. @param body of the request, by its way */
+/** Expects the client to read this from a response, streamed and unstreamed. @param body of the request */
 export function telling(
   half: ClientHalf,
   name: string,
@@ -68,14 +68,14 @@ export function telling(
 }
 
 const texts = (half: ClientHalf): Check[] => [
-  reading(half, 'what the user says is read', HELLO),
-  reading(half, 'a conversation is read turn by turn', {
+  reading(half, 'parses user text', HELLO),
+  reading(half, 'parses a conversation turn by turn', {
     ...HELLO,
     turns: [...HELLO.turns, { by: 'assistant', text: 'Hi.' }, { by: 'user', text: 'Well?' }],
   }),
   ...telling(
     half,
-    'a text is told as it was said',
+    'renders text unchanged',
     { text: 'Hé 😀 "quoted" \u2028 \\n ☃' },
     {
       text: 'Hé 😀 "quoted" \u2028 \\n ☃',
@@ -84,7 +84,7 @@ const texts = (half: ClientHalf): Check[] => [
 ];
 
 const pieces = (half: ClientHalf): Check => ({
-  name: 'every piece of a text is written as soon as it was said',
+  name: 'writes every piece of a text immediately',
   run() {
     const said = ['one ', 'two ', 'three'];
     const events: CallEvent[] = [
@@ -97,10 +97,10 @@ const pieces = (half: ClientHalf): Check => ({
   },
 });
 
-/** Where the dialect has no word for them, they are texts like any other. */
+/** Text, in protocols without refusals. */
 const refusals = (half: ClientHalf): Check[] =>
   Object.entries(WAYS).map(([way, { stream, write, hear }]) => ({
-    name: `what the model refuses to do is told in its own words: ${way}`,
+    name: `renders refusals with their text: ${way}`,
     run() {
       const parts = [{ kind: 'refusal', text: 'I will not.' }] as const;
       const answer = { ...answerSaying({ text: '' }), parts, stop: 'refusal' } as const;
@@ -112,17 +112,17 @@ const refusals = (half: ClientHalf): Check[] =>
 const tools = (half: ClientHalf): Check[] => {
   const body = (stream: boolean): string => bodyOf(half, WITH_TOOLS, stream);
   return [
-    reading(half, 'tools are read, with their descriptions and schemas', WITH_TOOLS),
+    reading(half, 'parses tools with their descriptions and schemas', WITH_TOOLS),
     ...telling(
       half,
-      'a call is told, with a text before it (case 45)',
+      'renders a call after text (case 45)',
       { text: 'Let me see.', toolCalls: [WEATHER_CALL] },
       { text: 'Let me see.', calls: [WEATHER], stop: 'tools' },
       body,
     ),
     ...telling(
       half,
-      'a call without arguments has the empty object (case 48)',
+      'renders an empty object for a call without arguments (case 48)',
       { toolCalls: [TIME_CALL] },
       { calls: [TIME], stop: 'tools' },
       body,
@@ -133,7 +133,7 @@ const tools = (half: ClientHalf): Check[] => {
 const usage = (half: ClientHalf, what: string, counts: Partial<Heard['usage']>): Check[] =>
   telling(
     half,
-    `${what} are told as a part of the whole`,
+    `includes ${what} in the total`,
     { usage: { ...USAGE, ...counts } },
     {
       text: 'Hello',

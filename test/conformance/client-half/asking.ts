@@ -1,4 +1,4 @@
-/** What a client asks for is read as what it asks for. */
+/** Requests of clients. */
 
 import type { Asked } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -19,37 +19,36 @@ import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf } from './speaking.js';
 
 export const asking = (half: ClientHalf): Abilities<Asking> => ({
-  'system text': { checks: [reading(half, 'what the system says is read', { ...HELLO, system: 'Be brief.' })] },
+  'system text': { checks: [reading(half, 'parses system text', { ...HELLO, system: 'Be brief.' })] },
   'choice of tools': {
     checks: CHOICES.map((toolChoice) =>
-      reading(half, `a choice of tools is read: ${toolChoice} (case 56)`, {
+      reading(half, `parses the choice of tools: ${toolChoice} (case 56)`, {
         ...WITH_TOOLS,
         toolChoice,
       }),
     ),
   },
-  'choice of one tool': { checks: [reading(half, 'the tool that must be called is read (case 56)', ONE_TOOL)] },
+  'choice of one tool': { checks: [reading(half, 'parses the forced tool (case 56)', ONE_TOOL)] },
   'one call at a time': {
-    checks: [reading(half, 'one call at a time is read (case 57)', { ...WITH_TOOLS, isSerial: true })],
+    checks: [reading(half, 'parses one call at a time (case 57)', { ...WITH_TOOLS, isSerial: true })],
   },
   'results of tools': {
     checks: [
-      reading(half, 'a result is read under its call, with what is said behind it (case 66)', ANSWERED_CALL),
-      reading(half, 'two results are read, each under its call (case 67)', ANSWERED_CALLS),
+      reading(half, 'parses a result with its call ID, and following text (case 66)', ANSWERED_CALL),
+      reading(half, 'parses two results with their call IDs (case 67)', ANSWERED_CALLS),
     ],
   },
-  images: { checks: [reading(half, 'an image is read, with the text before it', PICTURED)] },
+  images: { checks: [reading(half, 'parses an image after text', PICTURED)] },
   'images in results': {
-    checks: [reading(half, 'an image in the result of a tool is read (case 70)', PICTURED_RESULT)],
+    checks: [reading(half, 'parses an image in a tool result (case 70)', PICTURED_RESULT)],
   },
   'JSON of a schema': {
-    checks: [reading(half, 'the schema of an answer is read (case 118)', { ...HELLO, schema: SCHEMA })],
+    checks: [reading(half, 'parses the output schema (case 118)', { ...HELLO, schema: SCHEMA })],
   },
-  'stop texts': { checks: [reading(half, 'stop texts are read', { ...HELLO, stop: ['END', '\n\n'] })] },
-  'output limit': { checks: [reading(half, 'the limit of the answer is read', { ...HELLO, outputLimit: 321 })] },
+  'stop texts': { checks: [reading(half, 'parses stop sequences', { ...HELLO, stop: ['END', '\n\n'] })] },
+  'output limit': { checks: [reading(half, 'parses the output limit', { ...HELLO, outputLimit: 321 })] },
 });
 
-/** That a request is read as what it asks for. */
 export const reading = (half: ClientHalf, name: string, asked: Asked): Check => ({
   name,
   run() {

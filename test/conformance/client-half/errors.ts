@@ -1,5 +1,5 @@
-import { eventsOf, SseSplitter } from '../../../src/protocols/contract/index.js';
 import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
+import { eventsOf, SseSplitter } from '../../../src/protocols/contract/index.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
 import { readEvents } from '../../support/stream-text.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -8,7 +8,7 @@ import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, contextOf, written } from './speaking.js';
 
-/** All of them, or this does not compile. */
+/** Exhaustive, checked by the compiler. */
 const KINDS: Readonly<Record<ErrorKind, true>> = {
   invalid_token: true,
   permission_denied: true,
@@ -37,14 +37,14 @@ const KINDS: Readonly<Record<ErrorKind, true>> = {
 
 type Errors = Extract<ClientAbility, 'errors' | 'errors in streams'>;
 
-/** Whatever goes wrong, the dialect has words for it, before the answer and within it. */
+/** Every error can be rendered before and within a response. */
 export const errors = (half: ClientHalf): Abilities<Errors> => ({
   errors: { checks: [...(Object.keys(KINDS) as ErrorKind[]).map((kind) => said(half, kind)), retried(half)] },
   'errors in streams': { checks: [...failures(half), behindTail(half)] },
 });
 
 const said = (half: ClientHalf, kind: ErrorKind): Check => ({
-  name: `${kind} can be said on HTTP and in a stream (cases 95 and 98)`,
+  name: `renders ${kind} over HTTP and in a stream (cases 95 and 98)`,
   run() {
     const error = new AppError(kind, 'This went wrong.');
     const { status, body } = half.protocol.renderError(error, 'req_7');
@@ -59,7 +59,7 @@ const said = (half: ClientHalf, kind: ErrorKind): Check => ({
 });
 
 const retried = (half: ClientHalf): Check => ({
-  name: 'a refusal says when another try is of use',
+  name: 'states when a retry is useful',
   run() {
     const error = new AppError('rate_limit_exceeded', 'Slower, please.', { retryAfterSeconds: 17 });
     expect(half.protocol.renderError(error, 'req_7').headers).toMatchObject({ 'retry-after': '17' });
@@ -70,7 +70,7 @@ const BROKEN = new AppError('upstream_error', 'The upstream broke.');
 
 const failures = (half: ClientHalf): Check[] => [
   {
-    name: 'a stream ends as failed wherever it breaks (case 98)',
+    name: 'ends a stream as failed wherever it breaks (case 98)',
     run() {
       const events = [...eventsOf(answerSaying(EVERYTHING))];
       for (let count = 0; count < events.length - 1; count += 1) {
@@ -86,9 +86,9 @@ const failures = (half: ClientHalf): Check[] => [
 
 const EVERYTHING: AnswerOptions = { reasoning: 'Let me see.', text: 'Hé 😀', ...CALLING_TWICE };
 
-/** As the relay ends streams that it has not written itself. */
+/** The end of verbatim streams. */
 const behindTail = (half: ClientHalf): Check => ({
-  name: 'an error fits behind a stream of which only its first and its last event are known',
+  name: 'renders an error after a stream of which only the first and last event are known',
   run() {
     const body = bodyOf(half, HELLO, true);
     const text = written(half, [...eventsOf(answerSaying({ text: 'Hello' }))].slice(0, 3), body).join('');

@@ -1,7 +1,7 @@
 import type { ProtocolAdapter } from '../../../src/protocols/contract/index.js';
 import type { DialectClient } from '../dialect-client.js';
 
-/** A client half, with the client that it is tried on. */
+/** A client half with a client's double. */
 export interface ClientHalf {
   readonly protocol: ProtocolAdapter;
   readonly client: DialectClient;

@@ -1,4 +1,4 @@
-/** What the relay reads of a call at once, and what it refuses before anything is paid for. */
+/** Heads of calls, and what is rejected before admission. */
 
 import { AppError } from '../../../src/platform/shared/index.js';
 import { aRequestLine, refusalOf } from '../../support/calls.js';
@@ -9,15 +9,15 @@ import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf, headOf, lineOf } from './speaking.js';
 
-type Heads = Extract<ClientAbility, 'head' | 'odd requests'>;
+type Heads = Extract<ClientAbility, 'head' | 'invalid requests'>;
 
 export const heads = (half: ClientHalf): Abilities<Heads> => ({
   head: { checks: [addressed(half), ...read(half), ...refused(half), members(half)] },
-  'odd requests': { checks: [odd(half)] },
+  'invalid requests': { checks: [odd(half)] },
 });
 
 const addressed = (half: ClientHalf): Check => ({
-  name: 'calls come to where clients of the dialect post them',
+  name: "receives calls at the client's path",
   run() {
     expect(half.protocol.id).toBe(half.client.id);
     expect(half.protocol.callPaths).toContain(half.client.path);
@@ -28,18 +28,18 @@ const addressed = (half: ClientHalf): Check => ({
 
 const read = (half: ClientHalf): Check[] => [
   ...[true, false].map((stream) => ({
-    name: `the head says the model, the limit and that the answer is ${stream ? 'streamed' : 'whole'}`,
+    name: `reads model, limit and that the response is ${stream ? 'streamed' : 'unstreamed'}`,
     run() {
       expect(headOf(half, bodyOf(half, HELLO, stream))).toMatchObject({
         model: 'm',
         stream,
         outputLimit: 500,
-        answers: 1,
+        choices: 1,
       });
     },
   })),
   {
-    name: 'a body that arrives in pieces has the same head',
+    name: 'reads the same head from chunks',
     run() {
       const bytes = Buffer.from(bodyOf(half, ANSWERED_CALLS, true));
       const reader = half.protocol.headReader(lineOf(half));
@@ -52,17 +52,17 @@ const read = (half: ClientHalf): Check[] => [
 ];
 
 const refused = (half: ClientHalf): Check[] => [
-  refusedFor(half, 'a body without a model is refused for it', 'model', (body) => ({ ...body, model: undefined })),
-  refusedFor(half, 'a model that is no name is refused', 'model', (body) => ({ ...body, model: 7 })),
+  refusedFor(half, 'rejects a body without a model', 'model', (body) => ({ ...body, model: undefined })),
+  refusedFor(half, 'rejects an invalid model name', 'model', (body) => ({ ...body, model: 7 })),
   ...['"model"', '"mod\\u0065l"'].map((spelling): Check => ({
-    name: `the same member twice is refused, so that nobody reads another model: ${spelling}`,
+    name: `rejects a duplicate model, so that nobody reads another one: ${spelling}`,
     run() {
       const body = `{${spelling}:"other",${bodyOf(half, HELLO).slice(1)}`;
       expectRefusal(() => headOf(half, body), 'model');
     },
   })),
   {
-    name: 'a body that is no JSON object is refused',
+    name: 'rejects a body that is not a JSON object',
     run() {
       for (const body of ['', '{', '[]', 'null', '"m"', `${bodyOf(half, HELLO)}}`, bodyOf(half, HELLO).slice(0, -1)]) {
         expect([body, refusalOf(() => headOf(half, body)).kind]).toEqual([body, 'invalid_request']);
@@ -73,9 +73,9 @@ const refused = (half: ClientHalf): Check[] => [
 
 const UNKNOWN = 'a_member_of_no_vendor';
 
-/** What the head says of members that no table names, it can only have from a table. */
+/** Unknown members can only be reported with a table. */
 const members = (half: ClientHalf): Check => ({
-  name: 'a table says of every member what it does: one that it does not name is told by its name, and no other',
+  name: 'lists members missing in its table, and no others',
   run() {
     const unknownIn = (more: JsonObject): readonly string[] => {
       const body = { ...(JSON.parse(bodyOf(half, HELLO)) as JsonObject), ...more };
@@ -109,9 +109,9 @@ function expectRefusal(work: () => unknown, param: string): void {
 
 const ODD_VALUES = [null, true, 7, -1, 1e300, '', 'x', [], [7], [null], [{}], {}, { type: 7 }, { type: 'x' }];
 
-/** Whatever a member of a request is: it is read, or it is named and refused. */
+/** Any request is read, or rejected naming a member. */
 const odd = (half: ClientHalf): Check => ({
-  name: 'a member that is not what the dialect says is read, or refused by its name',
+  name: 'parses or rejects malformed members by name',
   run() {
     const body = JSON.parse(
       bodyOf(half, { ...ANSWERED_CALLS, system: 'Be brief.', schema: SCHEMA, isSerial: true }),
@@ -126,7 +126,7 @@ const odd = (half: ClientHalf): Check => ({
   },
 });
 
-/** The member that a request is refused for; undefined when it can be read. */
+/** The rejected member; undefined if the request can be read. */
 function faultOf(half: ClientHalf, body: string): string | undefined {
   try {
     contentOf(half, body);

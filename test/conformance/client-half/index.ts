@@ -1,8 +1,8 @@
 import { describeAbilities, type Abilities } from '../abilities.js';
+import type { ClientAbility } from './ability.js';
 import { answering } from './answering.js';
 import { asking } from './asking.js';
 import { errors } from './errors.js';
-import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { heads } from './heads.js';
 import { reasoning } from './reasoning.js';
@@ -10,7 +10,7 @@ import { templateContext } from './surroundings.js';
 import { transcripts } from './transcripts.js';
 import { words } from './words.js';
 
-/** All that is asked of a client half, as values: the kit's own test runs them on halves that are wrong on purpose. */
+/** All checks of a client half as values: the kit's own test runs them on defective halves. */
 export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => ({
   ...heads(half),
   ...answering(half),
@@ -21,13 +21,13 @@ export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => (
   ...words(half),
 });
 
-/** A half, with what is printed of it. */
+/** A half with its transcripts. */
 export interface ClientSuite extends ClientHalf {
-  /** The folder of the half's transcripts, as `README.md` describes it. */
+  /** Folder of transcripts, see `README.md`. */
   readonly fixtures?: string;
 }
 
-/** The side that clients speak to, on plain values: an ability each, shown or said to have no word. */
+/** Tests a client half on plain values, one group per ability. */
 export function describeClientHalf({ fixtures, ...half }: ClientSuite): void {
   const abilities = {
     ...clientAbilities(half),

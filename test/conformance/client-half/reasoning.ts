@@ -1,4 +1,4 @@
-/** What a model thinks is told to clients that ask for it, and comes back from them as it was signed. */
+/** Reasoning is rendered if requested, and sent back as it was signed. */
 
 import type { CallResult, OpaqueReasoning } from '../../../src/protocols/contract/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
@@ -11,14 +11,14 @@ import { telling } from './answering.js';
 import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, contentOf, WAYS } from './speaking.js';
 
-/** As vendors sign it: a text, and what proves that it is theirs. */
+/** Signed text. */
 const SIGNED: OpaqueReasoning = { kind: 'signature', family: FAMILY, data: 'c2lnbmVk', text: THOUGHT };
 
 export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({
   'reasoning shown': {
     checks: [
       {
-        name: 'a client that wants to see reasoning is read so',
+        name: 'parses a request for readable reasoning',
         run() {
           const body = bodyOf(half, HELLO, false, half.client.wantsReasoning);
           expect(contentOf(half, body).reasoning.show).toBe('text');
@@ -26,7 +26,7 @@ export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({
       },
       ...telling(
         half,
-        'reasoning is told in front of a text (case 86)',
+        'renders reasoning before text (case 86)',
         { reasoning: 'Compare both.', text: '42' },
         { reasoning: 'Compare both.', text: '42' },
         (stream) => bodyOf(half, HELLO, stream, half.client.wantsReasoning),
@@ -38,7 +38,7 @@ export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({
 });
 
 const stillSaid = (half: ClientHalf): Check => ({
-  name: 'reasoning that there is no word for leaves the rest of the answer as it is',
+  name: 'renders the rest of a response when reasoning is not supported',
   run() {
     for (const { stream, write, hear } of Object.values(WAYS)) {
       const answer = answerSaying({ reasoning: 'Compare both.', text: '42' });
@@ -48,7 +48,7 @@ const stillSaid = (half: ClientHalf): Check => ({
 });
 
 const givenBack = (half: ClientHalf, way: keyof typeof WAYS): Check => ({
-  name: `signed reasoning comes back as it was: ${way} (cases 79, 80 and 87)`,
+  name: `parses signed reasoning unchanged when sent back: ${way} (cases 79, 80 and 87)`,
   run() {
     const { stream, write } = WAYS[way];
     const body = bodyOf(half, WITH_TOOLS, stream, half.client.wantsReasoning);

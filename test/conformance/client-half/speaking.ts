@@ -1,4 +1,4 @@
-/** What a client half makes of requests, and writes for its clients, on plain values. */
+/** Requests parsed and responses rendered by a client half. */
 
 import {
   type CallContent,
@@ -26,27 +26,27 @@ import type { ClientHalf } from './half.js';
 /** 2026-01-02T03:04:05.678Z */
 const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
-/** A request as it comes over HTTP, for the model `m`. */
+/** A body for the model `m`. */
 export const bodyOf = ({ client }: ClientHalf, asked: Asked, stream = false, more: JsonObject = {}): string =>
   JSON.stringify({ model: 'm', ...client.request(asked, stream), ...more });
 
 export const lineOf = ({ client }: ClientHalf) => aRequestLine({ method: 'POST', path: client.path });
 
-/** What the relay knows of a call before anything is translated. @throws AppError as the adapter does */
+/** @throws AppError as the adapter does */
 export const headOf = (half: ClientHalf, body: string): CallHead =>
   half.protocol.headReader(lineOf(half)).end({ bytes: Buffer.from(body) });
 
-/** What a request asks for. @throws AppError as the adapter does */
+/** @throws AppError as the adapter does */
 export const contentOf = (half: ClientHalf, body: string): CallContent => contextOf(half, body).content;
 
-/** All that a renderer is given for the answer to a request. */
+/** Context for rendering the response to a request. */
 export function contextOf(half: ClientHalf, body: string): RenderContext {
   const { protocol, client } = half;
   const call = aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT, path: client.path });
   const request = treeOf(half, body);
-  const losses = new TranslationWarnings(false);
-  const content = protocol.parseRequest(request, { call, losses, unseal });
-  return { call, request, content, losses, promptTokens: () => 9, seal };
+  const warnings = new TranslationWarnings(false);
+  const content = protocol.parseRequest(request, { call, warnings, unseal });
+  return { call, request, content, warnings, promptTokens: () => 9, seal };
 }
 
 function treeOf({ protocol }: ClientHalf, body: string): TreeObject {
@@ -55,7 +55,7 @@ function treeOf({ protocol }: ClientHalf, body: string): TreeObject {
   return tree;
 }
 
-/** Both ways in which an answer can go, by name: each gives what is written, and what the client makes of it. */
+/** Streamed and unstreamed: what is rendered and what the client reads. */
 export const WAYS: Readonly<Record<'streamed' | 'whole', Way>> = {
   streamed: {
     stream: true,
@@ -75,7 +75,7 @@ interface Way {
   readonly hear: (half: ClientHalf, text: string) => Heard;
 }
 
-/** What each event adds to the stream that answers a request. */
+/** The output of each event. */
 export function written(half: ClientHalf, events: readonly CallEvent[], body = bodyOf(half, HELLO, true)): string[] {
   const renderer = half.protocol.renderStream(contextOf(half, body));
   return events.map((event) => renderer.next(event));
@@ -83,7 +83,7 @@ export function written(half: ClientHalf, events: readonly CallEvent[], body = b
 
 const PIECE_LENGTH = 3;
 
-/** As upstreams send them: UTF-16 halves of one character may come apart. */
+/** Upstreams may split the UTF-16 surrogates of a character. */
 function inPieces(event: CallEvent): CallEvent[] {
   if (event.type !== 'part-delta') return [event];
   const count = Math.ceil(event.text.length / PIECE_LENGTH);
@@ -100,7 +100,7 @@ const STOPS: Readonly<Record<ScriptedStop, StopReason>> = {
   filter: 'content_filter',
 };
 
-/** An answer of the relay's own type that says this. Nobody has signed its reasoning. */
+/** A response without signed reasoning. */
 export function answerSaying(options: AnswerOptions): CallResult {
   const { text, reasoning, toolCalls, usage, stop } = fillContent({
     ...options,

@@ -17,23 +17,23 @@ const standing = (limit: number, remaining: number): LimitStatus => ({
 
 type Surroundings = Extract<ClientAbility, 'limits in headers' | 'lists of models' | 'keep-alive'>;
 
-/** What clients of the dialect get beside answers. */
+/** What clients get besides responses. */
 export const templateContext = (half: ClientHalf): Abilities<Surroundings> => ({
   'limits in headers': { checks: limits(half) },
   'lists of models': { checks: models(half) },
   'keep-alive': { checks: [keepAlive(half)] },
 });
 
-/** What is left of our limits stands in headers, as the clients of the dialect read them. */
+/** Remaining limits are in headers, as clients read them. */
 const limits = ({ protocol }: ClientHalf): Check[] => [
   {
-    name: 'names no limit where there is none',
+    name: 'renders no headers without limits',
     run() {
       expect(protocol.renderLimits({})).toEqual({});
     },
   },
   ...(['requests', 'tokens'] as const).map((what): Check => ({
-    name: `says of ${what} what the limit is, what is left, and when all of it is back`,
+    name: `renders the limit, remainder and reset of ${what}`,
     run() {
       const headers = protocol.renderLimits({ [what]: standing(4321, 1234) });
       expect(Object.keys(headers)).toHaveLength(3);
@@ -46,7 +46,7 @@ const limits = ({ protocol }: ClientHalf): Check[] => [
     },
   })),
   {
-    name: 'says both beside each other',
+    name: 'renders both limits',
     run() {
       const headers = protocol.renderLimits({ requests: standing(60, 59), tokens: standing(1000, 0) });
       expect(Object.keys(headers)).toHaveLength(6);
@@ -56,14 +56,14 @@ const limits = ({ protocol }: ClientHalf): Check[] => [
 
 const models = ({ protocol }: ClientHalf): Check[] => [
   {
-    name: 'a list of models names them all',
+    name: 'lists all models by name',
     run() {
       const list = JSON.stringify(protocol.renderModels(listedModels(3), aRequestLine()));
       for (const { id } of listedModels(3)) expect(list).toContain(JSON.stringify(id));
     },
   },
   {
-    name: 'one model is named too',
+    name: 'renders a single model',
     run() {
       const [model] = listedModels(1);
       expect(JSON.stringify(protocol.renderModel(model!))).toContain('"m/0"');
@@ -71,9 +71,9 @@ const models = ({ protocol }: ClientHalf): Check[] => [
   },
 ];
 
-/** Before the answer, and between any two of its events. */
+/** Before the response, and between its events. */
 const keepAlive = (half: ClientHalf): Check => ({
-  name: 'what keeps a stream alive changes nothing of what is heard',
+  name: 'keeps a stream alive without affecting the response',
   run() {
     const { write, hear } = WAYS.streamed;
     const stream = write(half, answerSaying({ text: 'Hello there' }), bodyOf(half, HELLO, true));

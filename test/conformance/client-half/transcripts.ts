@@ -6,12 +6,12 @@ import { contentMeant, eventsIn, fixtureChecks, meaningOf, pattern, resultMeant 
 import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf, contextOf, written } from './speaking.js';
 
-/** What the documentation of the dialect prints: requests that are read so, answers that are written so. */
+/** Transcripts from the protocol's documentation. */
 export const transcripts = (half: ClientHalf, folder: string): Check[] => [
-  ...fixtureChecks(join(folder, 'requests'), 'a request is read as it is meant', ({ wire, meaning }) => {
+  ...fixtureChecks(join(folder, 'requests'), 'parses requests as documented', ({ wire, meaning }) => {
     expect(meaningOf(contentOf(half, wire))).toEqual(meaningOf(contentMeant(meaning)));
   }),
-  ...fixtureChecks(join(folder, 'answers'), 'an answer is written as clients read it', (fixture) => {
+  ...fixtureChecks(join(folder, 'answers'), 'renders responses as documented', (fixture) => {
     const { isStream, wire, request = bodyOf(half, HELLO, isStream) } = fixture;
     const meant = resultMeant(fixture.meaning);
     if (isStream)

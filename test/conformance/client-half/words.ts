@@ -1,6 +1,6 @@
-/** The words of a call are found where the dialect says that they stand, so that they can be counted when nobody does. */
+/** Text is found where the protocol declares it, for counting unreported usage. */
 
-import { replyCount } from '../../../src/protocols/tokens/count-tokens.js';
+import { countRequest } from '../../../src/protocols/tokens/count-tokens.js';
 import type { CountedTokens } from '../../../src/protocols/tokens/index.js';
 import type { Asked, AskedTool } from '../../support/asked.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
@@ -14,11 +14,11 @@ export const words = (half: ClientHalf): Abilities<Extract<ClientAbility, 'words
   'words that are counted': { checks: [...prompts(half), ...ids(half), ...answers(half)] },
 });
 
-/** Behind any text of words, each of these is a token. */
+/** Each of these is one token after any text. */
 const MANY = 40;
 const MORE = ' snow'.repeat(MANY);
 
-/** A text that a client may send, what its dialect must have for it, and a request with more behind that text. */
+/** A text of a request, the abilities it needs, and a request with additional text after it. */
 type Place = readonly [text: string, needs: ClientAbility, asked: (more: string) => Asked];
 
 const PROMPT: readonly Place[] = [
@@ -50,7 +50,7 @@ function answered({ arguments: json = '{"city":"Oslo"}', found = 'Snow', id = 'c
 
 const prompts = (half: ClientHalf): Check[] =>
   PROMPT.filter(([, needs]) => has(half, needs)).map(([text, , asked]) => ({
-    name: `of a request, ${text} is counted, and once`,
+    name: `counts ${text} in a request once`,
     run() {
       expect(countOf(half, asked(MORE)).prompt - countOf(half, asked('')).prompt).toBe(MANY);
     },
@@ -60,7 +60,7 @@ const ids = (half: ClientHalf): Check[] =>
   has(half, 'results of tools')
     ? [
         {
-          name: 'of a request, the ids of calls are not counted',
+          name: 'does not count call IDs in a request',
           run() {
             const [long, short] = [{ id: `call_9${'_snow'.repeat(8)}` }, {}].map(answered);
             expect(countOf(half, long!).prompt).toBe(countOf(half, short!).prompt);
@@ -69,7 +69,7 @@ const ids = (half: ClientHalf): Check[] =>
       ]
     : [];
 
-/** The same of answers. */
+/** The same for responses. */
 const ANSWER: readonly (readonly [text: string, needs: ClientAbility, answer: (more: string) => AnswerOptions])[] = [
   ['what the model says', 'text', (more) => ({ text: `Hello${more}` })],
   ['what the model calls a tool with', 'tools', (more) => calling({ arguments: `{"city":"Oslo${more}"}` })],
@@ -82,7 +82,7 @@ const calling = ({ name = 'get_weather', arguments: json = '{"city":"Oslo"}' }):
 
 const answers = (half: ClientHalf): Check[] =>
   ANSWER.filter(([, needs]) => has(half, needs)).map(([text, , answer]) => ({
-    name: `of a whole answer, ${text} is counted, and once`,
+    name: `counts ${text} in an unstreamed response once`,
     run() {
       const asked = has(half, 'tools') ? WITH_TOOLS : HELLO;
       const outputOf = (options: AnswerOptions): number => countOf(half, asked, options).output;
@@ -93,13 +93,13 @@ const answers = (half: ClientHalf): Check[] =>
 const has = ({ client }: ClientHalf, ability: ClientAbility): boolean =>
   ((client.lacks ?? {}) as Lacks<string>)[ability] === undefined;
 
-/** Counts as the relay does, but for the thread in which it does so. */
+/** Counts like the relay, without a thread. */
 function countOf(half: ClientHalf, asked: Asked, options: AnswerOptions = {}): CountedTokens {
   const request = bodyOf(half, asked);
   const [prompt, answer] = [request, WAYS.whole.write(half, answerSaying(options), request)].map((text) =>
     Buffer.from(text),
   );
-  const counted = replyCount({ prompt: prompt!, answer: answer!, places: half.protocol.textPlaces });
-  if ('fault' in counted) throw new Error(`The words cannot be counted: ${counted.fault}.`);
+  const counted = countRequest({ prompt: prompt!, response: answer!, places: half.protocol.textPlaces });
+  if ('error' in counted) throw new Error(`The words cannot be counted: ${counted.error}.`);
   return counted;
 }

@@ -1,4 +1,4 @@
-/** The dialects as tests play them: an import and an entry for each client and each vendor, and nothing else to edit. */
+/** Test doubles of all protocols. A new client or vendor needs an import and an entry. */
 
 import type { DialectClient } from '../dialect-client.js';
 import type { DialectVendor } from '../dialect-vendor.js';

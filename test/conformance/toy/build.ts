@@ -9,7 +9,7 @@ import {
   type JsonTree,
   objectSchema,
   pairResults,
-  runTools,
+  supportedHostedTools,
   SplicedBody,
   type Tool,
   ToolNames,
@@ -25,7 +25,7 @@ import { warnOfUnsaid } from './warnings.js';
 /** Relative to the channel's `base_url`. The path may contain the model; `query` is separate. */
 export const PATH = '/telegrams';
 
-const TOOL_NAME = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
+const TOOL_NAME = { maxLength: 64, invalid: /[^A-Za-z0-9_-]/g };
 
 /** Maps tool names to names that the vendor accepts, and back when a response is decoded. */
 export const toolNames = ({ tools }: Pick<CallContent, 'tools'>): ToolNames => new ToolNames(tools, TOOL_NAME);
@@ -37,19 +37,19 @@ export const toolNames = ({ tools }: Pick<CallContent, 'tools'>): ToolNames => n
  *
  * @throws AppError invalid_request naming the unsupported member
  */
-export function buildTelegram({ content, losses }: BuildContext, target: UpstreamTarget): UpstreamRequest {
-  warnOfUnsaid(content, losses);
+export function buildTelegram({ content, warnings }: BuildContext, target: UpstreamTarget): UpstreamRequest {
+  warnOfUnsaid(content, warnings);
   const names = toolNames(content);
   const body: TreeObject = {
     model: target.model,
     lines: [
       ...content.lead.map(({ text }) => ({ from: 'system', text })),
-      ...formatLine(content, losses),
+      ...formatLine(content, warnings),
       // Puts each result behind its call, adds missing ones, and turns those without a call into text.
-      ...buildLines(pairResults(content.turns, losses), names),
+      ...buildLines(pairResults(content.turns, warnings), names),
     ],
-    ...buildTools(content, names, losses),
-    limit: limitOf(content, target, losses),
+    ...buildTools(content, names, warnings),
+    limit: limitOf(content, target, warnings),
     ...(target.stream && { stream: true }),
   };
   return {
@@ -58,15 +58,15 @@ export function buildTelegram({ content, losses }: BuildContext, target: Upstrea
     headers: jsonHeaders(target.stream),
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
     // How many of `content.stop` were sent. The relay enforces the others.
-    stopsSent: 0,
+    stopSequencesSent: 0,
   };
 }
 
 /** Telegraph cannot constrain responses to JSON, so the prompt asks for it. */
-function formatLine({ format }: CallContent, losses: TranslationWarnings): readonly TreeObject[] {
+function formatLine({ format }: CallContent, warnings: TranslationWarnings): readonly TreeObject[] {
   const words = describeFormat(format);
   if (words === undefined) return [];
-  losses.warn('in_words', 'response_format');
+  warnings.warn('in_words', 'response_format');
   return [{ from: 'system', text: words }];
 }
 
@@ -77,25 +77,25 @@ function formatLine({ format }: CallContent, losses: TranslationWarnings): reado
 function limitOf(
   { outputLimit }: CallContent,
   target: UpstreamTarget,
-  losses: TranslationWarnings,
+  warnings: TranslationWarnings,
 ): number | undefined {
-  if ((outputLimit ?? 0) > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
+  if ((outputLimit ?? 0) > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
   const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
 }
 
-function buildTools(content: CallContent, names: ToolNames, losses: TranslationWarnings): TreeObject {
+function buildTools(content: CallContent, names: ToolNames, warnings: TranslationWarnings): TreeObject {
   // No hosted tools: each gets a warning, and the request is refused if no other tool is left.
-  runTools(content, () => false, losses);
-  const tools = allowedTools(content).map((tool) => buildTool(tool, names, losses));
+  supportedHostedTools(content, () => false, warnings);
+  const tools = allowedTools(content).map((tool) => buildTool(tool, names, warnings));
   return tools.length === 0 ? {} : { tools, use: useOf(content, names) };
 }
 
-function buildTool(tool: Tool, names: ToolNames, losses: TranslationWarnings): TreeObject {
+function buildTool(tool: Tool, names: ToolNames, warnings: TranslationWarnings): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   if (tool.freeform === undefined) return { name, about: tool.description, schema: objectSchema(tool.schema) };
   // A freeform tool takes any text. Here it becomes a tool with one string argument.
-  if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
+  if (tool.freeform.grammar !== undefined) warnings.warn('in_words', tool.path);
   return { name, about: describeFreeform(tool), schema: FREEFORM_SCHEMA };
 }
 

@@ -12,7 +12,7 @@ import {
   type SseEvent,
   type StreamDecoder,
   type ToolNames,
-  truncated,
+  truncatedStream,
   unreadableEvent,
   unwrapFreeform,
 } from '../../../src/protocols/contract/index.js';
@@ -50,7 +50,7 @@ export class TelegraphDecoder implements StreamDecoder {
   /** The upstream closed the connection. */
   end(): readonly CallEvent[] {
     if (this.stage === 'over') return [];
-    throw truncated();
+    throw truncatedStream();
   }
 
   /** A whole response has the same pieces: the lines, then the end. */

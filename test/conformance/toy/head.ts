@@ -16,7 +16,7 @@ const MEMBERS = new MemberReader(TELEGRAPH_MEMBERS);
 export const telegraphHeadReader = (request: RequestLine): HeadReader =>
   headReader(INTERESTS, (fields) => headOf(fields, request));
 
-/** @throws AppError invalid_request naming the member at fault */
+/** @throws AppError invalid_request naming the member */
 function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   fields.requireKind('lines', 'array');
@@ -24,7 +24,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit: fields.optionalInteger('limit', { min: 1 }),
-    answers: 1,
+    choices: 1,
     effort: undefined,
     outside: outsideIn(fields),
     demands: MEMBERS.demandsIn(fields, request),

@@ -1,6 +1,6 @@
 /**
  * Abilities that Telegraph has no member for, on both sides, each with the reason that the report shows. The kit skips
- * their tests. It checks instead that requests for them are refused or get a translation warning.
+ * their tests, but checks that requests for them are rejected or get a warning.
  */
 export const TELEGRAPH_LACKS = {
   'one call at a time': 'no member limits the number of tool calls',

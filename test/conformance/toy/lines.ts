@@ -1,5 +1,5 @@
 import {
-  notTranslatable,
+  unsupported,
   type Part,
   textOfFile,
   type ToolNames,
@@ -47,5 +47,5 @@ function buildLine(part: Part, from: string, names: ToolNames): TreeObject[] {
 function textOf(part: Extract<Part, { readonly kind: 'text' | 'image' | 'file' | 'audio' }>): string {
   if (part.kind === 'text') return part.text;
   if (part.kind === 'file' && part.source.from === 'text') return textOfFile(part);
-  throw notTranslatable('messages', `must not hold this ${part.kind}: the upstream reads nothing but text`);
+  throw unsupported('messages', `must not hold this ${part.kind}: the upstream reads nothing but text`);
 }

@@ -1,6 +1,6 @@
 import { type MemberTable, plainMembers, TOOLS } from '../../../src/protocols/contract/index.js';
 
-/** Every member of a telegram, and what it does. */
+/** All members of a telegram with their effects. */
 export const TELEGRAPH_MEMBERS: MemberTable = {
   source: { package: 'telegraph', version: '1' },
   members: {

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { LimitStatuses } from '../../../src/platform/limits/index.js';
 import type { AppError, JsonObject } from '../../../src/platform/shared/index.js';
 import {
@@ -7,7 +8,6 @@ import {
   type HeadReader,
   KEEP_ALIVE_COMMENT,
   type ListedModel,
-  pageOf,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
@@ -25,23 +25,21 @@ import { telegraphHeadReader } from './head.js';
 import { parseTelegram, RAW_MEMBERS } from './request.js';
 import { failureText, renderTelegram, TelegraphRenderer } from './response.js';
 import { TELEGRAPH } from './wire.js';
-import { Injectable } from '@nestjs/common';
 
 /** The endpoint for calls. */
 export const TELEGRAPH_PATH = '/v1/telegrams';
 
 /**
  * The members that contain text, for counting tokens: of calls without reported usage, and for clients that ask. It is
- * data because counting runs in a separate thread.
- *
- * In `prompt`, `conversation` and `definitions` (tools, output formats) are top-level members. All strings in messages
- * count, except in `silent` members: IDs, types, URLs. In `whole` members, such as arguments that are objects, names
- * count too. `answer` is for whole responses that pass through; others are counted as they arrive. Its `within` are
- * top-level members, and `texts` are the members in them that the model wrote.
+ * data because counting runs in a separate thread. In `prompt`, `conversation` and `definitions` (tools, output
+ * formats) are top-level members. All strings in messages count, except in `ignored` members: IDs, types, URLs. In
+ * `whole` members, such as arguments that are objects, names count too. `response` is for whole responses that pass
+ * through; others are counted as they arrive. Its `within` are top-level members, and `texts` are the members in them
+ * that the model wrote.
  */
 const TEXTS: TextPlaces = {
-  prompt: { conversation: ['lines'], definitions: ['tools'], silent: ['from', 'call', 'result'], whole: [] },
-  answer: { within: ['lines'], texts: ['text', 'tool', 'arguments'] },
+  prompt: { conversation: ['lines'], definitions: ['tools'], ignored: ['from', 'call', 'result'], whole: [] },
+  response: { within: ['lines'], texts: ['text', 'tool', 'arguments'] },
 };
 
 /** The client half. Pure, like the upstream half. */
@@ -97,7 +95,7 @@ export class TelegraphProtocol implements ProtocolAdapter {
   }
 
   renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
-    return renderModelPage(pageOf(models, request, Infinity));
+    return renderModelPage(models, request);
   }
 
   renderModel(model: ListedModel): JsonObject {

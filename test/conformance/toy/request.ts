@@ -50,11 +50,11 @@ const UNSAID = {
 function readLine(line: TreeReader, conversation: ConversationBuilder): void {
   if (line.has('call')) {
     const [id, name] = [line.word('call'), line.word('tool')];
-    conversation.say('assistant', [{ kind: 'tool-call', id, name, arguments: line.string('arguments') || '{}' }]);
+    conversation.addTurn('assistant', [{ kind: 'tool-call', id, name, arguments: line.string('arguments') || '{}' }]);
   } else if (line.has('result')) {
     const parts = [{ kind: 'text', text: line.string('text') ?? '' }] as const;
     const isError = line.boolean('failed') ?? false;
-    conversation.say('user', [{ kind: 'tool-result', id: line.word('result'), parts, isError }]);
+    conversation.addTurn('user', [{ kind: 'tool-result', id: line.word('result'), parts, isError }]);
   } else readText(line, conversation);
 }
 
@@ -62,13 +62,13 @@ function readText(line: TreeReader, conversation: ConversationBuilder): void {
   const text = line.string('text') ?? '';
   switch (line.word('from')) {
     case 'system':
-      conversation.instruct(text);
+      conversation.addInstruction(text);
       return;
     case 'user':
-      conversation.say('user', [{ kind: 'text', text }]);
+      conversation.addTurn('user', [{ kind: 'text', text }]);
       return;
     case 'model':
-      conversation.say('assistant', [{ kind: 'text', text }]);
+      conversation.addTurn('assistant', [{ kind: 'text', text }]);
       return;
     default:
       throw line.malformed('from', 'must be "system", "user" or "model"');

@@ -92,9 +92,9 @@ function lineOf(part: ResponsePart): TreeObject[] {
 /** IDs are derived from the call: adapters have no randomness. For items there is `itemId`. */
 const headOf = ({ call }: RenderContext): TreeObject => ({ id: newResponseId(call, 'tg_'), model: call.head.model });
 
-function endingOf(stop: StopReason, usage: TokenUsage = NO_TOKENS, { losses }: RenderContext): TreeObject {
+function endingOf(stop: StopReason, usage: TokenUsage = NO_TOKENS, { warnings }: RenderContext): TreeObject {
   // `ENDS` maps this to a normal end. The other warning about a response is `invalid_arguments`.
-  if (stop === 'pause') losses.warn('paused', 'end');
+  if (stop === 'pause') warnings.warn('paused', 'end');
   return { end: ENDS[stop], usage: wireUsage(usage) };
 }
 

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { type AppError, isJsonObject } from '../../../src/platform/shared/index.js';
 import {
   type BuildContext,
@@ -6,7 +7,7 @@ import {
   classifyUpstream,
   modelListing,
   objectIn,
-  smallestRequest,
+  jsonProbe,
   type StreamDecoder,
   type UpstreamAdapter,
   type UpstreamHeaders,
@@ -17,7 +18,6 @@ import { Upstream } from '../../../src/protocols/decorators/index.js';
 import { buildTelegram, PATH } from './build.js';
 import { decodeTelegram, TelegraphDecoder } from './decoder.js';
 import { TELEGRAPH } from './wire.js';
-import { Injectable } from '@nestjs/common';
 
 /** In the error message for a prompt that exceeds the context window. */
 const TOO_LONG = /too much for one wire/;
@@ -30,7 +30,7 @@ export class TelegraphUpstream implements UpstreamAdapter {
   /** The vendor, as OpenTelemetry names providers. */
   readonly provider = 'telegraph';
   /** `bearer`, or the lowercase name of the header for the credential. The relay adds the credential itself. */
-  readonly usualAuth = 'bearer';
+  readonly defaultAuth = 'bearer';
   /** Lists the upstream's models for the administrator. `nameOf` returns undefined for models that cannot be called. */
   readonly modelListing = modelListing({
     list: 'wires',
@@ -50,8 +50,8 @@ export class TelegraphUpstream implements UpstreamAdapter {
   }
 
   /** For `catalog apply --check`: one user message, not streamed, output limit 1. */
-  smallestRequest(model: string): UpstreamRequest {
-    return smallestRequest(PATH, { model, lines: [{ from: 'user', text: 'Hi' }], limit: 1 });
+  probeRequest(model: string): UpstreamRequest {
+    return jsonProbe(PATH, { model, lines: [{ from: 'user', text: 'Hi' }], limit: 1 });
   }
 
   /**

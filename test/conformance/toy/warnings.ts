@@ -7,9 +7,9 @@ import {
 
 /**
  * Warns of every member of the request that Telegraph lacks, unless it would change nothing: `temperature: 1`, `seed`,
- * `verbosity`, cache keys, `strict`. Paths are the common names of members, as `Losses.warn` lists them.
+ * `verbosity`, cache keys, `strict`. Paths are the common names of members, as `TranslationWarnings.warn` lists them.
  */
-export function warnOfUnsaid(content: CallContent, losses: TranslationWarnings): void {
+export function warnOfUnsaid(content: CallContent, warnings: TranslationWarnings): void {
   const { sampling, tools, turns } = content;
   const effort = requestedEffort(content.reasoning) ?? 'none';
   const unsaid: Readonly<Record<string, boolean>> = {
@@ -24,6 +24,6 @@ export function warnOfUnsaid(content: CallContent, losses: TranslationWarnings):
     parallel_tool_calls: tools.length > 0 && content.parallelTools === false,
     service_tier: !DEFAULT_SERVICE_TIERS.includes(content.serviceTier ?? 'auto'),
   };
-  for (const [name, isMissed] of Object.entries(unsaid)) if (isMissed) losses.warn('unsupported_parameter', name);
-  if (turns.at(-1)?.role === 'assistant') losses.warn('prefill', 'messages');
+  for (const [name, isMissed] of Object.entries(unsaid)) if (isMissed) warnings.warn('unsupported_parameter', name);
+  if (turns.at(-1)?.role === 'assistant') warnings.warn('prefill', 'messages');
 }

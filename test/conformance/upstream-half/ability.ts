@@ -1,7 +1,7 @@
 import type { Lacks } from '../abilities.js';
 import type { SharedAbility } from '../shared-abilities.js';
 
-/** What an upstream half can be asked for, and hear. */
+/** Abilities of an upstream half. */
 export type UpstreamAbility =
   | SharedAbility
   | 'settings'
@@ -17,7 +17,7 @@ export type UpstreamAbility =
   | 'limit of the smallest request'
   | 'list of models';
 
-/** What an upstream half cannot do without. */
+/** Required abilities. */
 type Indispensable =
   | 'text'
   | 'streaming piece by piece'
@@ -32,5 +32,5 @@ type Indispensable =
   | 'no side effects'
   | 'smallest request';
 
-/** What a dialect has no words for in its vendors' requests, and in their answers, each with the reason. */
+/** Unsupported abilities with the reason. */
 export type UpstreamLacks = Lacks<Exclude<UpstreamAbility, Indispensable>>;

@@ -1,4 +1,4 @@
-/** What the upstream answers is heard, streamed and whole. */
+/** Responses of the upstream, streamed and unstreamed. */
 
 import { RawJson } from '../../../src/protocols/contract/index.js';
 import type { Heard } from '../../support/heard.js';
@@ -27,7 +27,7 @@ import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
 import { told } from './losing.js';
 import { expectArrival, send } from './sending.js';
 
-/** The members of a schema in an order in which no parser leaves them. */
+/** In an order that parsers do not preserve. */
 const ORDERED = new RawJson('{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"string"}}}');
 
 export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
@@ -36,31 +36,30 @@ export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
   tools: { checks: [...tools(half), ...calling(half)], otherwise: told(half, 'a tool', WITH_TOOLS) },
   'several calls in one turn': {
     checks: [
-      ...hearing(half, 'several calls are heard, one without arguments (cases 46 and 48)', CALLING_TWICE, {
+      ...hearing(half, 'decodes several calls, one without arguments (cases 46 and 48)', CALLING_TWICE, {
         calls: [WEATHER, TIME],
         stop: 'tools',
       }),
       {
-        name: 'several calls of one turn go back as they were',
+        name: 'sends several calls of a turn back unchanged',
         run: () => expectArrival(half, ANSWERED_CALLS),
       },
     ],
   },
   usage: {
-    checks: hearing(half, 'usage is heard', COUNTED.answer, COUNTED.heard),
+    checks: hearing(half, 'decodes usage', COUNTED.answer, COUNTED.heard),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
   stops: {
     checks: [
-      ...hearing(half, 'an answer that met its limit says so (case 33)', LIMITED, LIMITED),
-      ...hearing(half, 'an answer that a filter ended says so (case 41)', FILTERED, FILTERED),
+      ...hearing(half, 'reports a response that met its limit (case 33)', LIMITED, LIMITED),
+      ...hearing(half, 'reports a filtered response (case 41)', FILTERED, FILTERED),
     ],
   },
-  'empty answer': { checks: hearing(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },
+  'empty answer': { checks: hearing(half, 'accepts an empty response (case 32)', { text: '' }, {}) },
 });
 
-/** That an answer is heard as this, in both ways in which it can come. */
 export function hearing(
   half: UpstreamHalf,
   name: string,
@@ -78,7 +77,7 @@ export function hearing(
 
 const addressed = (half: UpstreamHalf): Check[] =>
   [true, false].map((stream) => ({
-    name: `a call arrives as a call, for its model, ${stream ? 'to be streamed' : 'to be answered whole'}`,
+    name: `builds a call for its model, ${stream ? 'streamed' : 'unstreamed'}`,
     run() {
       expect(half.upstream.id).toBe(half.vendor.id);
       const sent = send(half, contentAsking(HELLO), { stream });
@@ -89,9 +88,9 @@ const addressed = (half: UpstreamHalf): Check[] =>
   }));
 
 const texts = (half: UpstreamHalf): Check[] => [
-  { name: 'what the user says arrives', run: () => expectArrival(half, HELLO) },
+  { name: 'sends user text', run: () => expectArrival(half, HELLO) },
   {
-    name: 'a conversation arrives turn by turn',
+    name: 'sends a conversation turn by turn',
     run() {
       const turns = [...HELLO.turns, { by: 'assistant', text: 'Hi.' }, { by: 'user', text: 'Well?' }] as const;
       expectArrival(half, { ...HELLO, turns });
@@ -99,7 +98,7 @@ const texts = (half: UpstreamHalf): Check[] => [
   },
   ...hearing(
     half,
-    'a text is heard as it was said',
+    'decodes text unchanged',
     { text: ['Hé ', '😀 "quoted"', ' \u2028 \\n ☃'] },
     {
       text: 'Hé 😀 "quoted" \u2028 \\n ☃',
@@ -108,7 +107,7 @@ const texts = (half: UpstreamHalf): Check[] => [
 ];
 
 const pieces = (half: UpstreamHalf): Check => ({
-  name: 'every piece of a text is told as soon as it has come',
+  name: 'emits every piece of a text immediately',
   run() {
     const said = ['one ', 'two ', 'three'];
     const content = contentAsking(HELLO);
@@ -126,9 +125,9 @@ const pieces = (half: UpstreamHalf): Check => ({
 });
 
 const tools = (half: UpstreamHalf): Check[] => [
-  { name: 'tools arrive, with their descriptions and schemas', run: () => expectArrival(half, WITH_TOOLS) },
+  { name: 'sends tools with their descriptions and schemas', run: () => expectArrival(half, WITH_TOOLS) },
   {
-    name: 'members of schemas arrive in the order in which the client wrote them',
+    name: 'keeps the order of schema members',
     run() {
       const tool = { name: 'get_weather', schema: ORDERED, path: 'tools[0]' };
       const text = send(half, contentAsking(HELLO, { tools: [tool] })).body.toString();
@@ -138,14 +137,14 @@ const tools = (half: UpstreamHalf): Check[] => [
   },
   ...hearing(
     half,
-    'a call is heard, with a text before it (case 45)',
+    'decodes a call after text (case 45)',
     { text: ['Let me ', 'see.'], toolCalls: [WEATHER_CALL] },
     { text: 'Let me see.', calls: [WEATHER], stop: 'tools' },
     contentAsking(WITH_TOOLS),
   ),
   ...hearing(
     half,
-    'a call without arguments has the empty object (case 48)',
+    'adds an empty object to a call without arguments (case 48)',
     { toolCalls: [TIME_CALL] },
     { calls: [TIME], stop: 'tools' },
     contentAsking(WITH_TOOLS),
@@ -155,7 +154,7 @@ const tools = (half: UpstreamHalf): Check[] => [
 const usage = (half: UpstreamHalf, what: string, counts: Partial<Heard['usage']>): Check[] =>
   hearing(
     half,
-    `${what} are heard as a part of the whole`,
+    `includes ${what} in the total`,
     { usage: { ...USAGE, ...counts } },
     {
       text: 'Hello',

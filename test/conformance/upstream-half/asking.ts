@@ -1,4 +1,4 @@
-/** What a client asks for arrives at the upstream. */
+/** Requests of clients arrive at the upstream. */
 
 import { type Asked, askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -23,42 +23,42 @@ const SYSTEM: Asked = { ...HELLO, system: 'Be brief.' };
 const SERIAL: Asked = { ...WITH_TOOLS, isSerial: true };
 const FORMATTED: Asked = { ...HELLO, schema: SCHEMA };
 const STOPS = Array.from({ length: 12 }, (_, index) => `<stop-${index}>`);
-/** No double holds it. */
+/** Not representable as a double. */
 const LARGE = '9007199254740993';
 
 export const asking = (half: UpstreamHalf): Abilities<Asking> => ({
   'system text': {
-    checks: [arrival(half, 'what the system says arrives', SYSTEM), instructed(half)],
+    checks: [arrival(half, 'sends system text', SYSTEM), instructed(half)],
     otherwise: told(half, 'a system text', SYSTEM),
   },
   'choice of tools': {
     checks: [
       ...CHOICES.map((toolChoice) =>
-        arrival(half, `a choice of tools arrives: ${toolChoice} (case 56)`, { ...WITH_TOOLS, toolChoice }),
+        arrival(half, `sends the choice of tools: ${toolChoice} (case 56)`, { ...WITH_TOOLS, toolChoice }),
       ),
       ...narrowed(half),
     ],
     otherwise: told(half, 'a call that is demanded', { ...WITH_TOOLS, toolChoice: 'required' }),
   },
   'choice of one tool': {
-    checks: [arrival(half, 'the tool that must be called arrives (case 56)', ONE_TOOL)],
+    checks: [arrival(half, 'sends the forced tool (case 56)', ONE_TOOL)],
     otherwise: offeredAlone(half),
   },
   'one call at a time': {
-    checks: [arrival(half, 'one call at a time is asked for (case 57)', SERIAL)],
+    checks: [arrival(half, 'requests one call at a time (case 57)', SERIAL)],
     otherwise: told(half, 'one call at a time', SERIAL),
   },
   'results of tools': { checks: results(half), otherwise: told(half, 'a result', ANSWERED_CALL) },
   images: {
-    checks: [arrival(half, 'an image arrives with the text before it', PICTURED)],
+    checks: [arrival(half, 'sends an image after text', PICTURED)],
     otherwise: told(half, 'an image', PICTURED),
   },
   'images in results': {
-    checks: [arrival(half, 'an image in the result of a tool arrives (case 70)', PICTURED_RESULT)],
+    checks: [arrival(half, 'sends an image in a tool result (case 70)', PICTURED_RESULT)],
     otherwise: told(half, 'an image in a result', PICTURED_RESULT),
   },
   'JSON of a schema': {
-    checks: [arrival(half, 'the schema of an answer arrives (case 118)', FORMATTED)],
+    checks: [arrival(half, 'sends the output schema (case 118)', FORMATTED)],
     otherwise: told(half, 'a schema of the answer', FORMATTED),
   },
   'stop texts': { checks: [stops(half)], otherwise: noStops(half) },
@@ -71,7 +71,7 @@ const arrival = (half: UpstreamHalf, name: string, asked: Asked): Check => ({
 });
 
 const instructed = (half: UpstreamHalf): Check => ({
-  name: 'all that the system says arrives, in front of the conversation and within it',
+  name: 'sends leading and later system text',
   run() {
     const lead = ['Be brief.', 'Be kind.'].map((text) => ({ kind: 'text', text }) as const);
     const within = { role: 'system', parts: [{ kind: 'text', text: 'Be quick.' }] } as const;
@@ -82,10 +82,10 @@ const instructed = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** Whether they are left out or forbidden by name. */
+/** By omission or by name. */
 const narrowed = (half: UpstreamHalf): Check[] =>
   (['auto', 'required'] as const).map((mode) => ({
-    name: `tools that may not be called are told apart from those that may: ${mode}`,
+    name: `distinguishes allowed tools from others: ${mode}`,
     run() {
       const [free, bound] = [undefined, ['get_time']].map((allowed) =>
         send(half, contentAsking(WITH_TOOLS, { toolChoice: { mode, allowed } })),
@@ -96,10 +96,10 @@ const narrowed = (half: UpstreamHalf): Check[] =>
   }));
 
 const results = (half: UpstreamHalf): Check[] => [
-  arrival(half, 'a result arrives under its call, with what is said behind it (case 66)', ANSWERED_CALL),
-  arrival(half, 'two results arrive, each under its call (case 67)', ANSWERED_CALLS),
+  arrival(half, 'sends a result with its call ID, and following text (case 66)', ANSWERED_CALL),
+  arrival(half, 'sends two results with their call IDs (case 67)', ANSWERED_CALLS),
   {
-    name: 'numbers in arguments that no double holds go back as the model wrote them',
+    name: 'keeps numbers in arguments that are not representable as doubles',
     run() {
       const content = contentAsking({
         ...ANSWERED_CALL,
@@ -111,7 +111,7 @@ const results = (half: UpstreamHalf): Check[] => [
     },
   },
   {
-    name: 'a result that is a failure arrives too',
+    name: 'sends a failed result',
     run() {
       const parts = [{ kind: 'text', text: 'No such city.' } as const];
       const content = contentAsking(ANSWERED_CALL);
@@ -127,7 +127,7 @@ const results = (half: UpstreamHalf): Check[] => [
 const CALL = { id: 'call_9', name: 'get_weather' };
 
 const stops = (half: UpstreamHalf): Check => ({
-  name: 'the request says of as many stop texts as it says that it does, from the first on',
+  name: 'sends as many stop sequences as stated, from the first',
   run() {
     const one = send(half, contentAsking(HELLO, { stop: STOPS.slice(0, 1) }));
     expect([one.stopsSent, one.body.toString().includes(STOPS[0]!)]).toEqual([1, true]);
@@ -137,9 +137,9 @@ const stops = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** The relay looks for them itself then. */
+/** The relay then enforces them. */
 const noStops = (half: UpstreamHalf): Check => ({
-  name: 'stop texts are left to the relay',
+  name: 'leaves stop sequences to the relay',
   run() {
     expect(send(half, contentAsking(HELLO, { stop: STOPS })).stopsSent ?? 0).toBe(0);
   },
@@ -147,7 +147,7 @@ const noStops = (half: UpstreamHalf): Check => ({
 
 const limits = (half: UpstreamHalf): Check[] => [
   {
-    name: 'a limit beyond what the model can write is the most that it can, and that is told',
+    name: "lowers a limit to the model's maximum with a warning",
     run() {
       const { json, warnings } = send(half, contentAsking({ ...HELLO, outputLimit: 100_000 }));
       expect([askedOf(half.vendor, json).outputLimit, warnings]).toEqual([64_000, 'clamped:max_tokens']);
@@ -155,13 +155,13 @@ const limits = (half: UpstreamHalf): Check[] => [
   },
   arrival(half, "the client's limit arrives", { ...HELLO, outputLimit: 321 }),
   {
-    name: 'what can be paid for lowers the limit',
+    name: 'lowers the limit to what is affordable',
     run() {
       expect(arrives(half, HELLO, { outputLimit: 100 })).toMatchObject({ outputLimit: 100 });
     },
   },
   {
-    name: 'what can be paid for is the limit where the client has none',
+    name: 'uses the affordable limit if the client has none',
     run() {
       const { turns } = HELLO;
       expect(arrives(half, { turns }, { outputLimit: 100 })).toMatchObject({ outputLimit: 100 });

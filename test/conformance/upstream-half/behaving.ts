@@ -1,4 +1,4 @@
-/** What holds of every request that is built. */
+/** Requirements for every request. */
 
 import fc from 'fast-check';
 import { AppError } from '../../../src/platform/shared/index.js';
@@ -23,7 +23,7 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
   'any conversation': {
     checks: [
       {
-        name: 'whatever clients of any dialect send, the vendor accepts what is built of it (cases 63, 64, 68, 69 and 72)',
+        name: "builds valid requests from any client's request (cases 63, 64, 68, 69 and 72)",
         run() {
           fc.assert(
             fc.property(anyConversation, (content) => {
@@ -39,7 +39,7 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
   'no side effects': {
     checks: [
       {
-        name: 'a request that is built twice is the same both times, and nothing that it is built of is changed',
+        name: 'builds the same request twice without modifying its input',
         run() {
           fc.assert(
             fc.property(anyConversation, (content) => {
@@ -58,9 +58,9 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
 });
 
 const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
-  name: 'the smallest request is a call for its model, to be answered whole, and the vendor accepts it',
+  name: 'builds a valid, unstreamed probe request for its model',
   run() {
-    const sent = sentAs(upstream.smallestRequest('vendor-model'));
+    const sent = sentAs(upstream.probeRequest('vendor-model'));
     expect([vendor.isCall(sent), vendor.wantsStream(sent), vendor.modelOf(sent)]).toEqual([
       true,
       false,
@@ -71,16 +71,16 @@ const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
   },
 });
 
-/** An operator's question costs next to nothing. */
+/** Probes must be cheap. */
 const smallestLimit = ({ upstream, vendor }: UpstreamHalf): Check => ({
-  name: 'the smallest request asks for a few tokens at most',
+  name: 'limits a probe request to a few tokens',
   run() {
-    const { outputLimit } = askedOf(vendor, sentAs(upstream.smallestRequest('vendor-model')).json);
+    const { outputLimit } = askedOf(vendor, sentAs(upstream.probeRequest('vendor-model')).json);
     expect(outputLimit).toBeLessThanOrEqual(MOST_PROBED_TOKENS);
   },
 });
 
-/** What is sent, if anything is: what has no counterpart may be refused, naming the member of the client's request. */
+/** The request; undefined if it was rejected naming the member. */
 function sentOrRefused(half: UpstreamHalf, content: CallContent): Sent | undefined {
   try {
     return send(half, content);

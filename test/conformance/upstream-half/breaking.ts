@@ -1,4 +1,4 @@
-/** However a stream comes, however it breaks, and whatever is refused. */
+/** Chunking, broken streams and errors. */
 
 import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
 import { refusalOf } from '../../support/calls.js';
@@ -26,7 +26,7 @@ export const breaking = (half: UpstreamHalf): Abilities<Breaking> => ({
   'refusals by status': { checks: [...refusals(half), ...tooLong(half), ...oddRefusals(half), secrets(half)] },
 });
 
-/** Everything that the dialect has words for, so that it can be cut and broken anywhere. */
+/** A stream with everything the protocol supports. */
 function fullStream(half: UpstreamHalf): readonly ScriptedEvent[] {
   const { lacks = {} } = half.vendor;
   const answer: AnswerOptions = {
@@ -41,20 +41,20 @@ function fullStream(half: UpstreamHalf): readonly ScriptedEvent[] {
 
 const framings = (half: UpstreamHalf): Check[] =>
   Object.entries(FRAMINGS).map(([framing, framed]) => ({
-    name: `a stream is the same answer: ${framing}`,
+    name: `decodes the same response from a stream with ${framing}`,
     run() {
       const stream = encodeEvents(fullStream(half));
       expect(listen(half, framed(stream))).toEqual(listen(half, [stream]));
     },
   }));
 
-/** Of what keeps a stream open the relay is told nothing: an answer that has not begun may still come from elsewhere. */
+/** Keep-alives emit nothing: before the first event, another channel may still respond. */
 function keptAlive(half: UpstreamHalf): Check[] {
   const { keepAlive } = half.vendor;
   if (keepAlive === undefined) return [];
   return [
     {
-      name: 'what keeps a stream open says nothing, before the answer and within it',
+      name: 'ignores keep-alives before and within the response',
       run() {
         const stream = fullStream(half);
         const idle = new Listening(half, contentAsking(HELLO));
@@ -68,7 +68,7 @@ function keptAlive(half: UpstreamHalf): Check[] {
 }
 
 const cutAnywhere = (half: UpstreamHalf): Check => ({
-  name: 'a stream is the same answer wherever it is cut in two',
+  name: 'decodes the same response wherever the stream is cut in two',
   run() {
     const stream = encodeEvents(fullStream(half));
     const usual = listen(half, [stream]);
@@ -78,7 +78,7 @@ const cutAnywhere = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** How many events have to come before nothing is missing. */
+/** Number of events after which nothing is missing. */
 function needed({ vendor }: UpstreamHalf, events: readonly ScriptedEvent[]): number {
   const at = events.findIndex((event) => vendor.closes.test(encodeEvent(event).toString()));
   expect(at).toBeGreaterThanOrEqual(0);
@@ -87,7 +87,7 @@ function needed({ vendor }: UpstreamHalf, events: readonly ScriptedEvent[]): num
 
 const ends = (half: UpstreamHalf): Check[] => [
   {
-    name: 'a stream that ends before all has come is cut short, and says so (cases 36, 37 and 40)',
+    name: 'reports a truncated stream (cases 36, 37 and 40)',
     run() {
       const events = fullStream(half);
       for (let count = 0; count < needed(half, events); count += 1) {
@@ -97,7 +97,7 @@ const ends = (half: UpstreamHalf): Check[] => [
     },
   },
   {
-    name: 'a stream that closes when all has come is complete',
+    name: 'accepts a stream that closes when complete',
     run() {
       const events = fullStream(half);
       const told = listen(half, [encodeEvents(events.slice(0, needed(half, events)))]);
@@ -111,7 +111,7 @@ const SECRET = /sk-ab12|org-ab12|vendor\.example/;
 
 const errors = (half: UpstreamHalf): Check[] => [
   {
-    name: 'an error is an error wherever in a stream it stands (case 98)',
+    name: 'throws on an error anywhere in a stream (case 98)',
     run() {
       const events = fullStream(half);
       for (let count = 0; count < needed(half, events); count += 1) {
@@ -126,7 +126,7 @@ const errors = (half: UpstreamHalf): Check[] => [
     },
   },
   {
-    name: 'what an error in a stream tells of credentials and addresses is told to nobody',
+    name: 'hides credentials and addresses in stream errors',
     run() {
       const refusal = refusalOf(() => listen(half, [encodeEvents(half.vendor.errorEvents(SECRETS, 0))]));
       expect(refusal.message).not.toMatch(SECRET);
@@ -138,7 +138,7 @@ const ODD_DATA = ['{', 'null', '[]', '7', '"x"', '{}', '{"error":null}', '{"erro
 
 const unreadable = (half: UpstreamHalf): Check[] => [
   {
-    name: 'whatever an event says, nothing but an error of the upstream comes of it',
+    name: 'throws only upstream errors, whatever an event contains',
     run() {
       const events = fullStream(half);
       for (const data of ODD_DATA) {
@@ -153,7 +153,7 @@ const unreadable = (half: UpstreamHalf): Check[] => [
     },
   },
   {
-    name: 'a whole answer that is no JSON object is an error of the upstream',
+    name: 'rejects an unstreamed response that is not a JSON object',
     run() {
       for (const body of ['', '{', 'null', '[]', '7', '<html>It works!</html>']) {
         const decoding = () =>
@@ -163,7 +163,7 @@ const unreadable = (half: UpstreamHalf): Check[] => [
     },
   },
   {
-    name: 'two streams at a time know nothing of each other',
+    name: 'decodes two streams independently',
     run() {
       const content = contentAsking(HELLO);
       const events = fullStream(half);
@@ -175,7 +175,7 @@ const unreadable = (half: UpstreamHalf): Check[] => [
   },
 ];
 
-/** The kind of error that is thrown on purpose; `none` when nothing is. */
+/** Kind of the AppError thrown; `none` without one. */
 function failureOf(work: () => unknown): string {
   try {
     work();
@@ -186,7 +186,7 @@ function failureOf(work: () => unknown): string {
   }
 }
 
-/** Whether another channel may answer is a part of it: a request at fault is so everywhere. */
+/** Includes failover: an invalid request is invalid everywhere. */
 const BY_STATUS: readonly [number, ErrorKind, boolean, message?: string][] = [
   [400, 'invalid_request', false],
   [401, 'upstream_auth', true],
@@ -200,7 +200,7 @@ const BY_STATUS: readonly [number, ErrorKind, boolean, message?: string][] = [
 
 const refusals = (half: UpstreamHalf): Check[] =>
   BY_STATUS.map(([status, kind, failover, message = 'This went wrong.']) => ({
-    name: `a refusal with ${status} is ${kind}${failover ? ', and another channel may answer' : ''} (case 95)`,
+    name: `classifies an error with ${status} as ${kind}${failover ? ', with failover' : ''} (case 95)`,
     run() {
       const headers = status === 429 ? { 'retry-after': '17' } : {};
       const error = half.upstream.classifyError(status, headers, half.vendor.errorBody(status, message));
@@ -209,10 +209,10 @@ const refusals = (half: UpstreamHalf): Check[] =>
     },
   }));
 
-/** Clients shorten the conversation when they are told so, and do nothing about any other refusal. */
+/** Only this error makes clients shorten the conversation. */
 const tooLong = ({ upstream, vendor }: UpstreamHalf): Check[] =>
   (vendor.tooLong === undefined ? [] : [vendor.tooLong]).map(({ status, body }) => ({
-    name: 'a prompt that does not fit into the model is context_length_exceeded, whatever the vendor calls it',
+    name: 'classifies a prompt that is too long as context_length_exceeded',
     run() {
       const { kind, details } = upstream.classifyError(status, {}, body);
       expect([kind, details.failover ?? false]).toEqual(['context_length_exceeded', false]);
@@ -221,7 +221,7 @@ const tooLong = ({ upstream, vendor }: UpstreamHalf): Check[] =>
 
 const oddRefusals = (half: UpstreamHalf): Check[] =>
   ['<html><body>502 Bad Gateway</body></html>', '', null, []].map((body) => ({
-    name: `a refusal can be read whose body is ${JSON.stringify(body)}`,
+    name: `classifies an error with the body ${JSON.stringify(body)}`,
     run() {
       const error = half.upstream.classifyError(502, {}, body);
       expect(error).toBeInstanceOf(AppError);
@@ -230,7 +230,7 @@ const oddRefusals = (half: UpstreamHalf): Check[] =>
   }));
 
 const secrets = (half: UpstreamHalf): Check => ({
-  name: 'what a refusal tells of credentials and addresses is told to nobody',
+  name: 'hides credentials and addresses in errors',
   run() {
     for (const status of [400, 401, 404, 429, 500]) {
       const error = half.upstream.classifyError(status, {}, half.vendor.errorBody(status, SECRETS));

@@ -1,4 +1,4 @@
-/** Tools that the dialect of the upstream has no names or no form for, and what comes back of calls of them. */
+/** Tools without a name or form in the upstream's protocol, and their calls. */
 
 import type { CallResult, Tool } from '../../../src/protocols/contract/index.js';
 import { askedOf } from '../../support/asked.js';
@@ -11,14 +11,14 @@ import type { UpstreamHalf } from './half.js';
 import { heardOf, listen, streamOf, WAYS } from './hearing.js';
 import { send, targetOf } from './sending.js';
 
-/** No vendor takes the name as it is. */
+/** No vendor accepts the name unchanged. */
 const ODD: Tool = { name: 'a.name with spaces', schema: undefined, path: 'tools[0]' };
 const FREEFORM: Tool = { name: 'exec', schema: undefined, freeform: {}, path: 'tools[0]' };
 const CODE = 'print("☃")\n';
 
 export const calling = (half: UpstreamHalf): Check[] => [
   ...Object.entries(WAYS).map(([way, hear]) => ({
-    name: `a tool whose name the vendor does not take is called by it all the same: ${way}`,
+    name: `restores the name of a tool that the vendor does not accept: ${way}`,
     run() {
       const content = contentAsking(HELLO, { tools: [ODD] });
       const { json } = send(half, content);
@@ -32,9 +32,9 @@ export const calling = (half: UpstreamHalf): Check[] => [
   ...largeNumbers(half),
 ];
 
-/** Where the vendor has no such tools, the text stands in JSON on its way, and nowhere else. */
+/** Vendors without such tools get the text wrapped in JSON. */
 const freeform = (half: UpstreamHalf): Check => ({
-  name: 'a call of a tool that takes any text is heard as that text',
+  name: 'decodes a freeform call as its text',
   run() {
     const said = { kind: 'tool-call', id: 'call_9', name: 'exec', arguments: CODE, isFreeform: true } as const;
     const result = { kind: 'tool-result', id: 'call_9', isFreeform: true, isError: false, parts: [] } as const;
@@ -47,7 +47,7 @@ const freeform = (half: UpstreamHalf): Check => ({
     const [call] = askedOf(half.vendor, json).turns.flatMap((turn) =>
       turn.by === 'assistant' ? (turn.calls ?? []) : [],
     );
-    // Calls of tools that are the vendor's own kind are as they were; what plays the vendor makes none.
+    // Calls of the vendor's own freeform tools stay unchanged; the double makes none.
     if (call === undefined || call.arguments === CODE) {
       expect(body.toString()).toContain(JSON.stringify(CODE));
       return;
@@ -59,9 +59,9 @@ const freeform = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** What plays the vendor writes a small number there, since it reads them all. */
+/** Written by the double, which parses numbers. */
 const SMALL = '424242';
-/** No double holds it. */
+/** Not representable as a double. */
 const LARGE = '9007199254740993';
 
 const largeNumbers = (half: UpstreamHalf): Check[] => {
@@ -79,7 +79,7 @@ const largeNumbers = (half: UpstreamHalf): Check[] => {
     },
   };
   return Object.entries(heard).map(([way, hear]) => ({
-    name: `numbers in arguments that no double holds are heard as the model wrote them: ${way}`,
+    name: `decodes numbers in arguments that are not representable as doubles: ${way}`,
     run() {
       expect(heardOf(hear()).calls).toEqual([`call_9 get_weather {"n":${LARGE}}`]);
     },

@@ -1,4 +1,4 @@
-/** What an upstream half makes of answers, on plain values. */
+/** Responses decoded by an upstream half. */
 
 import {
   type CallContent,
@@ -18,7 +18,7 @@ import { HELLO, USAGE } from '../examples.js';
 import type { UpstreamHalf } from './half.js';
 import { send, targetOf } from './sending.js';
 
-/** What of an answer the relay has been told when so much of a stream has come. */
+/** Decodes a stream chunk by chunk. */
 export class Listening {
   readonly events: CallEvent[] = [];
   private readonly splitter = new SseSplitter();
@@ -29,12 +29,12 @@ export class Listening {
     this.decoder = upstream.decodeStream(content, targetOf({ upstream, ...half }));
   }
 
-  /** @throws Error when what is told is against the grammar of events */
+  /** @throws Error when events violate the grammar */
   next(chunk: Uint8Array): void {
     for (const event of this.splitter.next(chunk)) this.take(this.decoder.next(event));
   }
 
-  /** The upstream has closed. @throws AppError as the decoder does */
+  /** @throws AppError as the decoder does */
   end(): CallEvent[] {
     for (const event of this.splitter.end()) this.take(this.decoder.next(event));
     this.take(this.decoder.end());
@@ -48,14 +48,13 @@ export class Listening {
   }
 }
 
-/** The events that a stream is read as. */
 export function listen(half: UpstreamHalf, chunks: readonly Uint8Array[], content = contentAsking(HELLO)): CallEvent[] {
   const listening = new Listening(half, content);
   for (const chunk of chunks) listening.next(chunk);
   return listening.end();
 }
 
-/** The vendor's stream of an answer to that content. */
+/** The vendor's stream for that content. */
 export function streamOf(
   half: UpstreamHalf,
   answer: AnswerOptions,
@@ -64,7 +63,7 @@ export function streamOf(
   return half.vendor.events({ usage: USAGE, ...answer }, send(half, content).json);
 }
 
-/** Both ways in which an answer can come, by name. */
+/** Streamed and unstreamed. */
 export const WAYS: Readonly<
   Record<'streamed' | 'whole', (half: UpstreamHalf, answer: AnswerOptions, content?: CallContent) => CallResult>
 > = {
@@ -86,7 +85,7 @@ const STOPS: Readonly<Record<StopReason, Heard['stop']>> = {
   refusal: 'refusal',
 };
 
-/** What is heard of an answer, in the words of the tests. */
+/** A response in the tests' terms. */
 export function heardOf({ parts, stop, usage }: CallResult): Heard {
   const texts = (kind: 'text' | 'reasoning' | 'refusal'): string =>
     textsIn(parts.map((part) => (part.kind === kind ? part.text : undefined)));

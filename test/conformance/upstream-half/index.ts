@@ -1,16 +1,16 @@
 import { describeAbilities, type Abilities } from '../abilities.js';
+import type { UpstreamAbility } from './ability.js';
 import { answering } from './answering.js';
 import { asking } from './asking.js';
 import { behaving } from './behaving.js';
 import { breaking } from './breaking.js';
-import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 import { listing } from './listing.js';
 import { losing } from './losing.js';
 import { reasoning } from './reasoning.js';
 import { transcripts } from './transcripts.js';
 
-/** All that is asked of an upstream half, as values: the kit's own test runs them on halves that are wrong on purpose. */
+/** All checks of an upstream half as values: the kit's own test runs them on defective halves. */
 export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility> => ({
   ...answering(half),
   ...asking(half),
@@ -21,13 +21,13 @@ export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility
   ...listing(half),
 });
 
-/** A half, with what is printed of it. */
+/** A half with its transcripts. */
 export interface UpstreamSuite extends UpstreamHalf {
-  /** The folder of the half's transcripts, as `README.md` describes it. */
+  /** Folder of transcripts, see `README.md`. */
   readonly fixtures?: string;
 }
 
-/** The side that speaks to an upstream, on plain values: an ability each, shown or said to have no word. */
+/** Tests an upstream half on plain values, one group per ability. */
 export function describeUpstreamHalf({ fixtures, ...half }: UpstreamSuite): void {
   const abilities = {
     ...upstreamAbilities(half),

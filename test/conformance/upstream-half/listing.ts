@@ -1,4 +1,4 @@
-/** How an operator is told which models a vendor has. */
+/** Lists of a vendor's models. */
 
 import type { ModelListing } from '../../../src/protocols/contract/index.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -9,21 +9,21 @@ import type { UpstreamHalf } from './half.js';
 type Listing = Extract<UpstreamAbility, 'list of models'>;
 
 const NAMES = ['vendor-model', 'vendor-model-2026-11', 'family/vendor-small'];
-/** What comes of a server that speaks the dialect and has no such list, or an empty one. */
+/** Responses of servers without such a list, or with an empty one. */
 const NO_LISTS = [{}, { error: null }, [], 'no such page', null, { data: 'none', models: 7 }, { data: [null, 7, {}] }];
 
 export const listing = (half: UpstreamHalf): Abilities<Listing> => ({
   'list of models': {
     checks: [asked(half), read(half), nothing(half)],
     otherwise: {
-      name: 'the half has no list of models either',
+      name: 'has no list of models',
       run: () => expect(half.upstream.modelListing).toBeUndefined(),
     },
   },
 });
 
 const asked = (half: UpstreamHalf): Check => ({
-  name: 'the vendor is asked for its list as it wants to be, and the request has no body',
+  name: "requests the vendor's list without a body",
   run() {
     const [{ request }, vendor] = bothOf(half);
     expect([request.method, Buffer.concat(request.body.pieces()).toString()]).toEqual(['GET', '']);
@@ -36,7 +36,7 @@ const asked = (half: UpstreamHalf): Check => ({
 });
 
 const read = (half: UpstreamHalf): Check => ({
-  name: 'of what the vendor lists, the models that can be called are told, by the names that calls have',
+  name: 'returns callable models by the names used in calls',
   run() {
     const [own, vendor] = bothOf(half);
     expect(own.read(vendor.body(NAMES))).toEqual(NAMES);
@@ -45,7 +45,7 @@ const read = (half: UpstreamHalf): Check => ({
 });
 
 const nothing = (half: UpstreamHalf): Check => ({
-  name: 'an answer that lists nothing names nothing',
+  name: 'returns nothing from a response without models',
   run() {
     const [own] = bothOf(half);
     for (const answer of NO_LISTS) expect([answer, own.read(answer)]).toEqual([answer, []]);

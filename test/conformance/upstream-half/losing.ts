@@ -1,7 +1,7 @@
-/** What a client asks for arrives, or it is told what of it is lost: nothing vanishes without a word. */
+/** Everything a client requests arrives or causes a warning. */
 
-import { type CallContent, type Part, RawJson } from '../../../src/protocols/contract/index.js';
 import { AppError, type JsonObject } from '../../../src/platform/shared/index.js';
+import { type CallContent, type Part, RawJson } from '../../../src/protocols/contract/index.js';
 import { type Asked, askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
@@ -12,7 +12,7 @@ import { send } from './sending.js';
 
 type Losing = Extract<UpstreamAbility, 'settings' | 'files and sound'>;
 
-/** By the name that losses have for each: values that stand nowhere else in a request, and what asks for them. */
+/** By warning path: values that are nowhere else in a request. */
 const SETTINGS: Readonly<Record<string, readonly [value: unknown, content: Partial<CallContent>]>> = {
   temperature: [0.37, { sampling: { temperature: 0.37 } }],
   top_p: [0.83, { sampling: { topP: 0.83 } }],
@@ -25,13 +25,13 @@ const SETTINGS: Readonly<Record<string, readonly [value: unknown, content: Parti
   'tools[7]': ['code_interpreter', { hostedTools: [{ type: 'code_interpreter', path: 'tools[7]' }] }],
 };
 
-/** The same of what each dialect says in its own way: a request for the one is another than for the other. */
+/** Settings that protocols express differently: two requests must differ. */
 const DIFFERENCES: Readonly<Record<string, readonly [Partial<CallContent>, Partial<CallContent>]>> = {
   reasoning_effort: [{ reasoning: { effort: 'low', show: 'none' } }, { reasoning: { effort: 'high', show: 'none' } }],
   response_format: [{ format: { kind: 'json' } }, { format: { kind: 'text' } }],
 };
 
-/** What the user shows besides images that come along, and what stands in the request when it arrives. */
+/** Media of the user besides inline images, and what the request contains of them. */
 const SHOWN: Readonly<Record<string, readonly [mark: string, part: Part]>> = {
   'an image at an address': [
     'https://pictures.example/1.png',
@@ -45,7 +45,7 @@ const SHOWN: Readonly<Record<string, readonly [mark: string, part: Part]>> = {
   sound: ['UklGRiQAAABX', { kind: 'audio', format: 'wav', base64: 'UklGRiQAAABX' }],
 };
 
-/** What everybody gets who asks for nothing, and what only adorns. */
+/** Defaults and members without effect. */
 const DEFAULT: Partial<CallContent> = {
   sampling: { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, seed: 7 },
   verbosity: 'low',
@@ -55,7 +55,7 @@ const DEFAULT: Partial<CallContent> = {
 export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
   'files and sound': {
     checks: Object.entries(SHOWN).map(([what, [mark, part]]) => ({
-      name: `${what} arrives, or is told as lost`,
+      name: `sends ${what} or warns`,
       run() {
         const said: Part = { kind: 'text', text: 'What is this?' };
         const { lost, json } = outcome(half, contentAsking(HELLO, { turns: [{ role: 'user', parts: [said, part] }] }));
@@ -66,21 +66,21 @@ export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
   settings: {
     checks: [
       ...Object.entries(SETTINGS).map(([name, [value, content]]) => ({
-        name: `${name} arrives, or is told as lost (case 119)`,
+        name: `sends ${name} or warns (case 119)`,
         run() {
           const { lost, json } = outcome(half, contentAsking(HELLO, content));
           if (!lost.includes(name)) expect(valuesIn(json)).toContain(value);
         },
       })),
       ...Object.entries(DIFFERENCES).map(([name, [one, other]]) => ({
-        name: `${name} arrives, or is told as lost`,
+        name: `sends ${name} or warns`,
         run() {
           const { lost, json } = outcome(half, contentAsking(HELLO, one));
           if (!lost.includes(name)) expect(json).not.toEqual(outcome(half, contentAsking(HELLO, other)).json);
         },
       })),
       {
-        name: 'nothing is told as lost where nothing is asked for but what is usual',
+        name: 'does not warn without unusual settings',
         run() {
           expect(outcome(half, contentAsking(HELLO, DEFAULT)).lost).toBe('');
         },
@@ -89,19 +89,19 @@ export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
   },
 });
 
-/** What a dialect has no word for is told as lost, or the request is refused with the member's name. */
+/** An unsupported member causes a warning, or a rejection naming it. */
 export function told(half: UpstreamHalf, what: string, asked: Asked, more: Partial<CallContent> = {}): Check {
   return {
-    name: `${what} is not left out without a word`,
+    name: `does not drop ${what} silently`,
     run() {
       expect(outcome(half, contentAsking(asked, more)).lost).not.toBe('');
     },
   };
 }
 
-/** A model that must call a tool, and knows one alone, calls that one: nothing is lost then. */
+/** Forcing a call with a single tool is equivalent to forcing that tool. */
 export const offeredAlone = (half: UpstreamHalf): Check => ({
-  name: 'the tool that must be called is the only one that is offered, and a call is demanded; or it is told as lost',
+  name: 'sends only the forced tool with a required call, or warns',
   run() {
     const { lost, json } = outcome(half, contentAsking(ONE_TOOL));
     const alone = { ...ONE_TOOL, tools: [TOOLS[1]], toolChoice: 'required' };
@@ -109,7 +109,7 @@ export const offeredAlone = (half: UpstreamHalf): Check => ({
   },
 });
 
-/** What was told of losses, or the member that was named when the request was refused; what was sent, if anything was. */
+/** Warnings or the rejected member, and the request if it was sent. */
 function outcome(half: UpstreamHalf, content: CallContent): { readonly lost: string; readonly json: JsonObject } {
   try {
     const { warnings = '', json } = send(half, content);
@@ -121,6 +121,6 @@ function outcome(half: UpstreamHalf, content: CallContent): { readonly lost: str
   }
 }
 
-/** Every text, number and boolean in it, however deep. */
+/** All scalars at any depth. */
 const valuesIn = (json: unknown): unknown[] =>
   typeof json === 'object' && json !== null ? Object.values(json).flatMap(valuesIn) : [json];

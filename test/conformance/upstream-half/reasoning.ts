@@ -1,4 +1,4 @@
-/** What a model thinks is heard, and goes back to those who wrote it. */
+/** Reasoning is decoded and sent back to its vendor. */
 
 import type { CallContent, CallResult } from '../../../src/protocols/contract/index.js';
 import { THOUGHT } from '../../support/scripted-content.js';
@@ -18,7 +18,7 @@ export const reasoning = (half: UpstreamHalf): Abilities<Reasoning> => ({
   'reasoning shown': {
     checks: hearing(
       half,
-      'reasoning is heard in front of a text (case 86)',
+      'decodes reasoning before text (case 86)',
       { reasoning: ['Compare ', 'both.'], text: '42' },
       { reasoning: 'Compare both.', text: '42' },
       contentAsking(HELLO, WISH),
@@ -33,7 +33,7 @@ export const reasoning = (half: UpstreamHalf): Abilities<Reasoning> => ({
 
 const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
   {
-    name: `reasoning goes back to those who wrote it, as it was: ${way} (cases 79, 80 and 87)`,
+    name: `sends reasoning back to its vendor unchanged: ${way} (cases 79, 80 and 87)`,
     run() {
       expect(half.vendor.reasoningMark).toEqual(expect.any(String));
       const again = send(half, secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked())));
@@ -43,7 +43,7 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
     },
   },
   {
-    name: `reasoning goes to nobody else: ${way}`,
+    name: `sends reasoning to no other vendor: ${way}`,
     run() {
       expect(half.vendor.reasoningMark).toEqual(expect.any(String));
       const content = secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked()));
@@ -54,9 +54,9 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
   },
 ];
 
-/** As it comes back from a client that has it of another vendor. */
+/** Sent back by a client that got it from another vendor. */
 const foreign = (half: UpstreamHalf): Check => ({
-  name: 'what a model of another vendor has thought is not sent, nor said in any other way',
+  name: "does not send another vendor's reasoning in any form",
   run() {
     const opaque = { kind: 'signature', family: 'another-family', data: 'c2lnbmVk', text: THOUGHT } as const;
     const parts = [
@@ -72,7 +72,7 @@ const foreign = (half: UpstreamHalf): Check => ({
 
 const asked = (): CallContent => contentAsking(WITH_TOOLS, WISH);
 
-/** The answer goes back with the result of its call. */
+/** The response is sent back with its tool result. */
 function secondTurn({ parts }: CallResult): CallContent {
   const content = asked();
   const results = parts.flatMap((part) =>

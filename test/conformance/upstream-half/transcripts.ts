@@ -15,14 +15,14 @@ import type { UpstreamHalf } from './half.js';
 import { listen } from './hearing.js';
 import { send, targetOf } from './sending.js';
 
-/** What the vendor's own documentation prints: requests that are built so, answers that are read so. */
+/** Transcripts from the vendor's documentation. */
 export const transcripts = (half: UpstreamHalf, folder: string): Check[] => [
-  ...fixtureChecks(join(folder, 'requests'), 'what is asked is built as the vendor writes it', (fixture) => {
+  ...fixtureChecks(join(folder, 'requests'), 'builds requests as documented by the vendor', (fixture) => {
     const { json } = send(half, contentMeant(fixture.meaning), { stream: false });
     expect(json).toEqual(JSON.parse(fixture.wire));
     half.vendor.expectRequest(json);
   }),
-  ...fixtureChecks(join(folder, 'answers'), 'what the vendor writes is read as it is meant', (fixture) => {
+  ...fixtureChecks(join(folder, 'answers'), 'decodes responses as documented by the vendor', (fixture) => {
     const meant = resultMeant(fixture.meaning);
     const content = contentAsking(HELLO);
     const read = fixture.isStream

@@ -62,7 +62,7 @@ export class ModelComparePages {
 /** Models and prices. Model names may contain slashes, so they are always the last part of a path. */
 @Operator()
 @Controller('admin')
-export class ModelsController {
+export class AdminModelsController {
   constructor(
     private readonly lists: ModelListPages,
     private readonly forms: ModelFormPages,

@@ -1,6 +1,6 @@
-import { type ChannelTrouble, type Conditions, notices } from './notices.js';
+import { type ChannelTrouble, type NoticeConditions, notices } from './notices.js';
 
-const ALL_WELL: Conditions = {
+const ALL_WELL: NoticeConditions = {
   rests: [],
   troubles: [],
   hasChannel: true,
@@ -12,7 +12,7 @@ const ALL_WELL: Conditions = {
   paymentProblems: 0,
   corrections: [],
 };
-const titles = (conditions: Partial<Conditions>): string[] =>
+const titles = (conditions: Partial<NoticeConditions>): string[] =>
   notices({ ...ALL_WELL, ...conditions }).map(({ tone, title }) => `${tone}: ${title}`);
 const trouble = (overrides: Partial<ChannelTrouble>): ChannelTrouble => ({
   channel: 'deepseek',

@@ -28,7 +28,7 @@ export interface ChannelCooldown {
 }
 
 /** The state that notices are derived from. */
-export interface Conditions {
+export interface NoticeConditions {
   readonly rests: readonly ChannelCooldown[];
   readonly troubles: readonly ChannelTrouble[];
   /** Whether a stored channel is enabled. */
@@ -57,7 +57,7 @@ const MAX = 6;
 const MAX_NAMES = 3;
 
 /** Current problems, errors first. */
-export function notices(conditions: Conditions): readonly Notice[] {
+export function notices(conditions: NoticeConditions): readonly Notice[] {
   const all = [
     ...ofMoney(conditions),
     ...conditions.rests.map(resting),
@@ -70,7 +70,7 @@ export function notices(conditions: Conditions): readonly Notice[] {
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX);
 }
 
-function ofMoney({ unsettled, paymentProblems }: Conditions): Notice[] {
+function ofMoney({ unsettled, paymentProblems }: NoticeConditions): Notice[] {
   return [
     ...(unsettled === 0 ? [] : [notSettled(unsettled)]),
     ...(paymentProblems === 0 ? [] : [notEntered(paymentProblems)]),
@@ -125,7 +125,7 @@ function failing({ channel, attempts, failed, status }: ChannelTrouble, rests: r
   ];
 }
 
-function ofModels({ hasChannel, unserved }: Conditions): Notice[] {
+function ofModels({ hasChannel, unserved }: NoticeConditions): Notice[] {
   if (!hasChannel) return [withoutChannel(unserved.length > 0)];
   if (unserved.length === 0) return [];
   const named = unserved.slice(0, MAX_NAMES).map((name) => `“${name}”`);
@@ -150,7 +150,7 @@ const withoutChannel = (hasModels: boolean): Notice => ({
     : { href: '/admin/models', label: 'Open models' },
 });
 
-function ofProcess({ countsAway, hearsOthers, lostMails }: Conditions): Notice[] {
+function ofProcess({ countsAway, hearsOthers, lostMails }: NoticeConditions): Notice[] {
   return [
     ...countsAway.map((name): Notice => ({
       tone: 'warn',

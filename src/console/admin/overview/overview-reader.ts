@@ -19,7 +19,7 @@ import {
   type Traffic,
   UsageTotalsReader,
 } from '../../../usage/index.js';
-import type { ChannelCooldown, ChannelCorrections, ChannelTrouble, Conditions } from './notices.js';
+import type { ChannelCooldown, ChannelCorrections, ChannelTrouble, NoticeConditions } from './notices.js';
 
 interface Spender {
   readonly id: string;
@@ -145,7 +145,7 @@ export class Troubles {
   with(
     reading: Pick<OverviewReading, 'troubles' | 'unsettled' | 'paymentProblems' | 'corrections'>,
     rests: readonly ChannelCooldown[],
-  ): Conditions {
+  ): NoticeConditions {
     return {
       rests,
       troubles: reading.troubles,

@@ -5,7 +5,7 @@ import { type ModelTrouble, RESULT_LABELS } from '../../../usage/index.js';
 import { type AllowanceOutlook, lastingBalance } from '../../../wallet/index.js';
 import { noticeText } from '../../keys/index.js';
 
-export interface Conditions {
+export interface AttentionConditions {
   readonly now: Date;
   readonly timeZone: string;
   readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos };
@@ -36,14 +36,14 @@ const MAX_ITEMS = 6;
 const MAX_REASON = 90;
 
 /** The most severe first. */
-export function attention(conditions: Conditions): readonly AttentionItem[] {
+export function attention(conditions: AttentionConditions): readonly AttentionItem[] {
   const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
   const all = [...moneyOf(conditions), ...noticesOf(conditions), ...ofKeys, ...troublesOf(conditions)];
   const isBad = ({ tone }: AttentionItem): boolean => tone === 'bad';
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX_ITEMS);
 }
 
-function moneyOf({ wallet, pace, allowance, now }: Conditions): AttentionItem[] {
+function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): AttentionItem[] {
   const item = (tone: AttentionItem['tone'], text: string): AttentionItem[] => [
     { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
   ];
@@ -56,7 +56,7 @@ function moneyOf({ wallet, pace, allowance, now }: Conditions): AttentionItem[] 
   return item('warn', `Your balance lasts ${daysLeftText(lasting, pace) ?? ''} at this pace`);
 }
 
-const noticesOf = ({ notices, timeZone }: Conditions): AttentionItem[] =>
+const noticesOf = ({ notices, timeZone }: AttentionConditions): AttentionItem[] =>
   notices.map((notice) => {
     const { text, calls, known } = noticeText(notice, timeZone);
     const { id, keyId, keyName } = notice;
@@ -100,7 +100,7 @@ function fullestLimit({ quota, used, held, budgets }: OwnKey): { name: string; p
     .toSorted((one, other) => other.percent - one.percent)[0];
 }
 
-const troublesOf = ({ usage, timeZone }: Conditions): AttentionItem[] =>
+const troublesOf = ({ usage, timeZone }: AttentionConditions): AttentionItem[] =>
   (usage?.troubles ?? []).map(({ model, calls, since, result, reason, message }) => ({
     tone: 'bad',
     icon: 'warning',

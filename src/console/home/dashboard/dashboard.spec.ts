@@ -2,7 +2,7 @@ import type { OwnKey } from '../../../keys/index.js';
 import { nanos, parseUsd } from '../../../platform/shared/index.js';
 import type { ModelTrouble } from '../../../usage/index.js';
 import type { UsageOverview } from '../../usage/index.js';
-import { attention, type Conditions, daysLeftText } from './attention.js';
+import { attention, type AttentionConditions, daysLeftText } from './attention.js';
 import { type DashboardInput, dashboardView, greeting } from './dashboard.view.js';
 
 const NOW = new Date('2026-11-20T13:30:00Z');
@@ -56,7 +56,7 @@ const usageOf = (overrides: Partial<UsageOverview> = {}): UsageOverview => ({
   ...overrides,
 });
 
-const conditions = (overrides: Partial<Conditions> = {}): Conditions => ({
+const conditions = (overrides: Partial<AttentionConditions> = {}): AttentionConditions => ({
   now: NOW,
   timeZone: 'Europe/Berlin',
   wallet: { balance: usd('50'), held: nanos(0n), owed: nanos(0n) },
@@ -81,7 +81,7 @@ const input = (overrides: Partial<DashboardInput> = {}): DashboardInput => ({
   ...overrides,
 });
 
-const itemsOf = (overrides: Partial<Conditions>): string[] =>
+const itemsOf = (overrides: Partial<AttentionConditions>): string[] =>
   attention(conditions(overrides)).map(({ tone, name, text, action }) => `${tone}: ${name} ${text} → ${action.href}`);
 
 describe('attention', () => {

@@ -9,9 +9,9 @@ import {
 import { expiryNote, lastingBalance } from '../../../wallet/index.js';
 import type { UsageOverview } from '../../usage/index.js';
 import { clientSnippets, DOLLARS, type Reachable, stackedBars } from '../../web/index.js';
-import { attention, type Conditions, daysLeftText } from './attention.js';
+import { attention, type AttentionConditions, daysLeftText } from './attention.js';
 
-export interface DashboardInput extends Conditions {
+export interface DashboardInput extends AttentionConditions {
   /** The account's group; multiplier: `× 0.80`. */
   readonly group: { readonly name: string; readonly multiplier: string } | undefined;
   /** Undefined if the query timed out. */
@@ -142,7 +142,7 @@ function fundsText({ payable, isAdmin }: Pick<DashboardInput, 'payable' | 'isAdm
 
 const UNKNOWN = '–';
 
-function figures(conditions: Conditions & { readonly usage: UsageOverview | undefined }) {
+function figures(conditions: AttentionConditions & { readonly usage: UsageOverview | undefined }) {
   const { wallet, usage } = conditions;
   const costs = usage && dayCosts(usage);
   return [
@@ -156,7 +156,7 @@ function figures(conditions: Conditions & { readonly usage: UsageOverview | unde
 const known = <T>(value: T | undefined, show: (value: T) => string): string =>
   value === undefined ? UNKNOWN : show(value);
 
-function balanceNote({ wallet: { balance, held }, pace, allowance, now }: Conditions): string {
+function balanceNote({ wallet: { balance, held }, pace, allowance, now }: AttentionConditions): string {
   const left = daysLeftText(lastingBalance(balance, pace, allowance, now), pace);
   const onHold = held > 0n ? `${usd(held)} on hold` : '';
   return [left === undefined ? onHold : `${left} at this pace`, expiryNote(allowance)].filter(Boolean).join(', ');

@@ -4,7 +4,6 @@ import type { RawJson } from './json-tree.js';
 // A request normalized across protocols. Readonly: created by the protocol that parsed it, and not modified by those
 // that build from it. A member exists only if two protocols share its meaning.
 
-/** Content of a call. */
 export interface CallContent {
   /** System and developer texts before the conversation. */
   readonly lead: readonly TextPart[];
@@ -14,11 +13,9 @@ export interface CallContent {
   /** Tools run by the vendor of the client's protocol. */
   readonly hostedTools: readonly HostedTool[];
   readonly toolChoice: ToolChoice;
-  /** Parallel tool calls; undefined: unspecified. */
   readonly parallelTools: boolean | undefined;
   /** Max output tokens, including reasoning. */
   readonly outputLimit: number | undefined;
-  /** Stop sequences. */
   readonly stop: readonly string[];
   readonly sampling: Sampling;
   readonly reasoning: ReasoningRequest;
@@ -41,7 +38,6 @@ export interface Turn {
 export type Part =
   TextPart | ImagePart | FilePart | AudioPart | RefusalPart | ReasoningPart | ToolCallPart | ToolResultPart;
 
-/** Parts of a response. */
 export type ResponsePart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
 
 /** A cache breakpoint. */
@@ -62,7 +58,6 @@ export interface Annotation {
   readonly title: string;
 }
 
-/** In the request as base64, at a URL, or stored at the vendor. */
 export type Source =
   | { readonly from: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly from: 'url'; readonly url: string };
@@ -102,7 +97,6 @@ export interface ReasoningPart {
   readonly opaque?: OpaqueReasoning | undefined;
 }
 
-/** Signed or encrypted reasoning. */
 export interface OpaqueReasoning {
   /**
    * `signature` accompanies the text, `redacted` and `encrypted` replace it; `text` is unsigned, for any upstream of
@@ -131,7 +125,6 @@ export interface ToolCallPart {
 
 export interface ToolResultPart {
   readonly kind: 'tool-result';
-  /** ID of the call. */
   readonly id: string;
   readonly parts: readonly (TextPart | ImagePart | FilePart)[];
   readonly isError: boolean;
@@ -144,13 +137,11 @@ export interface ToolResultPart {
 export interface Tool {
   readonly name: string;
   readonly namespace?: string | undefined;
-  /** Description of the namespace. */
   readonly namespaceDescription?: string | undefined;
   readonly description?: string | undefined;
   /** As written, including key order; undefined if absent. */
   readonly schema: RawJson | undefined;
   readonly strict?: boolean | undefined;
-  /** Takes free text instead of JSON. */
   readonly freeform?: { readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined };
   readonly cache?: CacheMark | undefined;
   /** Path for warnings: `tools[2]`. */
@@ -182,7 +173,6 @@ export interface Sampling {
   readonly topLogprobs?: number | undefined;
 }
 
-/** How to reason and what to show of it. */
 export interface ReasoningRequest {
   readonly effort?: Effort | undefined;
   /** Max reasoning tokens. */

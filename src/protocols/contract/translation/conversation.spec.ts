@@ -17,37 +17,37 @@ const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
 const system = (...parts: Part[]): Turn => ({ role: 'system', parts });
 const paired = (...turns: Turn[]): readonly Turn[] => pairResults(turns, new TranslationWarnings(false));
 
-describe('a conversation that is put together', () => {
-  it('has instructions in front, and in their place within it', () => {
+describe('ConversationBuilder', () => {
+  it('keeps instructions in the lead and in place', () => {
     const builder = new ConversationBuilder();
-    builder.instruct('a');
-    builder.instruct('');
-    builder.say('user', [text('b')]);
-    builder.instruct('c', { ttl: '1h' });
+    builder.addInstruction('a');
+    builder.addInstruction('');
+    builder.addTurn('user', [text('b')]);
+    builder.addInstruction('c', { ttl: '1h' });
     expect(builder.lead).toEqual([text('a')]);
     expect(builder.turns).toEqual([user(text('b')), system({ kind: 'text', text: 'c', cache: { ttl: '1h' } })]);
   });
 
-  it('takes more parts of one side than a call can have arguments (case 72)', () => {
+  it('accepts more parts than a call can have arguments (case 72)', () => {
     const builder = new ConversationBuilder();
     const many = Array.from({ length: 300_000 }, () => text('a'));
-    builder.say('user', [text('b')]);
-    builder.say('user', many);
+    builder.addTurn('user', [text('b')]);
+    builder.addTurn('user', many);
     expect(builder.turns[0]?.parts).toHaveLength(many.length + 1);
   });
 
-  it('has no neighbours of one side, and nothing empty (cases 72, 73)', () => {
+  it('merges adjacent turns of a role and drops empty text (cases 72, 73)', () => {
     const builder = new ConversationBuilder();
-    builder.say('user', [text('a'), text('')]);
-    builder.say('assistant', [text('')]);
-    builder.say('assistant', []);
-    builder.say('user', [text('b')]);
+    builder.addTurn('user', [text('a'), text('')]);
+    builder.addTurn('assistant', [text('')]);
+    builder.addTurn('assistant', []);
+    builder.addTurn('user', [text('b')]);
     expect(builder.turns).toEqual([user(text('a'), text('b'))]);
   });
 });
 
-describe('results of tools', () => {
-  it('come at once behind their calls and first in their turn (case 67)', () => {
+describe('pairResults', () => {
+  it('puts results directly after their calls, first in their turn (case 67)', () => {
     expect(paired(assistant(call('a')), system(text('s')), user(text('b'), result('a')), assistant(text('c')))).toEqual(
       [assistant(call('a')), user(result('a')), system(text('s')), user(text('b')), assistant(text('c'))],
     );
@@ -57,7 +57,7 @@ describe('results of tools', () => {
     ]);
   });
 
-  it('may come in another order than the calls, and much later (case 68)', () => {
+  it('accepts results in another order and much later (case 68)', () => {
     const turns = paired(
       assistant(call('a'), call('b')),
       user(result('b'), text('t')),
@@ -68,7 +68,7 @@ describe('results of tools', () => {
     expect(turns).toHaveLength(3);
   });
 
-  it('may come late for any number of turns, which are joined once', () => {
+  it('merges late results of any number of turns once', () => {
     const ids = Array.from({ length: 40_000 }, (_, index) => `${index}`);
     const said = [
       assistant(...ids.map(call)),
@@ -85,32 +85,32 @@ describe('results of tools', () => {
     ]);
   });
 
-  it('belong to the latest call of their id', () => {
+  it('matches a result with the latest call of its ID', () => {
     const turns = paired(assistant(call('a')), user(result('a', '1')), assistant(call('a')), user(result('a', '2')));
     expect(turns).toEqual([assistant(call('a')), user(result('a', '1')), assistant(call('a')), user(result('a', '2'))]);
   });
 
-  it('are made up where they are missing, but not at the end (case 69)', () => {
-    const losses = new TranslationWarnings(false);
-    const turns = pairResults([assistant(call('a')), user(text('b')), assistant(call('c'))], losses);
+  it('adds missing results except at the end (case 69)', () => {
+    const warnings = new TranslationWarnings(false);
+    const turns = pairResults([assistant(call('a')), user(text('b')), assistant(call('c'))], warnings);
     const missing = { ...result('a', '[no result]'), isError: true };
     expect(turns).toEqual([assistant(call('a')), user(missing, text('b')), assistant(call('c'))]);
-    expect(losses.header).toBe('tool_result_missing:messages');
+    expect(warnings.header).toBe('tool_result_missing:messages');
   });
 
-  it('without a call become text (case 69)', () => {
-    const losses = new TranslationWarnings(false);
-    expect(pairResults([user(result('a', 'r'))], losses)).toEqual([
+  it('converts results without a call to text (case 69)', () => {
+    const warnings = new TranslationWarnings(false);
+    expect(pairResults([user(result('a', 'r'))], warnings)).toEqual([
       user(text('Result of the tool call a:'), text('r')),
     ]);
-    expect(losses.header).toBe('tool_result_without_call:messages');
+    expect(warnings.header).toBe('tool_result_without_call:messages');
   });
 
-  it('are refused to be made up for a strict key (case 119)', () => {
+  it('rejects additions for a strict key (case 119)', () => {
     expect(() => pairResults([user(result('a'))], new TranslationWarnings(true))).toThrow(AppError);
   });
 
-  it('say that they failed, once (case 71)', () => {
+  it('marks failed results once (case 71)', () => {
     const failed = { ...result('a', 'no'), isError: true };
     expect(withErrorText(failed)).toEqual([text('Error: no')]);
     expect(withErrorText({ ...failed, parts: [{ kind: 'text', text: 'Error: no' }] })).toEqual([text('Error: no')]);

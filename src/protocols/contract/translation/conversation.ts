@@ -12,12 +12,11 @@ import type {
 } from './content.js';
 import { malformed, type TranslationWarnings } from './warnings.js';
 
-/** A turn under construction. */
 interface BuiltTurn extends Turn {
   readonly parts: Part[];
 }
 
-/** Builds a conversation: the lead, then turns with alternating roles. */
+/** Builds a conversation with alternating roles. */
 export class ConversationBuilder {
   readonly lead: TextPart[] = [];
   private readonly built: BuiltTurn[] = [];
@@ -26,22 +25,21 @@ export class ConversationBuilder {
     return this.built;
   }
 
-  /** An instruction: before the conversation part of the lead, within it a turn. Empty texts are dropped. */
-  instruct(text: string, cache?: CacheMark): void {
+  /** Added to the lead before the conversation, otherwise a turn of its own. Empty texts are dropped. */
+  addInstruction(text: string, cache?: CacheMark): void {
     if (text === '') return;
     const part: TextPart = { kind: 'text', text, ...(cache !== undefined && { cache }) };
     if (this.built.length === 0) this.lead.push(part);
     else this.built.push({ role: 'system', parts: [part] });
   }
 
-  /** Parts of a turn; merged into the previous turn of the same role. Empty texts are dropped. */
-  say(role: 'user' | 'assistant', parts: readonly Part[]): void {
-    const said = parts.filter((part) => part.kind !== 'text' || part.text !== '');
-    if (said.length > 0) join(this.built, { role, parts: said });
+  /** Merged into the previous turn of the same role. Empty texts are dropped. */
+  addTurn(role: 'user' | 'assistant', parts: readonly Part[]): void {
+    const content = parts.filter((part) => part.kind !== 'text' || part.text !== '');
+    if (content.length > 0) join(this.built, { role, parts: content });
   }
 }
 
-/** Adds a turn or merges it into the previous one of the same role. */
 function join(built: BuiltTurn[], { role, parts }: Turn): void {
   const last = built.at(-1);
   if (last?.role !== role || role === 'system') built.push({ role, parts: [...parts] });
@@ -50,24 +48,24 @@ function join(built: BuiltTurn[], { role, parts }: Turn): void {
 }
 
 /**
- * Turns as every upstream requires: results directly follow their calls, every call of an answered turn has a result,
- * and every result has a call.
+ * Turns as every upstream requires them: results directly follow their calls, all calls of an answered turn have one,
+ * and no result lacks its call.
  * @throws AppError when the key is strict and something had to be invented or converted to text
  */
-export function pairResults(turns: readonly Turn[], losses: TranslationWarnings): readonly Turn[] {
+export function pairResults(turns: readonly Turn[], warnings: TranslationWarnings): readonly Turn[] {
   const { resultOf, orphans } = match(turns);
   const built: BuiltTurn[] = [];
   turns.forEach((turn, index) => {
     const parts = turn.parts.flatMap((part): Part[] => {
       if (part.kind !== 'tool-result') return [part];
-      return orphans.has(part) ? [...textsOf(part, losses)] : [];
+      return orphans.has(part) ? [...textsOf(part, warnings)] : [];
     });
     if (parts.length > 0) join(built, { ...turn, parts });
     if (turn.role !== 'assistant') return;
     const isLast = index === turns.length - 1;
     const results = callsOf(turn).flatMap((call) => {
       const result = resultOf.get(call);
-      return result !== undefined ? [result] : isLast ? [] : [noResult(call, losses)];
+      return result !== undefined ? [result] : isLast ? [] : [noResult(call, warnings)];
     });
     if (results.length > 0) join(built, { role: 'user', parts: results });
   });
@@ -95,13 +93,13 @@ function match(turns: readonly Turn[]): {
 
 const callsOf = ({ parts }: Turn): readonly ToolCallPart[] => parts.filter((part) => part.kind === 'tool-call');
 
-function noResult({ id, isFreeform }: ToolCallPart, losses: TranslationWarnings): ToolResultPart {
-  losses.warn('tool_result_missing', 'messages');
+function noResult({ id, isFreeform }: ToolCallPart, warnings: TranslationWarnings): ToolResultPart {
+  warnings.warn('tool_result_missing', 'messages');
   return { kind: 'tool-result', id, parts: [{ kind: 'text', text: '[no result]' }], isError: true, isFreeform };
 }
 
-function textsOf({ id, parts }: ToolResultPart, losses: TranslationWarnings): readonly Part[] {
-  losses.warn('tool_result_without_call', 'messages');
+function textsOf({ id, parts }: ToolResultPart, warnings: TranslationWarnings): readonly Part[] {
+  warnings.warn('tool_result_without_call', 'messages');
   return [{ kind: 'text', text: `Result of the tool call ${id}:` }, ...parts];
 }
 
@@ -119,7 +117,7 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[^;,]*)*;base64,/i;
 /** Longer than any data URL's head. */
 const MAX_HEAD_LENGTH = 256;
 
-/** The source of a URL; data for base64 data URLs. Undefined if it is not a URL. */
+/** Data for base64 data URLs; undefined if it is not a URL. */
 export function sourceOf(url: string): Source | undefined {
   if (/^https?:\/\//i.test(url)) return { from: 'url', url };
   const [head, mediaType] = DATA_URL.exec(url.slice(0, MAX_HEAD_LENGTH)) ?? [];
@@ -127,24 +125,33 @@ export function sourceOf(url: string): Source | undefined {
   return { from: 'data', mediaType: mediaType.toLowerCase(), base64: url.slice(head.length) };
 }
 
-/** The URL of a source. */
 export const urlOf = (source: Source): string =>
   source.from === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`;
 
-/** A plain text document with its name; empty for others. */
+/** A plain text document with its name. */
 export function textOfFile({ source, name }: FilePart): string {
   const text = source.from === 'text' ? source.text : '';
   return name === undefined ? text : `${name}\n${text}`;
 }
 
-/** An instruction within a conversation as user text, for protocols that only allow instructions in front. */
+/** For protocols that only allow instructions before the conversation. */
 export const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
+
+export const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
+
+/** Sampling parameters without effect. */
+export const NEUTRAL_SAMPLING: Readonly<Record<string, number>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+};
 
 /** Stop sequences not sent upstream are searched in every chunk. */
 const MAX_STOPS = 100;
 
 /**
- * Stop sequences without empty ones, which would match everywhere.
+ * Drops empty sequences, which would match everywhere.
  * @param path in the client's request
  * @throws AppError invalid_request when there are too many
  */
@@ -160,7 +167,6 @@ const BUDGETS: readonly (readonly [limit: number, effort: Effort])[] = [
   [32_768, 'high'],
 ];
 
-/** The effort for a reasoning budget. */
 export const effortOfBudget = (budget: number): Effort => BUDGETS.find(([limit]) => budget <= limit)?.[1] ?? 'xhigh';
 
 /** The requested effort, for protocols without other settings; undefined: the model's default. */
@@ -169,13 +175,13 @@ export function requestedEffort({ effort, budget, thinking }: ReasoningRequest):
   return effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
 }
 
-/** The nearest supported effort, preferring lower ones; undefined if not comparable. */
+/** Preferring lower ones; undefined if not comparable. */
 export function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undefined {
   if (known.includes(effort)) return effort;
-  const wished = rank(effort);
-  if (wished === -1) return undefined;
+  const requested = rank(effort);
+  if (requested === -1) return undefined;
   const ranked = known.filter((other) => rank(other) !== -1).toSorted((one, other) => rank(one) - rank(other));
-  return ranked.findLast((other) => rank(other) < wished) ?? ranked[0];
+  return ranked.findLast((other) => rank(other) < requested) ?? ranked[0];
 }
 
 const rank = (effort: Effort): number => (EFFORTS as readonly Effort[]).indexOf(effort);

@@ -1,8 +1,8 @@
-import { describeFormat } from './tool-schema.js';
 import { RawJson } from './json-tree.js';
+import { describeFormat } from './tool-schema.js';
 
-describe('a format in words', () => {
-  it('says what the answer is to be, and the schema as it was written (case 118)', () => {
+describe('describeFormat', () => {
+  it('describes the format with the schema as written (case 118)', () => {
     expect(describeFormat({ kind: 'text' })).toBeUndefined();
     expect(describeFormat({ kind: 'json' })).toContain('single JSON object and nothing else');
     const schema = new RawJson('{ "type": "object" }');

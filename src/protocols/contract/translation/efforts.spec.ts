@@ -14,7 +14,7 @@ describe('efforts', () => {
     expect(nearestEffort(effort, known)).toBe(nearest);
   });
 
-  it('are named by the client, else follow from its budget, and are none where it wants none', () => {
+  it("are the client's, or derived from its budget, or none", () => {
     expect(requestedEffort({ show: 'text', effort: 'low', budget: 50_000 })).toBe('low');
     expect(requestedEffort({ show: 'text', effort: 'low', thinking: 'off' })).toBe('none');
     expect(requestedEffort({ show: 'text', thinking: 'on' })).toBeUndefined();

@@ -1,17 +1,17 @@
 import { describeFreeform, unwrapFreeform, wrapFreeform } from './tool-schema.js';
 
-describe('texts for tools without a schema', () => {
-  it('come back as they were', () => {
+describe('freeform input', () => {
+  it('is unwrapped as it was', () => {
     for (const text of ['', 'ls -l', '{"input":"a"}', 'é "\\"\n'])
       expect(unwrapFreeform(wrapFreeform(text))).toBe(text);
   });
 
-  it('are what a model wrote when it has not wrapped them', () => {
+  it('is unchanged when the model did not wrap it', () => {
     for (const text of ['', 'ls -l', 'null', '[]', '{"input":1}', '{"input":"cut'])
       expect(unwrapFreeform(text)).toBe(text);
   });
 
-  it('are described with their grammar, which nothing else tells', () => {
+  it('is described with its grammar', () => {
     const grammar = { syntax: 'regex', definition: 'a+' };
     const note = 'The input must match this regex grammar:\na+';
     const tool = { name: 'f', schema: undefined, path: 'tools[0]' };

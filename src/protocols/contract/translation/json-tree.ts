@@ -5,7 +5,6 @@ export class RawJson {
   /** @param text well-formed JSON object */
   constructor(readonly text: string) {}
 
-  /** Decoded on first use. */
   get value(): { readonly [name: string]: unknown } {
     return (this.#value ??= JSON.parse(this.text) as { readonly [name: string]: unknown });
   }
@@ -51,10 +50,9 @@ export function writeJson(value: JsonTree): string {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-/** Scalars other than strings. */
 const LITERAL = /[-+.0-9A-Za-z]+/y;
 /** An invalid escape: grammar checks skip strings. */
-const ODD_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/;
+const INVALID_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/;
 /** Max nesting, including raw objects, since the walkers are recursive. */
 const MAX_DEPTH = 500;
 
@@ -139,7 +137,7 @@ class TreeParser {
       }
     } while (this.depth > outside);
     const text = this.text.slice(start, this.at);
-    if (ODD_ESCAPE.test(text)) throw new SyntaxError(`Invalid escape in a string of the object at ${start}.`);
+    if (INVALID_ESCAPE.test(text)) throw new SyntaxError(`Invalid escape in a string of the object at ${start}.`);
     return new RawJson(text);
   }
 
@@ -169,7 +167,7 @@ class TreeParser {
     return JSON.parse(this.text.slice(start, this.at)) as string;
   }
 
-  /** End of the string that begins here. */
+  /** End of the string at the current position. */
   private endOfString(): number {
     for (let quote = this.text.indexOf('"', this.at + 1); quote !== -1; quote = this.text.indexOf('"', quote + 1)) {
       let escapes = 0;
@@ -179,7 +177,6 @@ class TreeParser {
     throw new SyntaxError('The document ends inside a string.');
   }
 
-  /** Consumes the character if it is next. */
   private next(sign: string): boolean {
     this.skipSpace();
     if (this.text[this.at] !== sign) return false;

@@ -1,16 +1,16 @@
-import { cpuMs, LINEAR_MS } from '../../../../test/support/timing.js';
 import { refusalOf } from '../../../../test/support/calls.js';
+import { cpuMs, LINEAR_MS } from '../../../../test/support/timing.js';
 import { aContent } from '../../../../test/support/translations.js';
 import type { HostedTool, Tool } from './content.js';
+import { allowedTools, supportedHostedTools } from './tool-names.js';
 import { TranslationWarnings } from './warnings.js';
-import { allowedTools, runTools } from './tool-names.js';
 
 const tool = (name: string): Tool => ({ name, schema: undefined, path: 'tools[0]' });
 const hosted = (type: string, path: string): HostedTool => ({ type, path });
 const isSearch = ({ type }: HostedTool): boolean => type === 'web_search';
 
-describe('the tools of a client', () => {
-  it('are all allowed, unless it names some (case 58)', () => {
+describe('client tools', () => {
+  it('are all allowed unless restricted (case 58)', () => {
     const tools = [tool('a'), tool('b'), tool('c')];
     const allowed = (toolChoice: Parameters<typeof allowedTools>[0]['toolChoice']): readonly string[] =>
       allowedTools({ tools, toolChoice }).map(({ name }) => name);
@@ -20,7 +20,7 @@ describe('the tools of a client', () => {
     expect(allowed({ mode: 'auto', allowed: [] })).toEqual([]);
   });
 
-  it('may be as many as a request has room for', () => {
+  it('may be very many', () => {
     const tools = Array.from({ length: 100_000 }, (_, index) => tool(`t${index}`));
     const names = tools.map(({ name }) => name).toReversed();
     const allowed = (): unknown[] => [...allowedTools({ tools, toolChoice: { mode: 'auto', allowed: names } })];
@@ -28,14 +28,14 @@ describe('the tools of a client', () => {
     expect(cpuMs(allowed)).toBeLessThan(LINEAR_MS);
   });
 
-  it('are left out where only their vendor runs them, and refused where none is left', () => {
+  it('are dropped if only the vendor runs them, and rejected if none is left', () => {
     const both = [hosted('mcp', 'tools[0]'), hosted('web_search', 'tools[1]')];
-    const losses = new TranslationWarnings(false);
-    expect(runTools(aContent({ hostedTools: both }), isSearch, losses)).toEqual([both[1]]);
-    expect(losses.header).toBe('unsupported_tool:tools[0]');
+    const warnings = new TranslationWarnings(false);
+    expect(supportedHostedTools(aContent({ hostedTools: both }), isSearch, warnings)).toEqual([both[1]]);
+    expect(warnings.header).toBe('unsupported_tool:tools[0]');
     const none = [hosted('mcp', 'tools[0]'), hosted('shell', 'tools[1]')];
-    expect(runTools(aContent({ hostedTools: none, tools: [tool('a')] }), isSearch, losses)).toEqual([]);
-    const refusal = refusalOf(() => runTools(aContent({ hostedTools: none }), isSearch, losses));
+    expect(supportedHostedTools(aContent({ hostedTools: none, tools: [tool('a')] }), isSearch, warnings)).toEqual([]);
+    const refusal = refusalOf(() => supportedHostedTools(aContent({ hostedTools: none }), isSearch, warnings));
     expect(refusal.details).toEqual({ param: 'tools[0]', fault: 'unsupported_parameter' });
   });
 });

@@ -5,7 +5,7 @@ import { PartSequencer } from './part-sequencer.js';
 
 const call = (id: string, name = 'f'): PartStart => ({ kind: 'tool-call', id, name });
 
-/** What has been told, in one line each; its grammar is checked. */
+/** Emitted events, one per line; checks their grammar. */
 function told(events: readonly CallEvent[]): string[] {
   const grammar = new EventGrammar();
   const all: CallEvent[] = [{ type: 'call-start' }, ...events];
@@ -17,18 +17,18 @@ function told(events: readonly CallEvent[]): string[] {
   });
 }
 
-describe('the parts of an answer', () => {
+describe('PartSequencer', () => {
   let parts: PartSequencer;
   beforeEach(() => (parts = new PartSequencer({ turns: [] })));
 
-  it('are told as they come', () => {
+  it('emits parts as they arrive', () => {
     expect(parts.start('0', { kind: 'text' })).toEqual([{ type: 'part-start', start: { kind: 'text' } }]);
     expect(parts.append('0', 'Hel')).toEqual([{ type: 'part-delta', text: 'Hel' }]);
     expect(parts.append('0', 'lo')).toEqual([{ type: 'part-delta', text: 'lo' }]);
     expect(parts.finish('0')).toEqual([{ type: 'part-end', part: { kind: 'text', text: 'Hello' } }]);
   });
 
-  it('are told one after the other when they come interleaved (case 46)', () => {
+  it('emits interleaved parts one after the other (case 46)', () => {
     const events = [
       ...parts.start('0', call('a')),
       ...parts.append('0', '{"x":'),
@@ -42,26 +42,23 @@ describe('the parts of an answer', () => {
     expect(told(events)).toEqual(['+a', '{"x":', '1}', '-', '+b', '{"y":2}', '-']);
   });
 
-  it.each([[''], ['null'], [' null '], ['  '], ['{}']])(
-    'have arguments even if the tool takes none: %j (case 48)',
-    (text) => {
-      const events = [...parts.start('0', call('a')), ...parts.append('0', text), ...parts.finish('0')];
-      expect(told(events)).toEqual(['+a', '{}', '-']);
-    },
-  );
+  it.each([[''], ['null'], [' null '], ['  '], ['{}']])('adds missing arguments: %j (case 48)', (text) => {
+    const events = [...parts.start('0', call('a')), ...parts.append('0', text), ...parts.finish('0')];
+    expect(told(events)).toEqual(['+a', '{}', '-']);
+  });
 
-  it('that are cut within their arguments stay as they are (case 53)', () => {
+  it('keeps truncated arguments (case 53)', () => {
     const events = [...parts.start('0', call('a')), ...parts.append('0', '{"x":"un'), ...parts.finishAll()];
     expect(told(events)).toEqual(['+a', '{"x":"un', '-']);
   });
 
-  it('take any text as arguments of a freeform tool', () => {
+  it('accepts any text as freeform arguments', () => {
     const start: PartStart = { kind: 'tool-call', id: 'a', name: 'f', isFreeform: true };
     const events = [...parts.start('0', start), ...parts.append('0', 'nul'), ...parts.finish('0')];
     expect(told(events)).toEqual(['+a', 'nul', '-']);
   });
 
-  it('get an id of their own when theirs is missing or taken', () => {
+  it('replaces missing and duplicate IDs', () => {
     const events = ['', 'a', 'a', 'a'].flatMap((id, index) => [
       ...parts.start(String(index), call(id)),
       ...parts.finish(String(index)),
@@ -70,7 +67,7 @@ describe('the parts of an answer', () => {
     expect(parts.callCount).toBe(4);
   });
 
-  it('get no id that a call of the conversation has: clients find the results of all of them by it', () => {
+  it("avoids IDs of the conversation's calls", () => {
     const called = (id: string): Turn => ({
       role: 'assistant',
       parts: [{ kind: 'tool-call', id, name: 'f', arguments: '{}' }],
@@ -83,7 +80,7 @@ describe('the parts of an answer', () => {
     expect(told(events).filter((line) => line.startsWith('+'))).toEqual(['+call_4', '+call_5']);
   });
 
-  it('are completed by a text that repeats them, once (case 51)', () => {
+  it('completes a part with repeated text once (case 51)', () => {
     const events = [
       ...parts.start('0', { kind: 'text' }),
       ...parts.append('0', 'Hel'),
@@ -96,7 +93,7 @@ describe('the parts of an answer', () => {
     expect(told(events)).toEqual(['+text', 'Hel', 'lo', '-']);
   });
 
-  it('cost no more at the end of a long answer than at its beginning', () => {
+  it('costs the same at the end of a long response', () => {
     const taken = cpuMs(() => {
       parts.start('0', { kind: 'text' });
       parts.start('1', call('a'));
@@ -105,11 +102,11 @@ describe('the parts of an answer', () => {
       parts.append('1', '{');
       for (let count = 0; count < 20_000; count += 1) parts.append('1', 'word by word, ');
     });
-    // A copy of all that has come, for each piece, takes more than ten times as long.
+    // Copying the whole text for each delta takes over ten times as long.
     expect(taken).toBeLessThan(500);
   });
 
-  it('end with what was said beside them, in its order', () => {
+  it('ends with annotations in order', () => {
     parts.start('0', { kind: 'reasoning' });
     parts.start('1', { kind: 'text' });
     parts.append('1', 'a');

@@ -5,10 +5,9 @@ import type { CallEvent, PartStart } from './events.js';
 interface Lane {
   readonly key: string;
   readonly start: PartStart;
-  /** All text so far. */
   text: string;
   /** Pending text, kept separately, since slicing the whole would copy it each time. */
-  untold: string;
+  pending: string;
   readonly annotations: Annotation[];
   opaque: OpaqueReasoning | undefined;
   isFinished: boolean;
@@ -20,9 +19,8 @@ const NO_ARGUMENTS = /^\s*(?:null\s*)?$/;
 const OBJECT_BEGUN = /^\s*\{/;
 
 /**
- * Orders the parts of a response for decoders: one is emitted at a time, in order of their start; deltas of later ones
- * are buffered. Missing arguments become `{}`; missing or duplicate IDs are replaced by unused ones. Anything after a
- * part's end is ignored.
+ * Emits the parts of a response one at a time, in order of their start; deltas of later parts are buffered. Missing
+ * arguments become `{}`; missing or duplicate IDs are replaced. Deltas after a part's end are ignored.
  */
 export class PartSequencer {
   /** In order of their start; the first is being emitted. */
@@ -33,13 +31,11 @@ export class PartSequencer {
   private readonly copies = new Map<string, number>();
   /** IDs of calls in the conversation, computed on demand. */
   private earlierIds: ReadonlySet<string> | undefined;
-  private isFrontTold = false;
+  private isFrontStarted = false;
   private calls = 0;
 
-  /** @param content content of the call */
   constructor(private readonly content: Pick<CallContent, 'turns'>) {}
 
-  /** Number of tool calls. */
   get callCount(): number {
     return this.calls;
   }
@@ -60,25 +56,25 @@ export class PartSequencer {
       key,
       start: named,
       text: '',
-      untold: '',
+      pending: '',
       annotations: [],
       opaque: undefined,
       isFinished: false,
     };
     this.known.set(key, lane);
     this.lanes.push(lane);
-    return this.tell();
+    return this.emit();
   }
 
   append(key: string, text: string): CallEvent[] {
     const lane = this.openLane(key);
     if (lane === undefined || text === '') return [];
     lane.text += text;
-    lane.untold += text;
-    return lane === this.lanes[0] ? this.tell() : [];
+    lane.pending += text;
+    return lane === this.lanes[0] ? this.emit() : [];
   }
 
-  /** The complete text, as some protocols repeat it; what is missing is emitted. */
+  /** The complete text; the missing rest is emitted. */
   complete(key: string, text: string): CallEvent[] {
     const lane = this.openLane(key);
     return lane !== undefined && text.startsWith(lane.text) ? this.append(key, text.slice(lane.text.length)) : [];
@@ -93,17 +89,16 @@ export class PartSequencer {
     if (lane !== undefined) lane.opaque = opaque;
   }
 
-  /** The part is complete. */
   finish(key: string): CallEvent[] {
     const lane = this.openLane(key);
     if (lane === undefined) return [];
     lane.isFinished = true;
-    return this.tell();
+    return this.emit();
   }
 
   finishAll(): CallEvent[] {
     for (const lane of this.lanes) lane.isFinished = true;
-    return this.tell();
+    return this.emit();
   }
 
   private openLane(key: string): Lane | undefined {
@@ -111,18 +106,18 @@ export class PartSequencer {
     return lane === undefined || lane.isFinished ? undefined : lane;
   }
 
-  private tell(): CallEvent[] {
+  private emit(): CallEvent[] {
     const events: CallEvent[] = [];
     for (let lane = this.lanes[0]; lane !== undefined; lane = this.lanes[0]) {
-      if (!this.isFrontTold) events.push({ type: 'part-start', start: lane.start });
-      this.isFrontTold = true;
-      tellText(lane, events);
+      if (!this.isFrontStarted) events.push({ type: 'part-start', start: lane.start });
+      this.isFrontStarted = true;
+      emitText(lane, events);
       if (!lane.isFinished) break;
       for (const annotation of lane.annotations) events.push({ type: 'part-annotation', annotation });
       if (lane.opaque !== undefined) events.push({ type: 'part-seal', opaque: lane.opaque });
       events.push({ type: 'part-end', part: partOf(lane) });
       this.lanes.shift();
-      this.isFrontTold = false;
+      this.isFrontStarted = false;
     }
     return events;
   }
@@ -154,14 +149,14 @@ export class PartSequencer {
 const callIdsIn = ({ turns }: Pick<CallContent, 'turns'>): ReadonlySet<string> =>
   new Set(turns.flatMap(({ parts }) => parts).flatMap((part) => (part.kind === 'tool-call' ? [part.id] : [])));
 
-function tellText(lane: Lane, events: CallEvent[]): void {
-  if (takesJson(lane.start) && lane.untold.length === lane.text.length) {
-    if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = lane.untold = '{}';
+function emitText(lane: Lane, events: CallEvent[]): void {
+  if (takesJson(lane.start) && lane.pending.length === lane.text.length) {
+    if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = lane.pending = '{}';
     // It may still turn out to be empty.
     else if (!lane.isFinished && !OBJECT_BEGUN.test(lane.text)) return;
   }
-  if (lane.untold !== '') events.push({ type: 'part-delta', text: lane.untold });
-  lane.untold = '';
+  if (lane.pending !== '') events.push({ type: 'part-delta', text: lane.pending });
+  lane.pending = '';
 }
 
 const takesJson = (start: PartStart): boolean => start.kind === 'tool-call' && start.isFreeform !== true;

@@ -1,12 +1,12 @@
 import { refusalOf } from '../../../../test/support/calls.js';
 import { stopSequences } from './conversation.js';
 
-describe('texts that end an answer', () => {
-  it('are those that are not empty', () => {
+describe('stopSequences', () => {
+  it('drops empty ones', () => {
     expect(stopSequences(['', 'END', ' '], 'stop')).toEqual(['END', ' ']);
   });
 
-  it('are no more than can be looked for in everything that is said', () => {
+  it('limits their number', () => {
     const many = Array.from({ length: 100 }, (_, index) => `stop ${index}`);
     expect(stopSequences(many, 'stop')).toEqual(many);
     const refusal = refusalOf(() => stopSequences([...many, 'one more'], 'stop_sequences'));

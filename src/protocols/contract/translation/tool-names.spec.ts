@@ -1,7 +1,7 @@
 import type { Tool } from './content.js';
 import { conforming, ToolNames } from './tool-names.js';
 
-const RULE = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
+const RULE = { maxLength: 64, invalid: /[^A-Za-z0-9_-]/g };
 const tool = (name: string, namespace?: string): Tool => ({
   name,
   schema: undefined,
@@ -9,29 +9,32 @@ const tool = (name: string, namespace?: string): Tool => ({
   ...(namespace && { namespace }),
 });
 
-describe('names that an upstream takes', () => {
-  it.each(['a', 'get_weather-2', 'x'.repeat(64)])('are left alone when they may be so: %s', (name) => {
+describe('conforming', () => {
+  it.each(['a', 'get_weather-2', 'x'.repeat(64)])('keeps valid names: %s', (name) => {
     expect(conforming(name, RULE)).toBe(name);
   });
 
-  it.each(['a.b', 'toolu:1', 'x'.repeat(70), '', 'ü'])('are made to be so, always alike: %j (cases 63, 64)', (name) => {
-    const other = conforming(name, RULE);
-    expect(other).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-    expect([conforming(name, RULE), conforming(`${name}.`, RULE) === other]).toEqual([other, false]);
-  });
+  it.each(['a.b', 'toolu:1', 'x'.repeat(70), '', 'ü'])(
+    'maps invalid names deterministically: %j (cases 63, 64)',
+    (name) => {
+      const other = conforming(name, RULE);
+      expect(other).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+      expect([conforming(name, RULE), conforming(`${name}.`, RULE) === other]).toEqual([other, false]);
+    },
+  );
 });
 
-describe('the tools of a request', () => {
+describe('ToolNames', () => {
   const names = new ToolNames([tool('get.time'), tool('read', 'files'), tool('read')], RULE);
 
-  it('are found again by the names that they went up with (cases 61, 63)', () => {
+  it('maps wire names back to tools (cases 61, 63)', () => {
     expect(names.wireName('read')).toBe('read');
     expect(names.wireName('read', 'files')).toBe('files__read');
     expect(names.toolOf('files__read')).toMatchObject({ name: 'read', namespace: 'files' });
     expect(names.toolOf(names.wireName('get.time')).name).toBe('get.time');
   });
 
-  it('are told apart where two would be one on the wire', () => {
+  it('distinguishes conflicting names', () => {
     const alike = new ToolNames([tool('b', 'a'), tool('a__b')], RULE);
     const [first, second] = [alike.wireName('b', 'a'), alike.wireName('a__b')];
     expect(first).toBe('a__b');
@@ -42,7 +45,7 @@ describe('the tools of a request', () => {
     ]);
   });
 
-  it('need not be known', () => {
+  it('accepts unknown names', () => {
     expect(names.toolOf('made_up')).toEqual({ name: 'made_up' });
   });
 });

@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '../call.js';
 import type { CallContent, HostedTool, Tool } from './content.js';
-import { notTranslatable, type TranslationWarnings } from './warnings.js';
+import { unsupported, type TranslationWarnings } from './warnings.js';
 
 /** The client's tool behind a wire name. */
 export type KnownTool = Pick<Tool, 'name' | 'namespace' | 'freeform'>;
 
 const SEPARATOR = '__';
 
-/**
- * Maps tools to names that an upstream without namespaces or with stricter rules accepts: consistently in definitions,
- * history and responses.
- */
+/** Maps tools to names that the upstream accepts, consistently in definitions, history and responses. */
 export class ToolNames {
   private readonly tools = new Map<string, Tool>();
   /** By namespace and name. */
@@ -24,12 +21,11 @@ export class ToolNames {
     for (const tool of tools) this.add(tool);
   }
 
-  /** Name of the tool on the wire. */
   wireName(name: string, namespace?: string): string {
     return this.wireNames.get(keyOf(name, namespace)) ?? conforming(joined(name, namespace), this.rule);
   }
 
-  /** The tool with this wire name; the name itself if the model invented it. */
+  /** The name itself if the model invented it. */
   toolOf(wireName: string): KnownTool {
     return this.tools.get(wireName) ?? { name: wireName };
   }
@@ -37,10 +33,10 @@ export class ToolNames {
   /** A digest distinguishes conflicting names. */
   private add(tool: Tool): void {
     const { name, namespace } = tool;
-    const usual = conforming(joined(name, namespace), this.rule);
-    const wireName = this.tools.has(usual)
+    const defaultName = conforming(joined(name, namespace), this.rule);
+    const wireName = this.tools.has(defaultName)
       ? conforming(`${joined(name, namespace)}\0${namespace ?? ''}`, this.rule)
-      : usual;
+      : defaultName;
     this.tools.set(wireName, tool);
     this.wireNames.set(keyOf(name, namespace), wireName);
   }
@@ -51,39 +47,35 @@ const joined = (name: string, namespace: string | undefined): string =>
 
 const keyOf = (name: string, namespace = ''): string => `${namespace}\0${name}`;
 
-/** ID of a call's response in a protocol's form: `resp_` and 32 hexadecimal digits. */
+/** `resp_` and 32 hexadecimal digits. */
 export const newResponseId = ({ id }: Call, prefix: string): string => prefix + id.replace(/^req_/, '');
 
-/** Unique ID of an item. @param index position in the response */
+/** @param index position in the response */
 export const itemId = (call: Call, prefix: string, index: number): string =>
   `${newResponseId(call, prefix)}${index.toString(16).padStart(4, '0')}`;
 
-/** A protocol's rule for names and IDs. */
 export interface NameRule {
   readonly maxLength: number;
   /** Matches invalid characters; global. */
-  readonly odd: RegExp;
+  readonly invalid: RegExp;
 }
 
 const PLAIN_USER = /^[\w.:@-]{1,64}$/;
 
-/** Some clients put more into the user name than other protocols allow, or than a third party should see. */
+/** Some clients put more into the user name than other protocols allow, or a third party should see. */
 export const plainUser = (user: string): string =>
   PLAIN_USER.test(user) ? user : createHash('sha256').update(user).digest('hex');
 
 const DIGEST_LENGTH = 8;
 
-/** The name if valid; otherwise a valid, deterministic one: invalid characters replaced, truncated, with a digest. */
-export function conforming(name: string, { maxLength, odd }: NameRule): string {
-  const clean = name.replaceAll(odd, '_');
+/** Invalid names are replaced by a deterministic, valid one with a digest. */
+export function conforming(name: string, { maxLength, invalid }: NameRule): string {
+  const clean = name.replaceAll(invalid, '_');
   if (clean === name && name.length <= maxLength && name !== '') return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_LENGTH);
   return `${clean.slice(0, maxLength - DIGEST_LENGTH - 1)}_${digest}`;
 }
 
-// Which of the client's tools a model gets.
-
-/** The allowed tools: all unless the client restricts them. */
 export function allowedTools({ tools, toolChoice }: Pick<CallContent, 'tools' | 'toolChoice'>): readonly Tool[] {
   if (toolChoice.mode === 'one' || toolChoice.allowed === undefined) return tools;
   const allowed = new Set(toolChoice.allowed);
@@ -91,19 +83,19 @@ export function allowedTools({ tools, toolChoice }: Pick<CallContent, 'tools' | 
 }
 
 /**
- * Hosted tools that this upstream runs too; others are left out.
+ * Leaves out hosted tools that this upstream does not run.
  * @throws AppError invalid_request when no tool is left, or the key is strict
  */
-export function runTools(
+export function supportedHostedTools(
   { tools, hostedTools }: Pick<CallContent, 'tools' | 'hostedTools'>,
   runs: (tool: HostedTool) => boolean,
-  losses: TranslationWarnings,
+  warnings: TranslationWarnings,
 ): readonly HostedTool[] {
   const run = hostedTools.filter(runs);
   for (const tool of hostedTools) {
     if (runs(tool)) continue;
-    if (tools.length + run.length === 0) throw notTranslatable(tool.path, 'is a tool that this upstream does not run');
-    losses.warn('unsupported_tool', tool.path);
+    if (tools.length + run.length === 0) throw unsupported(tool.path, 'is a tool that this upstream does not run');
+    warnings.warn('unsupported_tool', tool.path);
   }
   return run;
 }

@@ -4,7 +4,7 @@ import { objectSchema, withoutRootCombinators } from './tool-schema.js';
 
 const merged = (text: string): unknown => withoutRootCombinators(new RawJson(text));
 
-describe('schemas of tools', () => {
+describe('tool schemas', () => {
   it.each([
     [undefined, '{"type":"object","properties":{}}'],
     ['{}', '{"type":"object","properties":{}}'],
@@ -18,16 +18,16 @@ describe('schemas of tools', () => {
     expect(objectSchema(text === undefined ? undefined : new RawJson(text)).text).toBe(expected);
   });
 
-  it('leaves what is one already as it was written', () => {
+  it('keeps object schemas as written', () => {
     const schema = new RawJson('{ "properties" : {"b":{}, "a":1e2}, "type":"object" }');
     expect(objectSchema(schema)).toBe(schema);
   });
 
-  it('has nothing to merge where the root has no combinators', () => {
+  it('does not merge without root combinators', () => {
     expect(merged('{"type":"object","properties":{"a":{"anyOf":[{},{}]}}}')).toBeUndefined();
   });
 
-  it('merges alternatives: all properties, required what all of them require (case 59)', () => {
+  it('merges alternatives: all properties, commonly required ones (case 59)', () => {
     const text =
       '{"type":"object","properties":{"x":{"10":1,"2":2}},"required":["x"],"anyOf":[{"properties":{"kind":{"const":"a"},"n":{}},"required":["kind","n"]},{"$ref":"#/$defs/B"}],"$defs":{"B":{"properties":{"kind":{"const":"b"},"x":false},"required":["kind"]}}}';
     expect(withoutRootCombinators(new RawJson(text))).toEqual({
@@ -38,7 +38,7 @@ describe('schemas of tools', () => {
     });
   });
 
-  it('requires all that any part of an allOf requires, and needs no note for it', () => {
+  it('requires all of an allOf, without a note', () => {
     const text = '{"allOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"a":{}},"required":["b"]}]}';
     expect(withoutRootCombinators(new RawJson(text))).toEqual({
       schema: new RawJson('{"properties":{"a":{}},"required":["a","b"]}'),
@@ -46,7 +46,7 @@ describe('schemas of tools', () => {
     });
   });
 
-  it('looks its definitions up once, however many branches refer to them', () => {
+  it('parses definitions once for any number of references', () => {
     const names = Array.from({ length: 3000 }, (_, index) => `D${index}`);
     const branches = names.map((name) => `{"$ref":"#/$defs/${name}"}`);
     const definitions = names.map((name) => `"${name}":{"properties":{"${name}":{}},"required":["id"]}`);
@@ -57,7 +57,7 @@ describe('schemas of tools', () => {
     expect(schema.value['required']).toEqual(['id']);
   });
 
-  it('comes to an end where references run in circles', () => {
+  it('terminates on cyclic references', () => {
     const text = '{"oneOf":[{"$ref":"#/$defs/A"}],"$defs":{"A":{"required":["a"],"anyOf":[{"$ref":"#/$defs/A"}]}}}';
     expect(merged(text)).toMatchObject({ note: expect.stringContaining('exactly one of') as string });
   });

@@ -19,11 +19,11 @@ export function objectSchema(schema: RawJson | undefined): RawJson {
   const isObject = typeof type === 'string' && typeof properties === 'object' && properties !== null;
   if (isObject && !DOCUMENT_MEMBERS.some((name) => name in schema.value)) return schema;
   const root = rootOf(schema);
-  const kept = Object.entries(root).filter(([name]) => !DOCUMENT_MEMBERS.includes(name));
+  const members = Object.entries(root).filter(([name]) => !DOCUMENT_MEMBERS.includes(name));
   // A missing type is inserted first; an existing one keeps its place.
   const typed = typeof type === 'string' ? {} : { type: 'object' };
   const named = properties === undefined || properties === null ? { properties: {} } : {};
-  return new RawJson(writeJson({ ...typed, ...Object.fromEntries(kept), ...typed, ...named }));
+  return new RawJson(writeJson({ ...typed, ...Object.fromEntries(members), ...typed, ...named }));
 }
 
 interface MergedSchema {
@@ -46,13 +46,13 @@ export function withoutRootCombinators(schema: RawJson): MergedSchema | undefine
   return { schema: new RawJson(writeJson(merged)), note: alternativesOf(root) };
 }
 
-/** The description plus a note; undefined if both are empty. */
+/** Undefined if both are empty. */
 export const describedWith = (description: string | undefined, note: string | undefined): string | undefined =>
   [description, note].filter((text) => text !== undefined).join('\n\n') || undefined;
 
 class SchemaMerger {
   /** Variants of each property across branches, by text. */
-  private readonly ways = new Map<string, Map<string, JsonTree>>();
+  private readonly variants = new Map<string, Map<string, JsonTree>>();
   /** Followed references; they may be cyclic. */
   private readonly followed = new Set<string>();
   /** Referenced definitions by position. */
@@ -77,13 +77,13 @@ class SchemaMerger {
   /** Root properties are final, since branches only narrow them; others accept any branch. */
   properties(): TreeObject {
     const own = rootOf(this.root['properties']);
-    const collected = [...this.ways].map(([name, ways]) => [name, anyOf([...ways.values()])] as const);
+    const collected = [...this.variants].map(([name, variants]) => [name, anyOf([...variants.values()])] as const);
     return { ...Object.fromEntries(collected), ...own };
   }
 
   private add(name: string, value: JsonTree): void {
-    const ways = this.ways.get(name) ?? new Map<string, JsonTree>();
-    this.ways.set(name, ways.set(writeJson(value), value));
+    const variants = this.variants.get(name) ?? new Map<string, JsonTree>();
+    this.variants.set(name, variants.set(writeJson(value), value));
   }
 
   /** Resolves a branch that is a reference `#/$defs/Name`. */
@@ -104,13 +104,14 @@ class SchemaMerger {
   }
 }
 
-const anyOf = (ways: readonly JsonTree[]): JsonTree => (ways.length === 1 ? (ways[0] ?? null) : { anyOf: ways });
+const anyOf = (variants: readonly JsonTree[]): JsonTree =>
+  variants.length === 1 ? (variants[0] ?? null) : { anyOf: variants };
 
 function alternativesOf(root: TreeObject): string | undefined {
   const names = ['anyOf', 'oneOf'].filter((name) => root[name] !== undefined);
   if (names.length === 0) return undefined;
-  const ways = names.flatMap((name) => listIn(root[name])).map((branch) => writeJson(branch));
-  return `The arguments must also match ${names.includes('oneOf') ? 'exactly' : 'at least'} one of: ${ways.join(' ')}`;
+  const variants = names.flatMap((name) => listIn(root[name])).map((branch) => writeJson(branch));
+  return `The arguments must also match ${names.includes('oneOf') ? 'exactly' : 'at least'} one of: ${variants.join(' ')}`;
 }
 
 const rootOf = (schema: JsonTree | undefined): TreeObject => {
@@ -124,16 +125,15 @@ const listIn = (value: JsonTree | undefined): readonly JsonTree[] =>
 const stringsIn = (value: JsonTree | undefined): readonly string[] =>
   listIn(value).filter((entry) => typeof entry === 'string');
 
-// Free-form tools in protocols whose tools take JSON: the text is a member `input`.
+// Free-form tools in protocols with JSON arguments: the text is the member `input`.
 
 export const FREEFORM_SCHEMA = new RawJson(
   '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}',
 );
 
-/** Wraps a text as arguments. */
 export const wrapFreeform = (input: string): string => JSON.stringify({ input });
 
-/** Unwraps arguments; unchanged if the model did not wrap them. */
+/** Unchanged if the model did not wrap its text. */
 export function unwrapFreeform(text: string): string {
   try {
     const value = JSON.parse(text) as { readonly input?: unknown } | null;
@@ -143,7 +143,7 @@ export function unwrapFreeform(text: string): string {
   }
 }
 
-/** The description including the grammar, which the schema cannot express. */
+/** Includes the grammar, which the schema cannot express. */
 export function describeFreeform({ description, freeform }: Tool): string | undefined {
   const grammar = freeform?.grammar;
   if (grammar === undefined) return description;
@@ -151,7 +151,7 @@ export function describeFreeform({ description, freeform }: Tool): string | unde
   return describedWith(description, note);
 }
 
-/** An output format as an instruction, for models without format support; undefined for text. */
+/** As an instruction, for models without format support; undefined for text. */
 export function describeFormat(format: OutputFormat): string | undefined {
   switch (format.kind) {
     case 'text':
@@ -165,7 +165,6 @@ export function describeFormat(format: OutputFormat): string | undefined {
   }
 }
 
-/** Whether a text is a JSON object, as many protocols require of arguments. */
 export function isObjectText(text: string): boolean {
   try {
     return isJsonObject(JSON.parse(text));

@@ -8,8 +8,8 @@ interface NumberRange {
 }
 
 /**
- * Strictly reads the members of a request object. Null counts as absent. All methods throw AppError invalid_request
- * with the path.
+ * Reads members of a request object strictly. Null counts as absent. All methods throw AppError invalid_request with
+ * the path.
  */
 export class TreeReader {
   constructor(
@@ -23,7 +23,6 @@ export class TreeReader {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
-  /** The raw value. */
   value(name: string): JsonTree {
     return this.object[name] ?? null;
   }

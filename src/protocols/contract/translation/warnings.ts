@@ -1,5 +1,7 @@
 import { AppError } from '../../../platform/shared/index.js';
 import { DEFAULT_SERVICE_TIERS } from '../call.js';
+import { type UpstreamTarget } from '../upstream-request.js';
+import { type CallContent } from './content.js';
 
 /** What happened to a part that the other protocol cannot express. */
 export type WarningCode =
@@ -20,7 +22,6 @@ export type WarningCode =
   | 'invalid_arguments'
   | 'paused';
 
-/** Descriptions. */
 export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   unsupported_parameter: 'Not supported by the upstream or its model; removed.',
   unsupported_tool: 'This tool runs only at its own vendor; removed.',
@@ -41,20 +42,19 @@ export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
 };
 
 /** A tier that every vendor charges more for. */
-const DEARER_TIER = 'priority';
+const HIGHER_TIER = 'priority';
 /** Some proxies truncate longer header values. */
 const MAX_HEADER_LENGTH = 1024;
 const NOT_ASCII = /[^\x21-\x2b\x2d-\x7e]/g;
 
-/** Parts of a request and its response that a translation dropped or changed, by code and path. */
+/** Parts of a request or response that a translation dropped or changed. */
 export class TranslationWarnings {
-  private readonly named = new Set<string>();
+  private readonly entries = new Set<string>();
 
   /** @param strict the key rejects calls instead of losing content */
   constructor(private readonly strict: boolean) {}
 
   /**
-   * Records a dropped or adjusted part.
    * @param path in the client's request: `tools[2]`; if unknown, the name in most protocols: `temperature`,
    * `max_tokens`, `reasoning_effort`, `response_format`, `messages`
    * @throws AppError invalid_request naming the path, when the key is strict
@@ -64,24 +64,22 @@ export class TranslationWarnings {
       const message = `This key is strict, and ${path} cannot be translated without changes (${code}).`;
       throw new AppError('invalid_request', message, { param: path, fault: 'unsupported_parameter' });
     }
-    this.named.add(nameOf(code, path));
+    this.entries.add(nameOf(code, path));
   }
 
-  /** Restores a list. @param names from `names` */
+  /** @param names from `names` */
   static of(names: readonly string[], strict: boolean): TranslationWarnings {
-    const losses = new TranslationWarnings(strict);
-    for (const name of names) losses.named.add(name);
-    return losses;
+    const warnings = new TranslationWarnings(strict);
+    for (const name of names) warnings.entries.add(name);
+    return warnings;
   }
 
-  /** All warnings. */
   get names(): readonly string[] {
-    return [...this.named];
+    return [...this.entries];
   }
 
-  /** Whether that was noted. */
   has(code: WarningCode, path: string): boolean {
-    return this.named.has(nameOf(code, path));
+    return this.entries.has(nameOf(code, path));
   }
 
   /** A copy for one attempt. */
@@ -90,14 +88,14 @@ export class TranslationWarnings {
   }
 
   /** A copy for the response, which is paid for and never rejected. */
-  forAnswer(): TranslationWarnings {
+  forResponse(): TranslationWarnings {
     return this.continued(false);
   }
 
   /** For `x-relay-warnings`; undefined if empty. Truncated to fit. */
   get header(): string | undefined {
     let text = '';
-    for (const name of this.named) {
+    for (const name of this.entries) {
       if (text.length + name.length + 1 > MAX_HEADER_LENGTH) break;
       text += text === '' ? name : `,${name}`;
     }
@@ -111,25 +109,35 @@ export class TranslationWarnings {
 
 const nameOf = (code: WarningCode, path: string): string => `${code}:${path}`.replaceAll(NOT_ASCII, '_');
 
-/** For what no other protocol supports. @param path as in `TranslationWarnings.warn` */
-export const notTranslatable = (path: string, what: string): AppError =>
+/** @param path as in `TranslationWarnings.warn` */
+export const unsupported = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'unsupported_parameter' });
 
-/** For a malformed member. */
 export const malformed = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'invalid_value' });
 
 /**
- * Drops a service tier that the upstream lacks. Dropping a more expensive tier is fine; a cheaper one would be charged
- * at more than requested.
+ * Drops a service tier that the upstream lacks. A more expensive one may be dropped; a cheaper one would be charged at
+ * more than requested.
  * @throws AppError invalid_request for any other than `priority`
  */
-export function leaveTierOut(serviceTier: string | undefined, losses: TranslationWarnings): void {
+export function dropServiceTier(serviceTier: string | undefined, warnings: TranslationWarnings): void {
   if (serviceTier === undefined || DEFAULT_SERVICE_TIERS.includes(serviceTier)) return;
-  if (serviceTier !== DEARER_TIER)
-    throw notTranslatable(
+  if (serviceTier !== HIGHER_TIER)
+    throw unsupported(
       'service_tier',
       `is ${JSON.stringify(serviceTier)}, which the upstream of this model does not have`,
     );
-  losses.warn('unsupported_parameter', 'service_tier');
+  warnings.warn('unsupported_parameter', 'service_tier');
+}
+
+/** The lowest limit of client, balance and model; undefined if neither client nor balance sets one. */
+export function lowestOutputLimit(
+  { outputLimit }: Pick<CallContent, 'outputLimit'>,
+  target: Pick<UpstreamTarget, 'outputLimit' | 'maxOutputTokens'>,
+  warnings: TranslationWarnings,
+): number | undefined {
+  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) warnings.warn('clamped', 'max_tokens');
+  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits, target.maxOutputTokens);
 }

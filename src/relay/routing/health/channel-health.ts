@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<CredentialError, string>> = {
 };
 
 /** An attempt's channel, credential and model, and the account whose call it serves. */
-export interface AttemptTarget extends CheckTarget {
+export interface CalledTarget extends CheckTarget {
   readonly accountId: string;
 }
 
@@ -101,14 +101,14 @@ export class ChannelHealth {
     return outcomes;
   }
 
-  countSuccess({ channel, credential, accountId }: AttemptTarget, outcomes: ChannelOutcomes): void {
+  countSuccess({ channel, credential, accountId }: CalledTarget, outcomes: ChannelOutcomes): void {
     if (this.backOffs.delete(subjectOf(channel), accountId)) outcomes.forget(accountId);
     this.backOffs.delete(credentialSubjectOf(channel, credential), accountId);
     outcomes.add(accountId, false, this.clock.now());
   }
 
   /** Outcomes of calls that began before a cooldown or a recovery are ignored. */
-  countFailure(target: AttemptTarget, outcomes: ChannelOutcomes, error: AppError): void {
+  countFailure(target: CalledTarget, outcomes: ChannelOutcomes, error: AppError): void {
     const { channel, accountId } = target;
     const nowMs = this.clock.now();
     outcomes.add(accountId, true, nowMs);
@@ -123,13 +123,13 @@ export class ChannelHealth {
    * The probe of a channel after its cooldown failed: a check call decides whether it cools down again.
    * @param hasHealed its response had started and ended the cooldown
    */
-  async probeFailed(target: AttemptTarget, rest: Cooldown, error: AppError, hasHealed: boolean): Promise<void> {
+  async probeFailed(target: CalledTarget, rest: Cooldown, error: AppError, hasHealed: boolean): Promise<void> {
     const found = await this.checks.outcome(target);
     // Another call has probed meanwhile.
     if (this.restOf(target.channel)?.id !== (hasHealed ? undefined : rest.id)) return;
-    const fault = found && classifyFailure(found);
-    if (found !== undefined && isOfCredential(fault)) this.restCredential(target, fault, found);
-    if (fault === 'failure' || isUnknown(found))
+    const failure = found && classifyFailure(found);
+    if (found !== undefined && isOfCredential(failure)) this.restCredential(target, failure, found);
+    if (failure === 'failure' || isUnknown(found))
       return this.pause(target.channel, rest.strikes + 1, error, 'it is still failing');
     this.heal(target.channel, rest, true);
   }
@@ -138,7 +138,7 @@ export class ChannelHealth {
    * The upstream rejected a call because of its credential.
    * @param rest the credential's cooldown that this call probed
    */
-  credentialFailed(target: AttemptTarget, reason: CredentialError, error: AppError, rest: Cooldown | undefined): void {
+  credentialFailed(target: CalledTarget, reason: CredentialError, error: AppError, rest: Cooldown | undefined): void {
     const restMs = this.restMsFor(reason, error);
     if (restMs <= 0) return;
     if (reason === 'rate_limit') return this.rateLimited(target, restMs, error, rest);
@@ -162,7 +162,7 @@ export class ChannelHealth {
   }
 
   /** No check call is sent, since it would add to the limited load. */
-  private rateLimited(target: AttemptTarget, restMs: number, error: AppError, rest: Cooldown | undefined): void {
+  private rateLimited(target: CalledTarget, restMs: number, error: AppError, rest: Cooldown | undefined): void {
     const { channel, credential, accountId } = target;
     const nowMs = this.clock.now();
     const subject = credentialSubjectOf(channel, credential);
@@ -174,33 +174,33 @@ export class ChannelHealth {
 
   /** Content, a header or the size of the request may have been rejected: a check call decides. */
   private async checkCredential(
-    target: AttemptTarget,
+    target: CalledTarget,
     reason: CredentialError,
     error: AppError,
     rest: Cooldown | undefined,
   ): Promise<void> {
     const found = await this.checks.outcome(target);
-    const fault = found && classifyFailure(found);
-    if (found !== undefined && isOfCredential(fault)) return this.restCredential(target, fault, found);
+    const failure = found && classifyFailure(found);
+    if (found !== undefined && isOfCredential(failure)) return this.restCredential(target, failure, found);
     if (rest === undefined) return;
-    if (fault === 'failure') this.free(rest);
+    if (failure === 'failure') this.free(rest);
     else if (isUnknown(found)) this.restCredential(target, reason, error);
     else this.heal(target.channel, rest, false);
   }
 
-  private async checkChannel(target: AttemptTarget, outcomes: ChannelOutcomes): Promise<void> {
+  private async checkChannel(target: CalledTarget, outcomes: ChannelOutcomes): Promise<void> {
     const { channel } = target;
     const found = await this.checks.outcome(target);
-    const fault = found && classifyFailure(found);
-    if (found === undefined || fault === undefined) return;
-    if (isOfCredential(fault)) return this.restCredential(target, fault, found);
+    const failure = found && classifyFailure(found);
+    if (found === undefined || failure === undefined) return;
+    if (isOfCredential(failure)) return this.restCredential(target, failure, found);
     if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
     // Only the model this account called fails.
     if (outcomes.isServingOthers(target.accountId, this.clock.now())) return;
     this.pause(channel, 1, found, 'calls of one account and a check call failed');
   }
 
-  private backOff({ channel, accountId }: AttemptTarget, outcomes: ChannelOutcomes, error: AppError): void {
+  private backOff({ channel, accountId }: CalledTarget, outcomes: ChannelOutcomes, error: AppError): void {
     const subject = subjectOf(channel);
     const nowMs = this.clock.now();
     const strikes = (this.backOffs.last(subject, accountId)?.strikes ?? 0) + 1;
@@ -218,7 +218,7 @@ export class ChannelHealth {
     return reason === 'rate_limit' ? Math.min(askedMs, longestRateLimitMs) : refusedMs;
   }
 
-  private restCredential({ channel, credential }: AttemptTarget, reason: CredentialError, error: AppError): void {
+  private restCredential({ channel, credential }: CalledTarget, reason: CredentialError, error: AppError): void {
     const restMs = this.restMsFor(reason, error);
     const untilMs = this.clock.now() + restMs;
     const known = this.restOfCredential(channel, credential);

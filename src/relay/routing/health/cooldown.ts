@@ -49,8 +49,8 @@ export function classifyFailure({ kind, details }: AppError): UpstreamFailure | 
   return details.outOfMoney === true ? 'no_money' : 'failure';
 }
 
-export const isOfCredential = (fault: UpstreamFailure | undefined): fault is CredentialError =>
-  fault !== undefined && fault !== 'failure';
+export const isOfCredential = (failure: UpstreamFailure | undefined): failure is CredentialError =>
+  failure !== undefined && failure !== 'failure';
 
 /** A back-off of one account's calls from a channel or credential. */
 export interface BackOff {

@@ -1,5 +1,5 @@
 import type { AppError } from '../../../platform/shared/index.js';
-import type { AttemptTarget, ChannelHealth } from './channel-health.js';
+import type { CalledTarget, ChannelHealth } from './channel-health.js';
 import type { ChannelOutcomes } from './channel-outcomes.js';
 import { classifyFailure, type Cooldown, isOfCredential } from './cooldown.js';
 
@@ -19,7 +19,7 @@ export class ObservedAttempt {
 
   constructor(
     private readonly health: ChannelHealth,
-    private readonly target: AttemptTarget,
+    private readonly target: CalledTarget,
     private readonly probed: Probed,
   ) {
     this.outcomes = health.outcomesOf(target.channel);
@@ -40,13 +40,13 @@ export class ObservedAttempt {
   }
 
   failed(error: AppError): void {
-    const fault = classifyFailure(error);
-    if (isOfCredential(fault)) {
+    const failure = classifyFailure(error);
+    if (isOfCredential(failure)) {
       const { channel, credential } = this.probed;
       // A channel that rejects is reachable. For a probed credential, a check call decides.
       if (channel !== undefined && !this.healed) this.health.heal(this.target.channel, channel, true);
-      this.health.credentialFailed(this.target, fault, error, this.healed ? undefined : credential);
-    } else if (fault === 'failure') this.failedItself(error);
+      this.health.credentialFailed(this.target, failure, error, this.healed ? undefined : credential);
+    } else if (failure === 'failure') this.failedItself(error);
     else if (error.details.upstreamStatus !== undefined) this.answered();
     else this.left();
   }

@@ -1,16 +1,16 @@
-/** Ready-made answers of a Chat Completions upstream. */
+/** Scripted responses of a Chat Completions upstream. */
 
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 export interface ChatAnswerOptions extends AnswerOptions {
-  /** Left out: as the request's `stream_options` asks. */
+  /** Default: as in the request's `stream_options`. */
   readonly includeUsage?: boolean;
 }
 
 const FINISH_REASONS = { end: 'stop', length: 'length', tools: 'tool_calls', filter: 'content_filter' } as const;
 
-/** The events of a streamed answer, `[DONE]` included. */
+/** Includes `[DONE]`. */
 export function chatEvents(options: ChatAnswerOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const prefix = stamp(content, 'chat.completion.chunk');
@@ -30,7 +30,6 @@ export function chatEvents(options: ChatAnswerOptions = {}): ScriptedEvent[] {
   ];
 }
 
-/** The whole answer. */
 export function chatBody(options: ChatAnswerOptions = {}): JsonObject {
   const content = fillContent(options);
   const { text, reasoning, toolCalls } = content;
@@ -48,7 +47,7 @@ export function chatBody(options: ChatAnswerOptions = {}): JsonObject {
   };
 }
 
-/** Per call one fragment with id and name, then only arguments. */
+/** One fragment with ID and name per call, then arguments only. */
 function toolDeltas(content: ScriptedContent): JsonObject[] {
   return content.toolCalls.flatMap((call, index) => [
     { index, ...toolCall(call, '') },

@@ -7,7 +7,7 @@ interface ChatCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** `POST /chat/completions`. A result has no place for an image here. */
+/** `POST /chat/completions`. Results cannot contain images. */
 export function chatRequest(asked: Asked): JsonObject {
   const { toolChoice } = asked;
   return {
@@ -52,7 +52,7 @@ function messageOf(turn: AskedTurn): Message {
   }
 }
 
-/** Reads what `chatRequest` writes, however an adapter words it. */
+/** Reads requests in any wording. */
 export function chatAsked(request: JsonObject): object {
   const messages = request['messages'] as Message[];
   const leading = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
@@ -96,7 +96,7 @@ function turnOf({ role, content, ...message }: Message): ReadTurn {
   return { by: role, text: textIn(content) || undefined, calls };
 }
 
-/** Images of results stand in a message of the user's behind all of them, each under the id of its call. */
+/** Images of results are in a user message after all results, each after its call's ID. */
 function withReturnedImages(turns: readonly ReadTurn[]): ReadTurn[] {
   return turns.flatMap((turn, index) => {
     const [, id] = /^Image returned by tool call (\S+):$/.exec(turn.text ?? '') ?? [];

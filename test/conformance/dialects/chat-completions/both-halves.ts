@@ -1,15 +1,15 @@
-import type { ResponsePart, CallResult } from '../../../../src/protocols/contract/index.js';
 import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/protocol.js';
 import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/upstream.js';
+import type { ResponsePart, CallResult } from '../../../../src/protocols/contract/index.js';
+import { FAMILY } from '../../../support/arbitrary-answers.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
 import { chatClient } from './client.js';
-import { FAMILY } from '../../../support/arbitrary-answers.js';
 import { expectChatStream } from './grammar.js';
 import { chatVendor } from './vendor.js';
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
-/** What the dialect carries from its own upstream half to its own client half. */
+/** What the protocol preserves between its halves. */
 export const bothHalves: DialectUnderTest = {
   client: chatClient,
   vendor: chatVendor,
@@ -29,20 +29,20 @@ export const bothHalves: DialectUnderTest = {
     freeformTools: true,
     namespaces: false,
     stops: true,
-    // A failed result says so in its text, and images stand in a message of their own.
+    // Failures become text, and images a separate message.
     failedResults: false,
     imagesInResults: false,
     jsonObjects: true,
-    // Reasoning that its clients send back is nobody's word.
+    // Reasoning from clients is unsigned.
     reasoning: [],
   },
-  // There is no place for a seal.
+  // There is no member for a seal.
   carried: (answer, how) => inRuns(unsealed(answer), how === 'whole' ? bySort : undefined),
   stops: { stop_sequence: 'end', pause: 'end', context: 'max_tokens' },
   expectStream: (events) => expectChatStream(events, true),
 };
 
-/** What can be read of it may be given back to the upstream that wrote it. */
+/** Readable reasoning may be sent back to its upstream. */
 function unsealed(answer: CallResult): CallResult {
   const parts = answer.parts.flatMap((part): ResponsePart[] => {
     if (part.kind !== 'reasoning') return [part];
@@ -57,11 +57,11 @@ const reasoningBlock = (text: string): ResponsePart => ({
   opaque: { kind: 'text', family: FAMILY, data: '', text },
 });
 
-/** In which order a whole message has its parts. */
+/** Order of parts in an unstreamed message. */
 const ORDER: readonly ResponsePart['kind'][] = ['reasoning', 'text', 'refusal', 'tool-call'];
 const bySort = (one: ResponsePart, other: ResponsePart): number => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind);
 
-/** Chat Completions has one text where others have several in a row. */
+/** Adjacent texts are one. */
 function inRuns(answer: CallResult, order?: (one: ResponsePart, other: ResponsePart) => number): CallResult {
   const parts: ResponsePart[] = [];
   for (const part of order ? answer.parts.toSorted(order) : answer.parts) {

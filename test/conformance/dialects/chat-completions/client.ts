@@ -1,11 +1,11 @@
-import type { DialectClient } from '../../dialect-client.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
+import type { DialectClient } from '../../dialect-client.js';
 import { chatRequest } from './asked.js';
 import { expectChatFailure, expectChatStream } from './grammar.js';
 import { chatHeard, foldedCompletion } from './heard.js';
 
-/** A client of Chat Completions that asks for the usage of its streams. */
+/** A Chat Completions client that requests usage of streams. */
 export const chatClient: DialectClient = {
   id: 'chat-completions',
   path: '/v1/chat/completions',

@@ -1,4 +1,4 @@
-/** The grammar of a Chat Completions stream (protocols.md §3.4), as the strictest of its clients checks it. */
+/** Grammar of a Chat Completions stream (protocols.md §3.4), as checked by the strictest client. */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import type { ReadEvent } from '../../../support/stream-text.js';
@@ -7,7 +7,7 @@ interface Chunk extends JsonObject {
   readonly choices: readonly { readonly delta: JsonObject; readonly finish_reason: string | null }[];
 }
 
-/** Checks a stream that ended well. @param asked whether the client asked for usage */
+/** Checks a complete stream. @param asked whether the client requested usage */
 export function expectChatStream(events: readonly ReadEvent[], asked: boolean): void {
   expect(events.at(-1)).toEqual({ event: undefined, data: '[DONE]' });
   const chunks = chunksOf(events.slice(0, -1));
@@ -22,7 +22,7 @@ export function expectChatStream(events: readonly ReadEvent[], asked: boolean): 
   expect([delta, finish_reason]).toEqual([{}, expect.any(String)]);
 }
 
-/** Checks the end of a stream that failed: one error, no reason to finish, no marker. */
+/** A failed stream ends with one error, without finish reason and marker. */
 export function expectChatFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void {
   expectDeltas(chunksOf(before));
   expect(ending).toHaveLength(1);
@@ -65,7 +65,7 @@ function expectFragment(call: JsonObject, calls: string[]): void {
     expect(body['name']).toEqual(expect.stringMatching(/./));
     calls.push('');
   } else {
-    // A strict reader takes an id, a type or a name for another call.
+    // Strict clients treat a repeated ID, type or name as another call.
     expect(index).toBe(calls.length - 1);
     expect([Object.keys(call).length, Object.keys(body).length]).toEqual([2, 1]);
   }

@@ -1,4 +1,4 @@
-/** What a client of Chat Completions makes of an answer. */
+/** Responses as read by a Chat Completions client. */
 
 import type { Heard } from '../../../support/heard.js';
 import type { ScriptedStop } from '../../../support/scripted-content.js';
@@ -17,7 +17,6 @@ interface ChatCall {
   function: { name: string; arguments: string };
 }
 
-/** Of a whole answer. */
 export function chatHeard({ choices, usage }: JsonObject): Heard {
   const [choice] = choices as { message: JsonObject; finish_reason: string }[];
   const { message, finish_reason } = choice!;
@@ -39,7 +38,7 @@ export function chatHeard({ choices, usage }: JsonObject): Heard {
   };
 }
 
-/** The completion that the chunks of a stream are pieces of. */
+/** Assembles the chunks of a stream. */
 function completionOf(chunks: readonly JsonObject[]): JsonObject {
   const choices = chunks.flatMap((chunk) => chunk['choices'] as { delta: JsonObject; finish_reason: string | null }[]);
   const sum = (member: string): string => textsIn(choices.map(({ delta }) => delta[member]));
@@ -62,7 +61,7 @@ function completionOf(chunks: readonly JsonObject[]): JsonObject {
   return { choices: [{ message, finish_reason }], usage: chunks.at(-1)!['usage'] };
 }
 
-/** The whole answer that a stream is made of. */
+/** The unstreamed equivalent of a stream. */
 export function foldedCompletion(stream: string): JsonObject {
   const events = readEvents(withoutKeepAlives(stream)).filter(({ data }) => data !== '[DONE]');
   return completionOf(events.map(({ data }) => JSON.parse(data) as JsonObject));

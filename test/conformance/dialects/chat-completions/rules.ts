@@ -1,9 +1,9 @@
-/** What vendors demand of a request and refuse otherwise (protocols.md §3.2, §8.9). */
+/** Rules that vendors enforce (protocols.md §3.2, §8.9). */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { expectToolNames } from '../../../support/tool-names.js';
 
-/** Calls of an assistant's message are answered at once, one message each. */
+/** Results directly follow their calls, one message each. */
 export function expectChatRules(request: JsonObject): void {
   const messages = request['messages'] as JsonObject[];
   let open: unknown[] = [];
@@ -19,7 +19,7 @@ export function expectChatRules(request: JsonObject): void {
     open = (calls ?? []).map(({ id }) => id);
     expect(new Set(open).size).toBe(open.length);
     for (const id of open) expect(String(id).length).toBeLessThanOrEqual(64);
-    // Without content only where there is something else to it.
+    // Content may only be missing beside other members.
     if (calls === undefined && message['refusal'] === undefined) expect(message['content'] ?? '').not.toBe('');
   }
   expect(open).toEqual([]);

@@ -1,11 +1,11 @@
-import type { DialectVendor } from '../../dialect-vendor.js';
-import { THOUGHT } from '../../../support/scripted-content.js';
 import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
+import { THOUGHT } from '../../../support/scripted-content.js';
+import type { DialectVendor } from '../../dialect-vendor.js';
 import { chatBody, chatEvents } from './answers.js';
 import { chatAsked } from './asked.js';
 import { expectChatRules } from './rules.js';
 
-/** An upstream of Chat Completions that reasons aloud and wants its thoughts back. */
+/** A Chat Completions upstream with readable reasoning that must be sent back. */
 export const chatVendor: DialectVendor = {
   id: 'chat-completions',
   lacks: { 'limit of the smallest request': 'servers know it by one of two names, and refuse the other' },
@@ -41,7 +41,7 @@ export const chatVendor: DialectVendor = {
     },
   },
   errorEvents: (message) => [{ data: { error: { message, type: 'server_error', param: null, code: 'server_error' } } }],
-  // Some servers leave the marker out.
+  // Some servers omit the marker.
   closes: /"finish_reason":"/,
   asked: chatAsked,
   expectRequest: expectChatRules,

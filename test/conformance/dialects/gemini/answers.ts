@@ -1,14 +1,14 @@
-/** Ready-made answers of a Gemini upstream. */
+/** Scripted responses of a Gemini upstream. */
 
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 const FINISH_REASONS = { end: 'STOP', length: 'MAX_TOKENS', tools: 'STOP', filter: 'SAFETY' } as const;
 
-/** Stands on the first call of every scripted answer, and behind a text that was thought about. */
+/** On the first call of every scripted response, and after a text with reasoning. */
 export const THOUGHT_SIGNATURE = 'c2lnbmVkIGJ5IGEgc2NyaXB0ZWQgR2VtaW5p';
 
-/** The events of a streamed answer: each is a whole response with a piece of it, and nothing marks the end. */
+/** Each event is a whole response with a piece; there is no end marker. */
 export function geminiEvents(options: AnswerOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const pieces = [
@@ -26,7 +26,6 @@ export function geminiEvents(options: AnswerOptions = {}): ScriptedEvent[] {
   ].map((data) => ({ data }));
 }
 
-/** The whole answer. */
 export function geminiBody(options: AnswerOptions = {}): JsonObject {
   const content = fillContent(options);
   const { reasoning, text } = content;
@@ -35,12 +34,12 @@ export function geminiBody(options: AnswerOptions = {}): JsonObject {
     ...(text.length > 0 ? [{ text: text.join(''), ...textSignature(content) }] : []),
     ...callParts(content),
   ];
-  // An answer of nothing has no list of parts.
+  // An empty response has no list of parts.
   const said = { role: 'model', ...(parts.length > 0 && { parts }) };
   return response(content, { content: said, finishReason: FINISH_REASONS[content.stop] }, usage(content));
 }
 
-/** Calls come whole, and so one that a limit cuts off does not come. Only the first of parallel ones is signed. */
+/** Calls are complete, so truncated ones are missing. Only the first of parallel ones is signed. */
 const callParts = ({ toolCalls }: ScriptedContent): JsonObject[] =>
   toolCalls.flatMap(({ id, name, arguments: fragments }, index) => {
     const args = objectIn(fragments.join(''));
@@ -48,7 +47,7 @@ const callParts = ({ toolCalls }: ScriptedContent): JsonObject[] =>
     return [{ functionCall: { name, args, id }, ...(index === 0 && { thoughtSignature: THOUGHT_SIGNATURE }) }];
   });
 
-/** In a stream the signature of a text comes behind it, on an empty one. */
+/** In streams, the signature of a text follows on an empty part. */
 const lastPart = (content: ScriptedContent): JsonObject => ({ text: '', ...textSignature(content) });
 
 const textSignature = ({ reasoning, toolCalls }: ScriptedContent): JsonObject =>
@@ -63,14 +62,14 @@ function response(content: ScriptedContent, candidate: JsonObject, usageMetadata
   };
 }
 
-/** Before the end the candidates are not counted. */
+/** Candidates are only counted at the end. */
 const provisionalUsage = ({ usage: { prompt } }: ScriptedContent): JsonObject => ({
   promptTokenCount: prompt,
   totalTokenCount: prompt,
   promptTokensDetails: [{ modality: 'TEXT', tokenCount: prompt }],
 });
 
-/** The prompt includes what was cached; the candidates are without the thoughts. */
+/** The prompt includes cached tokens; candidates exclude reasoning. */
 function usage({ usage: counts }: ScriptedContent): JsonObject {
   return {
     promptTokenCount: counts.prompt,

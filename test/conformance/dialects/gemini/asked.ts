@@ -33,7 +33,7 @@ interface Request {
 
 const CHOICES: Readonly<Record<string, string>> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
 
-/** What a request asks for. That calls come one by one cannot be asked. */
+/** Parallel calls cannot be disabled. */
 export function geminiAsked(body: JsonObject): object {
   const { systemInstruction, contents, tools, toolConfig, generationConfig } = body as unknown as Request;
   const { mode = 'AUTO', allowedFunctionNames } = toolConfig?.functionCallingConfig ?? {};

@@ -1,13 +1,13 @@
 /**
- * What the vendor demands of a request and refuses otherwise, as its newest models do:
- * https://ai.google.dev/api/generate-content, /gemini-api/docs/function-calling and /gemini-api/docs/thought-signatures.
+ * Rules that the newest models enforce: https://ai.google.dev/api/generate-content, /gemini-api/docs/function-calling
+ * and /gemini-api/docs/thought-signatures.
  */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import type { Content, Part } from './asked.js';
 
 const MEMBERS = ['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'];
-/** Without those that choose tokens: models refuse them from 3.6 on. */
+/** Without sampling, which models reject from 3.6 on. */
 const CONFIG_MEMBERS = [
   'maxOutputTokens',
   'stopSequences',
@@ -21,7 +21,7 @@ const MAX_STOPS = 5;
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/;
 
 export function expectGeminiRules(request: JsonObject): void {
-  // Members that it does not know are refused.
+  // Unknown members are rejected.
   expect(MEMBERS).toEqual(expect.arrayContaining(Object.keys(request)));
   const contents = request['contents'] as readonly Content[];
   expectTurns(contents);
@@ -32,7 +32,7 @@ export function expectGeminiRules(request: JsonObject): void {
   expectConfig((request['generationConfig'] as JsonObject | undefined) ?? {});
 }
 
-/** Both sides in turn, the user first and last, and each part one thing. */
+/** Roles alternate, with the user first and last; each part has one kind. */
 function expectTurns(contents: readonly Content[]): void {
   const roles = contents.map(({ role }) => role);
   expect(roles).toEqual(roles.map((_, index) => (index % 2 === 0 ? 'user' : 'model')));
@@ -46,7 +46,7 @@ function expectTurns(contents: readonly Content[]): void {
   }
 }
 
-/** As many results as calls, right behind them, with their ids and names. */
+/** Results directly follow their calls, with IDs and names. */
 function expectResults(contents: readonly Content[]): void {
   let open: string[] = [];
   for (const { role, parts } of contents) {
@@ -69,7 +69,7 @@ function expectObject(value: unknown): void {
   expect([typeof value, value === null, Array.isArray(value)]).toEqual(['object', false, false]);
 }
 
-/** Since the user last said something, the first call of each turn is signed. */
+/** Since the last user text, the first call of each turn is signed. */
 function expectSignatures(contents: readonly Content[]): void {
   const start = contents.findLastIndex(({ role, parts }) => role === 'user' && parts.some(isSaid));
   for (const { parts } of contents.slice(start)) {

@@ -19,7 +19,7 @@ const errorBody = (code: number, message: string) => ({
   error: { code, message, status: STATUSES[code] ?? 'UNKNOWN' },
 });
 
-/** The Gemini API with a model that thinks by levels, signs its calls, and does not let tokens be chosen. */
+/** The Gemini API with a model that reasons by levels, signs its calls and rejects sampling. */
 export const geminiVendor: DialectVendor = {
   id: 'gemini',
   flags: { reasoning: true, samplingFixed: true, prefill: false, resultMedia: true, hostedWebSearch: true },
@@ -29,7 +29,7 @@ export const geminiVendor: DialectVendor = {
   modelOf: ({ path }) => /\/models\/([^/:]+):/.exec(path)?.[1],
   headers: { 'x-gemini-service-tier': 'standard' },
   listing: {
-    // Of more models than fit on a page it would tell the first fifty.
+    // Otherwise only the first fifty models are listed.
     expectRequest({ path, query }) {
       expect([path, Number(query.get('pageSize'))]).toEqual(['/models', 1000]);
     },
@@ -55,7 +55,7 @@ export const geminiVendor: DialectVendor = {
   asked: geminiAsked,
   expectRequest: expectGeminiRules,
   reasoningMark: THOUGHT_SIGNATURE,
-  /** On the very call that it came on; what was thought stays here. */
+  /** On the same call, without the reasoning text. */
   expectReasoning(request) {
     const { parts } = (request['contents'] as readonly Content[])[1]!;
     expect(parts).toEqual([expect.objectContaining({ thoughtSignature: THOUGHT_SIGNATURE })]);

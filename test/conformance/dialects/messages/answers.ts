@@ -1,21 +1,21 @@
-/** Ready-made answers of a Messages upstream. */
+/** Scripted responses of a Messages upstream. */
 
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 const STOP_REASONS = { end: 'end_turn', length: 'max_tokens', tools: 'tool_use', filter: 'refusal' } as const;
 
-/** Stands under every scripted thinking block. */
+/** Signature of every scripted thinking block. */
 export const THINKING_SIGNATURE = 'c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=';
 
-/** A block as it is opened, the deltas that fill it, and as it stands in a whole answer. */
+/** A block at its start, its deltas, and unstreamed. */
 interface Block {
   readonly opened: JsonObject;
   readonly deltas: readonly JsonObject[];
   readonly whole: JsonObject;
 }
 
-/** The events of a streamed answer. */
+/** A stream. */
 export function messagesEvents(options: AnswerOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   return [
@@ -31,7 +31,6 @@ export function messagesEvents(options: AnswerOptions = {}): ScriptedEvent[] {
   ].map((data) => ({ event: data.type, data }));
 }
 
-/** The whole answer. */
 export function messagesBody(options: AnswerOptions = {}): JsonObject {
   const content = fillContent(options);
   return {
@@ -84,9 +83,9 @@ function toolBlock({ id, name, arguments: fragments }: ScriptedContent['toolCall
   const json = fragments.join('');
   return {
     opened: { type: 'tool_use', id, name, input: {} },
-    // A call without arguments is opened and closed with nothing in between.
+    // A call without arguments has no deltas.
     deltas: json === '{}' ? [] : fragments.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
-    // In a stream, a limit may cut the arguments off.
+    // In streams, a limit may truncate the arguments.
     get whole() {
       return { type: 'tool_use', id, name, input: JSON.parse(json) as JsonObject };
     },
@@ -106,7 +105,7 @@ function message(content: ScriptedContent, parts: readonly JsonObject[]): JsonOb
   };
 }
 
-/** Here cached input is not part of `input_tokens`. */
+/** `input_tokens` excludes cached tokens. */
 function usage({ usage: counts }: ScriptedContent, outputTokens: number): JsonObject {
   return {
     input_tokens: counts.prompt - counts.cacheRead - counts.cacheWrite,

@@ -27,7 +27,7 @@ export function messagesRequest(asked: Asked): JsonObject {
   };
 }
 
-/** Results and what the user says behind them are one message. */
+/** Results and following user content are one message. */
 function messagesOf(turns: readonly AskedTurn[]): JsonObject[] {
   const messages: { readonly role: string; readonly content: Block[] }[] = [];
   for (const turn of turns) {
@@ -55,7 +55,7 @@ function blocksOf(turn: AskedTurn): Block[] {
   return turn.by === 'user' ? content : [{ type: 'tool_result', tool_use_id: turn.id, content }];
 }
 
-/** Reads what `messagesRequest` writes, however an adapter words it. */
+/** Reads requests in any wording. */
 export function messagesAsked(request: JsonObject): object {
   const { system } = request;
   const choice = request['tool_choice'] as

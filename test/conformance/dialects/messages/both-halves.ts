@@ -8,7 +8,7 @@ import { messagesVendor } from './vendor.js';
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
-/** What the dialect carries from its own upstream half to its own client half. */
+/** What the protocol preserves between its halves. */
 export const bothHalves: DialectUnderTest = {
   client: messagesClient,
   vendor: messagesVendor,
@@ -22,7 +22,7 @@ export const bothHalves: DialectUnderTest = {
     tools: [{ name: 'get_weather', input_schema: SCHEMA }],
   },
   flags: { thinkingMode: 'adaptive', midSystem: 'native' },
-  // Tools of this dialect take JSON and have no namespaces: its clients can have asked for no others.
+  // No freeform tools and namespaces.
   traits: {
     freeformTools: false,
     namespaces: false,
@@ -36,12 +36,12 @@ export const bothHalves: DialectUnderTest = {
   stops: {},
   expectStream: (events) => {
     expectMessagesStream(events);
-    // Some clients add what the beginning says to what the end reports.
+    // Some clients add the initial counts to the final ones.
     expect(events[0]!.data).toContain('"output_tokens":0');
   },
 };
 
-/** Messages says a refusal in a text, and has its citations from searches of its own. */
+/** Refusals become text, and citations need the vendor's search. */
 function refusedInWords(answer: CallResult): CallResult {
   const parts = answer.parts.map((part): ResponsePart => {
     if (part.kind === 'text') return { kind: 'text', text: part.text };

@@ -1,11 +1,10 @@
-import type { DialectClient } from '../../dialect-client.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
+import type { DialectClient } from '../../dialect-client.js';
 import { messagesRequest } from './asked.js';
 import { expectMessagesFailure, expectMessagesStream } from './grammar.js';
 import { foldedMessage, messagesHeard } from './heard.js';
 
-/** A client of Messages. */
 export const messagesClient: DialectClient = {
   id: 'messages',
   path: '/v1/messages',

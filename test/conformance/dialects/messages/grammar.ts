@@ -1,9 +1,9 @@
-/** The grammar of a Messages stream (protocols.md §4.5), as the strictest of its clients checks it. */
+/** Grammar of a Messages stream (protocols.md §4.5), as checked by the strictest client. */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import type { ReadEvent } from '../../../support/stream-text.js';
 
-/** The deltas that each type of block may have. */
+/** Deltas by type of block. */
 const DELTAS: Readonly<Record<string, readonly string[]>> = {
   text: ['text_delta', 'citations_delta'],
   tool_use: ['input_json_delta'],
@@ -11,7 +11,7 @@ const DELTAS: Readonly<Record<string, readonly string[]>> = {
   redacted_thinking: [],
 };
 
-/** What a block is before its first delta. */
+/** Blocks before their first delta. */
 const OPENED: Readonly<Record<string, JsonObject>> = {
   text: { type: 'text', text: '' },
   tool_use: { type: 'tool_use', id: expect.stringMatching(/./), name: expect.stringMatching(/./), input: {} },
@@ -19,7 +19,6 @@ const OPENED: Readonly<Record<string, JsonObject>> = {
   redacted_thinking: { type: 'redacted_thinking', data: expect.stringMatching(/./) },
 };
 
-/** Checks a stream that ended well. */
 export function expectMessagesStream(events: readonly ReadEvent[]): void {
   const sent = named(events);
   expect(sent.map(({ type }) => type).slice(-2)).toEqual(['message_delta', 'message_stop']);
@@ -31,7 +30,7 @@ export function expectMessagesStream(events: readonly ReadEvent[]): void {
   });
 }
 
-/** Checks the end of a stream that failed: one error, and nothing like an end. */
+/** A failed stream ends with one error and no normal end. */
 export function expectMessagesFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void {
   walkBlocks(named(before));
   expect(ending).toHaveLength(1);
@@ -44,7 +43,7 @@ export function expectMessagesFailure(before: readonly ReadEvent[], ending: read
   ]);
 }
 
-/** Each event says its name and is JSON: the marker of other dialects is never among them. */
+/** Named JSON events without other protocols' marker. */
 function named(events: readonly ReadEvent[]): JsonObject[] {
   return events.map(({ event, data }) => {
     const parsed = JSON.parse(data) as JsonObject;
@@ -53,7 +52,7 @@ function named(events: readonly ReadEvent[]): JsonObject[] {
   });
 }
 
-/** From `message_start` on: blocks one at a time, numbered from 0, with deltas of their own type. */
+/** From `message_start`: consecutive blocks from 0 with deltas of their type. */
 function walkBlocks(events: readonly JsonObject[]): { readonly open: string | undefined } {
   let open: string | undefined;
   let count = 0;

@@ -1,4 +1,4 @@
-/** What a client of Messages makes of an answer. */
+/** Responses as read by a Messages client. */
 
 import type { Heard } from '../../../support/heard.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
@@ -11,7 +11,6 @@ const STOPS: Readonly<Record<string, Heard['stop']>> = {
   refusal: 'filter',
 };
 
-/** Of a whole answer. */
 export function messagesHeard(message: JsonObject): Heard {
   const blocks = message['content'] as JsonObject[];
   const usage = message['usage'] as Record<string, number> & Record<string, Record<string, number>>;
@@ -32,7 +31,7 @@ export function messagesHeard(message: JsonObject): Heard {
   };
 }
 
-/** The message that the events of a stream make up. */
+/** Assembles the events of a stream. */
 function messageOf(events: readonly JsonObject[]): JsonObject {
   const blocks: { readonly type: unknown; readonly start: JsonObject; readonly pieces: Record<string, string> }[] = [];
   for (const event of events) {
@@ -51,7 +50,7 @@ function messageOf(events: readonly JsonObject[]): JsonObject {
   return { ...delta, content, usage: { ...begun, ...usage } };
 }
 
-/** The whole answer that a stream is made of. */
+/** The unstreamed equivalent of a stream. */
 export function foldedMessage(stream: string): JsonObject {
   const events = readEvents(withoutKeepAlives(stream));
   return messageOf(events.map(({ data }) => JSON.parse(data) as JsonObject));

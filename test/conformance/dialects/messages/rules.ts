@@ -1,4 +1,4 @@
-/** What the vendor demands of a request and refuses otherwise (protocols.md §4.3, §8.9). */
+/** Rules that the vendor enforces (protocols.md §4.3, §8.9). */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { expectToolNames } from '../../../support/tool-names.js';
@@ -7,7 +7,6 @@ interface Block extends JsonObject {
   readonly type: string;
 }
 
-/** The ordering rules of Messages. */
 export function expectMessagesRules(request: JsonObject): void {
   const messages = (request['messages'] as { role: string; content: string | Block[] }[]).map(({ role, content }) => ({
     role,
@@ -20,7 +19,7 @@ export function expectMessagesRules(request: JsonObject): void {
     expect(blocks).not.toHaveLength(0);
     for (const { type, text } of blocks) if (type === 'text') expect((text as string).trim()).not.toBe('');
     const results = blocks.filter(({ type }) => type === 'tool_result').map((block) => block['tool_use_id']);
-    // Results come first, each for a call of the turn before, and none is missing.
+    // Results come first, one for each call of the previous turn.
     expect(blocks.slice(0, results.length).every(({ type }) => type === 'tool_result')).toBe(true);
     if (role === 'user') {
       expect([new Set(results), results.length]).toEqual([new Set(open), open.length]);

@@ -1,7 +1,7 @@
-import type { DialectVendor } from '../../dialect-vendor.js';
+import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
 import { THOUGHT } from '../../../support/scripted-content.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
-import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import type { DialectVendor } from '../../dialect-vendor.js';
 import { messagesBody, messagesEvents, THINKING_SIGNATURE } from './answers.js';
 import { messagesAsked } from './asked.js';
 import { expectMessagesRules } from './rules.js';
@@ -17,7 +17,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** An upstream of Messages whose models think as much as they find right. */
+/** A Messages upstream with adaptive reasoning. */
 export const messagesVendor: DialectVendor = {
   id: 'messages',
   flags: { thinkingMode: 'adaptive' },
@@ -26,7 +26,7 @@ export const messagesVendor: DialectVendor = {
   modelOf: modelIn,
   headers: { 'request-id': 'req_upstream' },
   listing: {
-    // Of more models than fit on a page it would tell the first twenty.
+    // Otherwise only the first twenty models are listed.
     expectRequest({ path, query, headers }) {
       expect([path, Number(query.get('limit'))]).toEqual(['/models', 1000]);
       expect(headers).toHaveProperty('anthropic-version', expect.stringMatching(/^\d{4}-\d\d-\d\d$/));
@@ -66,7 +66,7 @@ export const messagesVendor: DialectVendor = {
   asked: messagesAsked,
   expectRequest: expectMessagesRules,
   reasoningMark: THINKING_SIGNATURE,
-  /** The very block, in front of all others of its turn. */
+  /** The same block, first in its turn. */
   expectReasoning(request) {
     const [, assistant] = request['messages'] as { readonly content: readonly JsonObject[] }[];
     expect(assistant!.content[0]).toEqual({ type: 'thinking', thinking: THOUGHT, signature: THINKING_SIGNATURE });

@@ -1,18 +1,18 @@
-/** Ready-made answers of a Responses upstream. */
+/** Scripted responses of a Responses upstream. */
 
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
-import { type Item, items } from './items.js';
 import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
+import { type Item, items } from './items.js';
 
 export interface ResponsesAnswerOptions extends AnswerOptions {
-  /** Laid over the response object in every state: echoed settings, unknown fields. */
+  /** Merged into the response object in every state. */
   readonly response?: JsonObject;
 }
 
 const STATUSES = { end: 'completed', tools: 'completed', length: 'incomplete', filter: 'incomplete' } as const;
 const INCOMPLETE_REASONS = { end: null, tools: null, length: 'max_output_tokens', filter: 'content_filter' } as const;
 
-/** Every key of a response object, as a client that set nothing sees it. */
+/** Response members with default settings. */
 const DEFAULTS: JsonObject = {
   completed_at: null,
   error: null,
@@ -41,7 +41,7 @@ const DEFAULTS: JsonObject = {
   metadata: {},
 };
 
-/** The events of a streamed answer, `[DONE]` included. */
+/** Includes `[DONE]`. */
 export function responsesEvents(options: ResponsesAnswerOptions = {}): ScriptedEvent[] {
   const content = fillContent(options);
   const started = responseObject(content, options, { status: 'in_progress', output: [] });
@@ -56,7 +56,7 @@ export function responsesEvents(options: ResponsesAnswerOptions = {}): ScriptedE
   ];
 }
 
-/** The whole answer: the response object in its final state. */
+/** The response object in its final state. */
 export function responsesBody(options: ResponsesAnswerOptions = {}): JsonObject {
   const content = fillContent(options);
   const reason = INCOMPLETE_REASONS[content.stop];
@@ -69,7 +69,7 @@ export function responsesBody(options: ResponsesAnswerOptions = {}): JsonObject 
   });
 }
 
-/** How a stream fails: an `error` event in both known shapes, then `response.failed`, numbered from `sequence`. */
+/** A failed stream: an `error` event in both forms, then `response.failed`, numbered from `sequence`. */
 export function responsesFailure(message: string, code: string, sequence: number): ScriptedEvent[] {
   const error = { type: code, code, message, param: null };
   const response = responseObject(fillContent({}), {}, { status: 'failed', output: [], error: { code, message } });
@@ -88,7 +88,7 @@ function itemEvents(item: Item, output_index: number): (JsonObject & { readonly 
   ];
 }
 
-/** Puts `sequence_number` right behind `type` and names each event after its type. */
+/** Inserts `sequence_number` after `type` and names events by type. */
 function numbered(events: readonly (JsonObject & { readonly type: string })[], from = 0): ScriptedEvent[] {
   return events.map(({ type, ...fields }, index) => ({
     event: type,

@@ -5,7 +5,6 @@ interface Item extends JsonObject {
   readonly type?: string;
 }
 
-/** `POST /responses`. */
 export function responsesRequest(asked: Asked): JsonObject {
   const { toolChoice } = asked;
   return {
@@ -46,7 +45,7 @@ function itemsOf(turn: AskedTurn): Item[] {
   return [{ type: 'function_call_output', call_id: turn.id, output: content }];
 }
 
-/** Reads what `responsesRequest` writes, however an adapter words it. */
+/** Reads requests in any wording. */
 export function responsesAsked(request: JsonObject): object {
   const choice = request['tool_choice'] as string | { name: string } | undefined;
   const format = (request['text'] as { format?: JsonObject } | undefined)?.format;
@@ -84,7 +83,7 @@ function turnOf(item: Item): ReadTurn[] {
   return role === undefined ? [] : [{ by: role, text: textIn(content) || undefined, image: imageIn(content) }];
 }
 
-/** What the assistant says and calls in a row is one turn. */
+/** Adjacent assistant items are one turn. */
 function joined(turns: readonly ReadTurn[]): ReadTurn[] {
   const all: ReadTurn[] = [];
   for (const turn of turns) {

@@ -7,7 +7,7 @@ import { responsesVendor } from './vendor.js';
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
-/** What the dialect carries from its own upstream half to its own client half. */
+/** What the protocol preserves between its halves. */
 export const bothHalves: DialectUnderTest = {
   client: responsesClient,
   vendor: responsesVendor,
@@ -41,7 +41,7 @@ export const bothHalves: DialectUnderTest = {
     reasoning: ['encrypted'],
   },
   carried: (answer) => answer,
-  // A response is complete or not, and says no more of the reason.
+  // Responses are complete or not, without further reasons.
   stops: { stop_sequence: 'end', pause: 'end', context: 'max_tokens' },
   expectStream: expectResponsesStream,
 };

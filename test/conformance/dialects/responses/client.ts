@@ -1,11 +1,11 @@
-import type { DialectClient } from '../../dialect-client.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
+import type { DialectClient } from '../../dialect-client.js';
 import { responsesRequest } from './asked.js';
 import { expectResponsesFailure, expectResponsesStream } from './grammar.js';
 import { foldedResponse, responsesHeard } from './heard.js';
 
-/** A client of Responses that has nothing stored. */
+/** A Responses client without storage. */
 export const responsesClient: DialectClient = {
   id: 'responses',
   path: '/v1/responses',
@@ -19,7 +19,7 @@ export const responsesClient: DialectClient = {
     expectResponsesStream(readEvents(withoutKeepAlives(stream)));
     return responsesHeard(foldedResponse(stream));
   },
-  // The error in both its forms, and the marker.
+  // The error in both forms, and the marker.
   failureEvents: 3,
   expectFailure: expectResponsesFailure,
   continued(request, answer, callId) {

@@ -1,9 +1,9 @@
-/** The grammar of a Responses stream (protocols.md §2.4 and §2.5), as the strictest of its clients checks it. */
+/** Grammar of a Responses stream (protocols.md §2.4 and §2.5), as checked by the strictest client. */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import type { ReadEvent } from '../../../support/stream-text.js';
 
-/** Members of a response object that are never null, and those that may be; all of them are always there. */
+/** Required members that are never null, and those that may be. */
 const NEVER_NULL = `id object created_at status model output tools tool_choice truncation parallel_tool_calls text
   temperature top_p presence_penalty frequency_penalty top_logprobs store background service_tier metadata`.split(
   /\s+/,
@@ -13,7 +13,7 @@ const NULLABLE = `completed_at error incomplete_details instructions max_output_
 
 const ITEM_TYPES = ['message', 'function_call', 'custom_tool_call', 'reasoning'];
 
-/** The members of a complete item of each type, nothing else: validators refuse what they do not know. */
+/** Members of complete items by type; validators reject unknown ones. */
 const ITEM_MEMBERS: Readonly<Record<string, readonly [required: string[], optional: string[]]>> = {
   message: [['type', 'id', 'status', 'role', 'content'], []],
   function_call: [['type', 'id', 'call_id', 'name', 'arguments', 'status'], ['namespace']],
@@ -27,7 +27,7 @@ const ITEM_MEMBERS: Readonly<Record<string, readonly [required: string[], option
   ],
 };
 
-/** Checks a stream that ended well, from `response.created` to the marker. */
+/** From `response.created` to the marker. */
 export function expectResponsesStream(events: readonly ReadEvent[]): void {
   expect(events.at(-1)).toEqual({ event: undefined, data: '[DONE]' });
   const sent = numbered(events.slice(0, -1));
@@ -47,7 +47,7 @@ export function expectResponsesStream(events: readonly ReadEvent[]): void {
   expect(sent.filter(({ response: lifecycle }) => lifecycle !== undefined).length).toBeLessThanOrEqual(3);
 }
 
-/** Checks the end of a stream that failed: the error in both forms, the response that failed, the marker. */
+/** A failed stream ends with the error in both forms, the failed response and the marker. */
 export function expectResponsesFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void {
   expect(ending.map(({ event, data }) => event ?? data)).toEqual(['error', 'response.failed', '[DONE]']);
   const sent = numbered([...before, ...ending.slice(0, -1)]);
@@ -59,11 +59,11 @@ export function expectResponsesFailure(before: readonly ReadEvent[], ending: rea
   expectResponse(response);
   const walk = new ItemWalk();
   for (const event of sent.slice(0, -2)) walk.next(event);
-  // Only what is finished; what was open when it failed is not closed.
+  // Contains finished items only.
   expect(response).toMatchObject({ status: 'failed', error: { code, message }, output: walk.done });
 }
 
-/** Every member that clients demand, and a usage in which nothing is missing. */
+/** All required members and complete usage. */
 export function expectResponse(response: JsonObject): void {
   expect(Object.keys(response)).toEqual(expect.arrayContaining([...NEVER_NULL, ...NULLABLE]));
   for (const name of NEVER_NULL) expect([name, response[name] ?? null]).not.toEqual([name, null]);
@@ -93,11 +93,11 @@ function expectItem(item: JsonObject): void {
   const [required, optional] = ITEM_MEMBERS[item['type'] as string]!;
   expect(Object.keys(item)).toEqual(expect.arrayContaining(required));
   expect([...required, ...optional]).toEqual(expect.arrayContaining(Object.keys(item)));
-  // Optional members that are null fail validation.
+  // Optional null members fail validation.
   for (const name of optional) expect(item[name]).not.toBeNull();
 }
 
-/** Each event is named after its type, and numbers go from 0 without a gap. */
+/** Events are named by type and numbered consecutively. */
 function numbered(events: readonly ReadEvent[]): JsonObject[] {
   return events.map(({ event, data }, index) => {
     const parsed = JSON.parse(data) as JsonObject;
@@ -106,7 +106,7 @@ function numbered(events: readonly ReadEvent[]): JsonObject[] {
   });
 }
 
-/** Follows the items: every one is added once, filled by deltas of its own, and done once. */
+/** Each item is added once, has deltas of its type and is done once. */
 class ItemWalk {
   readonly done: JsonObject[] = [];
   open: { readonly item: JsonObject; texts: Map<string, string> } | undefined;

@@ -1,11 +1,10 @@
-/** What a client of Responses makes of an answer. */
+/** Responses as read by a Responses client. */
 
 import type { Heard } from '../../../support/heard.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, textsIn, withoutKeepAlives } from '../../../support/stream-text.js';
 import { expectResponse } from './grammar.js';
 
-/** Of a whole answer. */
 export function responsesHeard(response: JsonObject): Heard {
   expectResponse(response);
   const items = response['output'] as JsonObject[];
@@ -39,7 +38,7 @@ export function responsesHeard(response: JsonObject): Heard {
   };
 }
 
-/** The last of its events has all of it. */
+/** The final event contains the whole response. */
 export function foldedResponse(stream: string): JsonObject {
   const events = readEvents(withoutKeepAlives(stream)).filter(({ data }) => data !== '[DONE]');
   return (JSON.parse(events.at(-1)!.data) as JsonObject)['response'] as JsonObject;

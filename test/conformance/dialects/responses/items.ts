@@ -1,12 +1,12 @@
-/** The output items of a scripted Responses answer: reasoning, message, function calls, in this order. */
+/** Output items of a scripted response: reasoning, message, function calls. */
 
 import type { ScriptedContent } from '../../../support/scripted-content.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 
-/** Stands in every scripted reasoning item. */
+/** In every scripted reasoning item. */
 export const ENCRYPTED_REASONING = 'ZW5jcnlwdGVkIGJ5IHRoZSBzY3JpcHQ=';
 
-/** An item as it is added, the events that fill it (`item_id` and `output_index` come later), and as it is done. */
+/** An item when added, its events (without `item_id` and `output_index`), and when done. */
 export interface Item {
   readonly added: JsonObject;
   readonly body: readonly (JsonObject & { readonly type: string })[];

@@ -1,9 +1,9 @@
-/** What the vendor demands of a request and refuses otherwise (protocols.md §8.9). */
+/** Rules that the vendor enforces (protocols.md §8.9). */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { expectToolNames } from '../../../support/tool-names.js';
 
-/** Every call has an output behind it, and every output a call. */
+/** Every call is followed by an output, and every output has a call. */
 export function expectResponsesRules(request: JsonObject): void {
   const open = new Set<unknown>();
   for (const { type, call_id } of request['input'] as JsonObject[]) {

@@ -1,11 +1,11 @@
-import type { DialectVendor } from '../../dialect-vendor.js';
 import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
+import type { DialectVendor } from '../../dialect-vendor.js';
 import { responsesBody, responsesEvents, responsesFailure } from './answers.js';
 import { responsesAsked } from './asked.js';
 import { ENCRYPTED_REASONING } from './items.js';
 import { expectResponsesRules } from './rules.js';
 
-/** An upstream of Responses whose models reason. */
+/** A Responses upstream with reasoning models. */
 export const responsesVendor: DialectVendor = {
   id: 'responses',
   lacks: { 'stop texts': 'the dialect has none' },

@@ -1,10 +1,71 @@
+import type { CallBody } from './call-body.js';
 import { Buffer } from 'node:buffer';
-import type { JsonEdit } from './json-splice.js';
-import { standsAt } from './json-text.js';
+import { matchesAt } from './json-text.js';
+
+/** Replaces the bytes `[start, end)`; equal bounds insert. */
+export interface JsonEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** @throws RangeError as `SplicedBody` */
+export function splice(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array {
+  return edits.length === 0 ? body : Buffer.concat(pieces(body, inOrder(body, edits)));
+}
+
+/** A body with edits, as pieces: large parts are not copied. */
+export class SplicedBody {
+  readonly length: number;
+  private readonly edits: readonly JsonEdit[];
+
+  /**
+   * Edits in any order; insertions at the same position keep theirs.
+   * @throws RangeError when edits overlap or are outside the body
+   */
+  constructor(
+    private readonly body: CallBody,
+    edits: readonly JsonEdit[] = [],
+  ) {
+    this.edits = inOrder(body.bytes, edits);
+    this.length = this.edits.reduce(
+      (length, { start, end, text }) => length + Buffer.byteLength(text) - (end - start),
+      body.bytes.length,
+    );
+  }
+
+  /** In order; views of the body, not copies. */
+  pieces(): Uint8Array[] {
+    return pieces(this.body.bytes, this.edits);
+  }
+}
+
+function inOrder(body: Uint8Array, edits: readonly JsonEdit[]): readonly JsonEdit[] {
+  const sorted = edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
+  let copiedTo = 0;
+  for (const { start, end } of sorted) {
+    if (start < copiedTo || end < start || end > body.length) {
+      throw new RangeError(`The edit of bytes ${start} to ${end} overlaps another or leaves the body.`);
+    }
+    copiedTo = end;
+  }
+  return sorted;
+}
+
+function pieces(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  let copiedTo = 0;
+  for (const { start, end, text } of edits) {
+    found.push(body.subarray(copiedTo, start), Buffer.from(text));
+    copiedTo = end;
+  }
+  found.push(body.subarray(copiedTo));
+  return found;
+}
 
 /** Prefix of sealed reasoning as a JSON value. */
 const SEALED = Buffer.from('"rly1.');
-/** Members that contain it, as written. */
+/** Members that may contain it. */
 const CARRIERS = ['"signature"', '"data"', '"encrypted_content"'].map((name) => Buffer.from(name));
 /** Beyond any conversation; further ones are left to the upstream. */
 const MAX_SEALED = 10_000;
@@ -19,7 +80,6 @@ export interface ObjectPlace {
   readonly end: number;
 }
 
-/** A member name, as in `JsonStrings`. */
 interface Name {
   readonly nameStart: number;
   readonly nameEnd: number;
@@ -34,8 +94,8 @@ export class SealFinder {
 
   /** A string at `start` is the value of a member at this depth. */
   member(body: Buffer, { nameStart, nameEnd }: Name, start: number, depth: number): void {
-    if (body[start + 1] !== SMALL_R || this.depth !== 0 || !standsAt(body, start, SEALED)) return;
-    const isCarrier = CARRIERS.some((name) => name.length === nameEnd - nameStart && standsAt(body, nameStart, name));
+    if (body[start + 1] !== SMALL_R || this.depth !== 0 || !matchesAt(body, start, SEALED)) return;
+    const isCarrier = CARRIERS.some((name) => name.length === nameEnd - nameStart && matchesAt(body, nameStart, name));
     if (isCarrier) this.depth = depth;
   }
 
@@ -50,7 +110,7 @@ export class SealFinder {
   }
 }
 
-/** Removes these objects from their arrays. @param places from a `SealFinder` */
+/** Removes objects found by a `SealFinder` from their arrays. */
 export function sealEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
   const edits: JsonEdit[] = [];
   for (const { start, end } of places) edits.push(removal(body, start, end, edits));

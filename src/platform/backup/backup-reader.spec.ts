@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BodyReader } from './restore.js';
+import { BackupReader } from './restore.js';
 
 /** The text in pieces of these lengths, one after the other, again and again. */
 async function* inPieces(text: string, lengths: readonly number[]): AsyncGenerator<Buffer> {
@@ -30,7 +30,7 @@ describe('what is read of the tables of a backup', () => {
         async (tables, lengths) => {
           const texts = tables.map((lines) => lines.map((line) => `${line}\n`).join(''));
           const body = texts.map((text, index) => `COPY ${index}\n${text}\\.\n`).join('');
-          const reader = new BodyReader(inPieces(body, lengths));
+          const reader = new BackupReader(inPieces(body, lengths));
           for (const [index, text] of texts.entries()) {
             expect(await reader.line()).toBe(`COPY ${index}`);
             expect(await all(reader.rows())).toBe(text);
@@ -41,7 +41,7 @@ describe('what is read of the tables of a backup', () => {
   });
 
   it('is refused where it ends before the end of a table', async () => {
-    const reader = new BodyReader(inPieces('COPY a\n1\n2\n', [4]));
+    const reader = new BackupReader(inPieces('COPY a\n1\n2\n', [4]));
     await reader.line();
     await expect(all(reader.rows())).rejects.toThrow('ends before its last row');
   });

@@ -1,7 +1,12 @@
+import { type TokenUsage } from './call.js';
+import { objectIn } from './json-values.js';
+import { countIn, hasAny, irregularIn, withParts } from './token-counts.js';
 import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, ErrorKind, JsonObject } from '../../platform/shared/index.js';
 import type { RenderedError } from './protocol-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';
+import type { OutputFormat } from './translation/content.js';
+import type { TreeReader } from './translation/tree-reader.js';
 
 // Errors shared by Responses and Chat Completions.
 
@@ -53,13 +58,12 @@ const ROWS: Readonly<Record<ErrorKind, OpenAiErrorRow>> = {
   context_canceled: server(499, 'context_canceled'),
 };
 
-/** An HTTP error of Responses and Chat Completions. */
 export function renderOpenAiError(error: AppError, requestId: string): RenderedError {
   const { status } = ROWS[error.kind];
   return { status, headers: errorHeaders(error, status), body: { error: openAiErrorBody(error, requestId) } };
 }
 
-/** The error object of a body or a stream event. */
+/** The error of a body or a stream event. */
 export function openAiErrorBody(error: AppError, requestId: string): OpenAiErrorBody {
   const row = ROWS[error.kind];
   return {
@@ -84,12 +88,12 @@ export const renderOpenAiLimits = ({ requests, tokens }: LimitStatuses): Record<
   ...headersOf('tokens', tokens),
 });
 
-function headersOf(what: string, standing: LimitStatus | undefined): Record<string, string> {
-  if (standing === undefined) return {};
+function headersOf(what: string, status: LimitStatus | undefined): Record<string, string> {
+  if (status === undefined) return {};
   return {
-    [`x-ratelimit-limit-${what}`]: String(standing.limit),
-    [`x-ratelimit-remaining-${what}`]: String(standing.remaining),
-    [`x-ratelimit-reset-${what}`]: durationText(standing.resetMs),
+    [`x-ratelimit-limit-${what}`]: String(status.limit),
+    [`x-ratelimit-remaining-${what}`]: String(status.remaining),
+    [`x-ratelimit-reset-${what}`]: durationText(status.resetMs),
   };
 }
 
@@ -120,7 +124,7 @@ export function errorHeaders(error: AppError, status: number): Record<string, st
   return headers;
 }
 
-/** The message ending with the request ID, once, also if an upstream added its own. */
+/** Ends the message with the request ID, and removes one added by an upstream. */
 export function messageWithId(message: string, requestId: string): string {
   const own = message.trimEnd();
   const suffix = own.endsWith(')') ? own.lastIndexOf(REQUEST_ID) : -1;
@@ -166,3 +170,72 @@ export const DEFAULT_STATUSES: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
   context_canceled: 499,
 };
+
+// Output formats of both OpenAI protocols, which differ in where the schema is.
+
+/** @param schemaIn reads the schema */
+export function openAiFormat(
+  format: TreeReader | undefined,
+  schemaIn: (format: TreeReader) => OutputFormat,
+): OutputFormat {
+  if (format === undefined) return { kind: 'text' };
+  switch (format.word('type')) {
+    case 'text':
+      return { kind: 'text' };
+    case 'json_object':
+      return { kind: 'json' };
+    case 'json_schema':
+      return schemaIn(format);
+    default:
+      throw format.malformed('type', 'must be "text", "json_object" or "json_schema"');
+  }
+}
+
+/** Undefined without a schema. */
+export function openAiSchema(format: TreeReader): OutputFormat | undefined {
+  const schema = format.raw('schema');
+  if (schema === undefined) return undefined;
+  return {
+    kind: 'schema',
+    schema,
+    name: format.string('name'),
+    strict: format.boolean('strict'),
+    description: format.string('description'),
+  };
+}
+
+interface UsageNames {
+  readonly input: string;
+  readonly output: string;
+}
+
+/** Reported usage; undefined if there is none. Input includes cached tokens. @param names members with the totals */
+export function openAiUsage(usage: JsonObject | undefined, names: UsageNames): TokenUsage | undefined {
+  if (!hasAny(usage, names.input, names.output)) return undefined;
+  const input = objectIn(usage, `${names.input}_details`);
+  const output = objectIn(usage, `${names.output}_details`);
+  const written = countIn(input, 'cache_write_tokens') ?? 0;
+  const written12h = countIn(objectIn(input, 'cache_write_tokens_details'), 'ttl_12h_tokens') ?? 0;
+  return withParts({
+    input: countIn(usage, names.input) ?? 0,
+    cacheRead: countIn(input, 'cached_tokens') ?? 0,
+    cacheWrite: Math.max(0, written - written12h),
+    cacheWrite1h: 0,
+    output: countIn(usage, names.output) ?? 0,
+    reasoning: countIn(output, 'reasoning_tokens') ?? 0,
+    ...(written12h > 0 && { cacheWrite12h: written12h }),
+    ...positiveCount('imageInput', input, 'image_tokens'),
+    ...positiveCount('audioInput', input, 'audio_tokens'),
+    ...positiveCount('audioOutput', output, 'audio_tokens'),
+    ...irregularIn(usage, names),
+  });
+}
+
+function positiveCount(
+  name: 'imageInput' | 'audioInput' | 'audioOutput',
+  details: JsonObject,
+  member: string,
+): Partial<TokenUsage> {
+  const count = countIn(details, member) ?? 0;
+  return count > 0 ? { [name]: count } : {};
+}
