@@ -45,7 +45,7 @@ class ProfileForm {
 
 @Controller('account')
 @SignedIn()
-export class AccountController {
+class AccountController {
   constructor(
     private readonly accounts: AccountService,
     private readonly sessions: SessionService,
@@ -122,7 +122,7 @@ const themeOptions = (theme: 'light' | 'dark' | undefined) => [
 
 @Controller('account/sessions')
 @SignedIn()
-export class AccountSessionsController {
+class AccountSessionsController {
   constructor(private readonly sessions: SessionService) {}
 
   @Post('others/end')
@@ -142,7 +142,7 @@ export class AccountSessionsController {
 /** Browser preferences: theme, and dismissed messages. */
 @Controller()
 @Public()
-export class PreferencesController {
+class PreferencesController {
   constructor(private readonly cookies: VisitCookies) {}
 
   /** `theme`: light, dark, or other values for the system's. `back`: the page it was chosen on. */

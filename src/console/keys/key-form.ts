@@ -113,7 +113,7 @@ export class NameForm {
   readonly name: string = '';
 }
 
-export class ConfirmForm {
+export class DeleteKeyForm {
   @IsString()
   readonly confirm: string = '';
 }

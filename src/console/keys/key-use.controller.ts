@@ -4,9 +4,9 @@ import { KeyNotices, type OwnedKey, type OwnKey, OwnKeys } from '../../keys/inde
 import { clockTime } from '../../platform/format/index.js';
 import { describeLimits } from '../../platform/limits/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import { type KeyReport, KeyReportReader, type KeyUses, RangeTooLarge, type UsesOf } from '../../usage/index.js';
+import { type KeyReport, KeyReportReader, type KeyUses, type UsesOf } from '../../usage/index.js';
 import { SignedIn } from '../access/index.js';
-import { filterOf, logAddress, usageCharts, usageQuery } from '../usage/index.js';
+import { filterOf, logAddress, undefinedIfTooLarge, usageCharts, usageQuery } from '../usage/index.js';
 import {
   chartTable,
   type ChartWithTable,
@@ -98,12 +98,7 @@ export class KeyUsePages {
   private async report(accountId: string, id: string, range: string, timeZone: string): Promise<KeyReport | undefined> {
     const now = this.clock.date();
     const { from, to } = filterOf(usageQuery({ range }, now, timeZone), accountId, now, timeZone);
-    try {
-      return await this.reports.read({ accountId, keyId: id, from, to }, timeZone);
-    } catch (error) {
-      if (error instanceof RangeTooLarge) return undefined;
-      throw error;
-    }
+    return undefinedIfTooLarge(this.reports.read({ accountId, keyId: id, from, to }, timeZone));
   }
 }
 

@@ -16,7 +16,7 @@ import {
   Redirect,
 } from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
-import { ConfirmForm, KeyChangeForm, RaiseForm, settingsOf, valuesOf } from './key-form.js';
+import { DeleteKeyForm, KeyChangeForm, RaiseForm, settingsOf, valuesOf } from './key-form.js';
 import { badgeOf, crumbsTo, defaultHints, expiryView, limitsOf, limitsText, paceText } from './key.view.js';
 
 interface SubmittedForms {
@@ -97,7 +97,7 @@ export class KeyController {
 
   @Get('delete')
   async askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return deletePage(await this.findToDelete(visitor, id), Form.empty<ConfirmForm>());
+    return deletePage(await this.findToDelete(visitor, id), Form.empty<DeleteKeyForm>());
   }
 
   /** If the key is in use, the form must repeat its name. */
@@ -108,7 +108,7 @@ export class KeyController {
     @Body() body: FormBody,
   ): Promise<Page | Redirect> {
     const found = await this.findToDelete(visitor, id);
-    const form = Form.read(ConfirmForm, body);
+    const form = Form.read(DeleteKeyForm, body);
     const { name } = found.key;
     if (found.inUse && form.value?.confirm.trim() !== name)
       form.refuse('confirm', `Enter the key’s name, ${name}, to delete it.`);
@@ -197,7 +197,7 @@ interface KeyToDelete {
   readonly inUse: boolean;
 }
 
-const deletePage = ({ key: { id, name, hint }, use, inUse }: KeyToDelete, form: Form<ConfirmForm>): Page =>
+const deletePage = ({ key: { id, name, hint }, use, inUse }: KeyToDelete, form: Form<DeleteKeyForm>): Page =>
   new Page('keys/delete', {
     title: `Delete “${name}”?`,
     width: 'narrow',

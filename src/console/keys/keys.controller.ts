@@ -33,7 +33,7 @@ import {
 } from './key.view.js';
 import { LeakedKeyController } from './leaked-key.controller.js';
 
-type ListQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+type KeyListQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const MAX_TEXT = 100;
 const MAX_SECRET = 512;
@@ -51,7 +51,10 @@ class KeysController {
   ) {}
 
   @Get()
-  async list(@CurrentVisitor() { accountId, timeZone }: Visitor, @Query() query: ListQuery): Promise<Page | Redirect> {
+  async list(
+    @CurrentVisitor() { accountId, timeZone }: Visitor,
+    @Query() query: KeyListQuery,
+  ): Promise<Page | Redirect> {
     const secret = textIn(query, 'q', MAX_SECRET);
     if (secret !== undefined && isImportable(secret)) return this.bySecret(accountId, secret);
     const filter = filterOf(query);
@@ -149,14 +152,14 @@ const STATES: readonly (readonly [string, string])[] = [
   ...Object.entries(CONDITION_BADGES).map(([value, { label }]) => [value, label] as const),
 ];
 
-const filterOf = (query: ListQuery): KeyFilter => ({
+const filterOf = (query: KeyListQuery): KeyFilter => ({
   text: textIn(query, 'q', MAX_TEXT),
   group: textIn(query, 'group', MAX_TEXT),
   condition: KEY_CONDITIONS.find((condition) => condition === textIn(query, 'state')),
 });
 
 /** Undefined if empty. Removes control characters, which the database rejects. */
-function textIn(query: ListQuery, name: string, maxLength?: number): string | undefined {
+function textIn(query: KeyListQuery, name: string, maxLength?: number): string | undefined {
   const value = query[name];
   const text = typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, '').trim() : '';
   return text === '' ? undefined : text.slice(0, maxLength);

@@ -2,8 +2,9 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import type { Visitor } from '../../auth/index.js';
 import { KeyNotFound, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import { KeyUse, RangeTooLarge, type UseOfModel } from '../../usage/index.js';
+import { KeyUse } from '../../usage/index.js';
 import { SignedIn } from '../access/index.js';
+import { undefinedIfTooLarge } from '../usage/index.js';
 import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
 import { NameForm } from './key-form.js';
@@ -109,7 +110,9 @@ export class LeakedKeyController {
   }
 
   private async page({ accountId }: Visitor, key: OwnKey, form: Form<NameForm>, replacement?: OwnKey): Promise<Page> {
-    const rows = await this.callsOf(accountId, key.id);
+    const now = this.clock.now();
+    const span = { from: new Date(now - SHOWN_MS), to: new Date(now + 1000) };
+    const rows = await undefinedIfTooLarge(this.use.byAddress({ accountId, id: key.id }, span, MAX_ROWS));
     return new Page('keys/leaked', {
       title: `Key “${key.name}” may have leaked`,
       width: 'narrow',
@@ -127,21 +130,6 @@ export class LeakedKeyController {
         tooMany: rows === undefined,
       },
     });
-  }
-
-  /** Undefined if the query timed out: the page must work regardless. */
-  private async callsOf(accountId: string, id: string): Promise<readonly UseOfModel[] | undefined> {
-    try {
-      const now = this.clock.now();
-      return await this.use.byAddress(
-        { accountId, id },
-        { from: new Date(now - SHOWN_MS), to: new Date(now + 1000) },
-        MAX_ROWS,
-      );
-    } catch (error) {
-      if (error instanceof RangeTooLarge) return undefined;
-      throw error;
-    }
   }
 }
 

@@ -119,15 +119,11 @@ export class AllCallsReader {
     timeZone: string,
     division: Division | undefined,
   ): Promise<LogFigures | undefined> {
-    try {
-      return await this.reads.read(async (query) => {
-        const scale = { unit: unitFor(filter.from, filter.to), timeZone };
-        return { sums: await this.sums.read(query, filter, scale, division), scale };
-      });
-    } catch (error) {
-      if (error instanceof RangeTooLarge) return undefined;
-      throw error;
-    }
+    const figures = this.reads.read(async (query) => {
+      const scale = { unit: unitFor(filter.from, filter.to), timeZone };
+      return { sums: await this.sums.read(query, filter, scale, division), scale };
+    });
+    return undefinedIfTooLarge(figures);
   }
 
   /** Account and channel data of a call. @throws RangeTooLarge */
@@ -139,6 +135,16 @@ export class AllCallsReader {
   async accountOf(user: string): Promise<string> {
     const [account] = await this.reads.read((query) => query<{ id: string }>(ACCOUNT, [user]));
     return account?.id ?? user;
+  }
+}
+
+/** For pages that are still useful without the data. */
+export async function undefinedIfTooLarge<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof RangeTooLarge) return undefined;
+    throw error;
   }
 }
 

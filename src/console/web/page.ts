@@ -1,7 +1,7 @@
 import type { Form } from './form.js';
 
 /** The frame around a page: `app` with the side navigation, `site` for the public ones, `auth` for a single form. */
-export type Layout = 'app' | 'site' | 'auth';
+type Layout = 'app' | 'site' | 'auth';
 
 /** The result of an action, shown once on the next page. */
 export interface Flash {

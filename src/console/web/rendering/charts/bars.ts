@@ -1,6 +1,6 @@
 import { percent } from '../../../../platform/format/index.js';
 import {
-  type Amount,
+  type ChartAmount,
   at,
   type Bar,
   type Buckets,
@@ -137,13 +137,13 @@ function colored({ series, order, buckets, restName }: StackedBarsInput): Colore
 }
 
 /** Null only if all values are null. */
-function summed(buckets: Buckets, series: readonly Pick<Series, 'values'>[]): (Amount | null)[] {
+function summed(buckets: Buckets, series: readonly Pick<Series, 'values'>[]): (ChartAmount | null)[] {
   return buckets.map((_, index) =>
     series.map(({ values }) => values[index] ?? null).reduce((all, value) => add(all, value), null),
   );
 }
 
-function add(one: Amount | null, other: Amount | null): Amount | null {
+function add(one: ChartAmount | null, other: ChartAmount | null): ChartAmount | null {
   if (one === null) return other;
   if (other === null) return one;
   return typeof one === 'bigint' || typeof other === 'bigint' ? BigInt(one) + BigInt(other) : one + other;
@@ -154,7 +154,7 @@ function drawBars(buckets: Buckets, series: readonly ColoredSeries[], unit: Unit
   return buckets.flatMap((label, index) => {
     const present = series
       .map((one) => ({ ...one, value: one.values[index] ?? null }))
-      .filter((one): one is typeof one & { value: Amount } => one.value !== null && Number(one.value) > 0);
+      .filter((one): one is typeof one & { value: ChartAmount } => one.value !== null && Number(one.value) > 0);
     if (present.length === 0) return [];
     let y = HEIGHT;
     const parts = present.map(({ class: name, value }) => {

@@ -3,7 +3,7 @@ import { compact, count, exactUsd, price, usd } from '../../../../platform/forma
 /** Labels of time spans: `7 Nov`, `15:00`. */
 export type Buckets = readonly string[];
 /** One value per bucket; null without data, which is drawn as a gap. */
-export type Values = readonly (Amount | null)[];
+export type Values = readonly (ChartAmount | null)[];
 
 /** Data of the `chart` partial. */
 export interface Chart {
@@ -68,7 +68,7 @@ export function chartTable(
   };
 }
 
-const textOf = (value: Amount | null | undefined, unit: Unit): string =>
+const textOf = (value: ChartAmount | null | undefined, unit: Unit): string =>
   value === null || value === undefined ? '–' : unit.text(value);
 
 /** Size of a plot in SVG units; the page stretches both. */
@@ -103,7 +103,7 @@ export function spread(labels: readonly string[], max = 4): string[] {
 }
 
 /** Money is in nano-dollars (bigint). */
-export type Amount = number | bigint;
+export type ChartAmount = number | bigint;
 
 export interface Unit {
   /** Values per unit of the axis: 1e9 nano-dollars per dollar. */
@@ -111,7 +111,7 @@ export interface Unit {
   /** Whether axis labels must be integers. */
   readonly whole: boolean;
   /** For tables and tooltips. */
-  text(value: Amount): string;
+  text(value: ChartAmount): string;
   axis(value: number): string;
 }
 
