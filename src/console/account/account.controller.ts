@@ -91,25 +91,15 @@ class AccountController {
   }
 }
 
-interface SessionView {
-  readonly id: string;
-  readonly browser: string;
-  readonly ip: string;
-  readonly createdAt: Date;
-  readonly lastSeenAt: Date;
-  readonly expiresAt: Date;
-  readonly current: boolean;
-}
-
 /** The current session first, then by last use. */
-export function sessionViews(sessions: readonly Session[], currentId: string): readonly SessionView[] {
-  const views = sessions.map(({ userAgent, ...session }) => ({
-    ...session,
-    browser: browserName(userAgent),
-    current: session.id === currentId,
-  }));
-  return views.toSorted((one, other) => Number(other.current) - Number(one.current));
-}
+export const sessionViews = (sessions: readonly Session[], currentId: string) =>
+  sessions
+    .map(({ userAgent, ...session }) => ({
+      ...session,
+      browser: browserName(userAgent),
+      current: session.id === currentId,
+    }))
+    .toSorted((one, other) => Number(other.current) - Number(one.current));
 
 const timeZoneOptions = (zones: readonly string[]) =>
   zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
@@ -149,13 +139,13 @@ class PreferencesController {
   @Post('theme')
   theme(@Body() { theme, back }: FormBody, @Res({ passthrough: true }) reply: FastifyReply): Redirect {
     this.cookies.setTheme(reply, theme === 'light' || theme === 'dark' ? theme : undefined);
-    return new Redirect(localPath(String(back)));
+    return new Redirect(localPath(back));
   }
 
   /** Messages are shown once, so reloading the page removes them. */
   @Post('flash/dismiss')
   dismiss(@Body() { back }: FormBody): Redirect {
-    return new Redirect(localPath(String(back)));
+    return new Redirect(localPath(back));
   }
 }
 

@@ -43,7 +43,7 @@ export class SignInController {
 
   @Get('sign-in')
   show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Page | Redirect {
-    if (visitor !== undefined) return new Redirect(nextIn(next));
+    if (visitor !== undefined) return new Redirect(localPath(next));
     return this.page(Form.empty<SignInForm>(), next);
   }
 
@@ -60,7 +60,7 @@ export class SignInController {
         this.signIn.check({ email, password: new Secret(password), ip: visit.ip }),
       );
       if (account === undefined) return this.page(form, next);
-      const signIn = { accountId: account.id, kept: remember !== undefined, next: nextIn(next) };
+      const signIn = { accountId: account.id, kept: remember !== undefined, next: localPath(next) };
       return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
     } catch (error) {
       if (!(error instanceof TooManyTries)) throw error;
@@ -78,12 +78,10 @@ export class SignInController {
 
   private page(form: Form<SignInForm>, next: unknown, status?: number): Page {
     const idle = idleTime(this.settings.current().signIn.sessionIdleHours);
-    const data = { form, next: nextIn(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
+    const data = { form, next: localPath(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
     return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, status });
   }
 }
-
-const nextIn = (next: unknown): string => localPath(typeof next === 'string' ? next : undefined);
 
 class SignInCodeForm {
   @IsString({ message: 'Enter the code from your app, or a recovery code.' })

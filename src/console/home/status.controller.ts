@@ -138,20 +138,17 @@ function rowOf(name: string, { models, hours }: CountedResponses, timeZone: stri
     share,
     badge: badgeOf(share),
     firstTokenMs: outcomes?.firstTokenMs,
-    strip: stripOf(name, outcomes, hours, timeZone),
+    strip: healthStrip({
+      name: `Success rate of ${name} by hour`,
+      cellName: 'From',
+      valueName: 'Success rate',
+      cells: hours.map((start) => {
+        const counts = outcomes?.hours.get(start / HOUR_MS);
+        return { label: clockTime(new Date(start), timeZone, 'minutes'), share: counts && shareOf(counts) };
+      }),
+    }),
   };
 }
-
-const stripOf = (name: string, outcomes: ModelOutcomes | undefined, hours: readonly number[], timeZone: string) =>
-  healthStrip({
-    name: `Success rate of ${name} by hour`,
-    cellName: 'From',
-    valueName: 'Success rate',
-    cells: hours.map((start) => {
-      const counts = outcomes?.hours.get(start / HOUR_MS);
-      return { label: clockTime(new Date(start), timeZone, 'minutes'), share: counts && shareOf(counts) };
-    }),
-  });
 
 function shareOf({ answered, failed }: OutcomeCounts): number | undefined {
   return answered + failed === 0 ? undefined : answered / (answered + failed);

@@ -125,7 +125,7 @@ export class KeyUseController {
   ): Promise<Redirect> {
     const { name } = await this.keys.get({ accountId, id });
     await this.notices.acknowledge({ accountId, id }, notice);
-    return new Redirect(localPath(typeof back === 'string' ? back : undefined, `/keys/${id}`), {
+    return new Redirect(localPath(back, `/keys/${id}`), {
       tone: 'ok',
       title: 'Notice dismissed',
       text: `You will be notified of other unusual use of “${name}”.`,

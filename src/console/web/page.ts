@@ -45,8 +45,8 @@ export class Redirect {
 const HERE = 'http://here.invalid';
 
 /** Resolves a submitted return path as a browser would; `fallback` for anything that leads to another site. */
-export function localPath(text: string | undefined, fallback = '/'): string {
-  if (text === undefined || !text.startsWith('/') || !URL.canParse(text, HERE)) return fallback;
+export function localPath(text: unknown, fallback = '/'): string {
+  if (typeof text !== 'string' || !text.startsWith('/') || !URL.canParse(text, HERE)) return fallback;
   const url = new URL(text, HERE);
   return url.origin === HERE && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}${url.hash}` : fallback;
 }

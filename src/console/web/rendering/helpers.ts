@@ -12,7 +12,7 @@ import {
   UNKNOWN,
   usd,
 } from '../../../platform/format/index.js';
-import type { Form } from '../form.js';
+import type { FieldValue, Form } from '../form.js';
 
 const { SafeString, escapeExpression } = Handlebars;
 type Html = Handlebars.SafeString;
@@ -114,55 +114,44 @@ const logic: Helpers = {
 const forms: Helpers = {
   fieldError,
   fieldValue,
-  chosen: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
-    isChosen(form, name, String(option), String(initial)),
-  ticked: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
-    isTicked(form, name, String(option), initial === true),
-  formErrors: (form: Form<object> | undefined, ids: unknown) =>
-    formErrors(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
+  chosen,
+  ticked,
+  formErrors,
   newNonce: () => randomBytes(16).toString('base64url'),
 };
 
 export const HELPERS: Readonly<Helpers> = { ...money, ...numbers, ...moments, ...logic, ...forms };
 
-interface FormErrors {
-  readonly title: string;
-  /** `id` is that of the form control. */
-  readonly errors: readonly { readonly id: string; readonly message: string }[];
-}
+type MaybeForm = Form<object> | undefined;
 
-/** Undefined if the form has no errors. */
-function formErrors(
-  form: Form<object> | undefined,
-  ids: Readonly<Record<string, string>> = {},
-): FormErrors | undefined {
+/** Undefined if the form has no errors. @param ids IDs of form controls, where they differ from the field */
+function formErrors(form: MaybeForm, ids: Readonly<Record<string, string>> | undefined) {
   const entries = Object.entries(form?.errors ?? {});
   if (entries.length === 0) return undefined;
   return {
     title: entries.length === 1 ? 'Check 1 field' : `Check ${entries.length} fields`,
-    errors: entries.map(([field, message]) => ({ id: ids[field] ?? field, message })),
+    errors: entries.map(([field, message]) => ({ id: ids?.[field] ?? field, message })),
   };
 }
 
-function fieldError(form: Form<object> | undefined, name: string): string | undefined {
+function fieldError(form: MaybeForm, name: string): string | undefined {
   return form !== undefined && Object.hasOwn(form.errors, name) ? form.errors[name] : undefined;
 }
 
-function fieldValue(form: Form<object> | undefined, name: string): string {
-  const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
-  return typeof value === 'string' ? value : (value?.[0] ?? '');
+function submitted(form: MaybeForm, name: string): FieldValue {
+  return form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
 }
 
-function isChosen(form: Form<object> | undefined, name: string, option: string, initial: string): boolean {
-  return form !== undefined && Object.hasOwn(form.values, name) ? hasValue(form, name, option) : option === initial;
+function fieldValue(form: MaybeForm, name: string): string {
+  return [submitted(form, name) ?? []].flat()[0] ?? '';
+}
+
+function chosen(form: MaybeForm, name: string, option: unknown, initial: unknown): boolean {
+  return [submitted(form, name) ?? String(initial)].flat().includes(String(option));
 }
 
 /** Browsers do not send cleared checkboxes, so `initial` applies only to a form without values. */
-function isTicked(form: Form<object> | undefined, name: string, option: string, initial: boolean): boolean {
-  return form === undefined || Object.keys(form.values).length === 0 ? initial : hasValue(form, name, option);
-}
-
-function hasValue(form: Form<object> | undefined, name: string, wanted: string): boolean {
-  const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
-  return typeof value === 'string' ? value === wanted : (value?.includes(wanted) ?? false);
+function ticked(form: MaybeForm, name: string, option: unknown, initial: unknown): boolean {
+  const isEmpty = form === undefined || Object.keys(form.values).length === 0;
+  return isEmpty ? initial === true : [submitted(form, name) ?? []].flat().includes(String(option));
 }
