@@ -89,11 +89,6 @@ export class SignInSteps {
     return CODE_PAGE;
   }
 
-  /** The pending sign-in of this browser; undefined: none, or expired. */
-  waiting(visit: Visit): Promise<PendingSignIn | undefined> {
-    return this.pending.of(visit);
-  }
-
   /**
    * Completes the sign-in if the code is correct.
    * @returns undefined if it was ended meanwhile, for example by a password change

@@ -13,7 +13,7 @@ import { Settings } from '../../platform/settings/index.js';
 import { Secret } from '../../platform/shared/index.js';
 import { BrowserSignIn, Public } from '../access/index.js';
 import { CurrentVisit, type Flash, Form, type FormBody, localPath, Page, Redirect } from '../web/index.js';
-import { PENDING_MINUTES, type PendingSignIn, SignInSteps } from './sign-in-steps.js';
+import { PENDING_MINUTES, type PendingSignIn, PendingSignIns, SignInSteps } from './sign-in-steps.js';
 
 class SignInForm {
   @IsString({ message: 'Enter your email address.' })
@@ -102,11 +102,14 @@ const GONE = {
 @Controller('sign-in/code')
 @Public()
 export class SignInCodeController {
-  constructor(private readonly steps: SignInSteps) {}
+  constructor(
+    private readonly pending: PendingSignIns,
+    private readonly steps: SignInSteps,
+  ) {}
 
   @Get()
   async show(@CurrentVisit() visit: Visit, @Query('with') way: unknown): Promise<Page | Redirect> {
-    if ((await this.steps.waiting(visit)) !== undefined) return codePage(Form.empty<SignInCodeForm>(), way);
+    if ((await this.pending.of(visit)) !== undefined) return codePage(Form.empty<SignInCodeForm>(), way);
     return visit.visitor === undefined ? new Redirect('/sign-in', GONE) : new Redirect('/');
   }
 
@@ -116,7 +119,7 @@ export class SignInCodeController {
     @CurrentVisit() visit: Visit,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page | Redirect> {
-    const pending = await this.steps.waiting(visit);
+    const pending = await this.pending.of(visit);
     if (pending === undefined) return new Redirect('/sign-in', GONE);
     const form = Form.read(SignInCodeForm, body);
     try {

@@ -1,5 +1,5 @@
-import { parsePricing } from '../../catalog/index.js';
 import { aGroup, anOffer, PROTOCOLS } from '../../../test/support/offers.js';
+import { parsePricing } from '../../catalog/index.js';
 import { landingView, receiptOf } from './landing.view.js';
 
 const landing = (...models: ReturnType<typeof anOffer>[]) =>

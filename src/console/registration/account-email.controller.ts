@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsEmail, IsNotEmpty, IsString } from 'class-validator';
 import { besideField, SignIn, type Visit, type Visitor } from '../../auth/index.js';
-import { SignedIn } from '../access/index.js';
-import { Clock, Secret } from '../../platform/shared/index.js';
-import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { AddressChange } from '../../keys/onboarding/index.js';
+import { Clock, Secret } from '../../platform/shared/index.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { asCodeError, CodeForm, sentMail, ifSentJustNow } from './verify.controller.js';
 
 class EmailForm {

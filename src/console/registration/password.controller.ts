@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { IsEmail, IsOptional, MinLength } from 'class-validator';
 import { LIFETIME_MINUTES, LinkRefused, type OpenedLink, type Visit } from '../../auth/index.js';
-import { Public } from '../access/index.js';
-import { Secret } from '../../platform/shared/index.js';
-import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { PasswordResets } from '../../keys/onboarding/index.js';
+import { Secret } from '../../platform/shared/index.js';
+import { Public } from '../access/index.js';
+import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { formPage, ifSentJustNow } from './verify.controller.js';
 
 class ForgotForm {

@@ -1,8 +1,8 @@
 import { aCallAttempt, aRecordedCall } from '../../../test/support/recorded-calls.js';
 import type { CallAttempt } from '../../usage/calls/call-details.js';
 import type { RecordedCall } from '../../usage/calls/recorded-call.js';
-import { billingText, findingOf } from './call.view.js';
 import { callSteps, endOf } from './call-steps.js';
+import { billingText, findingOf } from './call.view.js';
 
 function finding(overrides: Partial<RecordedCall>, ...attempts: readonly CallAttempt[]): string | undefined {
   const call = aRecordedCall(overrides);

@@ -1,5 +1,5 @@
-import { parseUsd } from '../../platform/shared/index.js';
 import { type MoneyParts, times } from '../../platform/format/index.js';
+import { parseUsd } from '../../platform/shared/index.js';
 import type { CostLine, RecordedCall, SnapshotView } from '../../usage/index.js';
 
 interface Factor {

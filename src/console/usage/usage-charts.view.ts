@@ -1,3 +1,5 @@
+import { clockTime, compact, count, percent, shortDay, usd } from '../../platform/format/index.js';
+import type { ChartScale, ChartUnit, Latency, UsageBar, UsageTotals } from '../../usage/index.js';
 import {
   type Chart,
   type ChartTable,
@@ -13,8 +15,6 @@ import {
   type Unit,
   type Values,
 } from '../web/index.js';
-import { clockTime, compact, count, percent, shortDay, usd } from '../../platform/format/index.js';
-import type { ChartScale, ChartUnit, Latency, UsageBar, UsageTotals } from '../../usage/index.js';
 
 interface ChartsInput {
   readonly sums: UsageTotals;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { Visitor } from '../../auth/index.js';
 import { dayOf, formatUsd } from '../../platform/shared/index.js';
 import { csvLines, TimeLimitedReads } from '../../usage/index.js';
-import type { Visitor } from '../../auth/index.js';
 import {
   type ConsumptionPage,
   type TopUp,

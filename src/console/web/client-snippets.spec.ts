@@ -1,7 +1,7 @@
+import { highlighted, sampleCall } from './client-tab.js';
+import { clientSnippets, type ClientTab } from './index.js';
 import { AssetStore } from './rendering/asset-store.js';
 import { ViewEngine } from './rendering/view-engine.js';
-import { clientSnippets, type ClientTab } from './index.js';
-import { highlighted, sampleCall } from './client-tab.js';
 
 const BASE = 'https://relay.example.com';
 const EVERY = [{ name: 'm', protocols: ['chat-completions', 'messages', 'responses'], translates: true }];

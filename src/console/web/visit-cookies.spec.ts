@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Config } from '../../platform/config/index.js';
-import { Signatures } from './signatures.js';
 import { VisitCookies } from './current-visit.js';
+import { Signatures } from './signatures.js';
 
 function cookies(environment: Record<string, string> = {}): VisitCookies {
   const config = Config.fromEnvironment({ SECRET_KEY: 'x'.repeat(32), ...environment });

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { type Visitor } from '../../../auth/index.js';
 import { groupOfViewer, Offer } from '../../../catalog/index.js';
 import { type KeyCondition, KeyNotices, type OwnKey, OwnKeys } from '../../../keys/index.js';
+import { times } from '../../../platform/format/index.js';
 import { AppError } from '../../../platform/shared/index.js';
+import { WalletOutlook } from '../../../wallet/index.js';
 import { type UsageOverview, UsageOverviewReader } from '../../usage/index.js';
 import { Page } from '../../web/index.js';
-import { type Visitor } from '../../../auth/index.js';
-import { times } from '../../../platform/format/index.js';
-import { WalletOutlook } from '../../../wallet/index.js';
 import { dashboardView, RANGES } from './dashboard.view.js';
 
 const CONDITIONS: readonly KeyCondition[] = ['used-up', 'near-quota', 'expires-soon'];

@@ -7,9 +7,9 @@ import {
   type PriceTier,
   type TokenClass,
 } from '../../../catalog/index.js';
-import { type Endpoint, endpointsOf, multiplierFor, type ProtocolEndpoint } from '../endpoints.js';
-import { highlighted, sampleCall } from '../../web/index.js';
 import { times } from '../../../platform/format/index.js';
+import { highlighted, sampleCall } from '../../web/index.js';
+import { type Endpoint, endpointsOf, multiplierFor, type ProtocolEndpoint } from '../endpoints.js';
 import { modelAddress, scaled, scaledPrice } from './pricing.view.js';
 
 interface ModelOffer {

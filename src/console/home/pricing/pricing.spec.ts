@@ -1,6 +1,6 @@
-import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
-import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
 import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
+import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
+import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import { modelView } from './model.view.js';
 import {
   modelAddress,

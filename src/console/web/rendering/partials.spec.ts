@@ -1,12 +1,12 @@
 import { IsNotEmpty, IsOptional, MaxLength } from 'class-validator';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nanos } from '../../../platform/shared/index.js';
-import { Form } from '../form.js';
-import { clientSnippets } from '../client-snippets.js';
-import { AssetStore } from './asset-store.js';
-import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from '../index.js';
 import { VIEWS } from '../../../platform/config/package-root.js';
+import { nanos } from '../../../platform/shared/index.js';
+import { clientSnippets } from '../client-snippets.js';
+import { Form } from '../form.js';
+import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from '../index.js';
+import { AssetStore } from './asset-store.js';
 import { ViewEngine } from './view-engine.js';
 
 class KeyForm {

@@ -2,8 +2,8 @@ import Handlebars from 'handlebars';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HELPERS } from './helpers.js';
 import { loadTemplates } from '../../../platform/templates/index.js';
+import { HELPERS } from './helpers.js';
 
 describe('loadTemplates', () => {
   let folder: string;

@@ -1,7 +1,7 @@
 import { IsNotEmpty } from 'class-validator';
+import type { Visit } from '../../../auth/visit.js';
 import { Form } from '../form.js';
 import { Page, type PageOptions } from '../page.js';
-import type { Visit } from '../../../auth/visit.js';
 import { AssetStore } from './asset-store.js';
 import type { Chrome } from './chrome.js';
 import { type RenderedPage, ViewEngine } from './view-engine.js';
