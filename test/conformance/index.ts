@@ -1,10 +1,10 @@
 export { describeBothHalves } from './both-halves/index.js';
-export type { DialectUnderTest } from './both-halves/dialect-under-test.js';
+export type { ProtocolUnderTest } from './both-halves/protocol-under-test.js';
 export type { ClientAbility } from './client-half/ability.js';
 export type { ClientHalf } from './client-half/half.js';
 export { describeClientHalf } from './client-half/index.js';
-export type { DialectClient } from './dialect-client.js';
-export type { DialectVendor } from './dialect-vendor.js';
+export type { ClientDouble } from './client-double.js';
+export type { VendorDouble } from './vendor-double.js';
 export type { UpstreamAbility } from './upstream-half/ability.js';
 export type { UpstreamHalf } from './upstream-half/half.js';
 export { describeUpstreamHalf } from './upstream-half/index.js';

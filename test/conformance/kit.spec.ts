@@ -6,20 +6,20 @@ import {
   type CallResult,
   classifyUpstream,
   type HeadReader,
-  TranslationWarnings,
   modelListing,
+  type ProtocolAdapter,
   type RenderContext,
   type SseEvent,
   type StreamDecoder,
   type StreamRenderer,
+  TranslationWarnings,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
-  type ProtocolAdapter,
 } from '../../src/protocols/contract/index.js';
 import { type Abilities, checksDue, type Lacks } from './abilities.js';
 import { clientAbilities } from './client-half/index.js';
-import { complaintIn, UNSUPPORTED, reportOf } from './report.js';
+import { complaintIn, reportOf, UNSUPPORTED } from './report.js';
 import { telegraphClient } from './toy/client.js';
 import { TelegraphProtocol } from './toy/protocol.js';
 import { TelegraphUpstream } from './toy/upstream.js';

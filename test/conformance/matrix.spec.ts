@@ -14,8 +14,8 @@ import type { Heard } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { EVERY_NAMED_PAIR } from '../support/pairs.js';
 import {
-  type AnswerOptions,
   answerOf,
+  type AnswerOptions,
   end,
   errorAnswer,
   eventsAround,

@@ -1,5 +1,5 @@
-import type { DialectClient } from '../conformance/dialect-client.js';
-import type { DialectVendor } from '../conformance/dialect-vendor.js';
+import type { ClientDouble } from '../conformance/client-double.js';
+import type { VendorDouble } from '../conformance/vendor-double.js';
 import { clientOf, vendorOf } from '../conformance/dialects/index.js';
 import { telegraphClient } from '../conformance/toy/client.js';
 import { TelegraphModule } from '../conformance/toy/telegraph.module.js';
@@ -78,10 +78,10 @@ describe('a dialect that a module adds', () => {
   beforeEach(async () => (caller = await relay.caller()));
   afterEach(() => relay.upstream.reset());
 
-  const post = (client: DialectClient, vendor: DialectVendor, stream: boolean): Promise<Response> =>
+  const post = (client: ClientDouble, vendor: VendorDouble, stream: boolean): Promise<Response> =>
     relay.post(client.path, caller.key, { model: `over-${vendor.id}`, ...client.request(ASKED, stream), stream });
 
-  const PAIRS: readonly [string, DialectClient, DialectVendor][] = [
+  const PAIRS: readonly [string, ClientDouble, VendorDouble][] = [
     ['its client over Messages', telegraphClient, vendorOf('messages')],
     ['a client of Chat Completions over its vendor', clientOf('chat-completions'), telegraphVendor],
     ['its client over its vendor', telegraphClient, telegraphVendor],

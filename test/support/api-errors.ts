@@ -1,6 +1,6 @@
 /** The table of errors in every dialect, and what every error of the API has in common. */
 
-import type { DialectClient } from '../conformance/dialect-client.js';
+import type { ClientDouble } from '../conformance/client-double.js';
 import type { RelayApp, StoredCall, TestCaller } from './relay-app.js';
 import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 
@@ -150,7 +150,7 @@ export async function expectError(
 
 /** The same of whichever dialect; of one with errors of its own, what holds for the errors of all. */
 export async function expectErrorOf(
-  { id, errorForm }: DialectClient,
+  { id, errorForm }: ClientDouble,
   response: Response,
   situation: Situation,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 
-import type { DialectVendor } from '../conformance/dialect-vendor.js';
+import type { VendorDouble } from '../conformance/vendor-double.js';
 import type { ChatAnswerOptions } from '../conformance/dialects/chat-completions/answers.js';
 import { chatVendor } from '../conformance/dialects/chat-completions/vendor.js';
 import { vendorOf } from '../conformance/dialects/index.js';
@@ -55,7 +55,7 @@ export const responseIn = (dialect: string, options: AnswerOptions = {}): Script
   answerOf(vendorOf(dialect), options);
 
 /** The same of a vendor that no list has: streamed or whole as options or request say. */
-export function answerOf(vendor: DialectVendor, options: AnswerOptions = {}): Script {
+export function answerOf(vendor: VendorDouble, options: AnswerOptions = {}): Script {
   return (request) => {
     const model = vendor.modelOf(request);
     const filled = { ...(model !== undefined && { model }), ...options };

@@ -110,8 +110,8 @@ describe('Chat Completions request messages', () => {
     expect(short).toEqual(answered);
     expect(short!.every((id) => /^[A-Za-z0-9]{9}$/.test(id))).toBe(true);
     expect(new Set(short).size).toBe(2);
-    const kept = [user(text('a')), assistant(toolCall('aB3dE6gH9')), user(result('aB3dE6gH9'))];
-    expect(messagesOf(kept, { toolIdStyle: 'alphanumeric9' })).toEqual(messagesOf(kept));
+    const stored = [user(text('a')), assistant(toolCall('aB3dE6gH9')), user(result('aB3dE6gH9'))];
+    expect(messagesOf(stored, { toolIdStyle: 'alphanumeric9' })).toEqual(messagesOf(stored));
   });
 
   it('replays reasoning with its calls, for the same family if enabled (case 87)', () => {

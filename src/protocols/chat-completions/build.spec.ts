@@ -10,7 +10,7 @@ import {
 } from '../../../test/support/chat-completions-builds.js';
 import { aContent, built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import { type CallContent, TranslationWarnings, RawJson } from '../contract/index.js';
+import { type CallContent, RawJson, TranslationWarnings } from '../contract/index.js';
 
 const tool = (name: string, more: object = {}): CallContent['tools'][number] => ({
   name,

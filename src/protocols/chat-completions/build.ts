@@ -12,16 +12,18 @@ import {
   jsonHeaders,
   type JsonTree,
   type KnownTool,
+  lowestOutputLimit,
   nearestEffort,
+  NEUTRAL_SAMPLING,
   objectSchema,
   type OutputFormat,
   pairResults,
   plainUser,
   type ReasoningRequest,
   requestedEffort,
-  supportedHostedTools,
   type Sampling,
   SplicedBody,
+  supportedHostedTools,
   type Tool,
   ToolNames,
   type TranslationWarnings,
@@ -30,8 +32,6 @@ import {
   type UpstreamTarget,
   withoutRootCombinators,
   writeJson,
-  NEUTRAL_SAMPLING,
-  lowestOutputLimit,
 } from '../contract/index.js';
 import { buildMessages } from './build-messages.js';
 import { chatFlags, type ChatFlags, TOOL_NAME } from './flags.js';

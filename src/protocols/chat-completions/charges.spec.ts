@@ -14,10 +14,10 @@ const headOf = (body: object): CallHead =>
     .end({ bytes: Buffer.from(JSON.stringify({ model: 'm', messages: [], ...body })) });
 const callOf = (body: object): Call => ({ head: headOf(body) }) as Call;
 
-function wholeUsage(request: object, answer: object): TokenUsage | undefined {
+function wholeUsage(request: object, response: object): TokenUsage | undefined {
   const [signal] = upstream.verbatim.meterResponse(
     callOf(request),
-    Buffer.from(JSON.stringify({ usage: USAGE, ...answer })),
+    Buffer.from(JSON.stringify({ usage: USAGE, ...response })),
   );
   return signal?.type === 'usage' ? signal.usage : undefined;
 }
@@ -74,13 +74,13 @@ describe('charged items of Chat Completions responses', () => {
 
   it('counts one web search when enabled and cited', () => {
     const annotations = [{ type: 'url_citation', url_citation: { url: 'https://x' } }];
-    const answer = (found: readonly object[]): object => ({
+    const response = (found: readonly object[]): object => ({
       choices: [{ message: { content: '', annotations: found } }],
     });
     const allowed = { web_search_options: {} };
-    expect(wholeUsage(allowed, answer(annotations))?.toolUses).toEqual({ web_search: 1 });
-    expect(wholeUsage(allowed, answer([]))?.toolUses).toBeUndefined();
-    expect(wholeUsage({}, answer(annotations))?.toolUses).toBeUndefined();
+    expect(wholeUsage(allowed, response(annotations))?.toolUses).toEqual({ web_search: 1 });
+    expect(wholeUsage(allowed, response([]))?.toolUses).toBeUndefined();
+    expect(wholeUsage({}, response(annotations))?.toolUses).toBeUndefined();
     expect(streamedUsage(allowed, { content: 'a', annotations })?.toolUses).toEqual({ web_search: 1 });
     expect(streamedUsage(allowed, { content: '"annotations":[{' })?.toolUses).toBeUndefined();
   });

@@ -122,8 +122,8 @@ describe('Chat Completions tool call decoding', () => {
   it('emits calls before later text, even when they waited for an ID', () => {
     const stream = calls('{"index":0,"function":{"name":"f","arguments":"{}"}}') + delta('"content":"b"');
     const decoder = upstream.decodeStream(aContent(), aTarget());
-    const told = [...new SseSplitter().next(Buffer.from(stream))].flatMap((event) => decoder.next(event));
-    expect(told.map((event) => (event.type === 'part-start' ? event.start.kind : event.type))).toEqual([
+    const emitted = [...new SseSplitter().next(Buffer.from(stream))].flatMap((event) => decoder.next(event));
+    expect(emitted.map((event) => (event.type === 'part-start' ? event.start.kind : event.type))).toEqual([
       'call-start',
       'tool-call',
       'part-delta',
@@ -144,8 +144,8 @@ describe('Chat Completions tool call decoding', () => {
   });
 
   it('keeps truncated arguments (case 53)', () => {
-    const answer = answerOf(calls(call(0, 'a', 'f', '{"x":"un')) + finish('length') + DONE);
-    expect(answer).toMatchObject({ parts: [{ arguments: '{"x":"un' }], stop: 'max_tokens' });
+    const response = answerOf(calls(call(0, 'a', 'f', '{"x":"un')) + finish('length') + DONE);
+    expect(response).toMatchObject({ parts: [{ arguments: '{"x":"un' }], stop: 'max_tokens' });
   });
 
   it('holds text after an incomplete call until the end', () => {

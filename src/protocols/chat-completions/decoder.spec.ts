@@ -10,7 +10,7 @@ import {
   upstream,
 } from '../../../test/support/chat-completions-streams.js';
 import { aContent } from '../../../test/support/translations.js';
-import type { ResponsePart, CallResult } from '../contract/index.js';
+import type { CallResult, ResponsePart } from '../contract/index.js';
 
 describe('Chat Completions stream decoding', () => {
   it('emits events as they arrive (case 31)', () => {
@@ -228,7 +228,7 @@ describe('any Chat Completions stream', () => {
     },
     { requiredKeys: [] },
   );
-  const answer = fc.record(
+  const response = fc.record(
     {
       choices: orOdd(
         fc.array(
@@ -249,7 +249,7 @@ describe('any Chat Completions stream', () => {
   };
 
   it('decodes to events that obey the grammar', () => {
-    const property = fc.property(fc.array(answer, { maxLength: 8 }), (chunks) => {
+    const property = fc.property(fc.array(response, { maxLength: 8 }), (chunks) => {
       const stream = chunks.map((said) => `data: ${JSON.stringify(said)}\n\n`).join('');
       expect(eventsOf(stream + finish('stop') + DONE, setting).at(-1)).toEqual({ type: 'call-end' });
     });

@@ -5,14 +5,14 @@ import {
   type CallResult,
   classifyInnerError,
   dataKind,
+  invalidResponse,
   parseData,
+  parseResponse,
+  resultOf,
   type SseEvent,
   type StreamDecoder,
-  type UpstreamTarget,
-  parseResponse,
-  invalidResponse,
-  resultOf,
   truncatedStream,
+  type UpstreamTarget,
 } from '../contract/index.js';
 import { DecodedParts } from './decoded-parts.js';
 import { chatFlags } from './flags.js';

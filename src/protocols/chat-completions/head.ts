@@ -1,16 +1,16 @@
 import {
   cacheAffinityIn,
+  type CallHead,
   headReader,
+  type HeadReader,
   interestsOf,
+  type JsonFields,
   MemberReader,
   outsideIn,
   PROMPT_CACHE_KEY,
   refuseBackground,
-  serviceTierIn,
-  type CallHead,
-  type HeadReader,
-  type JsonFields,
   type RequestLine,
+  serviceTierIn,
 } from '../contract/index.js';
 import { CHAT_MEMBERS } from './members.js';
 

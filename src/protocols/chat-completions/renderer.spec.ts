@@ -1,8 +1,8 @@
 import { expectChatStream } from '../../../test/conformance/dialects/chat-completions/grammar.js';
 import { readData, readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked } from '../../../test/support/translations.js';
+import { type CallResult, eventsOf, NO_TOKENS, type ResponsePart, type StopReason } from '../contract/index.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
-import { type ResponsePart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './protocol.js';
 
 const protocol = new ChatCompletionsProtocol();
@@ -11,7 +11,7 @@ const LEGACY = { functions: [{ name: 'f' }] };
 const ASKED = { stream_options: { include_usage: true } };
 const P = '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"alias",';
 
-const anAnswer = (parts: readonly ResponsePart[], stop: StopReason = 'end'): CallResult => ({
+const aResponse = (parts: readonly ResponsePart[], stop: StopReason = 'end'): CallResult => ({
   parts,
   stop,
   sequence: undefined,
@@ -20,23 +20,23 @@ const anAnswer = (parts: readonly ResponsePart[], stop: StopReason = 'end'): Cal
 const text = (said: string): ResponsePart => ({ kind: 'text', text: said });
 const call = (id: string, written = '{}'): ResponsePart => ({ kind: 'tool-call', id, name: 'f', arguments: written });
 
-function streamed(answer: CallResult, body: object = {}): string {
+function streamed(response: CallResult, body: object = {}): string {
   const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true, ...body }));
-  return checked([...eventsOf(answer)])
+  return checked([...eventsOf(response)])
     .map((event) => renderer.next(event))
     .join('');
 }
 
-const whole = (answer: CallResult, body: object = {}): JsonObject =>
-  JSON.parse(protocol.renderResponse(answer, aRenderContext(protocol, { ...HELLO, ...body }))) as JsonObject;
+const whole = (response: CallResult, body: object = {}): JsonObject =>
+  JSON.parse(protocol.renderResponse(response, aRenderContext(protocol, { ...HELLO, ...body }))) as JsonObject;
 
 interface Choice {
   readonly message: JsonObject;
   readonly finish_reason: string;
 }
 
-const choiceOf = (answer: CallResult, body?: object): Choice =>
-  (whole(answer, body)['choices'] as readonly [Choice])[0];
+const choiceOf = (response: CallResult, body?: object): Choice =>
+  (whole(response, body)['choices'] as readonly [Choice])[0];
 
 /** Deltas of a stream, in order. */
 const deltas = (stream: string): unknown[] =>
@@ -67,13 +67,13 @@ describe('Chat Completions stream rendering', () => {
   });
 
   it('omits usage unless requested', () => {
-    expect(streamed(anAnswer([text('a')]))).not.toContain('usage');
-    expect(streamed(anAnswer([text('a')]), { stream_options: { include_usage: false } })).not.toContain('usage');
-    expectChatStream(readEvents(streamed(anAnswer([text('a')]))), false);
+    expect(streamed(aResponse([text('a')]))).not.toContain('usage');
+    expect(streamed(aResponse([text('a')]), { stream_options: { include_usage: false } })).not.toContain('usage');
+    expectChatStream(readEvents(streamed(aResponse([text('a')]))), false);
   });
 
   it('numbers calls from 0 and names each once (case 46)', () => {
-    const stream = streamed(anAnswer([text('a'), call('x', '{"a":1}'), call('y')], 'tool_calls'), ASKED);
+    const stream = streamed(aResponse([text('a'), call('x', '{"a":1}'), call('y')], 'tool_calls'), ASKED);
     expectChatStream(readEvents(stream), true);
     expect(deltas(stream)).toEqual([
       { role: 'assistant', content: '' },
@@ -88,26 +88,26 @@ describe('Chat Completions stream rendering', () => {
 
   it('renders freeform calls in their own form (case 62)', () => {
     const freeform: ResponsePart = { kind: 'tool-call', id: 'x', name: 'exec', arguments: 'ls', isFreeform: true };
-    expect(deltas(streamed(anAnswer([freeform], 'tool_calls'))).slice(1, 3)).toEqual([
+    expect(deltas(streamed(aResponse([freeform], 'tool_calls'))).slice(1, 3)).toEqual([
       { tool_calls: [{ index: 0, id: 'x', type: 'custom', custom: { name: 'exec', input: '' } }] },
       { tool_calls: [{ index: 0, custom: { input: 'ls' } }] },
     ]);
   });
 
   it('renders the legacy form, with one call, when requested (case 65)', () => {
-    const stream = streamed(anAnswer([call('x', '{"a":1}'), call('y')], 'tool_calls'), LEGACY);
+    const stream = streamed(aResponse([call('x', '{"a":1}'), call('y')], 'tool_calls'), LEGACY);
     expect(deltas(stream).slice(1)).toEqual([
       { function_call: { name: 'f', arguments: '' } },
       { function_call: { arguments: '{"a":1}' } },
       {},
     ]);
     expect(stream).toContain('"finish_reason":"function_call"');
-    expect(streamed(anAnswer([text('a')]), LEGACY)).toContain('"finish_reason":"stop"');
+    expect(streamed(aResponse([text('a')]), LEGACY)).toContain('"finish_reason":"stop"');
   });
 
   it('renders reasoning, refusals and citations (case 42)', () => {
     const stream = streamed(
-      anAnswer(
+      aResponse(
         [
           { kind: 'reasoning', text: 'Hm.', opaque: { kind: 'signature', family: 'f', data: 'secret', text: 'Hm.' } },
           { kind: 'text', text: 'a', annotations: [{ url: 'https://a.example', title: 'A' }] },
@@ -136,10 +136,10 @@ describe('Chat Completions stream rendering', () => {
     ['content_filter', 'content_filter'],
     ['tool_calls', 'tool_calls'],
   ])('maps the stop reason %s to "%s" (cases 33, 34, 41 and 43)', (stop, finish) => {
-    expect(streamed(anAnswer([], stop))).toContain(`"finish_reason":"${finish}"`);
+    expect(streamed(aResponse([], stop))).toContain(`"finish_reason":"${finish}"`);
     const context = aRenderContext(protocol, HELLO);
-    const answer = JSON.parse(protocol.renderResponse(anAnswer([], stop), context)) as { choices: [Choice] };
-    expect(answer.choices[0].finish_reason).toBe(finish);
+    const response = JSON.parse(protocol.renderResponse(aResponse([], stop), context)) as { choices: [Choice] };
+    expect(response.choices[0].finish_reason).toBe(finish);
     expect(context.warnings.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
   });
 
@@ -161,7 +161,7 @@ describe('Chat Completions stream rendering', () => {
 
   it('keeps every text unchanged on one line (case 54)', () => {
     const odd = 'a\r\n\u2028 "\\" é 😀 \ud800';
-    const stream = streamed(anAnswer([text(odd)]));
+    const stream = streamed(aResponse([text(odd)]));
     expect(deltas(stream)[1]).toEqual({ content: odd });
     expect(readEvents(stream).every(({ event }) => event === undefined)).toBe(true);
   });
@@ -169,7 +169,7 @@ describe('Chat Completions stream rendering', () => {
 
 describe('unstreamed Chat Completions rendering', () => {
   it('contains all members that clients require', () => {
-    expect(whole(anAnswer([text('Hel'), text('lo')]))).toEqual({
+    expect(whole(aResponse([text('Hel'), text('lo')]))).toEqual({
       id: 'chatcmpl-1',
       object: 'chat.completion',
       created: 1,
@@ -193,14 +193,14 @@ describe('unstreamed Chat Completions rendering', () => {
   });
 
   it('has null content only if there is other output (case 32)', () => {
-    expect(choiceOf(anAnswer([])).message['content']).toBe('');
-    expect(choiceOf(anAnswer([call('x')], 'tool_calls')).message).toEqual({
+    expect(choiceOf(aResponse([])).message['content']).toBe('');
+    expect(choiceOf(aResponse([call('x')], 'tool_calls')).message).toEqual({
       role: 'assistant',
       content: null,
       refusal: null,
       tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }],
     });
-    expect(choiceOf(anAnswer([{ kind: 'refusal', text: 'No.' }], 'refusal')).message).toEqual({
+    expect(choiceOf(aResponse([{ kind: 'refusal', text: 'No.' }], 'refusal')).message).toEqual({
       role: 'assistant',
       content: null,
       refusal: 'No.',
@@ -209,7 +209,7 @@ describe('unstreamed Chat Completions rendering', () => {
 
   it('renders reasoning, and calls in the requested form (case 65)', () => {
     const { message, finish_reason } = choiceOf(
-      anAnswer([{ kind: 'reasoning', text: 'Hm.' }, call('x', '{"a":1}')], 'tool_calls'),
+      aResponse([{ kind: 'reasoning', text: 'Hm.' }, call('x', '{"a":1}')], 'tool_calls'),
       LEGACY,
     );
     expect(message).toEqual({
@@ -224,7 +224,7 @@ describe('unstreamed Chat Completions rendering', () => {
 
   it('keeps arguments as written (cases 53 and 54)', () => {
     const written = '{"n":9007199254740993,"q":"\\ud800", "cut":"';
-    const { message } = choiceOf(anAnswer([call('x', written)], 'max_tokens'));
+    const { message } = choiceOf(aResponse([call('x', written)], 'max_tokens'));
     expect(message['tool_calls']).toMatchObject([{ function: { arguments: written } }]);
   });
 });

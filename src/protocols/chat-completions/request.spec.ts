@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
+import { type CallContent, type Part, TranslationWarnings } from '../contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
-import { type CallContent, TranslationWarnings, type Part } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './protocol.js';
 
 const protocol = new ChatCompletionsProtocol();

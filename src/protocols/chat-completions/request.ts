@@ -5,7 +5,6 @@ import {
   type FilePart,
   type ImagePart,
   malformed,
-  unsupported,
   openAiFormat,
   openAiSchema,
   type OutputFormat,
@@ -20,6 +19,7 @@ import {
   type TranslationWarnings,
   type TreeObject,
   TreeReader,
+  unsupported,
 } from '../contract/index.js';
 import { OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
 import { readRequestedTools } from './request-tools.js';

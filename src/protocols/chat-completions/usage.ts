@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/shared/index.js';
-import { cacheWrites, tierIn, type TokenUsage, withPasses, openAiUsage } from '../contract/index.js';
+import { cacheWrites, openAiUsage, tierIn, type TokenUsage, withPasses } from '../contract/index.js';
 
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 

@@ -13,6 +13,7 @@ import {
   MemberFinder,
   type MeterReading,
   NO_BYTES,
+  objectsIn,
   outputOf,
   parseData,
   PASSED,
@@ -29,7 +30,6 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
-  objectsIn,
 } from '../contract/index.js';
 import { PATH } from './build.js';
 import { limitName } from './flags.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { type Annotation, objectIn, type StopReason, objectsIn, stringOf } from '../contract/index.js';
+import { type Annotation, objectIn, objectsIn, type StopReason, stringOf } from '../contract/index.js';
 
 // Reads responses in all known server variants.
 

@@ -6,21 +6,13 @@ import {
   isJsonObject,
   type JsonObject,
 } from '../../platform/shared/index.js';
-import { errorRecord } from './error-record.js';
+import { errorRecord, type UpstreamErrorDetail } from './error-record.js';
 import { type JsonFields, readJsonFields } from './json-fields.js';
 import type { JsonInterest } from './json-interests.js';
 import { objectIn } from './json-values.js';
 import { MAX_RETRY_AFTER_SECONDS } from './openai.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';
-
-/** Content of an upstream's error body, in any common shape. */
-interface UpstreamErrorDetail {
-  readonly message?: string;
-  readonly type?: string;
-  readonly code?: string;
-  readonly param?: string;
-}
 
 const BILLING =
   /insufficient[_ ]quota|billing|credit balance|exceeded your current quota|spend(?:ing)? limit|usage limits/i;

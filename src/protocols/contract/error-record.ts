@@ -1,4 +1,5 @@
-interface ErrorRecord {
+/** Content of an upstream's error body, in any common shape. */
+export interface UpstreamErrorDetail {
   readonly message?: string;
   readonly type?: string;
   readonly code?: string;
@@ -80,7 +81,11 @@ const KNOWN_MEMBERS = new Set(
  * The stored form of an upstream's error: its status and known vendor vocabulary. `The upstream rejected the request:
  * status 400, invalid_request_error, parameter messages.0.content, about tools.`
  */
-export function errorRecord(what: string, status: number, { type, code, param, message = '' }: ErrorRecord): string {
+export function errorRecord(
+  what: string,
+  status: number,
+  { type, code, param, message = '' }: UpstreamErrorDetail,
+): string {
   const codes = [type, code].filter((word): word is string => word !== undefined && KNOWN_CODES.has(word));
   const path = param === undefined ? '' : knownPath(param);
   const topic = topicOf(`${code ?? ''} ${message}`);

@@ -54,14 +54,14 @@ describe('SplicedBody', () => {
         const sorted = positions.toSorted((one, other) => one - other);
         const edits: JsonEdit[] = [];
         let expected = Buffer.alloc(0);
-        let kept = 0;
+        let stored = 0;
         for (let index = 0; index + 1 < sorted.length; index += 2) {
           const [start = 0, end = 0] = sorted.slice(index, index + 2);
           edits.push({ start, end, text });
-          expected = Buffer.concat([expected, body.subarray(kept, start), Buffer.from(text)]);
-          kept = end;
+          expected = Buffer.concat([expected, body.subarray(stored, start), Buffer.from(text)]);
+          stored = end;
         }
-        expected = Buffer.concat([expected, body.subarray(kept)]);
+        expected = Buffer.concat([expected, body.subarray(stored)]);
         expect(Buffer.compare(splice(body, edits.toReversed()), expected)).toBe(0);
       }),
     );

@@ -1,6 +1,6 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { AppError } from '../../platform/shared/index.js';
-import { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
+import { type JsonFields, JsonReader, readJsonFields } from './json-fields.js';
 import { jsonInterests } from './json-interests.js';
 
 const INTERESTS = jsonInterests(

@@ -1,7 +1,7 @@
 import { INTERESTS, isRefused, read, refused } from '../../../test/support/body-members.js';
 import { refusalOf } from '../../../test/support/calls.js';
 import { AppError } from '../../platform/shared/index.js';
-import { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
+import { type JsonFields, JsonReader, readJsonFields } from './json-fields.js';
 
 describe('incremental reading', () => {
   /** What is read, or the error message, when the body arrives in pieces with these ends. */

@@ -1,4 +1,4 @@
-import { readJsonFields, JsonReader } from './json-fields.js';
+import { JsonReader, readJsonFields } from './json-fields.js';
 import { jsonInterests } from './json-interests.js';
 
 const INTERESTS = jsonInterests('model', 'models[]', 'messages');

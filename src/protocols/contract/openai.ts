@@ -1,4 +1,4 @@
-import { type TokenUsage } from './call.js';
+import type { TokenUsage } from './call.js';
 import { objectIn } from './json-values.js';
 import { countIn, hasAny, irregularIn, withParts } from './token-counts.js';
 import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';

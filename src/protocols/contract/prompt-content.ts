@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { BACKSLASH, QUOTE, SMALL_I, matchesAt, stringText } from './json-text.js';
+import { BACKSLASH, matchesAt, QUOTE, SMALL_I, stringText } from './json-text.js';
 
 /** Position of an ID of upstream state, including quotes. */
 export interface StateIdPlace {

@@ -3,10 +3,10 @@ import { aContent, type Built, built } from '../../../test/support/translations.
 import {
   type Call,
   type CallContent,
-  TranslationWarnings,
   type Part,
   RawJson,
   type Tool,
+  TranslationWarnings,
   type Turn,
   type UpstreamTarget,
 } from '../contract/index.js';

@@ -206,7 +206,7 @@ describe('Gemini contents', () => {
       text: 'Hm.',
       opaque: { kind: 'encrypted', family, data, text: '' },
     });
-    const answeredBy = (parts: readonly Part[], flags: UpstreamTarget['flags'] = THINKS): unknown => {
+    const respondedBy = (parts: readonly Part[], flags: UpstreamTarget['flags'] = THINKS): unknown => {
       const results = parts.flatMap((part) => (part.kind === 'tool-call' ? [result(part.id, '{}')] : []));
       const next = results.length > 0 ? user(...results) : user(text('B'));
       const contents = contentsOf([user(text('A')), assistant(...parts), next], flags) as { parts: unknown }[];
@@ -215,7 +215,7 @@ describe('Gemini contents', () => {
     const PLACEHOLDER = 'skip_thought_signature_validator';
 
     it('return to the first following call, without reasoning text', () => {
-      expect(answeredBy([signed('S'), text('I ask.'), toolCall('a'), toolCall('b')])).toEqual([
+      expect(respondedBy([signed('S'), text('I ask.'), toolCall('a'), toolCall('b')])).toEqual([
         { text: 'I ask.' },
         { ...sentCall('a'), thoughtSignature: 'S' },
         sentCall('b'),
@@ -223,15 +223,15 @@ describe('Gemini contents', () => {
     });
 
     it('return to their own calls', () => {
-      expect(answeredBy([signed('S'), toolCall('a'), signed('T'), toolCall('b')])).toEqual([
+      expect(respondedBy([signed('S'), toolCall('a'), signed('T'), toolCall('b')])).toEqual([
         { ...sentCall('a'), thoughtSignature: 'S' },
         { ...sentCall('b'), thoughtSignature: 'T' },
       ]);
     });
 
     it('of text return in a separate part at its position', () => {
-      expect(answeredBy([text('Yes.'), signed('S')])).toEqual([{ text: 'Yes.' }, { text: '', thoughtSignature: 'S' }]);
-      expect(answeredBy([signed('S'), text('So'), signed('T'), toolCall('a')])).toEqual([
+      expect(respondedBy([text('Yes.'), signed('S')])).toEqual([{ text: 'Yes.' }, { text: '', thoughtSignature: 'S' }]);
+      expect(respondedBy([signed('S'), text('So'), signed('T'), toolCall('a')])).toEqual([
         { text: '', thoughtSignature: 'S' },
         { text: 'So' },
         { ...sentCall('a'), thoughtSignature: 'T' },
@@ -239,23 +239,23 @@ describe('Gemini contents', () => {
     });
 
     it('of other vendors are not sent', () => {
-      expect(answeredBy([signed('S', 'other'), { kind: 'reasoning', text: 'Hm.' }, text('Yes.')])).toEqual([
+      expect(respondedBy([signed('S', 'other'), { kind: 'reasoning', text: 'Hm.' }, text('Yes.')])).toEqual([
         { text: 'Yes.' },
       ]);
     });
 
     it('use the documented placeholder for an unsigned first call', () => {
-      expect(answeredBy([toolCall('a'), toolCall('b')])).toEqual([
+      expect(respondedBy([toolCall('a'), toolCall('b')])).toEqual([
         { ...sentCall('a'), thoughtSignature: PLACEHOLDER },
         sentCall('b'),
       ]);
-      expect(answeredBy([signed('S', 'other'), toolCall('a')])).toEqual([
+      expect(respondedBy([signed('S', 'other'), toolCall('a')])).toEqual([
         { ...sentCall('a'), thoughtSignature: PLACEHOLDER },
       ]);
     });
 
     it.each([{}, { thinkingMode: 'budget' }])('use no placeholder if not validated: %j', (flags) => {
-      expect(answeredBy([toolCall('a')], flags)).toEqual([sentCall('a')]);
+      expect(respondedBy([toolCall('a')], flags)).toEqual([sentCall('a')]);
     });
 
     it('use placeholders since the last user text', () => {

@@ -1,11 +1,11 @@
 import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, decoded, resultOf } from '../../../test/support/translations.js';
 import {
-  NO_TOKENS,
-  type ResponsePart,
   type CallContent,
   type CallEvent,
   type CallResult,
+  NO_TOKENS,
+  type ResponsePart,
   type StopReason,
 } from '../contract/index.js';
 import { GeminiUpstream } from './upstream.js';
@@ -29,9 +29,9 @@ const signed = (signature: string | undefined): string =>
 
 const eventsOf = (stream: string, content: Partial<CallContent> = {}): CallEvent[] =>
   decoded(upstream.decodeStream(aContent(content), aTarget()), stream);
-const answerOf = (stream: string, content?: Partial<CallContent>): CallResult => resultOf(eventsOf(stream, content));
+const responseOf = (stream: string, content?: Partial<CallContent>): CallResult => resultOf(eventsOf(stream, content));
 const partsOf = (stream: string, content?: Partial<CallContent>): readonly ResponsePart[] =>
-  answerOf(stream, content).parts;
+  responseOf(stream, content).parts;
 const wholeOf = (members: string, content: Partial<CallContent> = {}): CallResult =>
   upstream.decodeResponse(`{${members}}`, aContent(content), aTarget());
 
@@ -40,7 +40,7 @@ const reasoning = (words: string, data?: string): ResponsePart => ({
   text: words,
   ...(data !== undefined && { opaque: { kind: 'encrypted', family: 'f', data, text: '' } }),
 });
-const words = (told: string): ResponsePart => ({ kind: 'text', text: told });
+const words = (emitted: string): ResponsePart => ({ kind: 'text', text: emitted });
 const toolCall = (id: string, name: string, args: string): ResponsePart => ({
   kind: 'tool-call',
   id,
@@ -73,7 +73,7 @@ describe('Gemini stream decoding', () => {
     const end = (...parts: string[]): string =>
       event(`${candidate(parts, ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
     const isProvisional = (stream: string): unknown =>
-      eventsOf(stream).find((told) => told.type === 'usage-update')?.isProvisional;
+      eventsOf(stream).find((emitted) => emitted.type === 'usage-update')?.isProvisional;
     expect(isProvisional(end(text('Hi')))).toBe(true);
     expect(isProvisional(end())).toBeUndefined();
   });
@@ -81,7 +81,7 @@ describe('Gemini stream decoding', () => {
   it('reads usage after the end', () => {
     const end = event(`${candidate([text('Hi')], ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
     const usage = event('"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}');
-    expect(answerOf(end + usage).usage).toMatchObject({ input: 9, output: 3 });
+    expect(responseOf(end + usage).usage).toMatchObject({ input: 9, output: 3 });
   });
 
   it('ends with the final usage report and ignores later events', () => {
@@ -112,7 +112,7 @@ describe('Gemini stream decoding', () => {
   });
 
   it('reports calls as stop reason, which the protocol does not', () => {
-    expect(answerOf(ended('STOP', call('f', '{}')))).toMatchObject({ stop: 'tool_calls' });
+    expect(responseOf(ended('STOP', call('f', '{}')))).toMatchObject({ stop: 'tool_calls' });
   });
 
   it('emits an empty object for calls without arguments', () => {
@@ -200,7 +200,7 @@ describe('Gemini stream decoding', () => {
     ['OTHER', 'end'],
     ['SOMETHING_NEW', 'end'],
   ])('maps %s to %s', (reason, stop) => {
-    expect(answerOf(said(text('Hi')) + ended(reason))).toMatchObject({ stop, parts: [words('Hi')] });
+    expect(responseOf(said(text('Hi')) + ended(reason))).toMatchObject({ stop, parts: [words('Hi')] });
   });
 
   it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'])(
@@ -216,7 +216,7 @@ describe('Gemini stream decoding', () => {
     const stream = event(
       '"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":9}',
     );
-    expect(answerOf(stream)).toMatchObject({ parts: [], stop: 'content_filter', usage: { input: 9, output: 0 } });
+    expect(responseOf(stream)).toMatchObject({ parts: [], stop: 'content_filter', usage: { input: 9, output: 0 } });
   });
 
   it('rejects a stream that closes without an end', () => {
@@ -244,7 +244,7 @@ describe('Gemini stream decoding', () => {
       event(`${candidate(parts, GROUNDING)},"usageMetadata":{"promptTokenCount":9}`);
 
     it('reports sources and number of searches', () => {
-      const { parts, usage } = answerOf(said(text('So it is')) + grounded(text('.')));
+      const { parts, usage } = responseOf(said(text('So it is')) + grounded(text('.')));
       expect(parts).toEqual([CITED]);
       expect(usage?.toolUses).toEqual({ web_search: 2 });
     });

@@ -1,5 +1,5 @@
 import { type AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { classifyUpstream, type UpstreamHeaders, objectsIn } from '../contract/index.js';
+import { classifyUpstream, objectsIn, type UpstreamHeaders } from '../contract/index.js';
 
 // Google's errors: `{ error: { code, message, status, details: [{ '@type', … }] } }`, alone or in a list.
 // https://google.aip.dev/193, https://ai.google.dev/gemini-api/docs/troubleshooting

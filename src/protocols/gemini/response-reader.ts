@@ -14,7 +14,7 @@ import {
   withParts,
 } from '../contract/index.js';
 import { innerError } from './errors.js';
-import { ResponseParts } from './response-parts.js';
+import { ResponseParts } from './decoded-parts.js';
 
 /** Reads one `GenerateContentResponse`, or the pieces of a stream. */
 export class GeminiResponseReader {

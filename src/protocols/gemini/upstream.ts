@@ -5,17 +5,17 @@ import {
   type CallEvent,
   type CallResult,
   dataKind,
+  invalidResponse,
+  jsonProbe,
   modelListing,
   parseJsonTree,
-  jsonProbe,
+  resultOf,
   type SseEvent,
   type StreamDecoder,
   unreadableEvent,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
-  invalidResponse,
-  resultOf,
 } from '../contract/index.js';
 import { Upstream } from '../decorators/index.js';
 import { buildGeminiRequest, pathOf } from './build.js';

@@ -1,4 +1,5 @@
 import {
+  asReminder,
   type BuildContext,
   type CacheMark,
   type CallContent,
@@ -20,7 +21,6 @@ import {
   unsupported,
   type UpstreamTarget,
   wrapFreeform,
-  asReminder,
 } from '../contract/index.js';
 import type { MessagesFlags } from './flags.js';
 

@@ -2,7 +2,7 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { aTool, block, build, call, flagged, toolCall, upstream } from '../../../test/support/messages-builds.js';
 import { aContent, built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import { TranslationWarnings, RawJson, type CallContent, type Part } from '../contract/index.js';
+import { type CallContent, type Part, RawJson, TranslationWarnings } from '../contract/index.js';
 
 describe('Messages request building', () => {
   it('has only required members by default', () => {

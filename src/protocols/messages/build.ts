@@ -1,29 +1,36 @@
 import {
+  allowedTools,
   type BuildContext,
   type CallContent,
+  describedWith,
   describeFormat,
+  describeFreeform,
+  dropServiceTier,
+  FREEFORM_SCHEMA,
   isTreeObject,
   jsonHeaders,
   type JsonTree,
-  dropServiceTier,
+  lowestOutputLimit,
+  objectSchema,
   type OutputFormat,
   parseJsonTree,
   RawJson,
   type Sampling,
   SplicedBody,
+  supportedHostedTools,
+  type Tool,
   ToolNames,
   type TranslationWarnings,
   type TreeObject,
   type UpstreamRequest,
   type UpstreamTarget,
+  withoutRootCombinators,
   writeJson,
-  lowestOutputLimit,
 } from '../contract/index.js';
-import { planThinking } from './build-thinking.js';
-import { buildToolChoice, buildTools, TOOL_NAMES } from './build-tools.js';
 import { buildMessages, CacheMarks, countMarks, markOf, type RequestBuild } from './build-turns.js';
+import { planThinking } from './build-thinking.js';
 import { FORCED_RESPOND, RESPOND, respondsByTool } from './decoder.js';
-import { messagesFlags } from './flags.js';
+import { messagesFlags, TOOL_NAMES } from './flags.js';
 
 /** @throws AppError as `UpstreamAdapter.buildRequest` */
 export function buildMessagesRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
@@ -179,4 +186,51 @@ function close(schema: JsonTree): JsonTree {
   const inner = Object.fromEntries(Object.entries(schema).map(([name, value = null]) => [name, close(value)]));
   const isOpen = schema['type'] === 'object' && schema['additionalProperties'] === undefined;
   return isOpen ? { ...inner, additionalProperties: false } : inner;
+}
+
+export function buildTools(build: RequestBuild): readonly TreeObject[] {
+  return [...allowedTools(build.content).map((tool) => writeTool(tool, build)), ...buildHosted(build)];
+}
+
+const writeTool = (tool: Tool, { names, flags, marks, warnings }: RequestBuild): TreeObject => ({
+  name: names.wireName(tool.name, tool.namespace),
+  ...describe(tool, warnings),
+  strict: tool.strict === true && flags.takesStrictTools ? true : undefined,
+  ...marks.on(tool),
+});
+
+/** What the schema cannot express is added to the description. */
+function describe(tool: Tool, warnings: TranslationWarnings): TreeObject {
+  if (tool.freeform !== undefined) {
+    if (tool.freeform.grammar !== undefined) warnings.warn('in_words', tool.path);
+    return { description: describeFreeform(tool), input_schema: FREEFORM_SCHEMA };
+  }
+  const schema = objectSchema(tool.schema);
+  const merged = withoutRootCombinators(schema);
+  if (merged === undefined) return { description: tool.description, input_schema: schema };
+  warnings.warn('schema_merged', tool.path);
+  return { description: describedWith(tool.description, merged.note), input_schema: merged.schema };
+}
+
+function buildHosted({ content, flags, warnings }: RequestBuild): TreeObject[] {
+  const run = supportedHostedTools(
+    content,
+    ({ type }) => type === 'web_search' && flags.webSearch !== undefined,
+    warnings,
+  );
+  return run.length > 0 ? [{ type: flags.webSearch, name: 'web_search', max_uses: run[0]?.maxUses }] : [];
+}
+
+/** @param isThinking excludes forced calls */
+export function buildToolChoice({ content, warnings, names }: RequestBuild, isThinking: boolean): TreeObject {
+  const { toolChoice, parallelTools } = content;
+  const parallel = { disable_parallel_tool_use: parallelTools === false ? true : undefined };
+  if (toolChoice.mode === 'none') return { type: 'none' };
+  if (toolChoice.mode === 'auto') return { type: 'auto', ...parallel };
+  if (isThinking) {
+    warnings.warn('tool_not_forced', 'tool_choice');
+    return { type: 'auto', ...parallel };
+  }
+  if (toolChoice.mode !== 'one') return { type: 'any', ...parallel };
+  return { type: 'tool', name: names.wireName(toolChoice.name, toolChoice.namespace), ...parallel };
 }

@@ -2,17 +2,17 @@ import { messagesBody, messagesEvents } from '../../../test/conformance/dialects
 import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, checked, decoded, resultOf } from '../../../test/support/translations.js';
 import {
+  type CallContent,
+  type CallEvent,
+  type CallResult,
   eventsOf,
   NO_TOKENS,
   RawJson,
   renderSse,
-  ToolNames,
-  type CallContent,
-  type CallEvent,
-  type CallResult,
   type Tool,
+  ToolNames,
 } from '../contract/index.js';
-import { TOOL_NAMES } from './build-tools.js';
+import { TOOL_NAMES } from './flags.js';
 import { MessagesUpstream } from './upstream.js';
 
 const upstream = new MessagesUpstream();
@@ -39,7 +39,7 @@ interface Setting {
 
 const eventsIn = (stream: string, { content, flags = {} }: Setting = {}): CallEvent[] =>
   decoded(upstream.decodeStream(aContent(content), aTarget({ flags })), stream);
-const answer = (blocks: string, stop: object = { stop_reason: 'end_turn' }, setting?: Setting): CallResult =>
+const response = (blocks: string, stop: object = { stop_reason: 'end_turn' }, setting?: Setting): CallResult =>
   resultOf(eventsIn(START + blocks + end(stop) + STOP, setting));
 
 /** The unstreamed response, checked as events. */
@@ -112,21 +112,21 @@ describe('Messages stream decoding', () => {
     ['tool_use', 'end'],
     ['hologram', 'end'],
   ])('maps %s to %s (cases 33, 42, 43 and 44)', (stop_reason, stop) => {
-    expect(answer('', { stop_reason })).toMatchObject({ parts: [], stop });
+    expect(response('', { stop_reason })).toMatchObject({ parts: [], stop });
     expect(whole({ content: [], stop_reason }).stop).toBe(stop);
   });
 
   it('reports the stop sequence (case 34)', () => {
     const stop = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
-    expect(answer('', stop)).toMatchObject({ stop: 'stop_sequence', sequence: 'END' });
+    expect(response('', stop)).toMatchObject({ stop: 'stop_sequence', sequence: 'END' });
     expect(whole({ content: [], ...stop })).toMatchObject({ stop: 'stop_sequence', sequence: 'END' });
   });
 
   it('stops with calls if there are any, unless truncated (cases 52 and 53)', () => {
-    expect(answer(call(['{"a":1}'])).stop).toBe('tool_calls');
-    const cut = answer(call(['{"a":', '"b']), { stop_reason: 'max_tokens' });
+    expect(response(call(['{"a":1}'])).stop).toBe('tool_calls');
+    const cut = response(call(['{"a":', '"b']), { stop_reason: 'max_tokens' });
     expect(cut).toMatchObject({ parts: [{ arguments: '{"a":"b' }], stop: 'max_tokens' });
-    expect(answer(call(['{']), { stop_reason: 'max_tokens' }).parts).toMatchObject([{ arguments: '{' }]);
+    expect(response(call(['{']), { stop_reason: 'max_tokens' }).parts).toMatchObject([{ arguments: '{' }]);
   });
 
   it("reports the refusal's explanation (case 42)", () => {
@@ -135,14 +135,14 @@ describe('Messages stream decoding', () => {
       stop_details: { type: 'refusal', category: 'x', explanation: 'I may not.' },
     };
     const expected = { parts: [{ kind: 'refusal', text: 'I may not.' }], stop: 'refusal' };
-    expect(answer('', stop)).toMatchObject(expected);
+    expect(response('', stop)).toMatchObject(expected);
     expect(whole({ content: [], ...stop })).toMatchObject(expected);
   });
 
   it.each([[[]], [['']], [['{}']], [['null']], [[' ', '{', '}']]])(
     'emits calls without arguments: %j (case 48)',
     (json) => {
-      expect(answer(call(json)).parts).toMatchObject([{ arguments: expect.stringMatching(/^\s*\{\}$/) as unknown }]);
+      expect(response(call(json)).parts).toMatchObject([{ arguments: expect.stringMatching(/^\s*\{\}$/) as unknown }]);
     },
   );
 
@@ -151,21 +151,21 @@ describe('Messages stream decoding', () => {
       open({ type: 'tool_use', id: 'a', name: 'get', input }) +
       json.map((partial_json) => delta({ type: 'input_json_delta', partial_json })).join('') +
       close();
-    expect(answer(started({ a: 1 })).parts).toMatchObject([{ arguments: '{"a":1}' }]);
-    expect(answer(started({ a: 1 }, '{"a":1}')).parts).toMatchObject([{ arguments: '{"a":1}' }]);
-    expect(answer(started('{"a":1}')).parts).toMatchObject([{ arguments: '{"a":1}' }]);
-    expect(answer(started(undefined)).parts).toMatchObject([{ arguments: '{}' }]);
+    expect(response(started({ a: 1 })).parts).toMatchObject([{ arguments: '{"a":1}' }]);
+    expect(response(started({ a: 1 }, '{"a":1}')).parts).toMatchObject([{ arguments: '{"a":1}' }]);
+    expect(response(started('{"a":1}')).parts).toMatchObject([{ arguments: '{"a":1}' }]);
+    expect(response(started(undefined)).parts).toMatchObject([{ arguments: '{}' }]);
   });
 
   it('keeps arguments as text, with numbers of any size (case 54)', () => {
     const json = '{"n": 9007199254740993,"s":"\\u2028"}';
-    expect(answer(call([json])).parts).toMatchObject([{ arguments: json }]);
+    expect(response(call([json])).parts).toMatchObject([{ arguments: json }]);
     const body = `{"content":[{"type":"tool_use","id":"a","name":"get","input":${json}}],"stop_reason":"tool_use"}`;
     expect(whole(body).parts).toMatchObject([{ arguments: json }]);
   });
 
   it('separates several calls with unique IDs (case 46)', () => {
-    const { parts } = answer(call(['{}'], 'get', 'a') + call(['{}'], 'get', 'a') + call(['{}'], 'get', ''));
+    const { parts } = response(call(['{}'], 'get', 'a') + call(['{}'], 'get', 'a') + call(['{}'], 'get', ''));
     expect(parts.map((part) => part.kind === 'tool-call' && part.id)).toEqual(['a', 'a_2', 'call_3']);
   });
 
@@ -182,7 +182,7 @@ describe('Messages stream decoding', () => {
         part: { kind: 'tool-call', id: 'toolu_1', name: 'exec', isFreeform: true, arguments: '*** x' },
       },
     ]);
-    expect(answer(call(['raw'], 'exec'), undefined, { content }).parts).toMatchObject([{ arguments: 'raw' }]);
+    expect(response(call(['raw'], 'exec'), undefined, { content }).parts).toMatchObject([{ arguments: 'raw' }]);
     expect(
       whole(
         { content: [{ type: 'tool_use', id: 'a', name: 'exec', input: { input: 'x' } }], stop_reason: 'tool_use' },
@@ -190,7 +190,9 @@ describe('Messages stream decoding', () => {
       ).parts,
     ).toMatchObject([{ arguments: 'x' }]);
     const wire = new ToolNames(content.tools, TOOL_NAMES).wireName('a.b', 'ns');
-    expect(answer(call(['{}'], wire), undefined, { content }).parts).toMatchObject([{ name: 'a.b', namespace: 'ns' }]);
+    expect(response(call(['{}'], wire), undefined, { content }).parts).toMatchObject([
+      { name: 'a.b', namespace: 'ns' },
+    ]);
   });
 
   it('keeps reasoning with its signature, shown or not (cases 79, 81 and 82)', () => {
@@ -211,7 +213,7 @@ describe('Messages stream decoding', () => {
       { kind: 'reasoning', text: '', opaque: seal('signature', 'Eq', '') },
       { kind: 'reasoning', text: '', opaque: seal('redacted', 'red', '') },
     ];
-    expect(answer(blocks).parts).toEqual(expected);
+    expect(response(blocks).parts).toEqual(expected);
     const content = [
       { type: 'thinking', thinking: 'Let me see.', signature: 'EqQB+/=' },
       { type: 'thinking', thinking: '', signature: 'Eq' },
@@ -240,8 +242,8 @@ describe('Messages stream decoding', () => {
       delta({ type: 'citations_delta', citation: { type: 'char_location', document_title: 'D' } }, 2) +
       close(2);
     const expected = [{ kind: 'text', text: 'Found.', annotations: [{ url: 'https://e.example', title: 'E' }] }];
-    expect(answer(blocks).parts).toEqual(expected);
-    expect(answer(blocks).stop).toBe('end');
+    expect(response(blocks).parts).toEqual(expected);
+    expect(response(blocks).stop).toBe('end');
     expect(
       whole({ content: [{ type: 'text', text: 'Found.', citations: [citation] }], stop_reason: 'end_turn' }).parts,
     ).toEqual(expected);
@@ -314,7 +316,7 @@ describe('structured output by tool', () => {
 
 describe('malformed Messages streams', () => {
   it('ignore calls without a name and signatures without reasoning', () => {
-    const { parts, stop } = answer(
+    const { parts, stop } = response(
       open({ type: 'tool_use', id: 'a', input: {} }) +
         delta({ type: 'input_json_delta', partial_json: '{}' }) +
         close() +
@@ -327,7 +329,7 @@ describe('malformed Messages streams', () => {
   });
 
   it('lose nothing when a block reuses an open index', () => {
-    const { parts } = answer(
+    const { parts } = response(
       open({ type: 'text', text: '' }) +
         delta({ type: 'text_delta', text: 'a' }) +
         open({ type: 'text', text: 'b' }) +

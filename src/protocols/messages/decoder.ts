@@ -11,16 +11,16 @@ import {
   parseData,
   parseJsonTree,
   passUnlessError,
+  readData,
   readResponseFields,
   ResultCollector,
   type SseEvent,
   type StreamDecoder,
   type TreeObject,
+  truncatedStream,
   unreadableEvent,
   type UpstreamTarget,
   withoutRootCombinators,
-  readData,
-  truncatedStream,
 } from '../contract/index.js';
 import { requestedThinking } from './build-thinking.js';
 import { messagesFlags, type MessagesFlags } from './flags.js';

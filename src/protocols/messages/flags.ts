@@ -1,4 +1,4 @@
-import { headerOf, type RequestLine, type UpstreamTarget } from '../contract/index.js';
+import { headerOf, type NameRule, type RequestLine, type UpstreamTarget } from '../contract/index.js';
 
 /** By budget, by effort, by effort without a switch, or not at all. */
 type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
@@ -74,3 +74,5 @@ export const knowsSampling = (version: string | undefined): boolean =>
 
 /** Sent upstream if the client names none. */
 export const DEFAULT_VERSION = '2023-06-01';
+
+export const TOOL_NAMES: NameRule = { maxLength: 128, invalid: /[^a-zA-Z0-9_-]/g };

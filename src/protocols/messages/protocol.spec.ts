@@ -1,6 +1,6 @@
 import { aCall, aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
+import { type CallHead, UpstreamRefusal } from '../contract/index.js';
 import { AppError, type ErrorKind } from '../../platform/shared/index.js';
-import { UpstreamRefusal, type CallHead } from '../contract/index.js';
 import { MessagesProtocol } from './protocol.js';
 
 const protocol = new MessagesProtocol();

@@ -8,7 +8,6 @@ import {
   headReader,
   KEEP_ALIVE_COMMENT,
   type ListedModel,
-  type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
   renderListedModel,
@@ -18,6 +17,7 @@ import {
   SplicedBody,
   type StreamRenderer,
   type TextPlaces,
+  type TokenCountEndpoint,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './errors.js';

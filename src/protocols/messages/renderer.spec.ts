@@ -3,12 +3,12 @@ import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext } from '../../../test/support/translations.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import {
-  eventsOf,
-  NO_TOKENS,
-  type ResponsePart,
   type CallEvent,
   type CallResult,
+  eventsOf,
+  NO_TOKENS,
   type OpaqueReasoning,
+  type ResponsePart,
   type StopReason,
 } from '../contract/index.js';
 import { MessagesProtocol } from './protocol.js';
@@ -26,8 +26,8 @@ const written = (events: readonly CallEvent[], members: object = SHOWN): string[
 };
 
 /** Event data of a stream of these parts, checked against the grammar. */
-function streamed(answer: Partial<CallResult>, members?: object): JsonObject[] {
-  const whole: CallResult = { parts: [], stop: 'end', usage: undefined, ...answer };
+function streamed(response: Partial<CallResult>, members?: object): JsonObject[] {
+  const whole: CallResult = { parts: [], stop: 'end', usage: undefined, ...response };
   const events = readEvents(written([...eventsOf(whole)], members).join(''));
   expectMessagesStream(events);
   return events.map(({ data }) => JSON.parse(data) as JsonObject);
@@ -36,10 +36,10 @@ function streamed(answer: Partial<CallResult>, members?: object): JsonObject[] {
 const blocksOf = (parts: readonly ResponsePart[], members?: object): JsonObject[] =>
   streamed({ parts }, members).slice(1, -2);
 
-const whole = (answer: Partial<CallResult>, members: object = SHOWN): JsonObject => {
+const whole = (response: Partial<CallResult>, members: object = SHOWN): JsonObject => {
   const context = aRenderContext(protocol, { ...HELLO, ...members });
   return JSON.parse(
-    protocol.renderResponse({ parts: [], stop: 'end', usage: undefined, ...answer }, context),
+    protocol.renderResponse({ parts: [], stop: 'end', usage: undefined, ...response }, context),
   ) as JsonObject;
 };
 
@@ -320,8 +320,8 @@ describe('unstreamed Messages rendering', () => {
     'replaces invalid arguments with an empty object and warns: %s (case 55)',
     (json) => {
       const context = aRenderContext(protocol, HELLO);
-      const answer = protocol.renderResponse({ parts: [call(json)], stop: 'tool_calls', usage: undefined }, context);
-      expect(JSON.parse(answer)).toMatchObject({ content: [{ input: {} }] });
+      const response = protocol.renderResponse({ parts: [call(json)], stop: 'tool_calls', usage: undefined }, context);
+      expect(JSON.parse(response)).toMatchObject({ content: [{ input: {} }] });
       expect(context.warnings.header).toBe('invalid_arguments:content');
     },
   );
@@ -329,8 +329,8 @@ describe('unstreamed Messages rendering', () => {
   it('keeps arguments as text, with numbers of any size (case 54)', () => {
     const context = aRenderContext(protocol, HELLO);
     const json = '{"n": 9007199254740993,"s":"\\u2028"}';
-    const answer: CallResult = { parts: [call(json)], stop: 'tool_calls', usage: undefined };
-    expect(protocol.renderResponse(answer, context)).toContain(`"input":${json}`);
+    const response: CallResult = { parts: [call(json)], stop: 'tool_calls', usage: undefined };
+    expect(protocol.renderResponse(response, context)).toContain(`"input":${json}`);
     expect(context.warnings.header).toBeUndefined();
   });
 });

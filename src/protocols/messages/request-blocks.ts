@@ -2,12 +2,12 @@ import {
   type CacheMark,
   type FilePart,
   type ImagePart,
-  unsupported,
   type ParseContext,
   type Part,
   type Source,
   type TextPart,
   type TreeReader,
+  unsupported,
 } from '../contract/index.js';
 
 /** Content of both user messages and tool results. */

@@ -1,11 +1,11 @@
 import {
   type HostedTool,
   malformed,
-  unsupported,
   RawJson,
   type Tool,
   type ToolChoice,
   type TreeReader,
+  unsupported,
   writeJson,
 } from '../contract/index.js';
 import { cacheOf } from './request-blocks.js';

@@ -1,8 +1,8 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { EMPTY, HELLO, image, protocol, read, said, text, warned } from '../../../test/support/messages-requests.js';
 import { contentOf, treeOf } from '../../../test/support/translations.js';
+import { type CallContent, TranslationWarnings } from '../contract/index.js';
 import type { AppError } from '../../platform/shared/index.js';
-import { TranslationWarnings, type CallContent } from '../contract/index.js';
 
 const refused = (members: object): AppError => refusalOf(() => read(members));
 const readIn = (version: string, members: object): CallContent => {

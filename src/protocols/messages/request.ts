@@ -3,7 +3,6 @@ import {
   type CallContent,
   ConversationBuilder,
   malformed,
-  unsupported,
   type OutputFormat,
   type ParseContext,
   type RawJson,
@@ -13,6 +12,7 @@ import {
   type TextPart,
   type TreeObject,
   TreeReader,
+  unsupported,
 } from '../contract/index.js';
 import { UnsupportedThread } from './errors.js';
 import { knowsSampling, VERSION_HEADERS, versionHeaderOf, WITHOUT_SAMPLING } from './flags.js';

@@ -10,7 +10,7 @@ import {
   unwrapFreeform,
   type UpstreamTarget,
 } from '../contract/index.js';
-import { TOOL_NAMES } from './build-tools.js';
+import { TOOL_NAMES } from './flags.js';
 import { MessagesUsage } from './usage.js';
 
 /** A block in progress. */

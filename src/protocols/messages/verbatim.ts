@@ -17,9 +17,11 @@ import {
   MemberFinder,
   type MeterReading,
   objectIn,
+  objectsIn,
   outputOf,
   parseData,
   passUnlessError,
+  readData,
   readResponseFields,
   SplicedBody,
   type SseEvent,
@@ -31,8 +33,6 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
-  readData,
-  objectsIn,
 } from '../contract/index.js';
 import { unaffordableThinking } from './errors.js';
 import { requestContext, THINKING_BUDGET, thinkingBudget } from './head.js';

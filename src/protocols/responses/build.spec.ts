@@ -1,12 +1,12 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { aContent, built, type Built } from '../../../test/support/translations.js';
 import {
-  TranslationWarnings,
-  RawJson,
   type CallContent,
   type Part,
+  RawJson,
   type TextPart,
   type Tool,
+  TranslationWarnings,
   type Turn,
   type UpstreamTarget,
 } from '../contract/index.js';

@@ -9,8 +9,8 @@ import {
   pairResults,
   plainUser,
   requestedEffort,
-  supportedHostedTools,
   SplicedBody,
+  supportedHostedTools,
   type Tool,
   ToolNames,
   type TranslationWarnings,
@@ -22,7 +22,7 @@ import {
 } from '../contract/index.js';
 import { responsesFlags, type ResponsesFlags } from './flags.js';
 import { MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
-import { type ItemContext, itemsOfTurn, NAME_RULE } from './items.js';
+import { type ItemContext, itemsOfTurn, NAME_RULE } from './build-items.js';
 
 /** Nothing is stored upstream: reasoning is returned encrypted. */
 export function buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {

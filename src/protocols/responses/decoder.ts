@@ -5,19 +5,19 @@ import {
   type CallResult,
   classifyInnerError,
   dataKind,
+  invalidResponse,
   isKeepAlive,
   objectIn,
+  parseResponse,
+  readData,
+  resultOf,
   type SseEvent,
   type StopReason,
   type StreamDecoder,
   truncatedStream,
   type UpstreamTarget,
-  parseResponse,
-  invalidResponse,
-  resultOf,
-  readData,
 } from '../contract/index.js';
-import { ResponseItems } from './response-items.js';
+import { ResponseItems } from './decoded-items.js';
 import { countTools, type ToolUses, usageIn } from './usage.js';
 
 /** Reasons of incomplete responses. */

@@ -1,19 +1,19 @@
 import {
   cacheAffinityIn,
+  type CallAffinity,
+  type CallHead,
   headReader,
+  type HeadReader,
   interestsOf,
+  type JsonElement,
+  type JsonFields,
   MemberReader,
+  type OutsideContent,
   outsideIn,
   PROMPT_CACHE_KEY,
   refuseBackground,
-  serviceTierIn,
-  type CallAffinity,
-  type CallHead,
-  type HeadReader,
-  type JsonElement,
-  type JsonFields,
-  type OutsideContent,
   type RequestLine,
+  serviceTierIn,
 } from '../contract/index.js';
 import { RESPONSES_MEMBERS } from './members.js';
 

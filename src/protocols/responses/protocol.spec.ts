@@ -1,6 +1,6 @@
 import { aCall, aRequestLine, refusalOf } from '../../../test/support/calls.js';
+import { type CallHead, SseEvent, SseSplitter, type StreamTail } from '../contract/index.js';
 import { AppError, type ErrorKind, type JsonObject } from '../../platform/shared/index.js';
-import { SseEvent, SseSplitter, type CallHead, type StreamTail } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 
 const protocol = new ResponsesProtocol();

@@ -3,7 +3,6 @@ import {
   commonEdits,
   countIn,
   KEEP_ALIVE_COMMENT,
-  type TokenCountEndpoint,
   type ProtocolAdapter,
   type RenderContext,
   renderListedModel,
@@ -14,11 +13,12 @@ import {
   SplicedBody,
   type StreamRenderer,
   type TextPlaces,
+  type TokenCountEndpoint,
   upstreamHeaders,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
 import { FORWARDED_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
-import { renderFailure } from './object.js';
+import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
 import { RESPONSES_STORAGE } from './stored.js';

@@ -8,12 +8,12 @@ import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked, contentOf, treeOf } from '../../../test/support/translations.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import {
-  eventsOf,
-  TranslationWarnings,
-  type ResponsePart,
   type CallEvent,
   type CallResult,
+  eventsOf,
   type OpaqueReasoning,
+  type ResponsePart,
+  TranslationWarnings,
 } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 

@@ -14,8 +14,8 @@ import {
   type StreamRenderer,
   type TokenUsage,
 } from '../contract/index.js';
-import { CallItem, EventLog, type ItemStatus, MessageItem, type Place, ReasoningItem } from './item-writers.js';
-import { failureText, ResponseObject, type ResponseState } from './object.js';
+import { CallItem, EventLog, type ItemStatus, MessageItem, type Place, ReasoningItem } from './rendered-items.js';
+import { failureText, ResponseObject, type ResponseState } from './response-object.js';
 
 type Item = MessageItem | CallItem | ReasoningItem;
 

@@ -1,6 +1,6 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
-import { TranslationWarnings, type CallContent, type OpaqueReasoning } from '../contract/index.js';
+import { type CallContent, type OpaqueReasoning, TranslationWarnings } from '../contract/index.js';
 import { ResponsesProtocol } from './protocol.js';
 
 const protocol = new ResponsesProtocol();

@@ -3,7 +3,6 @@ import {
   ConversationBuilder,
   type HostedTool,
   malformed,
-  unsupported,
   openAiFormat,
   openAiSchema,
   type OutputFormat,
@@ -14,9 +13,10 @@ import {
   type ToolChoice,
   type TreeObject,
   TreeReader,
+  unsupported,
 } from '../contract/index.js';
 import { OUTPUT_LIMIT } from './head.js';
-import { itemsOf, readInput } from './input.js';
+import { itemsOf, readInput } from './request-input.js';
 
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema']);
 

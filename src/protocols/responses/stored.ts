@@ -2,16 +2,16 @@ import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/i
 import {
   isTreeObject,
   type JsonTree,
-  type ResponseReferences,
   parseData,
   type RenderedResponse,
   type ResolvedResponses,
+  type ResponseReferences,
   type ResponseStorage,
   SseSplitter,
   type StoredResponseText,
   type TreeObject,
 } from '../contract/index.js';
-import { responseId } from './object.js';
+import { responseId } from './response-object.js';
 
 const PREVIOUS_RESPONSE = 'previous_response_id';
 const FINAL_EVENTS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);

@@ -47,17 +47,17 @@ describe('unusual Responses streams', () => {
 
   it('are emitted immediately without indexes: each item ends the previous one', () => {
     const decoder = upstream.decodeStream(aContent(), target);
-    const told = (event: Event): unknown[] => {
+    const emitted = (event: Event): unknown[] => {
       const events = new SseSplitter().next(Buffer.from(stream(event))).flatMap((sent) => decoder.next(sent));
       return events.map((each) => (each.type === 'part-delta' ? each.text : each.type));
     };
-    told(created);
+    emitted(created);
     const item = { type: 'function_call', call_id: 'fc_1', name: 'f', arguments: '' };
     expect([
-      told({ type: 'response.reasoning_text.delta', item_id: 'rs_1', delta: 'Hm.' }),
-      told({ type: 'response.output_text.delta', item_id: 'msg_1', delta: 'See.' }),
-      told({ type: 'response.output_item.added', item }),
-      told({ type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"x"' }),
+      emitted({ type: 'response.reasoning_text.delta', item_id: 'rs_1', delta: 'Hm.' }),
+      emitted({ type: 'response.output_text.delta', item_id: 'msg_1', delta: 'See.' }),
+      emitted({ type: 'response.output_item.added', item }),
+      emitted({ type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"x"' }),
     ]).toEqual([['part-start', 'Hm.'], ['part-end', 'part-start', 'See.'], ['part-end', 'part-start'], ['{"x"']]);
   });
 

@@ -6,12 +6,12 @@ import {
   type ImageGenerationUsage,
   type JsonFields,
   objectIn,
+  openAiUsage,
   servedByIn,
   type SseEvent,
   tierIn,
   type TokenUsage,
   withPasses,
-  openAiUsage,
 } from '../contract/index.js';
 import { MAX_ID_LENGTH } from './head.js';
 

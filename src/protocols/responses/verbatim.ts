@@ -17,6 +17,7 @@ import {
   MemberFinder,
   type MeterReading,
   objectIn,
+  objectsIn,
   outputOf,
   parseData,
   PASSED,
@@ -33,7 +34,6 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
-  objectsIn,
 } from '../contract/index.js';
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';

@@ -10,14 +10,14 @@ const prompt = bytes({ messages: [{ role: 'user', content: 'hello' }] });
 
 describe('countRequest', () => {
   it('counts model output of a complete response only', () => {
-    const answer = bytes({ name: 'hello', choices: [{ message: { content: 'hello hello', name: 'hello' } }] });
-    expect(countRequest({ prompt, response: answer, places })).toEqual({ prompt: 8, output: 3 });
+    const response = bytes({ name: 'hello', choices: [{ message: { content: 'hello hello', name: 'hello' } }] });
+    expect(countRequest({ prompt, response, places })).toEqual({ prompt: 8, output: 3 });
   });
 
   it('counts output in several root members, one of which may be text', () => {
-    const answer = bytes({ content: 'hello', calls: [{ name: 'hello' }], note: 'hello' });
+    const response = bytes({ content: 'hello', calls: [{ name: 'hello' }], note: 'hello' });
     const several = { ...places, response: { within: ['content', 'calls'], texts: ['content', 'name'] } };
-    expect(countRequest({ prompt, response: answer, places: several })).toMatchObject({ output: 2 });
+    expect(countRequest({ prompt, response, places: several })).toMatchObject({ output: 2 });
   });
 
   it('counts kept texts of a stream separately', () => {

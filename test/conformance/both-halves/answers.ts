@@ -4,7 +4,7 @@ import { type CallEvent, type CallResult, eventsOf } from '../../../src/protocol
 import { anyAnswer, anyEvents } from '../../support/arbitrary-answers.js';
 import { refusalOf } from '../../support/calls.js';
 import { readEvents } from '../../support/stream-text.js';
-import type { DialectUnderTest } from './dialect-under-test.js';
+import type { ProtocolUnderTest } from './protocol-under-test.js';
 import { context, decode, opened, render, resultOf, target } from './speaking.js';
 
 const RUNS = { numRuns: 200 };
@@ -24,7 +24,7 @@ const EXAMPLE: readonly CallEvent[] = [
 ];
 
 /** Responses rendered for clients and decoded as an upstream's. */
-export function describeAnswers(dialect: DialectUnderTest): void {
+export function describeAnswers(dialect: ProtocolUnderTest): void {
   const expected = (answer: CallResult, how: 'streamed' | 'whole'): CallResult => {
     const { stop, sequence, ...carried } = dialect.carried(answer, how);
     const heard = dialect.stops[stop] ?? stop;
@@ -81,7 +81,7 @@ export function describeAnswers(dialect: DialectUnderTest): void {
 
 const EXAMPLE_USAGE = resultOf(EXAMPLE).usage;
 
-function describeBreaks(dialect: DialectUnderTest): void {
+function describeBreaks(dialect: ProtocolUnderTest): void {
   it('reports a truncated stream (cases 36, 37 and 40)', () => {
     const events = render(dialect, EXAMPLE)
       .join('')

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { CallContent, Part, Tool } from '../../../src/protocols/contract/index.js';
 import { anyContent, knownAgain } from '../../support/arbitrary-contents.js';
-import type { DialectUnderTest } from './dialect-under-test.js';
+import type { ProtocolUnderTest } from './protocol-under-test.js';
 import { build, parse } from './speaking.js';
 
 const RUNS = { numRuns: 200 };
 
 /** Requests built for an upstream and parsed as a client's. */
-export function describeRequests(dialect: DialectUnderTest): void {
+export function describeRequests(dialect: ProtocolUnderTest): void {
   it('parses a built request as the same content (case 120)', () => {
     fc.assert(
       fc.property(anyContent(dialect.traits), (content) => {

@@ -6,36 +6,36 @@ import {
   type CallEvent,
   type CallResult,
   EventGrammar,
-  TranslationWarnings,
+  isTreeObject,
   malformed,
   parseJsonTree,
   type ProtocolAdapter,
-  isTreeObject,
   type RenderContext,
   ResultCollector,
   SseSplitter,
+  TranslationWarnings,
   type TreeObject,
   type UpstreamTarget,
 } from '../../../src/protocols/contract/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
 import { aCall, aTarget } from '../../support/calls.js';
 import { seal, unseal } from '../seals.js';
-import type { DialectUnderTest } from './dialect-under-test.js';
+import type { ProtocolUnderTest } from './protocol-under-test.js';
 
 /** 2026-01-02T03:04:05.678Z */
 const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
-export const target = ({ flags }: DialectUnderTest, stream = true): UpstreamTarget =>
+export const target = ({ flags }: ProtocolUnderTest, stream = true): UpstreamTarget =>
   aTarget({ flags, stream, maxOutputTokens: 64_000, family: FAMILY });
 
 /** @param open unseals reasoning */
-export function parse({ protocol }: DialectUnderTest, body: string, open = unseal): CallContent {
+export function parse({ protocol }: ProtocolUnderTest, body: string, open = unseal): CallContent {
   const parseContext = { call: callOf(protocol, body), warnings: new TranslationWarnings(false), unseal: open };
   return protocol.parseRequest(treeOf(body, protocol.rawMembers), parseContext);
 }
 
 /** The body of the upstream request. */
-export function build(dialect: DialectUnderTest, content: CallContent): string {
+export function build(dialect: ProtocolUnderTest, content: CallContent): string {
   const { call } = context(dialect, false);
   const { body } = dialect.upstream.buildRequest(
     { call, content, warnings: new TranslationWarnings(false) },
@@ -44,7 +44,7 @@ export function build(dialect: DialectUnderTest, content: CallContent): string {
   return Buffer.concat(body.pieces()).toString();
 }
 
-export function context(dialect: DialectUnderTest, stream: boolean): RenderContext {
+export function context(dialect: ProtocolUnderTest, stream: boolean): RenderContext {
   const body = JSON.stringify({ ...dialect.request, stream });
   const request = treeOf(body, dialect.protocol.rawMembers);
   return {
@@ -60,13 +60,13 @@ export function context(dialect: DialectUnderTest, stream: boolean): RenderConte
 const callOf = (protocol: ProtocolAdapter, body: string): Call =>
   aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT });
 
-export function render(dialect: DialectUnderTest, events: readonly CallEvent[]): string[] {
+export function render(dialect: ProtocolUnderTest, events: readonly CallEvent[]): string[] {
   const renderer = dialect.protocol.renderStream(context(dialect, true));
   return events.map((event) => renderer.next(event));
 }
 
 /** @throws Error when events violate the grammar */
-export function decode(dialect: DialectUnderTest, chunks: Iterable<Uint8Array>): CallEvent[] {
+export function decode(dialect: ProtocolUnderTest, chunks: Iterable<Uint8Array>): CallEvent[] {
   const splitter = new SseSplitter();
   const decoder = dialect.upstream.decodeStream(context(dialect, true).content, target(dialect));
   const grammar = new EventGrammar();

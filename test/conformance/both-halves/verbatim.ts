@@ -3,14 +3,14 @@ import { aCall, metered, refusalOf } from '../../support/calls.js';
 import { encodeEvent, encodeEvents, type JsonObject, type ScriptedEvent } from '../../support/scripted-steps.js';
 import { itUnless } from '../abilities.js';
 import { ANSWERED_CALLS, USAGE } from '../examples.js';
-import type { DialectUnderTest } from './dialect-under-test.js';
+import type { ProtocolUnderTest } from './protocol-under-test.js';
 import { target } from './speaking.js';
 
 const NOT_WRITTEN = 'the dialect’s own calls are translated as all others are';
 const COUNTED = { ...USAGE, cacheRead: 400, reasoning: 90 };
 
 /** Calls of the protocol's own clients are passed verbatim and charged. */
-export function describeVerbatim(dialect: DialectUnderTest): void {
+export function describeVerbatim(dialect: ProtocolUnderTest): void {
   const { vendor, upstream } = dialect;
   const { verbatim: lane } = upstream;
   const reason = lane === undefined ? NOT_WRITTEN : undefined;
@@ -66,7 +66,7 @@ export function describeVerbatim(dialect: DialectUnderTest): void {
 }
 
 /** With unknown members, and a number that is not representable as a double. */
-function callOf({ protocol, client }: DialectUnderTest, stream: boolean): Call {
+function callOf({ protocol, client }: ProtocolUnderTest, stream: boolean): Call {
   const request = JSON.stringify({ model: 'm', ...client.request({ ...ANSWERED_CALLS, system: 'Be brief.' }, stream) });
   const unknown = '"x_unknown": {"n":9007199254740993, "10":1.0,"2":[ ]}';
   return aCall(protocol, `${request.slice(0, -1)}, ${unknown}}`, { path: client.path });

@@ -1,8 +1,8 @@
-import { describeAbilities, type Abilities } from '../abilities.js';
-import type { ClientAbility } from './ability.js';
+import { type Abilities, describeAbilities } from '../abilities.js';
 import { answering } from './answering.js';
 import { asking } from './asking.js';
 import { errors } from './errors.js';
+import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { heads } from './heads.js';
 import { reasoning } from './reasoning.js';

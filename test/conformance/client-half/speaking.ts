@@ -7,11 +7,11 @@ import {
   type CallResult,
   eventsOf,
   isTreeObject,
-  TranslationWarnings,
   malformed,
   parseJsonTree,
   type RenderContext,
   type StopReason,
+  TranslationWarnings,
   type TreeObject,
 } from '../../../src/protocols/contract/index.js';
 import type { Asked } from '../../support/asked.js';

@@ -5,7 +5,7 @@ import type { Abilities, Check } from '../abilities.js';
 import { HELLO, SAID } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, WAYS, bodyOf } from './speaking.js';
+import { answerSaying, bodyOf, WAYS } from './speaking.js';
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');
 const standing = (limit: number, remaining: number): LimitStatus => ({

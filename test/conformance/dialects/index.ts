@@ -1,7 +1,7 @@
 /** Test doubles of all protocols. A new client or vendor needs an import and an entry. */
 
-import type { DialectClient } from '../dialect-client.js';
-import type { DialectVendor } from '../dialect-vendor.js';
+import type { ClientDouble } from '../client-double.js';
+import type { VendorDouble } from '../vendor-double.js';
 import { chatClient } from './chat-completions/client.js';
 import { chatVendor } from './chat-completions/vendor.js';
 import { geminiVendor } from './gemini/vendor.js';
@@ -10,22 +10,22 @@ import { messagesVendor } from './messages/vendor.js';
 import { responsesClient } from './responses/client.js';
 import { responsesVendor } from './responses/vendor.js';
 
-export const CLIENTS: readonly DialectClient[] = [
+export const CLIENTS: readonly ClientDouble[] = [
   chatClient, //
   messagesClient,
   responsesClient,
 ];
 
-export const VENDORS: readonly DialectVendor[] = [
+export const VENDORS: readonly VendorDouble[] = [
   chatVendor, //
   geminiVendor,
   messagesVendor,
   responsesVendor,
 ];
 
-export const clientOf = (id: string): DialectClient => named(CLIENTS, id);
+export const clientOf = (id: string): ClientDouble => named(CLIENTS, id);
 
-export const vendorOf = (id: string): DialectVendor => named(VENDORS, id);
+export const vendorOf = (id: string): VendorDouble => named(VENDORS, id);
 
 function named<Played extends { readonly id: string }>(list: readonly Played[], id: string): Played {
   const found = list.find((one) => one.id === id);

@@ -3,14 +3,14 @@ import type { Heard } from '../../support/heard.js';
 import type { ScriptedStop } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../../support/stream-text.js';
-import type { DialectClient } from '../dialect-client.js';
+import type { ClientDouble } from '../client-double.js';
 import { TELEGRAPH_LACKS } from './lacks.js';
 
 /**
  * A client of Telegraph, written from the protocol's documentation and without the adapter. It is strict: a response
  * that a real client could reject fails the test.
  */
-export const telegraphClient: DialectClient = {
+export const telegraphClient: ClientDouble = {
   id: 'telegraph',
   lacks: TELEGRAPH_LACKS,
   path: '/v1/telegrams',

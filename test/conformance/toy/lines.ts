@@ -1,10 +1,10 @@
 import {
-  unsupported,
   type Part,
   textOfFile,
   type ToolNames,
   type TreeObject,
   type Turn,
+  unsupported,
   wrapFreeform,
 } from '../../../src/protocols/contract/index.js';
 

@@ -2,14 +2,14 @@ import type { Asked } from '../../support/asked.js';
 import { modelIn, streamIn } from '../../support/scripted-bodies.js';
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js';
-import type { DialectVendor } from '../dialect-vendor.js';
+import type { VendorDouble } from '../vendor-double.js';
 import { TELEGRAPH_LACKS } from './lacks.js';
 
 /**
  * A Telegraph vendor, written from the protocol's documentation and without the adapter. It returns any response that a
  * test needs, and rejects every request that the real vendor would reject.
  */
-export const telegraphVendor: DialectVendor = {
+export const telegraphVendor: VendorDouble = {
   id: 'telegraph',
   lacks: TELEGRAPH_LACKS,
   flags: {},

@@ -9,7 +9,7 @@ import type { Abilities, Check } from '../abilities.js';
 import { deepFreeze } from '../deep-freeze.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
-import { type Sent, send, sentAs } from './sending.js';
+import { send, type Sent, sentAs } from './sending.js';
 
 type Behaving = Extract<
   UpstreamAbility,

@@ -3,7 +3,7 @@
 import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
 import { refusalOf } from '../../support/calls.js';
 import { FRAMINGS } from '../../support/framings.js';
-import { TIME_CALL, WEATHER_CALL, type AnswerOptions } from '../../support/scripted-content.js';
+import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import { encodeEvent, encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';

@@ -1,8 +1,8 @@
 import type { UpstreamAdapter } from '../../../src/protocols/contract/index.js';
-import type { DialectVendor } from '../dialect-vendor.js';
+import type { VendorDouble } from '../vendor-double.js';
 
 /** An upstream half with a vendor's double. */
 export interface UpstreamHalf {
   readonly upstream: UpstreamAdapter;
-  readonly vendor: DialectVendor;
+  readonly vendor: VendorDouble;
 }

@@ -1,9 +1,9 @@
-import { describeAbilities, type Abilities } from '../abilities.js';
-import type { UpstreamAbility } from './ability.js';
+import { type Abilities, describeAbilities } from '../abilities.js';
 import { answering } from './answering.js';
 import { asking } from './asking.js';
 import { behaving } from './behaving.js';
 import { breaking } from './breaking.js';
+import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 import { listing } from './listing.js';
 import { losing } from './losing.js';

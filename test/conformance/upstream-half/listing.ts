@@ -2,7 +2,7 @@
 
 import type { ModelListing } from '../../../src/protocols/contract/index.js';
 import type { Abilities, Check } from '../abilities.js';
-import type { VendorListing } from '../dialect-vendor.js';
+import type { VendorListing } from '../vendor-double.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 

@@ -5,8 +5,8 @@ import {
   type Call,
   type CallContent,
   jsonInterests,
-  TranslationWarnings,
   readJsonFields,
+  TranslationWarnings,
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../../../src/protocols/contract/index.js';

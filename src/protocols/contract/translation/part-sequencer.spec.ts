@@ -6,7 +6,7 @@ import { PartSequencer } from './part-sequencer.js';
 const call = (id: string, name = 'f'): PartStart => ({ kind: 'tool-call', id, name });
 
 /** Emitted events, one per line; checks their grammar. */
-function told(events: readonly CallEvent[]): string[] {
+function emitted(events: readonly CallEvent[]): string[] {
   const grammar = new EventGrammar();
   const all: CallEvent[] = [{ type: 'call-start' }, ...events];
   for (const event of all) grammar.next(event);
@@ -39,23 +39,23 @@ describe('PartSequencer', () => {
       ...parts.finish('1'),
       ...parts.finish('0'),
     ];
-    expect(told(events)).toEqual(['+a', '{"x":', '1}', '-', '+b', '{"y":2}', '-']);
+    expect(emitted(events)).toEqual(['+a', '{"x":', '1}', '-', '+b', '{"y":2}', '-']);
   });
 
   it.each([[''], ['null'], [' null '], ['  '], ['{}']])('adds missing arguments: %j (case 48)', (text) => {
     const events = [...parts.start('0', call('a')), ...parts.append('0', text), ...parts.finish('0')];
-    expect(told(events)).toEqual(['+a', '{}', '-']);
+    expect(emitted(events)).toEqual(['+a', '{}', '-']);
   });
 
   it('keeps truncated arguments (case 53)', () => {
     const events = [...parts.start('0', call('a')), ...parts.append('0', '{"x":"un'), ...parts.finishAll()];
-    expect(told(events)).toEqual(['+a', '{"x":"un', '-']);
+    expect(emitted(events)).toEqual(['+a', '{"x":"un', '-']);
   });
 
   it('accepts any text as freeform arguments', () => {
     const start: PartStart = { kind: 'tool-call', id: 'a', name: 'f', isFreeform: true };
     const events = [...parts.start('0', start), ...parts.append('0', 'nul'), ...parts.finish('0')];
-    expect(told(events)).toEqual(['+a', 'nul', '-']);
+    expect(emitted(events)).toEqual(['+a', 'nul', '-']);
   });
 
   it('replaces missing and duplicate IDs', () => {
@@ -63,7 +63,7 @@ describe('PartSequencer', () => {
       ...parts.start(String(index), call(id)),
       ...parts.finish(String(index)),
     ]);
-    expect(told(events).filter((line) => line.startsWith('+'))).toEqual(['+call_1', '+a', '+a_2', '+a_3']);
+    expect(emitted(events).filter((line) => line.startsWith('+'))).toEqual(['+call_1', '+a', '+a_2', '+a_3']);
     expect(parts.callCount).toBe(4);
   });
 
@@ -77,7 +77,7 @@ describe('PartSequencer', () => {
       ...parts.start(String(index), call(id)),
       ...parts.finish(String(index)),
     ]);
-    expect(told(events).filter((line) => line.startsWith('+'))).toEqual(['+call_4', '+call_5']);
+    expect(emitted(events).filter((line) => line.startsWith('+'))).toEqual(['+call_4', '+call_5']);
   });
 
   it('completes a part with repeated text once (case 51)', () => {
@@ -90,7 +90,7 @@ describe('PartSequencer', () => {
       ...parts.complete('0', 'Hello!'),
       ...parts.append('0', 'late'),
     ];
-    expect(told(events)).toEqual(['+text', 'Hel', 'lo', '-']);
+    expect(emitted(events)).toEqual(['+text', 'Hel', 'lo', '-']);
   });
 
   it('costs the same at the end of a long response', () => {

@@ -1,4 +1,4 @@
-import type { Annotation, ResponsePart, CallContent, OpaqueReasoning } from './content.js';
+import type { Annotation, CallContent, OpaqueReasoning, ResponsePart } from './content.js';
 import type { CallEvent, PartStart } from './events.js';
 
 /** A part in progress: emitted and pending text. */

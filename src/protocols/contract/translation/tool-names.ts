@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '../call.js';
 import type { CallContent, HostedTool, Tool } from './content.js';
-import { unsupported, type TranslationWarnings } from './warnings.js';
+import { type TranslationWarnings, unsupported } from './warnings.js';
 
 /** The client's tool behind a wire name. */
 export type KnownTool = Pick<Tool, 'name' | 'namespace' | 'freeform'>;

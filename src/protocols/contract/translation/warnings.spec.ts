@@ -36,9 +36,9 @@ describe('translation warnings', () => {
   it('of a response are never rejected and follow those of the request', () => {
     const request = new TranslationWarnings(false);
     request.warn('clamped', 'x');
-    const answer = request.forResponse();
-    answer.warn('paused', 'status');
-    expect([request.header, answer.header]).toEqual(['clamped:x', 'clamped:x,paused:status']);
+    const response = request.forResponse();
+    response.warn('paused', 'status');
+    expect([request.header, response.header]).toEqual(['clamped:x', 'clamped:x,paused:status']);
     expect(() => new TranslationWarnings(true).forResponse().warn('paused', 'status')).not.toThrow();
   });
 });

@@ -1,7 +1,7 @@
+import type { UpstreamTarget } from '../upstream-request.js';
+import type { CallContent } from './content.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { DEFAULT_SERVICE_TIERS } from '../call.js';
-import { type UpstreamTarget } from '../upstream-request.js';
-import { type CallContent } from './content.js';
 
 /** What happened to a part that the other protocol cannot express. */
 export type WarningCode =

@@ -1,16 +1,16 @@
+import type { CallResult, ResponsePart } from '../../../../src/protocols/contract/index.js';
 import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/protocol.js';
 import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/upstream.js';
-import type { ResponsePart, CallResult } from '../../../../src/protocols/contract/index.js';
-import { FAMILY } from '../../../support/arbitrary-answers.js';
-import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
+import type { ProtocolUnderTest } from '../../both-halves/protocol-under-test.js';
 import { chatClient } from './client.js';
+import { FAMILY } from '../../../support/arbitrary-answers.js';
 import { expectChatStream } from './grammar.js';
 import { chatVendor } from './vendor.js';
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
 /** What the protocol preserves between its halves. */
-export const bothHalves: DialectUnderTest = {
+export const bothHalves: ProtocolUnderTest = {
   client: chatClient,
   vendor: chatVendor,
   protocol: new ChatCompletionsProtocol(),

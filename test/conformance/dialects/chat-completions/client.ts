@@ -1,12 +1,12 @@
+import type { ClientDouble } from '../../client-double.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
-import type { DialectClient } from '../../dialect-client.js';
 import { chatRequest } from './asked.js';
 import { expectChatFailure, expectChatStream } from './grammar.js';
 import { chatHeard, foldedCompletion } from './heard.js';
 
 /** A Chat Completions client that requests usage of streams. */
-export const chatClient: DialectClient = {
+export const chatClient: ClientDouble = {
   id: 'chat-completions',
   path: '/v1/chat/completions',
   lacks: {

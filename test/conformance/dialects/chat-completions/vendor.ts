@@ -1,12 +1,12 @@
-import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
+import type { VendorDouble } from '../../vendor-double.js';
 import { THOUGHT } from '../../../support/scripted-content.js';
-import type { DialectVendor } from '../../dialect-vendor.js';
+import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
 import { chatBody, chatEvents } from './answers.js';
 import { chatAsked } from './asked.js';
 import { expectChatRules } from './rules.js';
 
 /** A Chat Completions upstream with readable reasoning that must be sent back. */
-export const chatVendor: DialectVendor = {
+export const chatVendor: VendorDouble = {
   id: 'chat-completions',
   lacks: { 'limit of the smallest request': 'servers know it by one of two names, and refuse the other' },
   flags: { reasoning: true, replayReasoning: true, midSystem: 'native' },

@@ -1,4 +1,4 @@
-import type { DialectVendor } from '../../dialect-vendor.js';
+import type { VendorDouble } from '../../vendor-double.js';
 import { geminiBody, geminiEvents, THOUGHT_SIGNATURE } from './answers.js';
 import { type Content, geminiAsked } from './asked.js';
 import { expectGeminiRules } from './rules.js';
@@ -20,7 +20,7 @@ const errorBody = (code: number, message: string) => ({
 });
 
 /** The Gemini API with a model that reasons by levels, signs its calls and rejects sampling. */
-export const geminiVendor: DialectVendor = {
+export const geminiVendor: VendorDouble = {
   id: 'gemini',
   flags: { reasoning: true, samplingFixed: true, prefill: false, resultMedia: true, hostedWebSearch: true },
   lacks: { 'one call at a time': 'whether calls come one by one is the model’s to decide' },

@@ -1,7 +1,7 @@
-import type { ResponsePart, CallResult, StopReason } from '../../../../src/protocols/contract/index.js';
+import type { CallResult, ResponsePart, StopReason } from '../../../../src/protocols/contract/index.js';
 import { MessagesProtocol } from '../../../../src/protocols/messages/protocol.js';
 import { MessagesUpstream } from '../../../../src/protocols/messages/upstream.js';
-import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
+import type { ProtocolUnderTest } from '../../both-halves/protocol-under-test.js';
 import { messagesClient } from './client.js';
 import { expectMessagesStream } from './grammar.js';
 import { messagesVendor } from './vendor.js';
@@ -9,7 +9,7 @@ import { messagesVendor } from './vendor.js';
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
 /** What the protocol preserves between its halves. */
-export const bothHalves: DialectUnderTest = {
+export const bothHalves: ProtocolUnderTest = {
   client: messagesClient,
   vendor: messagesVendor,
   protocol: new MessagesProtocol(),

@@ -1,11 +1,11 @@
+import type { ClientDouble } from '../../client-double.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
-import type { DialectClient } from '../../dialect-client.js';
 import { messagesRequest } from './asked.js';
 import { expectMessagesFailure, expectMessagesStream } from './grammar.js';
 import { foldedMessage, messagesHeard } from './heard.js';
 
-export const messagesClient: DialectClient = {
+export const messagesClient: ClientDouble = {
   id: 'messages',
   path: '/v1/messages',
   errorForm: 'messages',

@@ -1,7 +1,7 @@
-import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import type { VendorDouble } from '../../vendor-double.js';
 import { THOUGHT } from '../../../support/scripted-content.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
-import type { DialectVendor } from '../../dialect-vendor.js';
+import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
 import { messagesBody, messagesEvents, THINKING_SIGNATURE } from './answers.js';
 import { messagesAsked } from './asked.js';
 import { expectMessagesRules } from './rules.js';
@@ -18,7 +18,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 };
 
 /** A Messages upstream with adaptive reasoning. */
-export const messagesVendor: DialectVendor = {
+export const messagesVendor: VendorDouble = {
   id: 'messages',
   flags: { thinkingMode: 'adaptive' },
   isCall: ({ path }) => path.endsWith('/messages'),

@@ -1,6 +1,6 @@
 import { ResponsesProtocol } from '../../../../src/protocols/responses/protocol.js';
 import { ResponsesUpstream } from '../../../../src/protocols/responses/upstream.js';
-import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
+import type { ProtocolUnderTest } from '../../both-halves/protocol-under-test.js';
 import { responsesClient } from './client.js';
 import { expectResponsesStream } from './grammar.js';
 import { responsesVendor } from './vendor.js';
@@ -8,7 +8,7 @@ import { responsesVendor } from './vendor.js';
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
 /** What the protocol preserves between its halves. */
-export const bothHalves: DialectUnderTest = {
+export const bothHalves: ProtocolUnderTest = {
   client: responsesClient,
   vendor: responsesVendor,
   protocol: new ResponsesProtocol(),

@@ -1,12 +1,12 @@
+import type { ClientDouble } from '../../client-double.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
-import type { DialectClient } from '../../dialect-client.js';
 import { responsesRequest } from './asked.js';
 import { expectResponsesFailure, expectResponsesStream } from './grammar.js';
 import { foldedResponse, responsesHeard } from './heard.js';
 
 /** A Responses client without storage. */
-export const responsesClient: DialectClient = {
+export const responsesClient: ClientDouble = {
   id: 'responses',
   path: '/v1/responses',
   lacks: { 'stop texts': 'the dialect has none' },

@@ -1,12 +1,12 @@
+import type { VendorDouble } from '../../vendor-double.js';
 import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
-import type { DialectVendor } from '../../dialect-vendor.js';
 import { responsesBody, responsesEvents, responsesFailure } from './answers.js';
 import { responsesAsked } from './asked.js';
 import { ENCRYPTED_REASONING } from './items.js';
 import { expectResponsesRules } from './rules.js';
 
 /** A Responses upstream with reasoning models. */
-export const responsesVendor: DialectVendor = {
+export const responsesVendor: VendorDouble = {
   id: 'responses',
   lacks: { 'stop texts': 'the dialect has none' },
   flags: { reasoning: true },

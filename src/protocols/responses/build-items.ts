@@ -5,7 +5,6 @@ import {
   type ImagePart,
   type JsonTree,
   type NameRule,
-  unsupported,
   type Part,
   type ReasoningPart,
   textOfFile,
@@ -15,6 +14,7 @@ import {
   type ToolResultPart,
   type TreeObject,
   type Turn,
+  unsupported,
   urlOf,
   withErrorText,
 } from '../contract/index.js';

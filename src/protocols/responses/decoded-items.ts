@@ -7,7 +7,7 @@ import {
   type PartStart,
   ToolNames,
 } from '../contract/index.js';
-import { NAME_RULE } from './items.js';
+import { NAME_RULE } from './build-items.js';
 
 /** Prefix of keys of items with a known index. */
 const NUMBER = '#';

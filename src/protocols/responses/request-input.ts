@@ -4,7 +4,6 @@ import {
   type ConversationBuilder,
   type FilePart,
   type ImagePart,
-  unsupported,
   type ParseContext,
   type Part,
   type RefusalPart,
@@ -14,6 +13,7 @@ import {
   type ToolCallPart,
   type TranslationWarnings,
   type TreeReader,
+  unsupported,
 } from '../contract/index.js';
 
 interface Reading {

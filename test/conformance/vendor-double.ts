@@ -16,7 +16,7 @@ export interface VendorListing {
 }
 
 /** Test double of a protocol's vendor, written from its documentation, independently of the adapter. */
-export interface DialectVendor {
+export interface VendorDouble {
   /** As the adapter's. */
   readonly id: string;
   /** Unsupported abilities with the reason. Requests for them must cause warnings. */

@@ -5,7 +5,7 @@ import type { ReadEvent } from '../support/stream-text.js';
 import type { ClientLacks } from './client-half/ability.js';
 
 /** Test double of a protocol's client, written from its documentation, independently of the adapter. */
-export interface DialectClient {
+export interface ClientDouble {
   /** As the adapter's. */
   readonly id: string;
   /** Unsupported abilities with the reason. */

@@ -7,14 +7,14 @@ import type {
 } from '../../../src/protocols/contract/index.js';
 import type { AnswerTraits } from '../../support/arbitrary-answers.js';
 import type { ContentTraits } from '../../support/arbitrary-contents.js';
+import type { ClientDouble } from '../client-double.js';
+import type { VendorDouble } from '../vendor-double.js';
 import type { ReadEvent } from '../../support/stream-text.js';
-import type { DialectClient } from '../dialect-client.js';
-import type { DialectVendor } from '../dialect-vendor.js';
 
 /** A protocol with both halves: what it preserves and, as data, what it does not support. */
-export interface DialectUnderTest {
-  readonly client: DialectClient;
-  readonly vendor: DialectVendor;
+export interface ProtocolUnderTest {
+  readonly client: ClientDouble;
+  readonly vendor: VendorDouble;
   readonly protocol: ProtocolAdapter;
   readonly upstream: UpstreamAdapter;
   /** A request that shows everything a response can contain. */

@@ -8,8 +8,7 @@ import {
   ToolNames,
   unwrapFreeform,
 } from '../contract/index.js';
-import { FUNCTION_NAMES } from './build-contents.js';
-import { signedBy } from './signatures.js';
+import { FUNCTION_NAMES, signedBy } from './build-contents.js';
 
 type PassageKind = 'text' | 'reasoning';
 
