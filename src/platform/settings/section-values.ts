@@ -19,9 +19,9 @@ type Errors = Readonly<Record<string, string>>;
 export class InvalidSettings extends AppError {
   constructor(
     /** By form field, what to enter there. */
-    readonly faults: Errors,
+    readonly errors: Errors,
   ) {
-    const [[param, message] = ['', 'These settings cannot be saved.']] = Object.entries(faults);
+    const [[param, message] = ['', 'These settings cannot be saved.']] = Object.entries(errors);
     super('invalid_request', message, { param });
   }
 }

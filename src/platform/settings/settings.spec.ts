@@ -18,15 +18,16 @@ const currentUnder = (environment: Variables, stored: Partial<Record<SectionName
     valuesUnder(environment),
   );
 
-const faultsOf = (name: SectionName, given: Given): readonly string[] => faultsIn(() => readSection(name, given));
+const fieldsRejectedIn = (name: SectionName, given: Given): readonly string[] =>
+  fieldsRejectedBy(() => readSection(name, given));
 
-const faultsIn = (reading: () => unknown): readonly string[] => {
+const fieldsRejectedBy = (reading: () => unknown): readonly string[] => {
   try {
     reading();
     return [];
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error;
-    return Object.keys(error.faults);
+    return Object.keys(error.errors);
   }
 };
 
@@ -127,7 +128,7 @@ describe('a section', () => {
     ['retention', { callsMonths: '1.5' }, ['callsMonths']],
     ['retention', { callsMonths: 'a year' }, ['callsMonths']],
   ])('%s is rejected with an error per field when it is %j', (name, given, fields) => {
-    expect(faultsOf(name, given)).toEqual(fields);
+    expect(fieldsRejectedIn(name, given)).toEqual(fields);
   });
 
   it('drops values that a later version has stored', () => {
@@ -299,6 +300,6 @@ describe('payments', () => {
     [{ secretKey: 'sk_test_1', removeSecretKey: 'yes' }, ['secretKey']],
     [{ secretKey: 'pk_test_1', webhookSecret: 'x', largest: '1' }, ['secretKey', 'webhookSecret', 'largest']],
   ])('reject %j with all errors at once', (typed, fields) => {
-    expect(faultsIn(() => read(typed))).toEqual(fields);
+    expect(fieldsRejectedBy(() => read(typed))).toEqual(fields);
   });
 });

@@ -25,8 +25,8 @@ const TITLES: Readonly<Record<Kind, string>> = { key: 'API key', account: 'Accou
 const Limit = (): PropertyDecorator =>
   IsCount({
     message: 'Enter a whole number of 1 or more, or leave empty for no limit.',
-    least: 1,
-    most: LARGEST_LIMIT,
+    min: 1,
+    max: LARGEST_LIMIT,
   });
 
 /** Default limits of a kind, as typed. */
@@ -128,7 +128,7 @@ export class DefaultLimitPages {
 
 /** Each kind has its own controls. */
 const idsOf = ({ kind, form }: Returned): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.keys(form.faults).map((field) => [field, `${kind}-${field}`]));
+  Object.fromEntries(Object.keys(form.errors).map((field) => [field, `${kind}-${field}`]));
 
 const valuesOf = ({ requestsPerMinute, tokensPerMinute, concurrency }: Limits): FormBody => ({
   callsPerMinute: String(requestsPerMinute ?? ''),

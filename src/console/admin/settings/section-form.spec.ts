@@ -23,12 +23,12 @@ describe('formOf', () => {
   it('has the fields of the section, and rejects others', () => {
     const sent = { revision: '2', server: 'smtp://mail.example', serverPassword: 'p', from: '' };
     expect(Form.read(formOf('mail'), sent).value).toEqual({ ...sent, password: '' });
-    expect(Form.read(formOf('mail'), { ...sent, sealedPassword: 'v1.x' }).faults).toHaveProperty('sealedPassword');
-    expect(Form.read(formOf('site'), { revision: '2', password: 'p' }).faults).toHaveProperty('password');
+    expect(Form.read(formOf('mail'), { ...sent, sealedPassword: 'v1.x' }).errors).toHaveProperty('sealedPassword');
+    expect(Form.read(formOf('site'), { revision: '2', password: 'p' }).errors).toHaveProperty('password');
   });
 
   it('rejects several values for one field, and a form without a revision', () => {
-    expect(Form.read(formOf('retention'), { callsMonths: ['1', '2'] }).faults).toEqual({
+    expect(Form.read(formOf('retention'), { callsMonths: ['1', '2'] }).errors).toEqual({
       revision: 'This form is incomplete. Reload the page and try again.',
       callsMonths: 'Enter a single value.',
     });

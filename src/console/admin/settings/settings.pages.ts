@@ -105,7 +105,7 @@ export class SettingsPages {
       return await this.editor.change(name, Number(revision), typed);
     } catch (error) {
       if (!(error instanceof InvalidSettings)) throw error;
-      Object.assign(form.faults, error.faults);
+      Object.assign(form.errors, error.errors);
       return undefined;
     }
   }
