@@ -60,6 +60,23 @@ describe('the settings pages in a browser', () => {
     await window.close();
   });
 
+  it('shows an announcement until it is removed', async () => {
+    const window = await open('site');
+    const { page } = window;
+    const save = async (announcement: string): Promise<string> => {
+      await page.getByLabel('Announcement').fill(announcement);
+      await page.getByRole('button', { name: 'Save site' }).click();
+      await page.goto('/');
+      return page.getByRole('main').innerText();
+    };
+    const line = `Maintenance at 22:00 UTC: ${'calls may fail for a few minutes. '.repeat(6)}`.trim();
+    expect(await save(line)).toContain(line);
+    await expectFine(window, 'announcement');
+    await page.goto(`${PAGE}/site`);
+    expect(await save('')).not.toContain('Maintenance');
+    await window.close();
+  });
+
   it('shows errors at the fields, and keeps what was typed', async () => {
     const window = await open('sign-up');
     const { page } = window;

@@ -4,6 +4,7 @@ import { Settings } from '../../src/platform/settings/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
 const PAGE = '/admin/settings';
@@ -77,6 +78,27 @@ describe('the settings pages', () => {
       '<a href="https://acme.example/rules" rel="nofollow">https://acme.example/rules</a>. &lt;b&gt;',
     );
     for (const page of ['/register', '/pricing']) expect((await stranger.get(page)).text).toContain('href="/terms"');
+  });
+
+  it('shows an announcement to signed-in users on all pages while it is set', async () => {
+    await start();
+    const { accountId } = await relay.caller();
+    const ann = await signedIn(relay, accountId);
+    const visitor = new PageVisitor(relay.url);
+    const shownTo = async (browser: PageVisitor, path: string): Promise<boolean> =>
+      (await browser.get(path)).text.includes('<strong>Announcement</strong><p>Maintenance at 22:00 &lt;UTC&gt;</p>');
+    expect(await shownTo(ann, '/')).toBe(false);
+    await save('site', site({ announcement: 'Maintenance at 22:00 <UTC>' }));
+    expect((await operator.get(`${PAGE}/site`)).text).toContain('announcement (none) → Maintenance');
+    for (const path of ['/', '/keys', '/pricing', '/docs'])
+      expect([path, await shownTo(ann, path)]).toEqual([path, true]);
+    for (const path of ['/', '/pricing', '/sign-in'])
+      expect([path, await shownTo(visitor, path)]).toEqual([path, false]);
+    expect((await save('site', site({ announcement: 'x'.repeat(301) }))).text).toContain(
+      'Enter at most 300 characters.',
+    );
+    await save('site', site({ announcement: '' }));
+    expect(await shownTo(ann, '/')).toBe(false);
   });
 
   it('shows errors at the fields, keeps what was typed, and saves nothing', async () => {

@@ -35,6 +35,13 @@ const site = section({
       max: 200,
       accepts: [(contact) => NO_CONTROLS.test(contact), 'Enter an email address or a URL on one line, or leave empty.'],
     }),
+    announcement: optionalText({
+      label: 'Announcement',
+      hint: 'Shown to signed-in users at the top of every page, such as planned maintenance.',
+      audit: 'announcement',
+      max: 300,
+      accepts: [(line) => NO_CONTROLS.test(line), 'Enter one line of text, or leave empty for none.'],
+    }),
     terms: optionalText({
       label: 'Terms',
       hint: 'Shown at /terms; users accept them when they register. Blank lines separate paragraphs, and URLs become links.',
