@@ -3,7 +3,6 @@ import { Config } from '../config/index.js';
 import { AppError, SealingKey, Secret, UnreadableSecret } from '../shared/index.js';
 import {
   type CurrentSections,
-  inputOf,
   isSecret,
   type SecretSetting,
   type SectionName,
@@ -122,22 +121,23 @@ export class SectionValues {
    * @throws InvalidSettings
    */
   typed<Name extends SectionName>(name: Name, typed: Given, before: Sections[Name]): Sections[Name] {
-    const { settings } = sectionOf(name);
+    const stored: Given = before;
     const fixed = this.fixed(name);
-    const secrets = Object.entries(settings).flatMap(([key, setting]) =>
-      isSecret(setting) && !(key in fixed) ? [[key, setting] as const] : [],
-    );
-    const kept = Object.entries(before).filter(([key]) => key in fixed || isSecretKey(name, key));
+    const settings = Object.entries(sectionOf(name).settings);
+    const kept = settings
+      .filter(([key, setting]) => key in fixed || isSecret(setting))
+      .map(([key]) => [key, stored[key]]);
     const { values, errors } = readingOf(name, { ...typed, ...Object.fromEntries(kept) });
-    const found: Record<string, string> = { ...errors };
+    const found: Record<string, string> = {};
     const sealed: Record<string, string> = {};
-    for (const [key, setting] of secrets) {
-      if (setting.boundTo !== undefined && setting.boundTo.input in errors) continue;
-      const result = this.sealed(setting, typed, { after: values, before, stored: String((before as Given)[key]) });
+    for (const [key, setting] of settings) {
+      if (errors[key] !== undefined) found[key] = errors[key];
+      if (!isSecret(setting) || key in fixed || (setting.boundTo && setting.boundTo.input in errors)) continue;
+      const result = this.sealed(setting, typed, { after: values, before, stored: String(stored[key]) });
       if ('value' in result) sealed[key] = result.value;
       else found[result.field] = result.error;
     }
-    if (Object.keys(found).length > 0) throw new InvalidSettings(inOrder(name, found));
+    if (Object.keys(found).length > 0) throw new InvalidSettings(found);
     return { ...(values as Sections[Name]), ...sealed };
   }
 
@@ -191,21 +191,7 @@ function valueIn<Value>(setting: Setting<Value, unknown>, text: string): Value {
   return reading.value;
 }
 
-const isSecretKey = (name: SectionName, key: string): boolean => {
-  const setting = sectionOf(name).settings[key];
-  return setting !== undefined && isSecret(setting);
-};
-
 const textIn = (given: unknown, { noun }: SecretSetting): string => {
   if (typeof given !== 'string') return '';
   return noun === 'password' ? given : given.trim();
 };
-
-/** Errors in the order of the fields. */
-const inOrder = (name: SectionName, errors: Errors): Errors =>
-  Object.fromEntries(
-    Object.entries(sectionOf(name).settings).flatMap(([key, setting]) => {
-      const input = inputOf(key, setting);
-      return errors[input] === undefined ? [] : [[input, errors[input]]];
-    }),
-  );

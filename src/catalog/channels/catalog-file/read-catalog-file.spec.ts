@@ -286,6 +286,11 @@ channels:
       channel('credentials: [env:A_KEY, env:SECRET_KEY]'),
       'credentials must not name a secret of Switchboard itself; entry 2 does',
     ],
+    [
+      'a variable of a secret setting',
+      channel('credentials: [env:STRIPE_SECRET_KEY]'),
+      'credentials must not name a secret of Switchboard itself; entry 1 does',
+    ],
     ['a reserved header', channel('headers: { Authorization: x }'), 'headers must not set authorization'],
     ['a hop-by-hop header', channel('headers: { connection: close }'), 'headers must not set connection'],
     ['a header that splits', channel('headers: { x-a: "b\\r\\nc: d" }'), 'headers must be a mapping'],

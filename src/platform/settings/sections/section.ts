@@ -4,11 +4,11 @@ import { isSecret, type SecretSetting, type Setting } from './setting.js';
 export type Declared = Readonly<Record<string, Setting<unknown, unknown>>>;
 
 /** Stored values. */
-export type Values<Settings extends Declared> = {
+export type StoredValues<Settings extends Declared> = {
   readonly [Key in keyof Settings]: Settings[Key] extends Setting<infer Value, infer _> ? Value : never;
 };
 
-/** Values in effect. Secrets are decrypted one by one, where they are used. */
+/** StoredValues in effect. Secrets are decrypted one by one, where they are used. */
 export type CurrentValues<Settings extends Declared> = {
   readonly [Key in keyof Settings as Settings[Key] extends SecretSetting ? never : Key]: ReturnType<
     Settings[Key]['toCurrent']
@@ -29,7 +29,7 @@ export interface Section<Settings extends Declared> {
   /** Keys are those of the stored JSON and, but for secrets, of the form fields. */
   readonly settings: Settings;
   /** Errors that depend on several values; a value with an error of its own is absent. */
-  check?(values: Partial<Values<Settings>>): Readonly<Record<string, string>>;
+  check?(values: Partial<StoredValues<Settings>>): Readonly<Record<string, string>>;
 }
 
 /** Infers the values from the settings. */

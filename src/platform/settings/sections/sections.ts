@@ -1,6 +1,6 @@
 import { isFQDN } from 'class-validator';
 import { parseUsd } from '../../shared/index.js';
-import { type CurrentValues, type Declared, type Section, section, type Values } from './section.js';
+import { type CurrentValues, type Declared, type Section, section, type StoredValues } from './section.js';
 import { choice, flag, list, optionalText, optionalWhole, secret, text, usd, whole } from './setting.js';
 import { isServer, userOf, withoutPassword } from './smtp-url.js';
 
@@ -313,8 +313,8 @@ export type SectionName = keyof typeof SECTIONS;
 export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[];
 
 /** Stored values by section. */
-export type Sections = { readonly [Name in SectionName]: Values<(typeof SECTIONS)[Name]['settings']> };
-/** Values in effect by section, without secrets. */
+export type Sections = { readonly [Name in SectionName]: StoredValues<(typeof SECTIONS)[Name]['settings']> };
+/** StoredValues in effect by section, without secrets. */
 export type CurrentSections = { readonly [Name in SectionName]: CurrentValues<(typeof SECTIONS)[Name]['settings']> };
 
 /** Any section, for what treats all of them alike. */
