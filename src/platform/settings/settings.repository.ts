@@ -4,7 +4,7 @@ import { storableJson } from '../database/index.js';
 import type { JsonObject } from '../shared/index.js';
 import type { SectionName } from './sections/index.js';
 
-/** A section as it was saved. */
+/** A stored section. */
 export interface StoredSection {
   readonly section: string;
   readonly value: JsonObject;
@@ -12,7 +12,7 @@ export interface StoredSection {
 }
 
 const ALL = 'SELECT section, value, revision FROM settings';
-/** Of two that saw the same revision, the second changes nothing. */
+/** Of two saves over the same revision, the second changes nothing. */
 const PUT = `
   INSERT INTO settings (section, value) VALUES ($1, $2)
   ON CONFLICT (section) DO UPDATE SET value = excluded.value, revision = settings.revision + 1, changed_at = now()
@@ -34,7 +34,7 @@ export class SettingsRepository {
     return (await manager.query<StoredSection[]>(`${ALL} WHERE section = $1`, [section]))[0];
   }
 
-  /** @param revision what it had when it was read; 0: nothing was stored. @returns whether it still had it */
+  /** @param revision that was read; 0: never saved. @returns false if it has changed since */
   async put(section: SectionName, value: object, revision: number, manager: EntityManager): Promise<boolean> {
     const saved = await manager.query<unknown[]>(PUT, [section, storableJson(JSON.stringify(value)), revision]);
     return saved.length === 1;

@@ -1,5 +1,4 @@
-import { Form } from '../../web/index.js';
-import { differencesOf, fieldsOf, formOf } from './section-form.js';
+import { differencesOf, fieldsOf, readForm } from './section-form.js';
 
 describe('differencesOf', () => {
   it('returns the stored and the typed value of each differing field', () => {
@@ -19,16 +18,22 @@ describe('differencesOf', () => {
   });
 });
 
-describe('formOf', () => {
+describe('readForm', () => {
+  it('moves a password out of the SMTP URL', () => {
+    const form = readForm('mail', { revision: '2', server: 'smtp://relay:secret@mail.example', from: '' });
+    expect(form.values).toEqual({ revision: '2', server: 'smtp://relay@mail.example', from: '' });
+    expect(form.value).toMatchObject({ server: 'smtp://relay@mail.example', serverPassword: 'secret' });
+  });
+
   it('has the fields of the section, and rejects others', () => {
     const sent = { revision: '2', server: 'smtp://mail.example', serverPassword: 'p', from: '' };
-    expect(Form.read(formOf('mail'), sent).value).toEqual({ ...sent, password: '' });
-    expect(Form.read(formOf('mail'), { ...sent, sealedPassword: 'v1.x' }).errors).toHaveProperty('sealedPassword');
-    expect(Form.read(formOf('site'), { revision: '2', password: 'p' }).errors).toHaveProperty('password');
+    expect(readForm('mail', sent).value).toEqual({ ...sent, password: '' });
+    expect(readForm('mail', { ...sent, sealedPassword: 'v1.x' }).errors).toHaveProperty('sealedPassword');
+    expect(readForm('site', { revision: '2', password: 'p' }).errors).toHaveProperty('password');
   });
 
   it('rejects several values for one field, and a form without a revision', () => {
-    expect(Form.read(formOf('retention'), { callsMonths: ['1', '2'] }).errors).toEqual({
+    expect(readForm('retention', { callsMonths: ['1', '2'] }).errors).toEqual({
       revision: 'This form is incomplete. Reload the page and try again.',
       callsMonths: 'Enter a single value.',
     });

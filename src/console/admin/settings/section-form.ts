@@ -5,6 +5,7 @@ import {
   type EditedSection,
   inputOf,
   isSecret,
+  SECTION_NAMES,
   type SecretSetting,
   type SecretState,
   type SectionName,
@@ -12,43 +13,50 @@ import {
   type Setting,
   withoutPassword,
 } from '../../../platform/settings/index.js';
-import { type Difference, differencesBetween, type FieldValue, type FormBody } from '../../web/index.js';
+import { type Difference, differencesBetween, type FieldValue, Form, type FormBody } from '../../web/index.js';
 
 // The form of a section, derived from the declarations of its settings.
+
+const Revision = (): PropertyDecorator =>
+  Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' });
 
 /** A section as typed: its fields by name, validated by the section. */
 export class SectionForm {
   /** Revision of the section that the form was opened with. */
-  @Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' })
+  @Revision()
   readonly revision: string = '';
 }
 
-/** With the field for the password of the administrator. */
+/** With the password of the administrator. */
 class ConfirmedSectionForm extends ConfirmedForm {
-  @Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' })
+  @Revision()
   readonly revision: string = '';
 }
 
-/** Names of a section's form fields. */
-const inputsOf = (name: SectionName): readonly string[] =>
-  Object.entries(sectionOf(name).settings).flatMap(([key, setting]) => [
+/** A form class with a text field per setting. Overridden settings and cleared checkboxes are not sent. */
+function formClass(name: SectionName): new () => SectionForm {
+  const { settings, isConfirmed } = sectionOf(name);
+  const inputs = Object.entries(settings).flatMap(([key, setting]) => [
     inputOf(key, setting),
     ...(isSecret(setting) && setting.removal !== undefined ? [setting.removal.input] : []),
   ]);
-
-/** A form class with a text field per setting. Overridden settings and cleared checkboxes are not sent. */
-export function formOf(name: SectionName): new () => SectionForm {
-  const inputs = inputsOf(name);
-  const Base = sectionOf(name).isConfirmed ? ConfirmedSectionForm : SectionForm;
-  class Form extends Base {
+  class Fields extends (isConfirmed ? ConfirmedSectionForm : SectionForm) {
     constructor() {
       super();
       Object.assign(this, Object.fromEntries(inputs.map((input) => [input, ''])));
     }
   }
-  for (const input of inputs) IsString({ message: 'Enter a single value.' })(Form.prototype, input);
-  return Form;
+  for (const input of inputs) IsString({ message: 'Enter a single value.' })(Fields.prototype, input);
+  return Fields;
 }
+
+/** Once: class-validator keeps the rules of a class forever. */
+const FORMS: ReadonlyMap<SectionName, new () => SectionForm> = new Map(
+  SECTION_NAMES.map((name) => [name, formClass(name)]),
+);
+
+export const readForm = (name: SectionName, body: FormBody): Form<SectionForm> =>
+  Form.read<SectionForm>(FORMS.get(name) ?? SectionForm, name === 'mail' ? withPasswordApart(body) : body);
 
 /** Form values of a stored section; secrets are never shown. */
 export function valuesOf<Name extends SectionName>(
@@ -137,7 +145,7 @@ export const comparable = (value: FieldValue): string =>
     .replaceAll('\r\n', '\n');
 
 /** Moves a password pasted with the SMTP URL into its own field, so that it is never displayed. */
-export function withPasswordApart(body: FormBody): FormBody {
+function withPasswordApart(body: FormBody): FormBody {
   const { server: typed, serverPassword } = body;
   if (typeof typed !== 'string') return body;
   const { server, password } = withoutPassword(typed.trim());

@@ -11,7 +11,7 @@ import {
 import { AppError } from '../../../platform/shared/index.js';
 import { type Difference, type Flash, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { SectionFacts } from './section-facts.js';
-import { differencesOf, fieldsOf, formOf, SectionForm, valuesOf, withPasswordApart } from './section-form.js';
+import { differencesOf, fieldsOf, readForm, type SectionForm, valuesOf } from './section-form.js';
 
 export const SETTINGS_PATH = '/admin/settings';
 export const LIMITS_PATH = `${SETTINGS_PATH}/limits`;
@@ -80,7 +80,7 @@ export class SettingsPages {
   }
 
   async save(visitor: Visitor, name: SectionName, body: FormBody): Promise<Page | Redirect> {
-    const form = Form.read<SectionForm>(formOf(name), name === 'mail' ? withPasswordApart(body) : body);
+    const form = readForm(name, body);
     try {
       const lines = await form.attempt((value) => this.change(visitor, name, form, value));
       return lines === undefined
