@@ -12,7 +12,7 @@ import {
   BodyReader,
   type BodyWatcher,
   corrupt,
-  left,
+  clientLeft,
   SLICE_BYTES,
   tooLarge,
   tooManyEncodings,
@@ -28,7 +28,7 @@ export class Bodies {
     private readonly config: Config,
     private readonly budget: BodyBudget,
     private readonly timings: RelayTimings,
-    private readonly turns: TimeSlicer,
+    private readonly slicer: TimeSlicer,
   ) {}
 
   /**
@@ -43,7 +43,7 @@ export class Bodies {
     const encodings = encodingsOf(request);
     if (announced > maxBytes) throw tooLarge(maxBytes);
     const share = this.budget.open(accountId);
-    const limits = { maxBytes, share, timings: this.timings, turns: this.turns };
+    const limits = { maxBytes, share, timings: this.timings, slicer: this.slicer };
     const decoded = encodings.length === 0 ? undefined : new DecodedBody(request, encodings, maxBytes);
     try {
       const bytes = await new BodyReader(decoded ?? request, watcher, limits).read();
@@ -59,7 +59,7 @@ export class Bodies {
   async readHead(reader: HeadReader, body: CallBody): Promise<CallHead> {
     const { bytes } = body;
     for (let seen = SLICE_BYTES; seen < bytes.length; seen += SLICE_BYTES) {
-      await new Promise<void>((resolve) => this.turns.take(resolve));
+      await new Promise<void>((resolve) => this.slicer.take(resolve));
       reader.next(bytes.subarray(0, seen));
     }
     return reader.end(body);
@@ -86,8 +86,8 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
  * @throws AppError unsupported_media_type
  */
 export function encodingsOf({ headers }: IncomingMessage): readonly string[] {
-  const named = (headers['content-encoding'] ?? '').toLowerCase().split(',');
-  const encodings = named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  const names = (headers['content-encoding'] ?? '').toLowerCase().split(',');
+  const encodings = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
   const unknown = encodings.find((name) => !DECODERS.has(name));
   if (unknown !== undefined) throw unsupportedEncoding(unknown, [...DECODERS.keys()]);
   if (encodings.length > MAX_ENCODINGS) throw tooManyEncodings(MAX_ENCODINGS);
@@ -162,7 +162,7 @@ export class DecodedBody extends Readable {
   }
 
   private readonly onClose = (): void => {
-    if (!this.request.readableEnded) this.destroy(left());
+    if (!this.request.readableEnded) this.destroy(clientLeft());
   };
 }
 
@@ -176,23 +176,23 @@ const SAMPLE_BYTES = MAX_STORED_BYTES / SAMPLES;
  * must not stay for the half hour of its response.
  */
 export class HeldBody implements CallBody {
-  private kept: Buffer | undefined;
-  private rest: Buffer | PromptSample | undefined;
+  private buffer: Buffer | undefined;
+  private sample: Buffer | PromptSample | undefined;
 
   constructor(
     bytes: Buffer,
     private readonly share: Pick<BodyShare, 'growTo' | 'shrinkTo' | 'release'>,
   ) {
-    this.kept = bytes;
+    this.buffer = bytes;
   }
 
   get bytes(): Buffer {
-    if (this.kept === undefined) throw new TypeError('The body of a call was read after it was released.');
-    return this.kept;
+    if (this.buffer === undefined) throw new TypeError('The body of a call was read after it was released.');
+    return this.buffer;
   }
 
   get countable(): Buffer | PromptSample | undefined {
-    return this.kept ?? this.rest;
+    return this.buffer ?? this.sample;
   }
 
   /**
@@ -201,21 +201,21 @@ export class HeldBody implements CallBody {
    * @throws AppError server_is_overloaded
    */
   countBeside(bytes: number): void {
-    if (this.kept === undefined) return;
-    this.share.growTo(this.kept.length + bytes);
-    this.share.shrinkTo(this.kept.length + bytes);
+    if (this.buffer === undefined) return;
+    this.share.growTo(this.buffer.length + bytes);
+    this.share.shrinkTo(this.buffer.length + bytes);
   }
 
   /** Reduces the body to what counting its prompt needs. Idempotent. */
   shrink(size: BodySize): void {
-    if (this.kept !== undefined)
-      this.rest = this.kept.length <= MAX_STORED_BYTES ? this.kept : sampleOf(this.kept, size);
+    if (this.buffer !== undefined)
+      this.sample = this.buffer.length <= MAX_STORED_BYTES ? this.buffer : sampleOf(this.buffer, size);
     this.drop();
   }
 
   /** Idempotent. */
   drop(): void {
-    this.kept = undefined;
+    this.buffer = undefined;
     this.share.release();
   }
 }

@@ -18,7 +18,7 @@ function aRequest(length?: number): IncomingMessage {
 
 function limits(): ConstructorParameters<typeof BodyReader>[2] {
   const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).open('acc_1');
-  return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), turns: new TimeSlicer() };
+  return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), slicer: new TimeSlicer() };
 }
 
 describe('reading a body', () => {
@@ -50,7 +50,7 @@ describe('reading a body', () => {
   it('does not take a turn for a body of the usual size', async () => {
     const request = aRequest(1000);
     const options = limits();
-    const take = jest.spyOn(options.turns, 'take');
+    const take = jest.spyOn(options.slicer, 'take');
     const reading = new BodyReader(request, { next: () => undefined }, options).read();
     request.push(Buffer.alloc(1000, 'x'));
     request.push(null);
@@ -62,7 +62,7 @@ describe('reading a body', () => {
     const request = aRequest(10 * MIB);
     const options = limits();
     const waiting: (() => void)[] = [];
-    options.turns.take = (slice) => void waiting.push(slice);
+    options.slicer.take = (slice) => void waiting.push(slice);
     const reading = new BodyReader(request, { next: () => undefined }, options).read();
     request.push(Buffer.alloc(5 * MIB));
     await nextRound();

@@ -35,7 +35,7 @@ function decode(names: readonly string[], bytes: Buffer, maxBytes = MIB, pieceBy
   for (let at = 0; at < bytes.length; at += pieceBytes) request.push(bytes.subarray(at, at + pieceBytes));
   request.push(null);
   const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).open('acc_1');
-  const limits = { maxBytes, share, timings: new RelayTimings(), turns: new TimeSlicer() };
+  const limits = { maxBytes, share, timings: new RelayTimings(), slicer: new TimeSlicer() };
   return new BodyReader(body, { next: () => undefined }, limits).read().finally(() => body.destroy());
 }
 

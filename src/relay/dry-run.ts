@@ -97,7 +97,7 @@ export class DryAdmissions {
 }
 
 /** A hypothetical call: what decides its admission, price and route. */
-export interface DryRunQuestion {
+export interface DryRunInput {
   readonly who: DryCaller;
   readonly model: string;
   /** Protocol of the client. */
@@ -125,7 +125,7 @@ export interface DryRunResult extends DryAdmission {
   /** The error that the client would get; undefined: a channel would be asked. */
   readonly refusal: AppError | undefined;
   /** Time of the evaluation, Unix ms. */
-  readonly askedAt: number;
+  readonly evaluatedAt: number;
 }
 
 const BYTES_PER_TOKEN = 4;
@@ -143,13 +143,13 @@ export class DryRun {
   ) {}
 
   /** Undefined if there is no such key or account. @throws AppError `unavailable` when the database does not respond */
-  async of(question: DryRunQuestion): Promise<DryRunResult | undefined> {
+  async of(input: DryRunInput): Promise<DryRunResult | undefined> {
     await this.catalog.reload();
-    const call = this.callOf(question);
-    const admission = await this.admissions.of(call, question.who);
+    const call = this.callOf(input);
+    const admission = await this.admissions.of(call, input.who);
     if (admission === undefined) return undefined;
     const { caller, keyRefusal, modelRefusal, limitRefusal, money } = admission;
-    const { model, protocol } = question;
+    const { model, protocol } = input;
     const { groupName: group, accountId } = caller;
     const outlook = this.channels.outlook({ group, model, protocol, affinity: undefined, accountId });
     return {
@@ -160,12 +160,12 @@ export class DryRun {
         upstreamModel: upstreamModel(prospect.channel, model),
         isTranslated: !this.passesVerbatim(call, prospect.channel),
       })),
-      askedAt: call.createdAt,
+      evaluatedAt: call.createdAt,
       refusal: keyRefusal ?? modelRefusal ?? limitRefusal ?? money?.refusal ?? outlook.shortage,
     };
   }
 
-  private callOf({ model, protocol, stream, effort, promptTokens, outputLimit }: DryRunQuestion): DryCall {
+  private callOf({ model, protocol, stream, effort, promptTokens, outputLimit }: DryRunInput): DryCall {
     const createdAt = this.clock.now();
     const size = { bytes: promptTokens * BYTES_PER_TOKEN, encodedBytes: 0, images: 0 };
     const head = { model, stream, effort, outputLimit, choices: 1, size, fields: NO_FIELDS };

@@ -9,7 +9,7 @@ export class EventSignals {
 
   constructor(
     /** The client gets our response ID, not the upstream's. */
-    private readonly answerId: string | undefined,
+    private readonly responseId: string | undefined,
   ) {}
 
   /** Estimated output tokens so far. */
@@ -49,7 +49,7 @@ export class EventSignals {
         this.isReported ||= event.isProvisional !== true;
         signals.push({
           type: 'usage',
-          usage: this.answerId === undefined ? event.usage : { ...event.usage, responseId: this.answerId },
+          usage: this.responseId === undefined ? event.usage : { ...event.usage, responseId: this.responseId },
           ...(event.isProvisional === true && { isProvisional: true }),
         });
         return;

@@ -32,7 +32,7 @@ export class Exchange {
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
     private readonly timings: RelayTimings,
-    private readonly memory: ResponseStore,
+    private readonly responses: ResponseStore,
   ) {}
 
   /**
@@ -96,8 +96,8 @@ export class Exchange {
     translation: Translation | undefined,
   ): Observable<Frame> {
     const { caller } = admission.plan;
-    const maker = { channelId: channel.id, credentialId: credential?.id ?? null };
-    return this.memory.kept(frames, { call, caller, protocol, maker, input: translation?.input });
+    const origin = { channelId: channel.id, credentialId: credential?.id ?? null };
+    return this.responses.storing(frames, { call, caller, protocol, origin, input: translation?.input });
   }
 }
 

@@ -20,7 +20,7 @@ import { Exchange } from './exchange.js';
 import { misfitOf } from './model-access.js';
 import { NotForThisChannel, type RunningCall } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
-import { admitsNamed, keeperOf, type NamedReferences, ResponseStore } from './response-store.js';
+import { admitsReferences, pinnedOrigin, type ResolvedReferences, ResponseStore } from './response-store.js';
 import {
   type Affinity,
   affinityOf,
@@ -75,31 +75,31 @@ export class Failover {
     return this.attempt({ running, selection, translator, deadlineMs }, { attempts: 0 });
   }
 
-  private attempt(course: FailoverOptions, past: FailoverState): Observable<Frame> {
-    const { running, selection, translator, deadlineMs } = course;
+  private attempt(options: FailoverOptions, state: FailoverState): Observable<Frame> {
+    const { running, selection, translator, deadlineMs } = options;
     const draw = (): Assignment | Promise<Assignment> => selection.next();
     const use = (assignment: Assignment): Observable<Frame> => {
       const { totalMs } = assignment.channel.timeouts;
-      const ask = (): Observable<Frame> => {
-        const leftMs = past.attempts === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
+      const send = (): Observable<Frame> => {
+        const leftMs = state.attempts === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
         return this.exchange.frames(running, assignment, translator, leftMs);
       };
-      const backOffMs = Math.min(this.backOffMs(past), deadlineMs - monotonicMs() - MIN_MS);
-      return backOffMs > 0 ? backedOff(running.ticket, backOffMs).pipe(switchMap(ask)) : ask();
+      const backOffMs = Math.min(this.backOffMs(state), deadlineMs - monotonicMs() - MIN_MS);
+      return backOffMs > 0 ? backedOff(running.ticket, backOffMs).pipe(switchMap(send)) : send();
     };
     const isCutShort = ({ kind }: AppError): boolean =>
-      kind === 'timeout' && past.attempts > 0 && this.isOver(deadlineMs);
-    return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(course, past, thrown)));
+      kind === 'timeout' && state.attempts > 0 && this.isOver(deadlineMs);
+    return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(options, state, thrown)));
   }
 
-  private after(course: FailoverOptions, past: FailoverState, thrown: unknown): Observable<Frame> {
-    if (thrown instanceof NoChannel) return throwError(() => whatToSay(past, thrown));
-    if (thrown instanceof NotForThisChannel) return this.attempt(course, { ...past, unfit: thrown.reason });
+  private after(options: FailoverOptions, state: FailoverState, thrown: unknown): Observable<Frame> {
+    if (thrown instanceof NoChannel) return throwError(() => finalError(state, thrown));
+    if (thrown instanceof NotForThisChannel) return this.attempt(options, { ...state, unfit: thrown.reason });
     const failure = AppError.from(thrown);
-    const attempts = past.attempts + 1;
-    const mayAnother = failure.details.failover === true && !course.running.response.committed;
-    if (!mayAnother || attempts >= MAX_ATTEMPTS || this.isLate(course)) return throwError(() => failure);
-    return this.attempt(course, { ...past, attempts, failure });
+    const attempts = state.attempts + 1;
+    const mayAnother = failure.details.failover === true && !options.running.response.committed;
+    if (!mayAnother || attempts >= MAX_ATTEMPTS || this.isLate(options)) return throwError(() => failure);
+    return this.attempt(options, { ...state, attempts, failure });
   }
 
   private isLate({ running, deadlineMs }: FailoverOptions): boolean {
@@ -114,8 +114,8 @@ export class Failover {
   /** Exponential backoff with full jitter. Rate limits and bad credentials need no backoff on another channel. */
   private backOffMs({ attempts, failure }: FailoverState): number {
     if (failure === undefined || failure.kind === 'rate_limit_exceeded' || failure.kind === 'upstream_auth') return 0;
-    const { backOffMs, longestBackOffMs } = this.timings;
-    return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (attempts - 1), longestBackOffMs));
+    const { backOffMs, maxBackOffMs } = this.timings;
+    return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (attempts - 1), maxBackOffMs));
   }
 }
 
@@ -127,9 +127,9 @@ const backedOff = ({ waits }: Ticket, ms: number): Observable<unknown> =>
   });
 
 /** A failed or cooling channel may succeed on a retry; an unsuitable one will not. */
-function whatToSay({ failure, unfit }: FailoverState, none: NoChannel): AppError {
+function finalError({ failure, unfit }: FailoverState, noChannel: NoChannel): AppError {
   if (failure !== undefined) return failure;
-  return none.isExhausted && unfit !== undefined ? unfit : none;
+  return noChannel.isExhausted && unfit !== undefined ? unfit : noChannel;
 }
 
 /**
@@ -154,7 +154,7 @@ function assigned(
       // Unsubscribed before the channel was known.
       if (out.closed) return drawn.release();
       assignment = drawn;
-      subscription = use(drawn).subscribe(watched(drawn, out, isCutShort));
+      subscription = use(drawn).subscribe(observerFor(drawn, out, isCutShort));
     };
     try {
       const drawn = draw();
@@ -170,14 +170,14 @@ function assigned(
   });
 }
 
-function watched(assignment: Assignment, out: Subscriber<Frame>, isCutShort: IsCutShort) {
-  let isWaited = assignment.isProbe;
+function observerFor(assignment: Assignment, out: Subscriber<Frame>, isCutShort: IsCutShort) {
+  let awaitsContent = assignment.isProbe;
   return {
     next: (frame: Frame): void => {
       if (frame.last) assignment.succeeded();
-      else if (isWaited && frame.signals.some(({ type }) => type === 'content')) {
-        isWaited = false;
-        assignment.answered();
+      else if (awaitsContent && frame.signals.some(({ type }) => type === 'content')) {
+        awaitsContent = false;
+        assignment.started();
       }
       out.next(frame);
     },
@@ -198,7 +198,7 @@ export class Attempts {
     private readonly channels: ChannelSelection,
     private readonly failover: Failover,
     private readonly translations: Translations,
-    private readonly memory: ResponseStore,
+    private readonly responses: ResponseStore,
     private readonly adapters: AdapterRegistry,
   ) {}
 
@@ -211,15 +211,20 @@ export class Attempts {
       const request = (): TreeObject => (tree ??= this.translations.read(call));
       const protocol = this.adapters.protocol(call.protocol);
       const { caller } = admission.plan;
-      const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
-      const recalling = this.memory.recall(call, caller, protocol, request, names);
-      if (recalling === undefined) return this.firstOf(running, request);
-      return from(recalling).pipe(switchMap((recalled) => this.firstOf(running, request, recalled)));
+      const references = (): ReturnType<Translations['references']> =>
+        this.translations.references(call, caller, request);
+      const resolving = this.responses.resolve(call, caller, protocol, request, references);
+      if (resolving === undefined) return this.serve(running, request);
+      return from(resolving).pipe(switchMap((resolved) => this.serve(running, request, resolved)));
     });
   }
 
-  private firstOf(running: RunningCall, request: () => TreeObject, named: NamedReferences = {}): Observable<Frame> {
-    const { previous, state } = named;
+  private serve(
+    running: RunningCall,
+    request: () => TreeObject,
+    references: ResolvedReferences = {},
+  ): Observable<Frame> {
+    const { previous, state } = references;
     const { admission, ticket } = running;
     const { group, model, caller, namedModels } = admission.plan;
     const unpriced = unpricedTool(ticket.call.head, [model, ...(namedModels?.values() ?? [])]);
@@ -229,22 +234,23 @@ export class Attempts {
       protocol: ticket.call.protocol,
       affinity: affinityOfCall(ticket.call, caller),
       accountId: caller.accountId,
-      admits: (channel) => admitsNamed(named, channel) && misfitOf(channel, ticket.call, unpriced) === undefined,
-      keeper: keeperOf(named),
-      preferred: previous?.maker,
+      admits: (channel) =>
+        admitsReferences(references, channel) && misfitOf(channel, ticket.call, unpriced) === undefined,
+      pinned: pinnedOrigin(references),
+      preferred: previous?.origin,
     });
     const translatable = this.translatable(running, request, previous);
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {
       // A disabled or unsuitable channel still has its state: the client may retry later.
-      const mayReturn = state?.isKnown === true && this.channels.has(state.keeper?.channelId ?? '');
+      const mayReturn = state?.isKnown === true && this.channels.has(state.pinned?.channelId ?? '');
       if (state !== undefined && !mayReturn) throw state.refusal;
       return frames;
     });
     if (previous?.isKnown !== false) return refused;
     // Names the unknown reference.
-    return from(this.translations.requireNamed(translatable)).pipe(switchMap(() => refused));
+    return from(this.translations.requireReferenced(translatable)).pipe(switchMap(() => refused));
   }
 
   private translatable(
@@ -253,8 +259,8 @@ export class Attempts {
     previous: PreviousResponses | undefined,
   ): Translatable {
     const { caller } = admission.plan;
-    const keepsInput = this.memory.keeps({ call, caller, protocol });
-    return { call, protocol, caller, request, previous, keepsInput };
+    const storesInput = this.responses.stores({ call, caller, protocol });
+    return { call, protocol, caller, request, previous, storesInput };
   }
 }
 

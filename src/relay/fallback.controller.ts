@@ -81,7 +81,7 @@ const takesPosts = (request: FastifyRequest): boolean => {
 /** Calls posted to the base URL itself; those with Messages headers were rewritten before. */
 @Controller()
 @CallRoute()
-export class BareAddressController {
+export class BaseUrlController {
   constructor(
     private readonly relay: RelayService,
     private readonly choices: ProtocolChoices,

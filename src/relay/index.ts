@@ -3,7 +3,7 @@
 // responses.
 export { AdapterRegistry, adaptersIn } from './adapter.registry.js';
 export {
-  answering,
+  runForRequest,
   arrivalOf,
   canonicalPath,
   currentRequestId,
@@ -13,9 +13,9 @@ export {
   requestLineOf,
 } from './request-facts.js';
 export { CallRoute } from './call.guard.js';
-export { ChannelProbe, type CheckResult, type ProbeResult, UpstreamQuestions } from './upstream-questions.js';
+export { ChannelProbe, type CheckResult, type ProbeResult, ChannelChecks } from './channel-checks.js';
 export { ProtocolChoices } from './prepared-request.js';
-export { DryRun, type DryRoute, type DryRunResult, type DryRunQuestion } from './dry-run.js';
+export { DryRun, type DryRoute, type DryRunResult, type DryRunInput } from './dry-run.js';
 export { ResponseLookup } from './response-lookup.js';
 export { PromptCounts, PromptRoute } from './prompt-counts.js';
 export { unsealWith } from './reasoning-seal.js';

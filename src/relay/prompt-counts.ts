@@ -19,7 +19,7 @@ import { collected, jsonOf } from './collected-response.js';
 import { affinityOfCall } from './failover.js';
 import { misfitOf, ModelAccess } from './model-access.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import { admitsNamed, keeperOf, ResponseStore } from './response-store.js';
+import { admitsReferences, pinnedOrigin, ResponseStore } from './response-store.js';
 import { type Assignment, ChannelSelection, NoChannel } from './routing/index.js';
 import { Translations } from './translations.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
@@ -27,7 +27,7 @@ import { UpstreamClient } from './upstream/upstream-client.js';
 /** Clients count in passing and in bursts: an own estimate beats a late upstream. */
 const TIMEOUT_MS = 5_000;
 
-interface Asker {
+interface CountingCaller {
   readonly group: string;
   readonly model: string;
   readonly caller: Caller;
@@ -40,7 +40,7 @@ export class UpstreamPromptCounts {
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
-    private readonly memory: ResponseStore,
+    private readonly responses: ResponseStore,
     private readonly translations: Translations,
   ) {}
 
@@ -48,11 +48,11 @@ export class UpstreamPromptCounts {
    * Undefined if there is no suitable upstream or it fails.
    * @throws AppError when it rejects the request itself
    */
-  async ask(question: TokenCountEndpoint, call: Call, asker: Asker): Promise<JsonObject | undefined> {
-    const assignment = await this.assignmentFor(question, call, asker);
+  async ask(endpoint: TokenCountEndpoint, call: Call, counting: CountingCaller): Promise<JsonObject | undefined> {
+    const assignment = await this.assignmentFor(endpoint, call, counting);
     if (assignment === undefined) return undefined;
     try {
-      return await this.exchange(question, call, assignment);
+      return await this.exchange(endpoint, call, assignment);
     } finally {
       // Not a call: its result says little about channel health.
       assignment.release();
@@ -62,20 +62,23 @@ export class UpstreamPromptCounts {
   private async assignmentFor(
     { protocol: id }: TokenCountEndpoint,
     call: Call,
-    { group, model, caller }: Asker,
+    { group, model, caller }: CountingCaller,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
     const protocol = this.adapters.protocol(id);
     const request = (): TreeObject => this.translations.read(call);
-    const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
-    const named = await this.memory.recall(call, caller, protocol, request, names);
+    const references = (): ReturnType<Translations['references']> =>
+      this.translations.references(call, caller, request);
+    const resolved = await this.responses.resolve(call, caller, protocol, request, references);
     const admits = (channel: Channel): boolean =>
-      channel.protocol === id && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
-    const keeper = named && keeperOf(named);
+      channel.protocol === id &&
+      (resolved === undefined || admitsReferences(resolved, channel)) &&
+      !misfitOf(channel, call);
+    const pinned = resolved && pinnedOrigin(resolved);
     const { accountId } = caller;
-    const wanted = { group, model, protocol: id, affinity, accountId, admits, keeper, mayProbe: false };
+    const query = { group, model, protocol: id, affinity, accountId, admits, keeper: pinned, mayProbe: false };
     try {
-      return await this.channels.for(wanted).next();
+      return await this.channels.for(query).next();
     } catch (error) {
       if (error instanceof NoChannel) return undefined;
       throw error;
@@ -83,17 +86,17 @@ export class UpstreamPromptCounts {
   }
 
   private async exchange(
-    question: TokenCountEndpoint,
+    endpoint: TokenCountEndpoint,
     call: Call,
     { channel, credential }: Assignment,
   ): Promise<JsonObject | undefined> {
-    const request = question.requestFor(call, upstreamModel(channel, call.head.model));
+    const request = endpoint.requestFor(call, upstreamModel(channel, call.head.model));
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
     const response = await collected(parts, TIMEOUT_MS).catch(() => undefined);
     if (response === undefined) return undefined;
     const { status, headers } = response;
     const body = jsonOf(response);
-    if (status >= 200 && status < 300) return isJsonObject(body) && question.hasCount(body) ? body : undefined;
+    if (status >= 200 && status < 300) return isJsonObject(body) && endpoint.hasCount(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
     // 404: the upstream does not have this endpoint.
     if (error instanceof UpstreamRefusal && status !== 404) throw error;
@@ -119,18 +122,18 @@ export class PromptCounts {
    * Counted by an upstream of the protocol, else by us.
    * @throws AppError when we or the upstream reject the request; never because an upstream fails
    */
-  async respond(question: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
-    const reader = question.headReader(requestLineOf(request));
+  async respond(endpoint: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
+    const reader = endpoint.headReader(requestLineOf(request));
     const caller = callerOf(request);
     const body = await this.bodies.read(request.raw, reader, caller.accountId);
     try {
       const head = reader.end(body);
       const { createdAt, ip } = arrivalOf(request);
       const line = requestLineOf(request);
-      const call: Call = { id: request.id, createdAt, protocol: question.protocol, request: line, ip, head, body };
+      const call: Call = { id: request.id, createdAt, protocol: endpoint.protocol, request: line, ip, head, body };
       const { group, model } = this.models.permitted(head.model, caller);
-      const response = await this.upstreams.ask(question, call, { group: group.name, model: model.name, caller });
-      return response ?? question.render(await this.count(call));
+      const response = await this.upstreams.ask(endpoint, call, { group: group.name, model: model.name, caller });
+      return response ?? endpoint.render(await this.count(call));
     } finally {
       body.drop();
     }

@@ -11,7 +11,7 @@ export class RelayTimings {
   readonly lingerMs: number = 1000;
   /** Max backoff before the first retry; doubles with each retry. */
   readonly backOffMs: number = 100;
-  readonly longestBackOffMs: number = 1000;
+  readonly maxBackOffMs: number = 1000;
   /** No attempt begins later than this: SDKs time out after 10 minutes and retry. */
   readonly lastAttemptMs: number = 570_000;
   /** Wait for the body of an error; then it is classified by status. */

@@ -17,7 +17,7 @@ import { CallGuard, LoadShedding } from './call.guard.js';
 import { DryAdmissions, DryRun } from './dry-run.js';
 import { Exchange } from './exchange.js';
 import { Attempts, Failover } from './failover.js';
-import { BareAddressController, FallbackController, FallbackGuard } from './fallback.controller.js';
+import { BaseUrlController, FallbackController, FallbackGuard } from './fallback.controller.js';
 import { HealthController } from './health.controller.js';
 import { KeyInfoController } from './key-info.controller.js';
 import { ModelAccess } from './model-access.js';
@@ -40,7 +40,7 @@ import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
 import { Translations } from './translations.js';
-import { ChannelProbe, UpstreamQuestions } from './upstream-questions.js';
+import { ChannelProbe, ChannelChecks } from './channel-checks.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
 
@@ -57,7 +57,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     TokensModule,
     UsageModule,
   ],
-  controllers: [ModelsController, KeyInfoController, BareAddressController, HealthController, FallbackController],
+  controllers: [ModelsController, KeyInfoController, BaseUrlController, HealthController, FallbackController],
   providers: [
     AdapterRegistry,
     Admissions,
@@ -68,7 +68,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     CallGuard,
     CallLimits,
     ChannelProbe,
-    UpstreamQuestions,
+    ChannelChecks,
     DryAdmissions,
     DryRun,
     Exchange,
@@ -103,7 +103,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     CallGuard,
     CallLimits,
     ChannelProbe,
-    UpstreamQuestions,
+    ChannelChecks,
     ProtocolChoices,
     DryRun,
     ResponseLookup,

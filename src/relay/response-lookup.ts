@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30_000;
 const NO_BODY = new SplicedBody({ bytes: Buffer.from(NO_BYTES) });
 
 /** A request about a stored response, to its channel. */
-interface Question {
+interface ResponseQuery {
   readonly method: 'GET' | 'DELETE';
   /** Path relative to the channel's base URL. */
   readonly path: string;
@@ -25,7 +25,7 @@ interface Question {
 @Injectable()
 export class ResponseLookup {
   constructor(
-    private readonly answers: StoredResponses,
+    private readonly responses: StoredResponses,
     private readonly keys: KeyAuthenticator,
     private readonly channels: ChannelDirectory,
     private readonly adapters: AdapterRegistry,
@@ -37,31 +37,31 @@ export class ResponseLookup {
     const caller = callerOf(request);
     const secret = await this.keys.secretOf(caller, request.headers);
     const { keyId, accountId } = caller;
-    const response = await this.answers.find({ keyId, accountId, secret }, id);
+    const response = await this.responses.find({ keyId, accountId, secret }, id);
     if (response === undefined) throw new ResponseNotFound(id);
     return response;
   }
 
   /** Deletes it here; its channel, if any, was asked before. */
   async delete(request: FastifyRequest, { id }: StoredResponse): Promise<void> {
-    await this.answers.delete(callerOf(request), id);
+    await this.responses.delete(callerOf(request), id);
   }
 
   /**
    * The channel's JSON about a response it stores.
    * @throws AppError unavailable when the channel no longer exists; classified upstream errors
    */
-  async ask({ channelId, credentialId }: StoredResponse, question: Question): Promise<string> {
+  async query({ channelId, credentialId }: StoredResponse, query: ResponseQuery): Promise<string> {
     const channel = this.channels.all().find(({ id }) => id === channelId);
-    if (channel === undefined || channel.unavailableReason !== undefined) throw new KeeperIsOut();
+    if (channel === undefined || channel.unavailableReason !== undefined) throw new UpstreamUnavailable();
     const { credentials } = channel;
-    return this.exchange(channel, credentials.find(({ id }) => id === credentialId) ?? credentials[0], question);
+    return this.exchange(channel, credentials.find(({ id }) => id === credentialId) ?? credentials[0], query);
   }
 
   private async exchange(
     channel: Channel,
     credential: ChannelCredential | undefined,
-    { method, path, query = '' }: Question,
+    { method, path, query = '' }: ResponseQuery,
   ): Promise<string> {
     const request = { method, path, query, headers: { accept: 'application/json' }, body: NO_BODY };
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
@@ -81,7 +81,7 @@ class ResponseNotFound extends AppError {
   }
 }
 
-class KeeperIsOut extends AppError {
+class UpstreamUnavailable extends AppError {
   constructor() {
     super('unavailable', 'The upstream that stores this response is unavailable. Retry later.', {
       retryAfterSeconds: 60,

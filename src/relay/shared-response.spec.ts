@@ -115,14 +115,14 @@ describe('the memory of all answers that are shared', () => {
     const clients = [one.join(), one.join(), other.join()];
     one.frames.next(frame(3 * MIB));
     other.frames.next(frame(2 * MIB));
-    expect([one.shared.whyPartial, other.shared.whyPartial]).toEqual([undefined, undefined]);
+    expect([one.shared.partialReason, other.shared.partialReason]).toEqual([undefined, undefined]);
     one.frames.next(frame(1));
-    expect(one.shared.whyPartial).toContain('memory');
-    expect(other.shared.whyPartial).toBeUndefined();
+    expect(one.shared.partialReason).toContain('memory');
+    expect(other.shared.partialReason).toBeUndefined();
     expect(memory.takenBytes).toBe(2 * MIB);
     // There is room again, but nobody who comes now could have all of it.
     one.frames.next(frame(1));
-    expect(one.shared.whyPartial).toContain('memory');
+    expect(one.shared.partialReason).toContain('memory');
     expect(memory.takenBytes).toBe(2 * MIB);
     one.frames.complete();
     expect(clients.map(({ bytes, isOver }) => [bytes, isOver])).toEqual([

@@ -8,14 +8,14 @@ import { ResponseLookup } from './response-lookup.js';
 import { requestLineOf } from './request-facts.js';
 
 /** Excludes `input_tokens`, which is an endpoint. */
-const ANSWER_PATH = `${RESPONSES_PATH}/:id(^(?!input_tokens$).+$)`;
+const RESPONSE_PATH = `${RESPONSES_PATH}/:id(^(?!input_tokens$).+$)`;
 const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'] as const;
 
 /** Stored responses: here if an upstream of another protocol made them, else at the channel. */
-@Controller(ANSWER_PATH)
+@Controller(RESPONSE_PATH)
 @UseGuards(ApiKeyGuard)
 export class StoredResponsesController {
-  constructor(private readonly kept: ResponseLookup) {}
+  constructor(private readonly responses: ResponseLookup) {}
 
   @Get()
   @Header(...JSON_TYPE)
@@ -25,20 +25,20 @@ export class StoredResponsesController {
     @Query('stream') stream?: unknown,
   ): Promise<string> {
     if (stream === 'true') throw noStream();
-    const response = await this.kept.find(request, id);
+    const response = await this.responses.find(request, id);
     return (
       response.content?.response ??
-      this.kept.ask(response, { method: 'GET', path: pathOf(id), query: queryOf(request) })
+      this.responses.query(response, { method: 'GET', path: pathOf(id), query: queryOf(request) })
     );
   }
 
   @Get('input_items')
   @Header(...JSON_TYPE)
   async listInput(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
-    const response = await this.kept.find(request, id);
+    const response = await this.responses.find(request, id);
     const query = queryOf(request);
     if (response.content === undefined)
-      return this.kept.ask(response, { method: 'GET', path: `${pathOf(id)}/input_items`, query });
+      return this.responses.query(response, { method: 'GET', path: `${pathOf(id)}/input_items`, query });
     const input = parseJsonTree(response.content.input, new Set()) as readonly JsonTree[];
     return writeJson(inputItems(id, input, new URLSearchParams(query)));
   }
@@ -46,15 +46,15 @@ export class StoredResponsesController {
   @Delete()
   @Header(...JSON_TYPE)
   async delete(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
-    const response = await this.kept.find(request, id);
-    if (response.content === undefined) await this.kept.ask(response, { method: 'DELETE', path: pathOf(id) });
-    await this.kept.delete(request, response);
+    const response = await this.responses.find(request, id);
+    if (response.content === undefined) await this.responses.query(response, { method: 'DELETE', path: pathOf(id) });
+    await this.responses.delete(request, response);
     return JSON.stringify({ id, object: 'response', deleted: true });
   }
 
   @Post('cancel')
   async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<never> {
-    await this.kept.find(request, id);
+    await this.responses.find(request, id);
     throw new AppError('invalid_request', 'Only background responses can be cancelled; this response is complete.');
   }
 }

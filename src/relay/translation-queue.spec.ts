@@ -32,9 +32,9 @@ describe('the queue of large requests', () => {
   });
   afterEach(() => queue.onModuleDestroy());
 
-  const run = (accountId: string, body: CallBody = { bytes: Buffer.alloc(MIB) }, recalledLength = 0) =>
+  const run = (accountId: string, body: CallBody = { bytes: Buffer.alloc(MIB) }, referencedLength = 0) =>
     firstValueFrom(
-      queue.run({ accountId, job: { does: 'expand', call, found: undefined }, body, values: 10, recalledLength }),
+      queue.run({ accountId, job: { kind: 'expand', call, found: undefined }, body, values: 10, referencedLength }),
     );
 
   it('goes on when the body of a waiting request is dropped because its client has left', async () => {

@@ -61,7 +61,7 @@ class UsageLogsPages {
 
   async call({ accountId, operator, timeZone }: Visitor, id: string): Promise<Page> {
     const details = await this.details.find(accountId, id);
-    const keptUntil = await this.answers.keptUntil(accountId, details.call.id);
+    const keptUntil = await this.answers.expiryOfCall(accountId, details.call.id);
     const data = { ...callPage(details, this.clock.date(), { timeZone, operator, path: PATH }), keptUntil };
     return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
   }
@@ -69,7 +69,7 @@ class UsageLogsPages {
   /** Deletes the answer of a call that its client had kept. */
   async forget({ accountId }: Visitor, id: string): Promise<Redirect> {
     const { call } = await this.details.find(accountId, id);
-    await this.answers.forget(accountId, call.id);
+    await this.answers.deleteOfCall(accountId, call.id);
     return new Redirect(`/usage-logs/common/${call.id}`, {
       tone: 'ok',
       title: 'Response deleted',

@@ -3,7 +3,7 @@
 export {
   type NewStoredResponse,
   type ResponseOwner,
-  type StateMaker,
+  type UpstreamOrigin as StateMaker,
   type StoredContent,
   type StoredResponse,
   StoredResponseLimits,

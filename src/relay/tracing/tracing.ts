@@ -37,7 +37,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     const parent = traceContextOf(request.headers);
     const { exported } = this;
     if (exported !== undefined && (parent === undefined || (parent.flags & SAMPLED) !== 0))
-      return new RecordedTrace(parent, request, response, (call) => exported.tell(call));
+      return new RecordedTrace(parent, request, response, (call) => exported.export(call));
     return parent && new PassedTrace(parent);
   }
 

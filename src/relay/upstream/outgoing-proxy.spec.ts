@@ -1,6 +1,6 @@
-import { goesDirectly } from './upstream-pools.js';
+import { bypassesProxy } from './upstream-pools.js';
 
-const directly = (address: string, ...noProxy: string[]): boolean => goesDirectly(new URL(address), noProxy);
+const directly = (address: string, ...noProxy: string[]): boolean => bypassesProxy(new URL(address), noProxy);
 
 describe('what is reached without the proxy', () => {
   it.each([

@@ -11,7 +11,7 @@ import { CatalogService, formatMultiplier } from '../../../catalog/index.js';
 import { recordedChanges } from '../../../platform/audit/index.js';
 import { count, percent } from '../../../platform/format/index.js';
 import { AppError, Clock } from '../../../platform/shared/index.js';
-import { AdapterRegistry, type CheckResult, UpstreamQuestions } from '../../../relay/index.js';
+import { AdapterRegistry, type CheckResult, ChannelChecks } from '../../../relay/index.js';
 import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
 import { type Difference, type Form, type FormBody, Page, protocolNames } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
@@ -206,7 +206,7 @@ export class ChannelQuestions {
   constructor(
     private readonly drafts: ChannelDrafts,
     private readonly adapters: AdapterRegistry,
-    private readonly questions: UpstreamQuestions,
+    private readonly questions: ChannelChecks,
     private readonly clock: Clock,
   ) {}
 

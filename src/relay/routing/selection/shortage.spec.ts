@@ -3,16 +3,16 @@ import { Shortage } from './channel-status.js';
 
 const NOW = 1_000_000;
 
-const resting = (reason: CooldownReason, ms: number) => ({
+const coolingDown = (reason: CooldownReason, ms: number) => ({
   isFull: false,
-  rests: [{ subject: 'a channel', id: 'a rest', reason, untilMs: NOW + ms, strikes: 1, probeUntilMs: 0 }],
+  cooldowns: [{ subject: 'a channel', id: 'a cooldown', reason, untilMs: NOW + ms, strikes: 1, probeUntilMs: 0 }],
 });
 
 describe('a shortage of channels', () => {
   it('says the wait that the header tells in the message too', () => {
     const shortage = new Shortage(NOW);
-    shortage.add(resting('failures', 16_200));
-    shortage.add(resting('rate_limit', 40_000));
+    shortage.add(coolingDown('failures', 16_200));
+    shortage.add(coolingDown('rate_limit', 40_000));
     const error = shortage.errorFor('large');
     expect(error.details.retryAfterSeconds).toBe(17);
     expect(error.message).toBe(
@@ -22,7 +22,7 @@ describe('a shortage of channels', () => {
 
   it('is a rate limit where nothing else keeps a channel from answering', () => {
     const shortage = new Shortage(NOW);
-    shortage.add(resting('rate_limit', 300_000));
+    shortage.add(coolingDown('rate_limit', 300_000));
     expect(shortage.errorFor('large')).toMatchObject({
       kind: 'rate_limit_exceeded',
       message: 'All channels of the model "large" are at their rate limits. Please try again in 60s.',
@@ -32,8 +32,8 @@ describe('a shortage of channels', () => {
 
   it('lasts a moment where a channel is only full', () => {
     const shortage = new Shortage(NOW);
-    shortage.add(resting('failures', 30_000));
-    shortage.add({ isFull: true, rests: [] });
+    shortage.add(coolingDown('failures', 30_000));
+    shortage.add({ isFull: true, cooldowns: [] });
     expect(shortage.errorFor('large').details.retryAfterSeconds).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../../../test/support/seeded-random.js';
-import { affinityOf, ringingTime } from './channel-status.js';
+import { affinityOf, drawTime } from './channel-status.js';
 
 const ROUNDS = 10_000;
 const WEIGHTS = { a: 100, b: 300, c: 600 } as const;
@@ -18,9 +18,9 @@ function shares(draw: (round: number) => Name | undefined): Record<Name, number>
 
 describe('a draw by weight', () => {
   const random = new SeededRandom(42);
-  const byChance = (): Name | undefined => drawn((name) => ringingTime(WEIGHTS[name], name, undefined, random));
+  const byChance = (): Name | undefined => drawn((name) => drawTime(WEIGHTS[name], name, undefined, random));
   const byAffinity = (round: number, names?: readonly Name[]): Name | undefined =>
-    drawn((name) => ringingTime(WEIGHTS[name], name, affinityOf('acc_1', `session ${round}`), random), names);
+    drawn((name) => drawTime(WEIGHTS[name], name, affinityOf('acc_1', `session ${round}`), random), names);
 
   it.each<[string, (round: number) => Name | undefined]>([
     ['chance', byChance],
