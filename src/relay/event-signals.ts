@@ -5,7 +5,7 @@ export class EventSignals {
   private hasContent = false;
   private isReported = false;
   private part = 0;
-  private seen = 0;
+  private outputUnits = 0;
 
   constructor(
     /** The client gets our response ID, not the upstream's. */
@@ -14,7 +14,7 @@ export class EventSignals {
 
   /** Estimated output tokens so far. */
   get units(): number {
-    return Math.ceil(this.seen);
+    return Math.ceil(this.outputUnits);
   }
 
   /** Whether the upstream has reported usage. */
@@ -59,7 +59,7 @@ export class EventSignals {
 
   private output(text: string, signals: CallSignal[]): void {
     const output = outputOf(text, this.part);
-    this.seen += output.units;
+    this.outputUnits += output.units;
     signals.push(output);
   }
 

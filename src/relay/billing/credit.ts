@@ -37,8 +37,8 @@ export class Credit {
   /** Output allowed although its payment could not be verified. */
   private trusted = 0;
   /** Output from which the next extension is requested. */
-  private askFrom = 0;
-  private asking: Promise<void> | undefined;
+  private extendFrom = 0;
+  private extending: Promise<void> | undefined;
 
   constructor(
     private readonly line: CreditLine,
@@ -56,16 +56,16 @@ export class Credit {
 
   /** Whether this output is paid for. Requests extensions ahead. */
   covers(output: number): boolean {
-    if (output >= this.askFrom) this.askAhead(output);
+    if (output >= this.extendFrom) this.extendAhead(output);
     return output <= this.covered;
   }
 
   /** Resolves when this output is paid for. @throws OutOfCredit when it cannot be */
   async cover(output: number): Promise<void> {
     // A pending extension may be granted; a rejected one may succeed now that other calls have released holds.
-    await this.asking;
+    await this.extending;
     // A partial grant is followed by another request, which says what is missing.
-    while (output > this.covered) await this.ask(output);
+    while (output > this.covered) await this.extendTo(output);
   }
 
   /** The upstream has reported the prompt. */
@@ -94,15 +94,15 @@ export class Credit {
     return this.line.reserve ?? 0n;
   }
 
-  private askAhead(output: number): void {
+  private extendAhead(output: number): void {
     // One request ahead per slice; callers that need more ask again.
-    this.askFrom = Infinity;
-    this.asking ??= this.ask(output)
+    this.extendFrom = Infinity;
+    this.extending ??= this.extendTo(output)
       .catch(() => undefined)
-      .finally(() => (this.asking = undefined));
+      .finally(() => (this.extending = undefined));
   }
 
-  private async ask(output: number): Promise<void> {
+  private async extendTo(output: number): Promise<void> {
     const upTo = this.reach(output);
     const cost = costWithOutput(this.line.terms, this.prompt)(upTo) + this.reserve;
     const want = cost > this.held ? cost - this.held : 1n;
@@ -133,6 +133,6 @@ export class Credit {
   private measure(): void {
     const affordable = outputTokensFor(this.line.terms, this.prompt, this.held - this.reserve) ?? Infinity;
     this.covered = Math.max(affordable, this.trusted);
-    this.askFrom = affordable >= this.line.bound ? Infinity : this.covered - this.line.slice / 2;
+    this.extendFrom = affordable >= this.line.bound ? Infinity : this.covered - this.line.slice / 2;
   }
 }

@@ -261,9 +261,9 @@ function costOfAttempt(
   plan: BillingPlan,
   usage: TokenUsage | undefined,
 ): Nanos | undefined {
-  const { fate } = attempt;
-  if (fate === 'refused' || fate === 'never sent') return ZERO;
-  if (usage === undefined || fate === 'unanswered') return undefined;
+  const { delivery } = attempt;
+  if (delivery === 'rejected' || delivery === 'unsent') return ZERO;
+  if (usage === undefined || delivery === 'no response') return undefined;
   const parts = [
     costedPart(attempt, plan, usage.servedBy, (pricing) => costTerms(pricing, usage)),
     ...(usage.passes ?? []).map((pass) =>

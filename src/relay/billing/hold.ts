@@ -32,7 +32,7 @@ export interface HeldBeside {
 export function heldPromptTokens(size: BodySize, contextWindow: number): number {
   const { bytes, encodedBytes, maxTextTokens = Math.ceil((bytes - encodedBytes) / 2), media = [] } = size;
   const encoded = media.reduce((sum, { maxTokens }) => sum + maxTokens, 0);
-  return Math.min(contextWindow, maxTextTokens + encoded + imagesElsewhere(size) * MAX_IMAGE_TOKENS);
+  return Math.min(contextWindow, maxTextTokens + encoded + externalImages(size) * MAX_IMAGE_TOKENS);
 }
 
 /**
@@ -54,20 +54,20 @@ export const likelyPromptTokens = (size: BodySize, contextWindow: number): numbe
   countedPromptTokens(size, contextWindow, Math.ceil((size.bytes - size.encodedBytes) / 4));
 
 /** Prompt tokens from a count of the text: other content is added, limited by the context window. */
-export function countedPromptTokens(size: BodySize, contextWindow: number, words: number): number {
+export function countedPromptTokens(size: BodySize, contextWindow: number, textTokens: number): number {
   const encoded = (size.media ?? []).reduce((sum, { likelyTokens }) => sum + likelyTokens, 0);
-  return Math.min(contextWindow, words + encoded + imagesElsewhere(size) * DEFAULT_IMAGE_TOKENS);
+  return Math.min(contextWindow, textTokens + encoded + externalImages(size) * DEFAULT_IMAGE_TOKENS);
 }
 
 /** Prompt tokens of a call from a count of the text in its body. */
 export const promptByCount = (
   { size }: CallHead,
   { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
-  words: number,
-): number => countedPromptTokens(size, model.contextWindow, words + continuedTokens);
+  textTokens: number,
+): number => countedPromptTokens(size, model.contextWindow, textTokens + continuedTokens);
 
 /** Images outside the body. */
-function imagesElsewhere({ images, media = [] }: BodySize): number {
+function externalImages({ images, media = [] }: BodySize): number {
   return Math.max(0, images - media.filter(({ kind }) => kind === 'image').length);
 }
 

@@ -46,9 +46,9 @@ describe('the output of a call that runs', () => {
     expect(output.total(at(0))).toBe(21);
     const uncounted = output.takeUncounted();
     output.estimate(4.3, ', you');
-    uncounted?.counted(2);
-    expect([uncounted?.said, output.total(at(0))]).toEqual([['Hello there'], 7]);
-    expect(output.takeUncounted()?.said).toEqual([', you']);
+    uncounted?.replaceBy(2);
+    expect([uncounted?.content, output.total(at(0))]).toEqual([['Hello there'], 7]);
+    expect(output.takeUncounted()?.content).toEqual([', you']);
     expect(output.takeUncounted()).toBeUndefined();
   });
 
@@ -57,7 +57,7 @@ describe('the output of a call that runs', () => {
     output.estimate(10, 'Hello there');
     const uncounted = output.takeUncounted();
     output.report(report(3), 0);
-    uncounted?.counted(2);
+    uncounted?.replaceBy(2);
     expect([output.total(at(0)), output.takeUncounted()]).toEqual([3, undefined]);
   });
 
@@ -65,15 +65,15 @@ describe('the output of a call that runs', () => {
     const output = new OutputCount(0, 0, true);
     output.estimate(1, `${'a'.repeat(5000)}\ud83c`);
     output.estimate(1, '\udf0d');
-    expect(output.takeUncounted()?.said).toEqual([`${'a'.repeat(5000)}🌍`]);
+    expect(output.takeUncounted()?.content).toEqual([`${'a'.repeat(5000)}🌍`]);
   });
 
   it('keeps texts apart that alternate', () => {
     const output = new OutputCount(0, 0, true);
     for (const text of ['hel', 'lo']) for (const lane of [0, 1]) output.estimate(1, text, lane);
     const uncounted = output.takeUncounted();
-    uncounted?.counted(2);
-    expect([uncounted?.said, output.total(at(0))]).toEqual([['hello', 'hello'], 2]);
+    uncounted?.replaceBy(2);
+    expect([uncounted?.content, output.total(at(0))]).toEqual([['hello', 'hello'], 2]);
   });
 
   it('corrects the estimate of what was too much to keep as well', () => {
@@ -82,8 +82,8 @@ describe('the output of a call that runs', () => {
     for (let piece = 0; piece < 10; piece++) output.estimate(30_000, text);
     const uncounted = output.takeUncounted();
     // 120,000 characters each: three are kept of ten.
-    expect(uncounted?.said).toEqual([text.repeat(3)]);
-    uncounted?.counted(60_000);
+    expect(uncounted?.content).toEqual([text.repeat(3)]);
+    uncounted?.replaceBy(60_000);
     expect(output.total(at(0))).toBe(200_000);
   });
 
@@ -92,10 +92,10 @@ describe('the output of a call that runs', () => {
     output.estimate(40, 'Hello');
     output.report(report(3), 0);
     const whole = Buffer.from('{}');
-    output.come(whole);
+    output.setBody(whole);
     const uncounted = output.takeUncounted();
-    uncounted?.counted(7);
-    expect([uncounted?.said, output.total(at(0)), output.takeUncounted()]).toEqual([whole, 7, undefined]);
+    uncounted?.replaceBy(7);
+    expect([uncounted?.content, output.total(at(0)), output.takeUncounted()]).toEqual([whole, 7, undefined]);
   });
 
   it('begins anew with another upstream', () => {

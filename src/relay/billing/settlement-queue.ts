@@ -21,7 +21,7 @@ const MAX_WAITING = 10_000;
 /**
  * A waiting call. Its row may be replaced until it is sent; a sent row may commit after its timeout, and then stands.
  */
-class Waiting {
+class WaitingCall {
   /** Stops waiting for it. */
   giveUp = (): void => undefined;
   readonly sinceMs = monotonicMs();
@@ -43,9 +43,9 @@ class Waiting {
 @Injectable()
 export class SettlementQueue {
   private readonly logger = new Logger('Settlement');
-  private readonly batcher: Batcher<Waiting, bigint | undefined>;
+  private readonly batcher: Batcher<WaitingCall, bigint | undefined>;
   private readonly waiting = new InFlight();
-  private readonly calls = new Map<string, Waiting>();
+  private readonly calls = new Map<string, WaitingCall>();
   private closing = false;
   private lost = 0;
 
@@ -55,7 +55,7 @@ export class SettlementQueue {
     metrics: Metrics,
   ) {
     this.batcher = new Batcher(
-      (batch: readonly Waiting[]) => repository.settleLatest(() => batch.map(({ sent }) => sent)),
+      (batch: readonly WaitingCall[]) => repository.settleLatest(() => batch.map(({ sent }) => sent)),
       {
         retryAlone: (error) => !isOutage(error),
       },
@@ -78,15 +78,15 @@ export class SettlementQueue {
    * settled later, a success as reported to its client); immediately when it was set aside, or is a rejection without
    * room in a full queue
    */
-  async settle(row: CallRow, patienceMs = TIMEOUT_MS): Promise<bigint | undefined> {
+  async settle(row: CallRow, timeoutMs = TIMEOUT_MS): Promise<bigint | undefined> {
     // A rejection without a response from admission may have a hold to release.
     if (this.full && row.status === 'refused' && !row.opened)
       throw new SettlementUnavailable(new Error('too many calls are waiting'));
-    const call = new Waiting(row);
+    const call = new WaitingCall(row);
     this.calls.set(row.id, call);
     const settled = this.waiting.add(this.untilSettled(call).finally(() => this.calls.delete(row.id)));
     const recorded = settled.then((collected) => ({ collected }));
-    const outcome = await within(Promise.race([recorded, call.givenUp]), patienceMs);
+    const outcome = await within(Promise.race([recorded, call.givenUp]), timeoutMs);
     if (outcome !== undefined) return outcome.collected;
     const error = new SettlementUnavailable(new Error('not settled in time'));
     if (row.status === 'succeeded') call.row = unrecordedRow(row, error);
@@ -111,12 +111,12 @@ export class SettlementQueue {
     return oldest === undefined ? 0 : monotonicMs() - oldest.sinceMs;
   }
 
-  private untilSettled(call: Waiting): Promise<bigint | undefined> {
-    return this.untilBack(() => this.batcher.submit(call)).catch((error: unknown) => this.putAside(call, error));
+  private untilSettled(call: WaitingCall): Promise<bigint | undefined> {
+    return this.untilAvailable(() => this.batcher.submit(call)).catch((error: unknown) => this.setAside(call, error));
   }
 
   /** @throws errors other than outages, and any error during shutdown */
-  private async untilBack<T>(attempt: () => Promise<T>): Promise<T> {
+  private async untilAvailable<T>(attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await attempt();
@@ -128,11 +128,11 @@ export class SettlementQueue {
   }
 
   /** @throws SettlementUnavailable */
-  private async putAside(call: Waiting, error: unknown): Promise<never> {
-    this.logger.error({ err: error, ...whatIsLost(call.row) }, 'Failed to settle a call.');
+  private async setAside(call: WaitingCall, error: unknown): Promise<never> {
+    this.logger.error({ err: error, ...unsettledFields(call.row) }, 'Failed to settle a call.');
     try {
       if (isOutage(error)) throw error;
-      await this.untilBack(() => this.repository.recordFailure(call.row, error));
+      await this.untilAvailable(() => this.repository.recordFailure(call.row, error));
       await this.releaseHold(call.row.id);
     } catch (failure) {
       this.lost += 1;
@@ -144,7 +144,7 @@ export class SettlementQueue {
   /** Closes the call without a charge, using its stored row, until an administrator settles it. */
   private async releaseHold(callId: string): Promise<void> {
     try {
-      await this.untilBack(() => this.openCalls.close(callId, new NotSettled()));
+      await this.untilAvailable(() => this.openCalls.close(callId, new NotSettled()));
     } catch (error) {
       this.logger.error({ err: error, request_id: callId }, 'Its hold remains until this process exits.');
     }
@@ -152,7 +152,7 @@ export class SettlementQueue {
 }
 
 /** What an administrator needs to settle it manually. */
-const whatIsLost = (row: CallRow): object => ({
+const unsettledFields = (row: CallRow): object => ({
   request_id: row.id,
   key_id: row.key_id,
   model: row.model,
@@ -178,11 +178,11 @@ export class InFlight {
 }
 
 /** Details of a call's end beside its row. */
-interface Ended {
+interface CallEnd {
   /** Why it failed. */
   readonly error?: AppError | undefined;
   /** Max wait; default: that of the queue. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly trace: CallTrace | undefined;
 }
 
@@ -202,9 +202,9 @@ export class CallRecorder {
   }
 
   /** @throws SettlementUnavailable as the queue does; metrics count the call as reported to its client */
-  async record(row: CallRow, { error, patienceMs, trace }: Ended): Promise<void> {
+  async record(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
     const endedMs = monotonicMs();
-    const settled = this.settlements.settle(row, patienceMs);
+    const settled = this.settlements.settle(row, timeoutMs);
     // Logged before settlement, which may not succeed in time.
     if (error?.kind === 'internal')
       this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
