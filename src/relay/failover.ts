@@ -14,7 +14,6 @@ import {
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
-import { AdapterRegistry } from './adapter.registry.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
 import { Exchange } from './exchange.js';
 import { misfitOf } from './model-access.js';
@@ -30,8 +29,7 @@ import {
   NoChannel,
   Random,
 } from './routing/index.js';
-import type { PreviousResponses } from './state-access.js';
-import { type Translatable, Translations, type Translator } from './translations.js';
+import { Translations, type Translator } from './translations.js';
 
 /** Max attempts per call; clients retry themselves. */
 const MAX_ATTEMPTS = 4;
@@ -199,23 +197,17 @@ export class Attempts {
     private readonly failover: Failover,
     private readonly translations: Translations,
     private readonly responses: ResponseStore,
-    private readonly adapters: AdapterRegistry,
   ) {}
 
   /** Cold. */
   frames(running: RunningCall): Observable<Frame> {
     return defer(() => {
-      const { ticket, admission } = running;
-      const { call } = ticket;
+      const { call } = running.ticket;
       let tree: TreeObject | undefined;
       const request = (): TreeObject => (tree ??= this.translations.read(call));
-      const protocol = this.adapters.protocol(call.protocol);
-      const { caller } = admission.plan;
-      const references = (): ReturnType<Translations['references']> =>
-        this.translations.references(call, caller, request);
-      const resolving = this.responses.resolve(call, caller, protocol, request, references);
+      const resolving = this.responses.resolve(call, running.admission.plan.caller, request);
       if (resolving === undefined) return this.serve(running, request);
-      return from(resolving).pipe(switchMap((resolved) => this.serve(running, request, resolved)));
+      return from(resolving).pipe(switchMap((references) => this.serve(running, request, references)));
     });
   }
 
@@ -225,21 +217,22 @@ export class Attempts {
     references: ResolvedReferences = {},
   ): Observable<Frame> {
     const { previous, state } = references;
-    const { admission, ticket } = running;
+    const { ticket, admission, protocol } = running;
+    const { call } = ticket;
     const { group, model, caller, namedModels } = admission.plan;
-    const unpriced = unpricedTool(ticket.call.head, [model, ...(namedModels?.values() ?? [])]);
+    const unpriced = unpricedTool(call.head, [model, ...(namedModels?.values() ?? [])]);
     const selection = this.channels.for({
       group: group.name,
       model: model.name,
-      protocol: ticket.call.protocol,
-      affinity: affinityOfCall(ticket.call, caller),
+      protocol: call.protocol,
+      affinity: affinityOfCall(call, caller),
       accountId: caller.accountId,
-      admits: (channel) =>
-        admitsReferences(references, channel) && misfitOf(channel, ticket.call, unpriced) === undefined,
+      admits: (channel) => admitsReferences(references, channel) && misfitOf(channel, call, unpriced) === undefined,
       pinned: pinnedOrigin(references),
       preferred: previous?.origin,
     });
-    const translatable = this.translatable(running, request, previous);
+    const storesInput = this.responses.stores({ call, caller, protocol });
+    const translatable = { call, protocol, caller, request, previous, storesInput };
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {
@@ -251,16 +244,6 @@ export class Attempts {
     if (previous?.isKnown !== false) return refused;
     // Names the unknown reference.
     return from(this.translations.requireReferenced(translatable)).pipe(switchMap(() => refused));
-  }
-
-  private translatable(
-    { ticket: { call }, admission, protocol }: RunningCall,
-    request: () => TreeObject,
-    previous: PreviousResponses | undefined,
-  ): Translatable {
-    const { caller } = admission.plan;
-    const storesInput = this.responses.stores({ call, caller, protocol });
-    return { call, protocol, caller, request, previous, storesInput };
   }
 }
 

@@ -1,15 +1,9 @@
 import { applyDecorators, type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { upstreamModel } from '../catalog/channels/index.js';
 import { ApiKeyGuard, type Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
-import {
-  type Call,
-  Flow,
-  type TokenCountEndpoint,
-  type TreeObject,
-  UpstreamRefusal,
-} from '../protocols/contract/index.js';
+import { type Call, Flow, type TokenCountEndpoint, UpstreamRefusal } from '../protocols/contract/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
@@ -27,12 +21,6 @@ import { UpstreamClient } from './upstream/upstream-client.js';
 /** Clients count in passing and in bursts: an own estimate beats a late upstream. */
 const TIMEOUT_MS = 5_000;
 
-interface CountingCaller {
-  readonly group: string;
-  readonly model: string;
-  readonly caller: Caller;
-}
-
 /** Asks an upstream of the client's protocol for the token count of a prompt. */
 @Injectable()
 export class UpstreamPromptCounts {
@@ -48,8 +36,8 @@ export class UpstreamPromptCounts {
    * Undefined if there is no suitable upstream or it fails.
    * @throws AppError when it rejects the request itself
    */
-  async ask(endpoint: TokenCountEndpoint, call: Call, counting: CountingCaller): Promise<JsonObject | undefined> {
-    const assignment = await this.assignmentFor(endpoint, call, counting);
+  async ask(endpoint: TokenCountEndpoint, call: Call, caller: Caller): Promise<JsonObject | undefined> {
+    const assignment = await this.assignmentFor(endpoint, call, caller);
     if (assignment === undefined) return undefined;
     try {
       return await this.exchange(endpoint, call, assignment);
@@ -60,25 +48,24 @@ export class UpstreamPromptCounts {
   }
 
   private async assignmentFor(
-    { protocol: id }: TokenCountEndpoint,
+    { protocol }: TokenCountEndpoint,
     call: Call,
-    { group, model, caller }: CountingCaller,
+    caller: Caller,
   ): Promise<Assignment | undefined> {
-    const affinity = affinityOfCall(call, caller);
-    const protocol = this.adapters.protocol(id);
-    const request = (): TreeObject => this.translations.read(call);
-    const references = (): ReturnType<Translations['references']> =>
-      this.translations.references(call, caller, request);
-    const resolved = await this.responses.resolve(call, caller, protocol, request, references);
-    const admits = (channel: Channel): boolean =>
-      channel.protocol === id &&
-      (resolved === undefined || admitsReferences(resolved, channel)) &&
-      !misfitOf(channel, call);
-    const pinned = resolved && pinnedOrigin(resolved);
-    const { accountId } = caller;
-    const query = { group, model, protocol: id, affinity, accountId, admits, keeper: pinned, mayProbe: false };
+    const references = (await this.responses.resolve(call, caller, () => this.translations.read(call))) ?? {};
+    const selection = this.channels.for({
+      group: caller.groupName,
+      model: call.head.model,
+      protocol,
+      affinity: affinityOfCall(call, caller),
+      accountId: caller.accountId,
+      admits: (channel) =>
+        channel.protocol === protocol && admitsReferences(references, channel) && !misfitOf(channel, call),
+      pinned: pinnedOrigin(references),
+      mayProbe: false,
+    });
     try {
-      return await this.channels.for(query).next();
+      return await selection.next();
     } catch (error) {
       if (error instanceof NoChannel) return undefined;
       throw error;
@@ -104,9 +91,6 @@ export class UpstreamPromptCounts {
   }
 }
 
-/** Prompts may exceed the context window: the client wants to know. */
-const NO_WINDOW = Infinity;
-
 /** Counts the tokens of a prompt. Free of charge and not recorded. */
 @Injectable()
 export class PromptCounts {
@@ -131,20 +115,19 @@ export class PromptCounts {
       const { createdAt, ip } = arrivalOf(request);
       const line = requestLineOf(request);
       const call: Call = { id: request.id, createdAt, protocol: endpoint.protocol, request: line, ip, head, body };
-      const { group, model } = this.models.permitted(head.model, caller);
-      const response = await this.upstreams.ask(endpoint, call, { group: group.name, model: model.name, caller });
+      this.models.permitted(head.model, caller);
+      const response = await this.upstreams.ask(endpoint, call, caller);
       return response ?? endpoint.render(await this.count(call));
     } finally {
       body.drop();
     }
   }
 
+  /** Not limited by the context window: the client wants to know. */
   private async count({ protocol, head, body }: Call): Promise<number> {
     const places = this.adapters.protocol(protocol).textPlaces;
     const counted = await this.counter.count({ prompt: body.bytes, response: [], places });
-    return counted === undefined
-      ? likelyPromptTokens(head.size, NO_WINDOW)
-      : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
+    return counted === undefined ? likelyPromptTokens(head.size) : countedPromptTokens(head.size, counted.prompt);
   }
 }
 

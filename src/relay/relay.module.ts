@@ -28,7 +28,6 @@ import { RelayMetrics } from './relay-metrics.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
-import { ResponseLookup } from './response-lookup.js';
 import { ResponseStore } from './response-store.js';
 import { Revocations } from './revocations.js';
 import { RoutingModule } from './routing/index.js';
@@ -57,7 +56,14 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     TokensModule,
     UsageModule,
   ],
-  controllers: [ModelsController, KeyInfoController, BaseUrlController, HealthController, FallbackController],
+  controllers: [
+    ModelsController,
+    KeyInfoController,
+    StoredResponsesController,
+    BaseUrlController,
+    HealthController,
+    FallbackController,
+  ],
   providers: [
     AdapterRegistry,
     Admissions,
@@ -74,7 +80,6 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     Exchange,
     Failover,
     ProtocolChoices,
-    ResponseLookup,
     LoadShedding,
     ModelAccess,
     ReasoningSeal,
@@ -106,7 +111,6 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     ChannelChecks,
     ProtocolChoices,
     DryRun,
-    ResponseLookup,
     KeysModule,
     LoadShedding,
     PromptCounts,
@@ -122,7 +126,7 @@ const modules = Object.values(protocolModules);
 /** All protocols with their endpoints. */
 @Module({
   imports: [...modules, RelayModule],
-  controllers: [...[...adaptersIn(modules).protocols.values()].flatMap(apiControllers), StoredResponsesController],
+  controllers: [...adaptersIn(modules).protocols.values()].flatMap(apiControllers),
   exports: [RelayModule],
 })
 export class ApiModule {}

@@ -60,25 +60,15 @@ export class RelayService {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const response = this.replies.open(request.id, caller, arrival.startedMs);
-    let read: ReceivedCall | undefined;
+    let received: ReceivedCall | undefined;
     try {
-      const { call, requestProtocol, responseProtocol, body, share } = (read = await this.readOrRefuse(
-        choice,
-        request,
-        caller,
-        response,
-      ));
+      received = await this.readOrRefuse(choice, request, caller, response);
+      const { call, responseProtocol, body, share } = received;
       response.onBodySpent = () => body.shrink(call.head.size);
-      if (share !== undefined) return await this.sendShared(read, share, caller, response, reply);
-      await this.replies.send(
-        reply,
-        call,
-        responseProtocol,
-        response,
-        this.run({ call, requestProtocol, responseProtocol }, caller, response),
-      );
+      if (share !== undefined) return await this.sendShared(received, share, caller, response, reply);
+      await this.replies.send(reply, call, responseProtocol, response, this.run(received, caller, response));
     } finally {
-      read?.body.drop();
+      received?.body.drop();
       this.replies.close(request.id);
     }
   }
@@ -88,11 +78,7 @@ export class RelayService {
    * @param name idempotency key: no other process runs a call with it at the same time
    */
   run(
-    {
-      call,
-      requestProtocol,
-      responseProtocol: protocol,
-    }: Pick<ReceivedCall, 'call' | 'requestProtocol' | 'responseProtocol'>,
+    { call, requestProtocol, responseProtocol: protocol }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
     response: CallContext,
     name?: string,
@@ -154,10 +140,11 @@ export class RelayService {
    * @throws AppError when the key was used for another request
    */
   private async shareOf(
-    { call, requestProtocol, responseProtocol, body }: Omit<ReceivedCall, 'share'>,
+    received: Omit<ReceivedCall, 'share'>,
     caller: Caller,
     response: CallContext,
   ): Promise<Share | undefined> {
+    const { call, requestProtocol, body } = received;
     try {
       const key = idempotencyKeyOf(call.request);
       if (key === undefined) return undefined;
@@ -167,11 +154,7 @@ export class RelayService {
       // No await from here on: of two concurrent requests, the second finds the first.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { response: other, isGuest: true };
-      const own = this.replies.share(
-        call.id,
-        response,
-        this.run({ call, requestProtocol, responseProtocol }, caller, response, name),
-      );
+      const own = this.replies.share(call.id, response, this.run(received, caller, response, name));
       this.shared.add(name, fingerprint, own);
       return { response: own, isGuest: false };
     } catch (error) {

@@ -4,10 +4,11 @@ import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
 import type { Call, Frame, ResponseReferences, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
 import { StorageDisabled } from './relay.errors.js';
-import type { ResponseOrigin } from './routing/index.js';
-import { type ReferencedState, PreviousResponses, StateAccess } from './state-access.js';
-import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
+import { type FoundResponses, PreviousResponses, type ReferencedState, StateAccess } from './state-access.js';
+import { type ResponseOwner, StoredResponses, type UpstreamOrigin } from './stored-responses/index.js';
+import { Translations } from './translations.js';
 
 /** Max delay of the response's end for storing it. */
 const TIMEOUT_MS = 2000;
@@ -18,7 +19,7 @@ interface StorableResponse {
   readonly caller: Caller;
   /** Protocol of the response. */
   readonly protocol: ProtocolAdapter;
-  readonly origin: ResponseOrigin;
+  readonly origin: UpstreamOrigin;
   /** The request's content as JSON, or undefined if too long. Absent: the channel stores the response. */
   readonly input: (() => string | undefined) | undefined;
 }
@@ -34,56 +35,49 @@ export const admitsReferences = ({ previous, state }: ResolvedReferences, channe
   previous?.admits(channel) !== false && state?.admits(channel) !== false;
 
 /** The only channel that has it; undefined if unknown. */
-export const pinnedOrigin = ({ previous, state }: ResolvedReferences): ResponseOrigin | undefined =>
+export const pinnedOrigin = ({ previous, state }: ResolvedReferences): UpstreamOrigin | undefined =>
   previous?.pinned ?? state?.pinned;
 
 /** Stored responses in calls: resolving references and storing new responses. */
 @Injectable()
 export class ResponseStore {
-  private readonly logger = new Logger('AnswerMemory');
+  private readonly logger = new Logger('ResponseStore');
 
   constructor(
     private readonly responses: StoredResponses,
     private readonly keys: KeyAuthenticator,
     private readonly states: StateAccess,
+    private readonly adapters: AdapterRegistry,
+    private readonly translations: Translations,
   ) {}
 
   /**
    * Resolves references of a request; undefined, without waiting, if there are none.
-   * @param protocol protocol of the request
-   * @param request parsed request, for expansion
-   * @param references its references; only evaluated if its head says that there may be some
+   * @param request parsed request; only read if its head says that there may be some
    * @throws StorageDisabled when the key does not allow storage but the request needs it
    */
-  resolve(
-    call: Call,
-    caller: Caller,
-    protocol: ProtocolAdapter,
-    request: () => TreeObject,
-    references: () => ResponseReferences | Promise<ResponseReferences>,
-  ): Promise<ResolvedReferences> | undefined {
-    const lookup = this.resolvePrevious(call, caller, protocol, request, references);
+  resolve(call: Call, caller: Caller, request: () => TreeObject): Promise<ResolvedReferences> | undefined {
+    const findingPrevious = this.findPrevious(call, caller, request);
     const findingState = this.states.referencedBy(call, caller);
-    if (lookup === undefined && findingState === undefined) return undefined;
-    return Promise.all([lookup, findingState]).then(([previous, state]) => ({ previous, state }));
+    if (findingPrevious === undefined && findingState === undefined) return undefined;
+    return Promise.all([findingPrevious, findingState]).then(([previous, state]) => ({ previous, state }));
   }
 
-  private resolvePrevious(
+  private findPrevious(
     call: Call,
     caller: Caller,
-    protocol: ProtocolAdapter,
     request: () => TreeObject,
-    references: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<PreviousResponses | undefined> | undefined {
     if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.forResponse();
+    const protocol = this.adapters.protocol(call.protocol);
     if (protocol.storage === undefined || call.head.outside === undefined) return undefined;
-    const find = (named: ResponseReferences): Promise<PreviousResponses> | undefined => {
-      if (named.responseId === undefined && named.itemIds.length === 0) return undefined;
-      if (!caller.storesAnswers) throw StorageDisabled.forReference(named.responseId);
-      return this.find(named, call, caller, protocol, request);
+    const find = (references: ResponseReferences): Promise<PreviousResponses> | undefined => {
+      if (references.responseId === undefined && references.itemIds.length === 0) return undefined;
+      if (!caller.storesAnswers) throw StorageDisabled.forReference(references.responseId);
+      return this.find(references, call, caller).then((found) => new PreviousResponses(protocol, request, found));
     };
-    const found = references();
-    return found instanceof Promise ? found.then(find) : find(found);
+    const references = this.translations.references(call, caller, request);
+    return references instanceof Promise ? references.then(find) : find(references);
   }
 
   /** The same frames; before the last one, the response and the state it creates are stored. */
@@ -113,18 +107,12 @@ export class ResponseStore {
     }
   }
 
-  private async find(
-    { responseId, itemIds }: ResponseReferences,
-    call: Call,
-    caller: Caller,
-    protocol: ProtocolAdapter,
-    request: () => TreeObject,
-  ): Promise<PreviousResponses> {
+  private async find({ responseId, itemIds }: ResponseReferences, call: Call, caller: Caller): Promise<FoundResponses> {
     const owner = await this.ownerOf(call, caller);
     const response = responseId === undefined ? undefined : await this.responses.find(owner, responseId);
     const ofItems = await this.responses.ofItems(owner, itemIds);
     const isKnown = (responseId === undefined || response !== undefined) && itemIds.every((id) => ofItems.has(id));
-    return new PreviousResponses(protocol, request, { response, ofItems, isKnown });
+    return { response, ofItems, isKnown };
   }
 
   private async write({ call, caller, protocol, origin, input }: StorableResponse, last: Uint8Array): Promise<void> {

@@ -15,8 +15,7 @@ import {
   type StoredResponseText,
   type TreeObject,
 } from '../protocols/contract/index.js';
-import type { ResponseOrigin } from './routing/index.js';
-import { type StoredResponse, UpstreamStates } from './stored-responses/index.js';
+import { type StoredResponse, type UpstreamOrigin, UpstreamStates } from './stored-responses/index.js';
 
 /** Max delay of the response's end for recording its state. */
 const TIMEOUT_MS = 2000;
@@ -44,7 +43,7 @@ export class StateAccess {
     frames: Observable<Frame>,
     { head: { demands } }: Call,
     { accountId }: Pick<Caller, 'accountId'>,
-    origin: ResponseOrigin,
+    origin: UpstreamOrigin,
   ): Observable<Frame> {
     if (demands?.createsState !== true) return frames;
     return defer(() => {
@@ -69,7 +68,7 @@ export class StateAccess {
   }
 
   /** Never fails: state that could not be recorded is not found later. */
-  private async record(accountId: string, origin: ResponseOrigin, created: readonly CreatedState[]): Promise<void> {
+  private async record(accountId: string, origin: UpstreamOrigin, created: readonly CreatedState[]): Promise<void> {
     try {
       const recording = this.states.record(accountId, origin, created).then(() => true);
       if ((await within(recording, TIMEOUT_MS)) === undefined) throw new Error('the database is too slow');
@@ -92,7 +91,7 @@ export class ReferencedState {
   /** @param origins by position; undefined if not made for the account */
   constructor(
     private readonly references: readonly [ScopedId, ...ScopedId[]],
-    private readonly origins: readonly (ResponseOrigin | undefined)[],
+    private readonly origins: readonly (UpstreamOrigin | undefined)[],
   ) {}
 
   /** The channel that made all of it; unknown state is allowed on channels with `sharedState`. */
@@ -103,7 +102,7 @@ export class ReferencedState {
   }
 
   /** The only channel that has it; undefined if unknown. */
-  get pinned(): ResponseOrigin | undefined {
+  get pinned(): UpstreamOrigin | undefined {
     return this.origins.find((origin) => origin !== undefined);
   }
 
@@ -191,12 +190,12 @@ export class PreviousResponses {
   }
 
   /** The only channel that has the state; undefined if unknown, or stored here. */
-  get pinned(): ResponseOrigin | undefined {
+  get pinned(): UpstreamOrigin | undefined {
     return this.responses.find(({ content }) => content === undefined);
   }
 
   /** Origin of the latest response: its prompt cache has the beginning of this conversation. */
-  get origin(): ResponseOrigin | undefined {
+  get origin(): UpstreamOrigin | undefined {
     return this.responses.at(0);
   }
 

@@ -30,7 +30,7 @@ export class TranslationThread {
 type Job = TranslationJob extends infer Each ? (Each extends TranslationJob ? Omit<Each, 'body'> : never) : never;
 
 /** A large request to translate. */
-export interface QueuedRequest {
+interface QueuedRequest {
   readonly accountId: string;
   readonly job: Job;
   readonly body: CallBody;

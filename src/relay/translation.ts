@@ -61,16 +61,8 @@ export class Translation {
   }
 
   /**
-   * Whether the upstream response may be aborted early.
-   * @param stopsSent number of stop sequences sent upstream
-   */
-  mayLeave(stopsSent: number): boolean {
-    return this.stopsBeyond(stopsSent).length > 0;
-  }
-
-  /**
    * Decodes the upstream's stream and enforces stop sequences it was not sent.
-   * @param stopsSent as above
+   * @param stopsSent number of stop sequences sent upstream
    */
   decoder(
     adapter: UpstreamAdapter,

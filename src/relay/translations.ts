@@ -32,8 +32,6 @@ import { Translation } from './translation.js';
 
 /** Larger prompts are not counted for `message_start`: the count would be late and delay those for billing. */
 const MAX_COUNTED_BYTES = 256 * 1024;
-/** Prompts may exceed the context window. */
-const NO_WINDOW = Infinity;
 
 /** A parsed request. */
 interface ParsedRequest {
@@ -215,10 +213,10 @@ export class Translations {
 
   /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */
   private promptTokens({ head, body }: Call, { textPlaces }: ProtocolAdapter, isCounted: boolean): () => number {
-    let tokens = likelyPromptTokens(head.size, NO_WINDOW);
+    let tokens = likelyPromptTokens(head.size);
     if (isCounted && head.stream && body.bytes.length <= MAX_COUNTED_BYTES)
       void this.counter.count({ prompt: body.bytes, response: [], places: textPlaces }).then((counted) => {
-        tokens = counted === undefined ? tokens : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
+        tokens = counted === undefined ? tokens : countedPromptTokens(head.size, counted.prompt);
         return tokens;
       });
     return () => Math.max(1, tokens);

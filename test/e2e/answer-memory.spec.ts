@@ -53,15 +53,7 @@ describe('the memory of answers', () => {
     request: TreeObject,
     as = { caller, test: ann },
   ): Promise<PreviousResponses | undefined> | undefined =>
-    memory
-      .resolve(
-        call(request, as.test),
-        as.caller,
-        responses,
-        () => request,
-        () => RESPONSES_STORAGE.referencesIn(request),
-      )
-      ?.then(({ previous }) => previous);
+    memory.resolve(call(request, as.test), as.caller, () => request)?.then(({ previous }) => previous);
   const recalled = async (request: TreeObject): Promise<PreviousResponses> => {
     const previous = await recall(request);
     if (previous === undefined) throw new Error('Nothing was named.');

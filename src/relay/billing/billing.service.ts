@@ -22,7 +22,7 @@ import type { Ending } from './ending.js';
 import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import { affordableOutput, creditLine, promptByCount } from './hold.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
-import { CallRecorder, InFlight } from './settlement-queue.js';
+import { InFlight, SettlementQueue } from './settlement-queue.js';
 import { ThisProcess } from './sweeper/presence.js';
 import {
   type Admission,
@@ -55,7 +55,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   constructor(
     repository: BillingRepository,
-    private readonly recorder: CallRecorder,
+    private readonly settlements: SettlementQueue,
     private readonly catalog: CatalogService,
     private readonly keys: KeyAuthenticator,
     private readonly self: ThisProcess,
@@ -72,7 +72,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   /** Whether admission is closed because too many calls wait for settlement. */
   get full(): boolean {
-    return this.recorder.full;
+    return this.settlements.full;
   }
 
   /** Unsettled calls when the service was closed. */
@@ -86,7 +86,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     await this.admitting.over();
     await nextTurn();
     await this.counting.over();
-    this.unsettledCalls = await this.recorder.close();
+    this.unsettledCalls = await this.settlements.close();
   }
 
   /** @param places where the prompt's text is */
@@ -108,7 +108,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
    */
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
-    await this.recorder
+    await this.settlements
       .record(row, { error, timeoutMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
       .catch(() => undefined);
   }
@@ -141,9 +141,9 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     const row = finishedRow(ticket, ending, Math.round(endedMs - ticket.startedMs));
     const { trace } = ticket.call;
     try {
-      if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
+      if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
       else
-        await this.recorder
+        await this.settlements
           .record(row, { error: ending.error, timeoutMs: FAILURE_TIMEOUT_MS, trace })
           .catch(() => undefined);
     } finally {
@@ -153,14 +153,14 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   /** Fails a success that waits for settlement, as if its timeout had passed. */
   giveUp({ call }: Ticket): void {
-    this.recorder.giveUp(call.id);
+    this.settlements.giveUp(call.id);
   }
 
   private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
     const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
     const { trace } = ticket.call;
-    if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
-    else await this.recorder.record(row, { timeoutMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
+    if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
+    else await this.settlements.record(row, { timeoutMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
   }
 
   private async untilAdmitted(ticket: Ticket, plan: Planner): Promise<Admission> {

@@ -50,11 +50,11 @@ export function promptToHold(
 }
 
 /** Probable prompt tokens for charges without report or count: one per four bytes of text. */
-export const likelyPromptTokens = (size: BodySize, contextWindow: number): number =>
-  countedPromptTokens(size, contextWindow, Math.ceil((size.bytes - size.encodedBytes) / 4));
+export const likelyPromptTokens = (size: BodySize, contextWindow?: number): number =>
+  countedPromptTokens(size, Math.ceil((size.bytes - size.encodedBytes) / 4), contextWindow);
 
-/** Prompt tokens from a count of the text: other content is added, limited by the context window. */
-export function countedPromptTokens(size: BodySize, contextWindow: number, textTokens: number): number {
+/** Prompt tokens from a count of the text: other content is added. Without a context window they are not limited. */
+export function countedPromptTokens(size: BodySize, textTokens: number, contextWindow = Infinity): number {
   const encoded = (size.media ?? []).reduce((sum, { likelyTokens }) => sum + likelyTokens, 0);
   return Math.min(contextWindow, textTokens + encoded + externalImages(size) * DEFAULT_IMAGE_TOKENS);
 }
@@ -64,7 +64,7 @@ export const promptByCount = (
   { size }: CallHead,
   { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
   textTokens: number,
-): number => countedPromptTokens(size, model.contextWindow, textTokens + continuedTokens);
+): number => countedPromptTokens(size, textTokens + continuedTokens, model.contextWindow);
 
 /** Images outside the body. */
 function externalImages({ images, media = [] }: BodySize): number {

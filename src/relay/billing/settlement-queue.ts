@@ -35,14 +35,24 @@ class WaitingCall {
   }
 }
 
+/** Details of a call's end beside its row. */
+interface CallEnd {
+  /** Why it failed. */
+  readonly error?: AppError | undefined;
+  /** Max wait; default: `TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
+  readonly trace: CallTrace | undefined;
+}
+
 /**
- * Writes finished calls. One statement is in flight; calls that arrive meanwhile form the next batch. During a database
- * outage calls wait and are retried. A call that the database rejects is set aside with its whole row, and the others
- * continue.
+ * Ends calls: settlement, log line, metrics and trace. One settlement statement is in flight; calls that arrive
+ * meanwhile form the next batch. During a database outage calls wait and are retried. A call that the database rejects
+ * is set aside with its whole row, and the others continue.
  */
 @Injectable()
 export class SettlementQueue {
   private readonly logger = new Logger('Settlement');
+  private readonly callLogger = new Logger('Call');
   private readonly batcher: Batcher<WaitingCall, bigint | undefined>;
   private readonly waiting = new InFlight();
   private readonly calls = new Map<string, WaitingCall>();
@@ -52,6 +62,7 @@ export class SettlementQueue {
   constructor(
     private readonly repository: BillingRepository,
     private readonly openCalls: InterruptedCalls,
+    private readonly callMetrics: CallMetrics,
     metrics: Metrics,
   ) {
     this.batcher = new Batcher(
@@ -70,6 +81,25 @@ export class SettlementQueue {
   /** Whether too many calls wait for settlement. */
   get full(): boolean {
     return this.calls.size >= MAX_WAITING;
+  }
+
+  /** @throws SettlementUnavailable as `settle` does; metrics count the call as reported to its client */
+  async record(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
+    const endedMs = monotonicMs();
+    const settled = this.settle(row, timeoutMs);
+    // Logged before settlement, which may not succeed in time.
+    if (error?.kind === 'internal')
+      this.callLogger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
+    try {
+      const collected = await settled;
+      this.end(row, error, trace, monotonicMs() - endedMs);
+      this.callLogger.log(callLine(row, collected, trace?.traceId), 'call');
+    } catch (thrown) {
+      const unsettled = AppError.from(thrown);
+      if (row.status === 'succeeded') this.end(unrecordedRow(row, unsettled), unsettled, trace);
+      else this.end(row, error, trace);
+      throw thrown;
+    }
   }
 
   /**
@@ -104,6 +134,11 @@ export class SettlementQueue {
     await this.waiting.over();
     clearTimeout(lastTry);
     return this.lost;
+  }
+
+  private end(row: CallRow, error: AppError | undefined, trace: CallTrace | undefined, settledMs?: number): void {
+    this.callMetrics.count(row);
+    trace?.end(endedCall(row, error, settledMs));
   }
 
   private get oldestMs(): number {
@@ -174,65 +209,6 @@ export class InFlight {
   /** Resolves when nothing is left, including work added meanwhile. */
   async over(): Promise<void> {
     while (this.promises.size > 0) await Promise.all(this.promises);
-  }
-}
-
-/** Details of a call's end beside its row. */
-interface CallEnd {
-  /** Why it failed. */
-  readonly error?: AppError | undefined;
-  /** Max wait; default: that of the queue. */
-  readonly timeoutMs?: number;
-  readonly trace: CallTrace | undefined;
-}
-
-/** Ends calls: settlement, log line, metrics and trace. */
-@Injectable()
-export class CallRecorder {
-  private readonly logger = new Logger('Call');
-
-  constructor(
-    private readonly settlements: SettlementQueue,
-    private readonly metrics: CallMetrics,
-  ) {}
-
-  /** Whether too many calls wait for settlement. */
-  get full(): boolean {
-    return this.settlements.full;
-  }
-
-  /** @throws SettlementUnavailable as the queue does; metrics count the call as reported to its client */
-  async record(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
-    const endedMs = monotonicMs();
-    const settled = this.settlements.settle(row, timeoutMs);
-    // Logged before settlement, which may not succeed in time.
-    if (error?.kind === 'internal')
-      this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
-    try {
-      const collected = await settled;
-      this.end(row, error, trace, monotonicMs() - endedMs);
-      this.logger.log(callLine(row, collected, trace?.traceId), 'call');
-    } catch (thrown) {
-      const unsettled = AppError.from(thrown);
-      if (row.status === 'succeeded') this.end(unrecordedRow(row, unsettled), unsettled, trace);
-      else this.end(row, error, trace);
-      throw thrown;
-    }
-  }
-
-  /** Stops waiting for this call, as if its timeout had passed. No effect once settled. */
-  giveUp(callId: string): void {
-    this.settlements.giveUp(callId);
-  }
-
-  /** Waits for pending settlements; briefly without a database. Returns the number of unsettled calls. */
-  close(): Promise<number> {
-    return this.settlements.close();
-  }
-
-  private end(row: CallRow, error: AppError | undefined, trace: CallTrace | undefined, settledMs?: number): void {
-    this.metrics.count(row);
-    trace?.end(endedCall(row, error, settledMs));
   }
 }
 

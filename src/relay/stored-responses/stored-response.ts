@@ -19,11 +19,15 @@ export interface StoredContent {
   readonly response: string;
 }
 
-interface StoredResponseBase {
-  readonly id: string;
+/** Where a response or other upstream state was created. */
+export interface UpstreamOrigin {
   readonly channelId: string;
   /** The channel's credential; null: none, or unknown. */
   readonly credentialId: string | null;
+}
+
+interface StoredResponseBase extends UpstreamOrigin {
+  readonly id: string;
   /** Undefined: the channel stores the content. */
   readonly content: StoredContent | undefined;
 }
@@ -36,12 +40,6 @@ export interface NewStoredResponse extends StoredResponseBase {
 
 export interface StoredResponse extends StoredResponseBase {
   readonly expiresAt: Date;
-}
-
-/** Channel and credential that created state; null: no credential. */
-export interface UpstreamOrigin {
-  readonly channelId: string;
-  readonly credentialId: string | null;
 }
 
 const CIPHER = 'aes-256-gcm';

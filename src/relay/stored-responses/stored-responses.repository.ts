@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ResponseOwner, NewStoredResponse } from './stored-response.js';
+import type { NewStoredResponse, ResponseOwner, UpstreamOrigin } from './stored-response.js';
 
 /** A row. */
-export interface StoredResponseRow {
+export interface StoredResponseRow extends UpstreamOrigin {
   readonly id: string;
-  readonly channelId: string;
-  readonly credentialId: string | null;
   readonly expiresAt: Date;
   readonly sealed: Buffer | null;
 }
 
-export type NewStoredResponseRow = Omit<NewStoredResponse, 'content'> &
+type NewStoredResponseRow = Omit<NewStoredResponse, 'content'> &
   Omit<StoredResponseRow, 'id' | 'channelId' | 'credentialId'> & { readonly createdAt: Date };
 
 type Owner = Pick<ResponseOwner, 'keyId' | 'accountId'>;

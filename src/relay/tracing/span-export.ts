@@ -117,7 +117,7 @@ function headersIn(text: string): Record<string, string> {
 }
 
 /** A finished span. Times in Unix ms. */
-export interface SpanFacts {
+interface SpanFacts {
   readonly name: string;
   readonly kind: SpanKind;
   readonly startedAt: number;
@@ -131,7 +131,7 @@ export interface SpanFacts {
 const OPERATION = 'chat';
 
 /** The span of a call: HTTP conventions and own attributes. */
-export function callSpan(call: TracedCall): SpanFacts {
+function callSpan(call: TracedCall): SpanFacts {
   const { method, path, responseStatus, error, startedAt, endedAt } = call;
   // Invalid requests are client errors; cancelled calls are no errors.
   const isServerError = error !== undefined && error !== 'context_canceled' && !isClientError(responseStatus);
@@ -164,7 +164,7 @@ export function callSpan(call: TracedCall): SpanFacts {
 }
 
 /** The span of an upstream request: conventions for generative AI clients. */
-export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentAttempt): SpanFacts {
+function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentAttempt): SpanFacts {
   const { model, protocol, outcome, ordinal } = attempt;
   const { hostname, port, protocol: scheme } = new URL(sent.baseUrl);
   const isError = outcome !== 'succeeded' && outcome !== 'cancelled' && outcome !== 'context_canceled';
@@ -220,7 +220,7 @@ const seconds = (ms: number | undefined): number | undefined => (ms === undefine
 const optional = (name: string, value: string | number | undefined): Attributes =>
   value === undefined ? {} : { [name]: value };
 
-export interface ExportReport {
+interface ExportReport {
   readonly logger: Logger;
   /** By result. */
   readonly spans: Counter<'outcome'>;
@@ -229,7 +229,7 @@ export interface ExportReport {
 type Done = Parameters<SpanExporter['export']>[1];
 
 /** Logs once when the collector rejects spans, and once when it accepts them again. */
-export class WatchedExporter implements SpanExporter {
+class WatchedExporter implements SpanExporter {
   private failing = false;
 
   constructor(

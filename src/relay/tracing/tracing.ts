@@ -10,7 +10,7 @@ import { headersOf, newSpanId, RecordedTrace, SAMPLED, type TraceContext, traceC
 /** Max wait for the collector at shutdown, in ms. */
 const LAST_EXPORT_MS = 3000;
 
-/** Creates the traces of calls. */
+/** OpenTelemetry traces of calls: trace context of clients and upstreams, spans, and their export. */
 @Injectable()
 export class Tracing implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Tracing');

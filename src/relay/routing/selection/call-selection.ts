@@ -1,6 +1,7 @@
 import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/index.js';
 import type { AppError, Clock } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
+import type { UpstreamOrigin } from '../../stored-responses/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import { credentialSubjectOf } from '../health/check-calls.js';
 import { classifyFailure, type Cooldown, isOfCredential } from '../health/cooldown.js';
@@ -21,13 +22,6 @@ import {
   Shortage,
 } from './channel-status.js';
 
-/** Where an earlier response came from. */
-export interface ResponseOrigin {
-  readonly channelId: string;
-  /** Null: unknown, or none. */
-  readonly credentialId: string | null;
-}
-
 /** What a channel is selected for. */
 export interface SelectionQuery {
   readonly group: string;
@@ -40,11 +34,11 @@ export interface SelectionQuery {
   /** Restricts the channels; undefined: all that accept the protocol. */
   readonly admits?: ((channel: Channel) => boolean) | undefined;
   /** The only channel and upstream account that has the referenced state. */
-  readonly pinned?: ResponseOrigin | undefined;
+  readonly pinned?: UpstreamOrigin | undefined;
   /** False for requests other than calls, whose outcome says little about health. */
   readonly mayProbe?: boolean;
   /** Preferred among equals: its prompt cache has the beginning of the call. */
-  readonly preferred?: ResponseOrigin | undefined;
+  readonly preferred?: UpstreamOrigin | undefined;
 }
 
 /** Inputs of a selection. */
