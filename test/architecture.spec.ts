@@ -15,6 +15,7 @@ const CREATES_SQL_CHECKSUMS = '20261126120000-create-sql-checksums.ts';
 const SRC = resolve(import.meta.dirname, '../src');
 const TEST = import.meta.dirname;
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)|(?:^|\n)import '([^']+)'/g;
+const EXPORTED_TYPE = /(?<=^export (?:abstract )?(?:class|interface|type) )\w+/gm;
 
 const levelOf = (room: string): number => ROOMS.indexOf(room);
 /** The room of a file below src/; '' for a file in src/ itself. */
@@ -177,6 +178,14 @@ describe('architecture', () => {
         .map((file) => `${basename(file)}: put it in src/platform/database/sql, or it has two definitions`);
     expect(definingSince(CREATES_SQL_CHECKSUMS)).toEqual([]);
     expect(definingSince('')).not.toEqual([]);
+  });
+
+  it('exports no type of one name from two files', () => {
+    const exported = files
+      .filter((file) => !file.endsWith('.spec.ts'))
+      .flatMap((file) => readFileSync(file, 'utf8').match(EXPORTED_TYPE) ?? []);
+    expect(exported.length).toBeGreaterThan(500);
+    expect(exported.filter((name, index) => exported.indexOf(name) !== index)).toEqual([]);
   });
 
   it('keeps every file below 400 lines', () => {

@@ -72,7 +72,7 @@ export class ErrorFilter implements ExceptionFilter {
     const { retryAfterSeconds } = error.details;
     if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
     if (request.headers.accept?.includes('text/html'))
-      await this.pages.answer(error, DEFAULT_STATUSES[error.kind], request, reply);
+      await this.pages.respond(error, DEFAULT_STATUSES[error.kind], request, reply);
     else answerInText(error, request, reply);
   }
 }

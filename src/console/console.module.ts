@@ -1,14 +1,12 @@
 import { Module } from '@nestjs/common';
 import { AccountPagesModule } from './account/index.js';
 import { AdminModule } from './admin/index.js';
-import { AlertPagesModule } from './alerts/index.js';
 import { HomeModule } from './home/index.js';
 import { KeyPagesModule } from './keys/index.js';
 import { RegistrationPagesModule } from './registration/index.js';
 import { UsagePagesModule } from './usage/index.js';
 import { WalletPagesModule } from './wallet/index.js';
 
-/** Every page. */
 @Module({
   imports: [
     AccountPagesModule,
@@ -16,7 +14,6 @@ import { WalletPagesModule } from './wallet/index.js';
     UsagePagesModule,
     WalletPagesModule,
     KeyPagesModule,
-    AlertPagesModule,
     HomeModule,
     AdminModule,
   ],

@@ -1,2 +1,2 @@
-// Everything people see: pages, forms, charts, API documentation. A client of the rooms below.
+// The web console: pages, forms, charts, and API documentation.
 export { ConsoleModule } from './console.module.js';

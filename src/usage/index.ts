@@ -2,7 +2,7 @@
 // are written by admission and settlement in relay/billing; the pages are in console/usage.
 export {
   CALL_RESULTS,
-  type CallResult,
+  type CallOutcome as CallResult,
   type CostLine,
   type RecordedCall,
   RESULT_LABELS,

@@ -1,4 +1,4 @@
-import { type CallResult, resultOf } from './calls/recorded-call.js';
+import { type CallOutcome, resultOf } from './calls/recorded-call.js';
 import type { UpstreamResponse } from './upstream-response.js';
 
 /** Selects calls with `from <= time < to` and the given properties. */
@@ -11,7 +11,7 @@ export interface UsageFilter {
   readonly model?: string | undefined;
   readonly keyId?: string | undefined;
   readonly group?: string | undefined;
-  readonly result?: CallResult | undefined;
+  readonly result?: CallOutcome | undefined;
   /**
    * For administrators. The channel of the last attempt, under any of its names; the upstream response of any attempt.
    */

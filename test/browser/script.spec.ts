@@ -150,7 +150,7 @@ describe('the script of pages', () => {
 
   it('starts at the summary after a refused form', async () => {
     const form = Form.empty();
-    form.faults['name'] = 'Enter a name.';
+    form.errors['name'] = 'Enter a name.';
     const page = await open(() => engine.renderBare('form-summary', { form }), { form });
     expect(await page.title()).toBe('Error: Try · Switchboard');
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');

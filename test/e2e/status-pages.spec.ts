@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
-import { ResponseCounting } from '../../src/console/home/status/status.controller.js';
+import { ResponseCounting } from '../../src/console/home/status.controller.js';
 import { Settings } from '../../src/platform/settings/index.js';
 import { readModelOutcomes, TimeLimitedReads } from '../../src/usage/index.js';
 import { aCallRow } from '../support/call-rows.js';

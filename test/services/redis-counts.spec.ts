@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Counted, Decision, Place, Taking } from '../../src/platform/limits/counts.js';
+import type { Counted, Decision, ConcurrencySlot, Taking } from '../../src/platform/limits/counts.js';
 import type { RedisCounts } from '../../src/platform/limits/redis-counts.js';
 import { eventually } from '../support/eventually.js';
 import { redisCounts } from '../support/redis-counts.js';
@@ -20,7 +20,7 @@ const count = (key: string, limit: number, amount = 1, windowMs = WINDOW_MS): Co
   return { key, windowMs, limit, amount };
 };
 let takings = 0;
-const taking = (counts: readonly Counted[], places: readonly Place[] = []): Taking => ({
+const taking = (counts: readonly Counted[], places: readonly ConcurrencySlot[] = []): Taking => ({
   id: `taking ${(takings += 1)}`,
   counts,
   places,

@@ -26,6 +26,8 @@ import {
   answerBeside,
   IMAGE,
   lie,
+  PADDED_PASS,
+  PADDED_SEARCHES,
   REPORTED,
   usageBeside,
   type VendorEnding,
@@ -177,8 +179,12 @@ function serve(dialect: ProtocolEndpoint, body: JsonObject, { output: wanted, tu
   const isClaiming = ending === 'dearer service';
   const claimedSpeed = isClaiming && body['speed'] === undefined ? 'fast' : speed;
   const claimedTier = isClaiming && tier === 'flex' ? 'priority' : tier;
-  const reported = { tier: claimedTier, model, searches, images };
-  const usage = usageBeside(dialect, { ...reported, speed: claimedSpeed, geo, passes, prompt, output, written });
+  const isPadded = ending === 'padded';
+  const claimedSearches = isPadded && searches > 0 ? searches + PADDED_SEARCHES : searches;
+  const claimedPasses = isPadded && passes.length === 0 ? [PADDED_PASS] : passes;
+  const reported = { tier: claimedTier, model, searches: claimedSearches, images };
+  const claimed = { ...reported, speed: claimedSpeed, geo, passes: claimedPasses };
+  const usage = usageBeside(dialect, { ...claimed, prompt, output, written });
   return { model, prompt, output, stop, limit, nanos, usage, beside: answerBeside(dialect, reported) };
 }
 

@@ -37,7 +37,8 @@ export function removeDataDir(dataDir: string): void {
   if (processIdentity(pid) !== undefined) process.kill(pid, 'SIGINT');
   for (let waitedMs = 0; processIdentity(pid) !== undefined && waitedMs < 10_000; waitedMs += 20)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-  rmSync(dataDir, { recursive: true, force: true });
+  // Other runs may be removing the same abandoned folder.
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Those of our runs that were killed. */

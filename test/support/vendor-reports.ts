@@ -10,6 +10,7 @@ export type VendorEnding =
   | 'reported'
   | 'text for numbers'
   | 'dearer service'
+  | 'padded'
   | 'refused'
   | 'unreported'
   | 'half reported'
@@ -19,8 +20,22 @@ export type VendorEnding =
   | 'cut'
   | 'left'
   | 'left early';
-/** These end with a report whose tokens are true; `dearer service` claims a service that nobody asked for, and bills none. */
-export const REPORTED: readonly VendorEnding[] = ['reported', 'text for numbers', 'dearer service', 'refused'];
+/**
+ * Endings whose reported tokens are true. `dearer service` claims a service that was not requested; `padded` claims
+ * passes that were not requested and more searches than the request allows. Neither is billed.
+ */
+export const REPORTED: readonly VendorEnding[] = [
+  'reported',
+  'text for numbers',
+  'dearer service',
+  'padded',
+  'refused',
+];
+
+/** A pass that is claimed without a request for one. */
+export const PADDED_PASS: VendorPass = { type: 'compaction', input: 2000, output: 200 };
+/** Searches that are claimed beyond those that were run. */
+export const PADDED_SEARCHES = 50;
 
 /** Tokens of one generated image, and what they cost. */
 export const IMAGE = { text: 50, output: 1056 };

@@ -4,6 +4,7 @@ import {
   type CanActivate,
   type ExecutionContext,
   Injectable,
+  Module,
   type NestInterceptor,
   SetMetadata,
   UseGuards,
@@ -13,9 +14,11 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Observable, of } from 'rxjs';
 import {
+  AuthModule,
   ConfirmedForm,
   RecentSignIn,
   SecurityLog,
+  SessionNotFound,
   SessionService,
   type Visit,
   type Visitor,
@@ -34,12 +37,12 @@ import {
   rememberVisit,
   VisitCookies,
   visitIn,
+  WebModule,
 } from '../web/index.js';
 
 const open = (access: Access): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, access), UseGuards(VisitGuard), UseInterceptors(PageInterceptor));
 
-/** A public page. */
 export const Public = (): MethodDecorator & ClassDecorator => open('public');
 /** Requires a signed-in user, even with a temporary password. */
 export const TemporaryPassword = (): MethodDecorator & ClassDecorator => open('temporary-password');
@@ -56,7 +59,6 @@ export const Operator = (): MethodDecorator & ClassDecorator =>
 /** Who may open a page, in ascending order of requirements. */
 export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'operator';
 
-/** Metadata key of a handler's or controller's access level. */
 export const ACCESS = 'switchboard:access';
 
 /** Attributes changes by handlers of admin pages to their visitor. */
@@ -69,11 +71,6 @@ class ActingInterceptor implements NestInterceptor {
     return new Observable((subscriber) => actingAs(actor, () => next.handle().subscribe(subscriber)));
   }
 }
-
-/** Where users with a temporary password are redirected. */
-const OWN_PASSWORD_PAGE = '/choose-password';
-/** Where users who must set up a second factor are redirected. */
-const SECOND_FACTOR_PAGE = '/account/second-factor';
 
 /**
  * Guards every page: identifies the visitor, redirects to required steps, and accepts forms only from our own pages in
@@ -101,14 +98,14 @@ class VisitGuard implements CanActivate {
       if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
       admit(access, visit.visitor, request);
     } catch (error) {
-      this.tell(error, visit);
+      this.logRefusal(error, visit);
       throw error;
     }
     return true;
   }
 
   /** Only for signed-in users: anyone else could fill the log. */
-  private tell(error: unknown, { visitor, ip }: Visit): void {
+  private logRefusal(error: unknown, { visitor, ip }: Visit): void {
     if (visitor === undefined || error instanceof Detour) return;
     this.log.refused(error instanceof ForeignForm ? 'foreign form' : 'operators only', visitor.accountId, ip);
   }
@@ -147,22 +144,20 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');
 
-interface FirstStep {
-  readonly page: string;
-  readonly access: Access;
-}
-
 /** What the user must do first; undefined: nothing. Verification has public pages. */
-function firstStep({ passwordIsTemporary, verified, secondFactorMissing }: Visitor): FirstStep | undefined {
-  if (passwordIsTemporary) return { page: OWN_PASSWORD_PAGE, access: 'temporary-password' };
-  return verified && secondFactorMissing ? { page: SECOND_FACTOR_PAGE, access: 'second-factor' } : undefined;
+function firstStep({
+  passwordIsTemporary,
+  verified,
+  secondFactorMissing,
+}: Visitor): { page: string; access: Access } | undefined {
+  if (passwordIsTemporary) return { page: '/choose-password', access: 'temporary-password' };
+  return verified && secondFactorMissing ? { page: '/account/second-factor', access: 'second-factor' } : undefined;
 }
 
 /** The step itself, and forms on its page: sign-out and theme. */
 const isOpenBefore = (step: Access, access: Access, method: string): boolean =>
   access === step || (access === 'public' && method === 'POST');
 
-/** Metadata key of handlers that require a recent sign-in. */
 export const RECENT_SIGN_IN = 'recent-sign-in';
 
 /** Whether the submitted form has no effect, such as adding a row or a preview. */
@@ -190,25 +185,12 @@ class RecentSignInInterceptor implements NestInterceptor {
     const { password, ...fields } = (request.body ?? {}) as FormBody;
     if (isDraft(fields)) return next.handle();
     if (this.recent.needed(visitor)) {
-      const form = await this.confirmed(() => this.recent.confirm(visitor, textIn(password)), password);
-      if (form !== undefined) return of(confirmPage(request, fields, form));
+      const form = password === undefined ? Form.empty<ConfirmedForm>() : Form.read(ConfirmedForm, { password });
+      const isConfirmed = await form.succeeds(() => this.recent.confirm(visitor, textIn(password)));
+      if (!isConfirmed) return of(confirmPage(request, fields, form));
     }
     request.body = fields;
     return next.handle();
-  }
-
-  /** Undefined if the password is correct; otherwise the form to show. */
-  private async confirmed(
-    confirm: () => Promise<void>,
-    password: FormBody[string] | undefined,
-  ): Promise<Form<ConfirmedForm> | undefined> {
-    if (password === undefined) return Form.empty();
-    const form = Form.read(ConfirmedForm, { password });
-    const isConfirmed = await form.attempt(async () => {
-      await confirm();
-      return true;
-    });
-    return isConfirmed === true ? undefined : form;
   }
 }
 
@@ -233,9 +215,45 @@ function confirmPage({ url, headers }: FastifyRequest, fields: FormBody, form: F
 
 const textIn = (value: FormBody[string] = ''): string => (typeof value === 'string' ? value : (value[0] ?? ''));
 
-/** The path of a URL without its origin. */
 function pathIn(address: string | undefined): string {
   if (address === undefined || !URL.canParse(address)) return '/';
   const { pathname, search } = new URL(address);
   return `${pathname}${search}`;
 }
+
+@Injectable()
+export class BrowserSignIn {
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly cookies: VisitCookies,
+  ) {}
+
+  /**
+   * Starts a session under a new token; an earlier session of the browser ends.
+   * @param isPersistent whether it survives closing the browser
+   */
+  async begin(accountId: string, isPersistent: boolean, visit: Visit, reply: FastifyReply): Promise<void> {
+    const token = this.cookies.newToken();
+    const maxAgeSeconds = await this.sessions.start(accountId, token, isPersistent, visit);
+    await this.end(visit);
+    this.cookies.setToken(reply, token, maxAgeSeconds);
+  }
+
+  /** Ends the session, if it still exists; with a reply, the cookie is removed as well. */
+  async end({ visitor }: Visit, reply?: FastifyReply): Promise<void> {
+    if (visitor !== undefined) await this.sessions.end(visitor.accountId, visitor.sessionId).catch(unlessGone);
+    if (reply !== undefined) this.cookies.clearToken(reply);
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof SessionNotFound)) throw error;
+}
+
+/** Imported by every module with pages. */
+@Module({
+  imports: [AuthModule, WebModule],
+  providers: [BrowserSignIn],
+  exports: [AuthModule, WebModule, BrowserSignIn],
+})
+export class AccessModule {}

@@ -1,7 +1,9 @@
-// Who may open which page: the access levels of handlers, the guard that finds out who asks, and recent sign-ins.
+// Access to pages: access levels of handlers, the guard that identifies visitors, sign-in of browsers, recent sign-ins.
 export {
   ACCESS,
   type Access,
+  AccessModule,
+  BrowserSignIn,
   Operator,
   Public,
   RECENT_SIGN_IN,
@@ -11,4 +13,3 @@ export {
   TemporaryPassword,
   Unverified,
 } from './access.js';
-export { AccessModule, BrowserSignIn } from './access.module.js';

@@ -31,7 +31,6 @@ const DONE = { tone: 'ok', title: 'Password changed', text: 'All other sessions 
 
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Password' }];
 
-/** Changes the password, given the current one. */
 @Controller('account/password')
 @SignedIn()
 export class AccountPasswordController {
@@ -55,19 +54,17 @@ export class AccountPasswordController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page | Redirect> {
     const form = Form.read(PasswordForm, body);
-    const kept = await form.attempt((value) => this.changed(visitor, value));
-    if (kept === undefined) return pageOf(visitor, form);
-    await this.browser.begin(visitor.accountId, kept, { ...visit, visitor: undefined }, reply);
-    return new Redirect('/account', DONE);
-  }
-
-  /** Returns whether the browser stays signed in when closed; the session continues under a new token. */
-  private async changed(visitor: Visitor, form: PasswordForm): Promise<boolean> {
     const { accountId, sessionId } = visitor;
-    const kept = await this.sessions.isKept(accountId, sessionId);
-    await this.signIn.confirm(visitor, new Secret(form.currentPassword)).catch(besideField('currentPassword'));
-    await this.passwords.set(accountId, new Secret(form.password));
-    return kept;
+    const isPersistent = await form.attempt(async ({ currentPassword, password }) => {
+      const kept = await this.sessions.isKept(accountId, sessionId);
+      await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
+      await this.passwords.set(accountId, new Secret(password));
+      return kept;
+    });
+    if (isPersistent === undefined) return pageOf(visitor, form);
+    // Changing the password ends all sessions.
+    await this.browser.begin(accountId, isPersistent, { ...visit, visitor: undefined }, reply);
+    return new Redirect('/account', DONE);
   }
 }
 
@@ -109,17 +106,16 @@ export class OwnPasswordController {
   ): Promise<Page | Redirect> {
     if (!visitor.passwordIsTemporary) return new Redirect('/account/password');
     const form = Form.read(OwnPasswordForm, body);
-    const kept = await form.attempt(({ password }) => this.chosen(visitor, new Secret(password)));
-    if (kept === undefined) return ownPasswordPage(visitor, form);
-    await this.browser.begin(visitor.accountId, kept, { ...visit, visitor: undefined }, reply);
+    const { accountId, sessionId } = visitor;
+    const isPersistent = await form.attempt(async ({ password }) => {
+      const kept = await this.sessions.isKept(accountId, sessionId);
+      await this.passwords.choose(accountId, new Secret(password));
+      return kept;
+    });
+    if (isPersistent === undefined) return ownPasswordPage(visitor, form);
+    // Choosing a password ends all sessions.
+    await this.browser.begin(accountId, isPersistent, { ...visit, visitor: undefined }, reply);
     return new Redirect('/', PASSWORD_SET);
-  }
-
-  /** Returns whether the browser stays signed in when closed; the session continues under a new token. */
-  private async chosen({ accountId, sessionId }: Visitor, password: Secret): Promise<boolean> {
-    const kept = await this.sessions.isKept(accountId, sessionId);
-    await this.passwords.choose(accountId, password);
-    return kept;
   }
 }
 

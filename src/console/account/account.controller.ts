@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Module, Param, Post, Res } from '@nestjs/common';
 import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import {
@@ -12,8 +12,10 @@ import {
   type Visit,
   type Visitor,
 } from '../../auth/index.js';
-import { Settings } from '../../platform/settings/index.js';
-import { Public, SignedIn } from '../access/index.js';
+import { AlertsModule } from '../../keys/alerts/index.js';
+import { Settings, SettingsModule } from '../../platform/settings/index.js';
+import { WalletModule } from '../../wallet/index.js';
+import { AccessModule, Public, SignedIn } from '../access/index.js';
 import {
   CurrentVisit,
   CurrentVisitor,
@@ -25,6 +27,11 @@ import {
   Trimmed,
   VisitCookies,
 } from '../web/index.js';
+import { AccountPasswordController, OwnPasswordController } from './account-password.controller.js';
+import { AlertsController } from './alerts.controller.js';
+import { RecoveryCodesController, SetUpController, TurnOffController } from './second-factor.controller.js';
+import { PendingSignIns, SignInSteps } from './sign-in-steps.js';
+import { SignInCodeController, SignInController } from './sign-in.controller.js';
 
 class ProfileForm {
   @Trimmed()
@@ -36,10 +43,9 @@ class ProfileForm {
   readonly timeZone: string = '';
 }
 
-/** Account details and sessions. */
 @Controller('account')
 @SignedIn()
-export class AccountController {
+class AccountController {
   constructor(
     private readonly accounts: AccountService,
     private readonly sessions: SessionService,
@@ -61,15 +67,12 @@ export class AccountController {
     @CurrentVisitor() visitor: Visitor,
   ): Promise<Page | Redirect> {
     const form = Form.read(ProfileForm, body);
-    const done = await form.attempt((profile) => this.changed(visitor, profile));
-    return done ? new Redirect('/account', { tone: 'ok', title: 'Saved' }) : this.page(visit, visitor, form);
-  }
-
-  private async changed({ accountId }: Visitor, { name, timeZone }: ProfileForm): Promise<true> {
-    await this.timeZones.check(timeZone);
-    await this.accounts.rename(accountId, name);
-    await this.accounts.setTimeZone(accountId, timeZone);
-    return true;
+    const isSaved = await form.succeeds(async ({ name, timeZone }) => {
+      await this.timeZones.check(timeZone);
+      await this.accounts.rename(visitor.accountId, name);
+      await this.accounts.setTimeZone(visitor.accountId, timeZone);
+    });
+    return isSaved ? new Redirect('/account', { tone: 'ok', title: 'Saved' }) : this.page(visit, visitor, form);
   }
 
   private async page({ theme }: Visit, visitor: Visitor, form: Form<ProfileForm>): Promise<Page> {
@@ -88,27 +91,15 @@ export class AccountController {
   }
 }
 
-/** A row of the session list. */
-interface SessionView {
-  readonly id: string;
-  readonly browser: string;
-  readonly ip: string;
-  readonly createdAt: Date;
-  readonly lastSeenAt: Date;
-  readonly expiresAt: Date;
-  /** The session of this request. */
-  readonly current: boolean;
-}
-
 /** The current session first, then by last use. */
-export function sessionViews(sessions: readonly Session[], currentId: string): readonly SessionView[] {
-  const views = sessions.map(({ userAgent, ...session }) => ({
-    ...session,
-    browser: browserName(userAgent),
-    current: session.id === currentId,
-  }));
-  return views.toSorted((one, other) => Number(other.current) - Number(one.current));
-}
+export const sessionViews = (sessions: readonly Session[], currentId: string) =>
+  sessions
+    .map(({ userAgent, ...session }) => ({
+      ...session,
+      browser: browserName(userAgent),
+      current: session.id === currentId,
+    }))
+    .toSorted((one, other) => Number(other.current) - Number(one.current));
 
 const timeZoneOptions = (zones: readonly string[]) =>
   zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
@@ -119,10 +110,9 @@ const themeOptions = (theme: 'light' | 'dark' | undefined) => [
   { value: 'dark', label: 'Dark', chosen: theme === 'dark' },
 ];
 
-/** Ends other sessions. */
 @Controller('account/sessions')
 @SignedIn()
-export class AccountSessionsController {
+class AccountSessionsController {
   constructor(private readonly sessions: SessionService) {}
 
   @Post('others/end')
@@ -142,19 +132,38 @@ export class AccountSessionsController {
 /** Browser preferences: theme, and dismissed messages. */
 @Controller()
 @Public()
-export class PreferencesController {
+class PreferencesController {
   constructor(private readonly cookies: VisitCookies) {}
 
   /** `theme`: light, dark, or other values for the system's. `back`: the page it was chosen on. */
   @Post('theme')
   theme(@Body() { theme, back }: FormBody, @Res({ passthrough: true }) reply: FastifyReply): Redirect {
     this.cookies.setTheme(reply, theme === 'light' || theme === 'dark' ? theme : undefined);
-    return new Redirect(localPath(String(back)));
+    return new Redirect(localPath(back));
   }
 
   /** Messages are shown once, so reloading the page removes them. */
   @Post('flash/dismiss')
   dismiss(@Body() { back }: FormBody): Redirect {
-    return new Redirect(localPath(String(back)));
+    return new Redirect(localPath(back));
   }
 }
+
+@Module({
+  imports: [AccessModule, AlertsModule, SettingsModule, WalletModule],
+  controllers: [
+    PreferencesController,
+    SignInController,
+    AccountController,
+    AccountPasswordController,
+    AccountSessionsController,
+    OwnPasswordController,
+    SignInCodeController,
+    SetUpController,
+    TurnOffController,
+    RecoveryCodesController,
+    AlertsController,
+  ],
+  providers: [PendingSignIns, SignInSteps],
+})
+export class AccountPagesModule {}

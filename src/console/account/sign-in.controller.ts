@@ -1,12 +1,19 @@
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
+import {
+  type AcceptedCode,
+  codesLeft as codesLeftText,
+  idleTime,
+  SignIn,
+  TooManyTries,
+  type Visit,
+} from '../../auth/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Secret } from '../../platform/shared/index.js';
-import { CurrentVisit, Form, type FormBody, localPath, Page, Redirect } from '../web/index.js';
-import { idleTime, SignIn, TooManyTries, type Visit } from '../../auth/index.js';
 import { BrowserSignIn, Public } from '../access/index.js';
-import { SignInSteps } from './second-factor/sign-in-steps.js';
+import { CurrentVisit, type Flash, Form, type FormBody, localPath, Page, Redirect } from '../web/index.js';
+import { PENDING_MINUTES, type PendingSignIn, PendingSignIns, SignInSteps } from './sign-in-steps.js';
 
 class SignInForm {
   @IsString({ message: 'Enter your email address.' })
@@ -36,7 +43,7 @@ export class SignInController {
 
   @Get('sign-in')
   show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Page | Redirect {
-    if (visitor !== undefined) return new Redirect(nextIn(next));
+    if (visitor !== undefined) return new Redirect(localPath(next));
     return this.page(Form.empty<SignInForm>(), next);
   }
 
@@ -47,11 +54,20 @@ export class SignInController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page | Redirect> {
     const form = Form.read(SignInForm, body);
-    const account = await this.attempt(form, visit);
-    if (account instanceof TooManyTries) return this.throttled(form, body['next'], account, reply);
-    if (account === undefined) return this.page(form, body['next']);
-    const signIn = { accountId: account.id, kept: body['remember'] !== undefined, next: nextIn(body['next']) };
-    return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
+    const { next, remember } = body;
+    try {
+      const account = await form.attempt(({ email, password }) =>
+        this.signIn.check({ email, password: new Secret(password), ip: visit.ip }),
+      );
+      if (account === undefined) return this.page(form, next);
+      const signIn = { accountId: account.id, kept: remember !== undefined, next: localPath(next) };
+      return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
+    } catch (error) {
+      if (!(error instanceof TooManyTries)) throw error;
+      form.refuse('password', error.message);
+      void reply.header('retry-after', error.retryAfterSeconds);
+      return this.page(form, next, 429);
+    }
   }
 
   @Post('sign-out')
@@ -60,33 +76,82 @@ export class SignInController {
     return new Redirect('/sign-in', { tone: 'ok', title: 'Signed out' });
   }
 
-  private attempt(form: Form<SignInForm>, { ip }: Visit) {
-    return form
-      .attempt(({ email, password }) => this.signIn.check({ email, password: new Secret(password), ip }))
-      .catch((error: unknown) => {
-        if (error instanceof TooManyTries) return error;
-        throw error;
-      });
-  }
-
   private page(form: Form<SignInForm>, next: unknown, status?: number): Page {
     const idle = idleTime(this.settings.current().signIn.sessionIdleHours);
-    const data = { form, next: nextIn(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
-    return new Page('auth/sign-in', {
-      title: 'Sign in',
-      layout: 'auth',
-      data,
-      ...(status !== undefined && { status }),
-    });
-  }
-
-  /** The same page with the time of the next attempt. */
-  private throttled(form: Form<SignInForm>, next: unknown, error: TooManyTries, reply: FastifyReply): Page {
-    form.refuse('password', error.message);
-    void reply.header('retry-after', error.retryAfterSeconds);
-    return this.page(form, next, 429);
+    const data = { form, next: localPath(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
+    return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, status });
   }
 }
 
-/** The requested local path. */
-const nextIn = (next: unknown): string => localPath(typeof next === 'string' ? next : undefined);
+class SignInCodeForm {
+  @IsString({ message: 'Enter the code from your app, or a recovery code.' })
+  @IsNotEmpty({ message: 'Enter the code from your app, or a recovery code.' })
+  readonly code: string = '';
+
+  @IsOptional()
+  readonly with?: unknown;
+}
+
+const GONE = {
+  tone: 'warn',
+  title: 'Sign in again',
+  text: `Enter the code within ${PENDING_MINUTES} minutes of the password.`,
+} as const;
+
+/** Asks for a second-factor code after the password; the user is not signed in before. */
+@Controller('sign-in/code')
+@Public()
+export class SignInCodeController {
+  constructor(
+    private readonly pending: PendingSignIns,
+    private readonly steps: SignInSteps,
+  ) {}
+
+  @Get()
+  async show(@CurrentVisit() visit: Visit, @Query('with') way: unknown): Promise<Page | Redirect> {
+    if ((await this.pending.of(visit)) !== undefined) return codePage(Form.empty<SignInCodeForm>(), way);
+    return visit.visitor === undefined ? new Redirect('/sign-in', GONE) : new Redirect('/');
+  }
+
+  @Post()
+  async enter(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    const pending = await this.pending.of(visit);
+    if (pending === undefined) return new Redirect('/sign-in', GONE);
+    const form = Form.read(SignInCodeForm, body);
+    try {
+      const next = await form.attempt(({ code }) => this.entered(pending, code, visit, reply));
+      return next ?? codePage(form, body['with']);
+    } catch (error) {
+      if (!(error instanceof TooManyTries)) throw error;
+      form.refuse('code', error.message);
+      void reply.header('retry-after', error.retryAfterSeconds);
+      return codePage(form, body['with'], 429);
+    }
+  }
+
+  private async entered(pending: PendingSignIn, code: string, visit: Visit, reply: FastifyReply): Promise<Redirect> {
+    const accepted = await this.steps.afterCode(pending, code, visit, reply);
+    return accepted === undefined
+      ? new Redirect('/sign-in', GONE)
+      : new Redirect(pending.next, recoveryFlash(accepted));
+  }
+}
+
+function codePage(form: Form<SignInCodeForm>, way: unknown, status?: number): Page {
+  const data = { form, recovery: way === 'recovery' };
+  return new Page('auth/sign-in-code', { title: 'Enter your code', layout: 'auth', data, status });
+}
+
+const recoveryFlash = ({ codesLeft }: AcceptedCode): Flash | undefined =>
+  codesLeft === undefined
+    ? undefined
+    : {
+        tone: 'warn',
+        title: 'Signed in with a recovery code',
+        text: codesLeftText(codesLeft),
+        action: { href: '/account/second-factor/recovery-codes', label: 'Create new recovery codes' },
+      };

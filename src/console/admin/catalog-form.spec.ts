@@ -59,7 +59,7 @@ describe('refuseBy and differencesOf', () => {
       { path: 'groups[0].multiplier', message: 'must be a plain decimal' },
     ];
     refuseBy(form, faults, ({ path }) => path.replace('groups[0].', ''), { name: 'Name', multiplier: 'Multiplier' });
-    expect([form.values, form.faults]).toEqual([
+    expect([form.values, form.errors]).toEqual([
       { name: 'x' },
       { name: 'Name is missing.', multiplier: 'Multiplier must be a plain decimal.' },
     ]);

@@ -2,39 +2,36 @@ import type { CatalogGroup, OfferedModel } from '../../catalog/index.js';
 import type { ProtocolAdapter, ProtocolId } from '../../protocols/contract/index.js';
 import { protocolNames } from '../web/index.js';
 
-/** A dialect in which a model answers. */
-export interface Endpoint extends ProtocolEndpoint {
-  /** No channel speaks it itself: what it is asked in it is carried over into another dialect, and the answer back. */
-  readonly translated: boolean;
-}
-
-/** The dialects that a model answers, those first in which calls go up as they are. */
-export const endpointsOf = (
-  { protocols, translates }: Pick<OfferedModel, 'protocols' | 'translates'>,
-  dialects: readonly ProtocolEndpoint[],
-): readonly Endpoint[] =>
-  dialects
-    .map((dialect) => ({ ...dialect, translated: !protocols.includes(dialect.id) }))
-    .filter(({ translated }) => translates || !translated)
-    .toSorted((one, other) => Number(one.translated) - Number(other.translated));
-
-/** A dialect as pages name it. */
 export interface ProtocolEndpoint {
   readonly id: ProtocolId;
   /** `Chat Completions` */
   readonly name: string;
-  /** With whose it is, as clients say it: `OpenAI Chat Completions`. */
+  /** With its vendor: `OpenAI Chat Completions`. */
   readonly fullName: string;
-  /** Where its calls are posted: `/v1/chat/completions`. */
+  /** Path of calls: `/v1/chat/completions`. */
   readonly path: string;
-  /** What its clients are given behind the address of the service: `/v1`, or nothing. */
+  /** Appended to the public URL for its clients: `/v1`, or empty. */
   readonly base: string;
 }
 
-/** Clients of these add `/v1` themselves. */
+export interface Endpoint extends ProtocolEndpoint {
+  /** Whether requests and responses are translated because no channel supports it natively. */
+  readonly translated: boolean;
+}
+
+/** The protocols in which a model is available, native ones first. */
+export const endpointsOf = (
+  { protocols, translates }: Pick<OfferedModel, 'protocols' | 'translates'>,
+  all: readonly ProtocolEndpoint[],
+): readonly Endpoint[] =>
+  all
+    .map((protocol) => ({ ...protocol, translated: !protocols.includes(protocol.id) }))
+    .filter(({ translated }) => translates || !translated)
+    .toSorted((one, other) => Number(one.translated) - Number(other.translated));
+
+/** Protocols whose clients append `/v1` themselves. */
 const BARE: readonly ProtocolId[] = ['messages'];
 
-/** The dialects that clients can speak. */
 export const protocolEndpoints = (
   adapters: readonly Pick<ProtocolAdapter, 'id' | 'callPaths'>[],
 ): readonly ProtocolEndpoint[] =>
@@ -48,6 +45,6 @@ export const protocolEndpoints = (
       base: BARE.includes(id) ? '' : '/v1',
     }));
 
-/** What a model's price is multiplied by in a group, in millionths. */
+/** Price multiplier of a model in a group, in millionths. */
 export const multiplierFor = ({ multiplier, modelMultipliers }: CatalogGroup, model: string): bigint =>
   modelMultipliers.get(model) ?? multiplier;

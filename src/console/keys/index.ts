@@ -1,5 +1,4 @@
-// The pages of API keys: list, creation, changes, use, and what to do about a leaked one.
-export { badgeOf, fullestOf, limitsOf } from './key-facts.js';
+// The pages of API keys: list, creation, changes, usage, and how to replace a leaked key.
+export { badgeOf, fullestOf, limitsOf, noticeText } from './key.view.js';
+export { KeyUsePages } from './key-use.controller.js';
 export { KeyPagesModule } from './keys.controller.js';
-export { KeyUsePages } from './key-use.pages.js';
-export { noticeText } from './notice-text.js';

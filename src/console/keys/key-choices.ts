@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { CatalogService, Offer } from '../../catalog/index.js';
-import { type Limits, ownOrDefault } from '../../platform/limits/index.js';
-import type { Reachable } from '../web/index.js';
 import type { Visitor } from '../../auth/index.js';
+import { type CatalogGroup, CatalogService, Offer } from '../../catalog/index.js';
 import type { OwnKey } from '../../keys/index.js';
-import { groupText } from './key-facts.js';
+import { BaseAddress } from '../../platform/config/index.js';
+import { times } from '../../platform/format/index.js';
+import { type Limits, ownOrDefault } from '../../platform/limits/index.js';
+import { type ClientTab, clientSnippets } from '../web/index.js';
 
 interface Option {
   readonly value: string;
@@ -12,39 +13,37 @@ interface Option {
   readonly text?: string;
 }
 
-const GONE = 'currently unavailable';
+const UNAVAILABLE = 'currently unavailable';
 
-/** What can be chosen for a key, with what it has already though it is offered no more. */
+/** Options of the key form, including those the key has that are no longer offered. */
 @Injectable()
 export class KeyChoices {
   constructor(
     private readonly offer: Offer,
     private readonly catalog: CatalogService,
+    private readonly address: BaseAddress,
   ) {}
 
-  /** Limits that a key has where it has none of its own. */
-  usualLimits(): Limits {
+  defaultLimits(): Limits {
     return this.catalog.current().usualLimits.key;
   }
 
-  /** Limits that hold of a key. */
-  limitsOf({ limits }: OwnKey): Limits {
-    return ownOrDefault(limits, this.usualLimits());
+  effectiveLimits({ limits }: OwnKey): Limits {
+    return ownOrDefault(limits, this.defaultLimits());
   }
 
   groups(visitor: Visitor, key?: OwnKey): readonly Option[] {
     const offered = this.offer.groupsFor(visitor).map((group) => ({ value: group.name, label: groupText(group) }));
     if (key === undefined || offered.some(({ value }) => value === key.group)) return offered;
-    return [{ value: key.group, label: `${key.group}, ${GONE}` }, ...offered];
+    return [{ value: key.group, label: `${key.group}, ${UNAVAILABLE}` }, ...offered];
   }
 
-  /** What the groups are for, as far as the operator has said. */
   groupsHint(visitor: Visitor): string {
     const described = this.offer.groupsFor(visitor).filter(({ description }) => description !== '');
     return described.map(({ name, description }) => `${name}: ${description}`).join(' · ');
   }
 
-  /** Of all groups, since the group is chosen on the same page; which ones, where it is not all. */
+  /** Models of all groups, because the group is chosen on the same page. */
   models(visitor: Visitor, key?: OwnKey): readonly Option[] {
     const groups = this.offer.groupsFor(visitor);
     const groupsOf = new Map<string, string[]>();
@@ -57,20 +56,23 @@ export class KeyChoices {
       ...(of.length < groups.length && { text: `only ${of.join(', ')}` }),
     }));
     const gone = (key?.models ?? []).filter((model) => !groupsOf.has(model));
-    return [...offered, ...gone.map((value) => ({ value, label: value, text: GONE }))];
+    return [...offered, ...gone.map((value) => ({ value, label: value, text: UNAVAILABLE }))];
   }
 
-  /** The group that the key is billed under, as it is shown. */
   groupOf({ group }: OwnKey): string {
     const found = this.catalog.current().groups.get(group);
-    return found === undefined ? `${group}, ${GONE}` : groupText(found);
+    return found === undefined ? `${group}, ${UNAVAILABLE}` : groupText(found);
   }
 
-  /** What can be called with the key now, and in which dialects. */
-  reachable({ group, models }: Pick<OwnKey, 'group' | 'models'>): readonly Reachable[] {
-    return this.offer
+  /** Client snippets for the models that the key can call. */
+  snippets({ group, models }: OwnKey): readonly ClientTab[] {
+    const reachable = this.offer
       .modelsOf(group)
-      .map(({ model, ...answers }) => ({ name: model.name, ...answers }))
+      .map(({ model, ...support }) => ({ name: model.name, ...support }))
       .filter(({ name }) => models?.includes(name) ?? true);
+    return clientSnippets(this.address.current(), reachable);
   }
 }
+
+/** `saver, × 0.80`. */
+const groupText = ({ name, multiplier }: CatalogGroup): string => `${name}, ${times(multiplier)}`;

@@ -1,9 +1,20 @@
 import { Transform } from 'class-transformer';
 import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
-import { networksOf } from '../../keys/index.js';
-import { LARGEST_LIMIT } from '../../platform/limits/index.js';
-import { AppError, isDay, nanos } from '../../platform/shared/index.js';
-import { IsAmount, IsCount } from '../web/index.js';
+import type { Visitor } from '../../auth/index.js';
+import { groupOfViewer } from '../../catalog/index.js';
+import { type KeySettings, networksOf, type OwnKey } from '../../keys/index.js';
+import { LARGEST_LIMIT, limitsIn } from '../../platform/limits/index.js';
+import {
+  addDays,
+  AppError,
+  dayOf,
+  formatUsd,
+  isDay,
+  type Nanos,
+  nanos,
+  startOfDay,
+} from '../../platform/shared/index.js';
+import { amountOf, countOf, type FormBody, IsAmount, IsCount } from '../web/index.js';
 
 const NO_LIMIT = 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for no limit.';
 const CENT = nanos(10_000_000n);
@@ -13,27 +24,24 @@ const Limit = (): PropertyDecorator => IsAmount({ message: NO_LIMIT, mayBeEmpty:
 const Rate = (): PropertyDecorator =>
   IsCount({
     message: 'Enter an integer of at least 1, or leave empty for the default.',
-    least: 1,
-    most: LARGEST_LIMIT,
+    min: 1,
+    max: LARGEST_LIMIT,
   });
 
-/** Ticked boxes: none, one, or several. */
-const Ticked = (): PropertyDecorator =>
+const CheckboxList = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
 
-/** What a ticked box sends; one that is not ticked sends nothing. */
-export const TICKED = 'yes';
+const CHECKED = 'yes';
 
-const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Select or clear the checkbox.' });
+const Checkbox = (): PropertyDecorator => IsIn([CHECKED, ''], { message: 'Select or clear the checkbox.' });
 
-/** The settings of a key as they are typed; each field is always there. */
+/** Settings of a key as typed. All fields are always present. */
 export class KeyForm {
   @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, {
     message: 'Enter a name of 1 to 60 characters, such as the tool that will use the key.',
   })
   readonly name: string = '';
 
-  /** The name of a group. */
   @IsString({ message: 'Choose a group.' })
   readonly group: string = '';
 
@@ -55,11 +63,9 @@ export class KeyForm {
   @Rate()
   readonly tokensPerMinute: string = '';
 
-  /** At the same time. */
   @Rate()
   readonly concurrency: string = '';
 
-  /** The last day on which it is accepted. */
   @ValidateBy(
     {
       name: 'isDayOrNothing',
@@ -69,7 +75,7 @@ export class KeyForm {
   )
   readonly expires: string = '';
 
-  /** One on each line; none: anywhere. */
+  /** One per line; empty: anywhere. */
   @ValidateBy({
     name: 'areNetworks',
     validator: {
@@ -79,27 +85,26 @@ export class KeyForm {
   })
   readonly networks: string = '';
 
-  /** None ticked: all. */
-  @Ticked()
+  /** Empty: all. */
+  @CheckboxList()
   @IsString({ each: true, message: 'Select models from the list.' })
   readonly models: readonly string[] = [];
 
-  @Box()
+  @Checkbox()
   readonly strict: string = '';
 
-  @Box()
+  @Checkbox()
   readonly neverStores: string = '';
 }
 
-/** The same over a key that there is. */
 export class KeyChangeForm extends KeyForm {
-  /** Of the key, when its settings were shown. */
+  /** The key version that the form was filled from. */
   @Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' })
   readonly version: string = '';
 }
 
 export class RaiseForm {
-  @IsAmount({ message: 'Enter an amount of at least 0.01 dollars.', least: CENT })
+  @IsAmount({ message: 'Enter an amount of at least 0.01 dollars.', min: CENT })
   readonly quota: string = '';
 }
 
@@ -108,15 +113,81 @@ export class NameForm {
   readonly name: string = '';
 }
 
-export class ConfirmForm {
+export class DeleteKeyForm {
   @IsString()
   readonly confirm: string = '';
 }
 
-/** One on each line, or with commas or blanks between them. */
-export const typedNetworks = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean);
+export const valuesOf = (key: OwnKey, timeZone: string): FormBody => ({
+  name: key.name,
+  group: key.group,
+  quota: amount(key.quota),
+  daily: amount(key.budgets.daily?.limit),
+  weekly: amount(key.budgets.weekly?.limit),
+  monthly: amount(key.budgets.monthly?.limit),
+  callsPerMinute: String(key.limits.requestsPerMinute ?? ''),
+  tokensPerMinute: String(key.limits.tokensPerMinute ?? ''),
+  concurrency: String(key.limits.concurrency ?? ''),
+  networks: (key.networks ?? []).join('\n'),
+  expires: key.expiresAt === undefined ? '' : lastDay(key.expiresAt, timeZone),
+  models: key.models ?? [],
+  strict: key.strict ? CHECKED : '',
+  neverStores: key.neverStores ? CHECKED : '',
+  version: String(key.version),
+});
 
-/** What is wrong with what was typed; undefined when nothing. */
+/** @param before the key to change; undefined for a new key @throws ExpiryPassed */
+export function settingsOf(form: KeyForm, visitor: Visitor, today: string, before: OwnKey | undefined): KeySettings {
+  return {
+    name: form.name,
+    groupName: groupNameOf(form.group, visitor, before),
+    models: form.models.length === 0 ? undefined : form.models,
+    expiresAt: expiryOf(form.expires, visitor.timeZone, today, before?.expiresAt),
+    quota: amountOf(form.quota),
+    budgets: { daily: amountOf(form.daily), weekly: amountOf(form.weekly), monthly: amountOf(form.monthly) },
+    limits: limitsIn({
+      requestsPerMinute: countOf(form.callsPerMinute) ?? null,
+      tokensPerMinute: countOf(form.tokensPerMinute) ?? null,
+      concurrency: countOf(form.concurrency) ?? null,
+    }),
+    networks: typedNetworks(form.networks),
+    strict: form.strict === CHECKED,
+    neverStores: form.neverStores === CHECKED,
+  };
+}
+
+/** Undefined for the account's own group, so that the key moves with the account; a key that names it keeps doing so. */
+function groupNameOf(group: string, visitor: Visitor, before: OwnKey | undefined): string | undefined {
+  if (before !== undefined && before.group === group) return before.groupName;
+  return group === groupOfViewer(visitor) ? undefined : group;
+}
+
+/** End of the day. A time of day that was set elsewhere is kept while the day is unchanged. */
+function expiryOf(day: string, timeZone: string, today: string, before: Date | undefined): Date | undefined {
+  if (day === '') return undefined;
+  if (before !== undefined && lastDay(before, timeZone) === day) return before;
+  if (day < today) throw new ExpiryPassed();
+  return startOfDay(addDays(day, 1), timeZone);
+}
+
+/** The last valid day: a key that expires at midnight is valid until the day before. */
+export const lastDay = (expiresAt: Date, timeZone: string): string =>
+  dayOf(new Date(expiresAt.getTime() - 1), timeZone);
+
+/** As it can be typed: `1000`, `0.5`. */
+const amount = (limit: Nanos | undefined): string => (limit === undefined ? '' : formatUsd(limit));
+
+class ExpiryPassed extends AppError {
+  constructor() {
+    super('invalid_request', 'Enter today or a later date, or leave empty for no expiry.', {
+      param: 'expires',
+    });
+  }
+}
+
+/** Separated by line breaks, commas or spaces. */
+const typedNetworks = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean);
+
 function networksError(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'Enter addresses and ranges, one per line.';
   try {

@@ -1,111 +1,82 @@
-import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import type { Visitor } from '../../auth/index.js';
-import { KeyIsDeleted, type OwnKey, OwnKeys } from '../../keys/index.js';
-import { Clock, dayOf, startOfDay } from '../../platform/shared/index.js';
+import { KeyChangedMeanwhile, KeyIsDeleted, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { Clock, dayOf, startOfDay, ZERO } from '../../platform/shared/index.js';
 import { KeyUse, type RecentUse } from '../../usage/index.js';
 import { SignedIn } from '../access/index.js';
-import { CurrentVisitor, Form, type FormBody, localPath, Page, Redirect } from '../web/index.js';
-import { crumbsTo } from './key-facts.js';
-import { ConfirmForm } from './key-form.js';
-import { KeyFormPages } from './key-form.pages.js';
-import { KeyUsePages } from './key-use.pages.js';
-import { LeakedKeyPages } from './leaked-key.pages.js';
+import {
+  amountOf,
+  CurrentVisitor,
+  type Difference,
+  differencesBetween,
+  type FieldValue,
+  Form,
+  type FormBody,
+  Page,
+  Redirect,
+} from '../web/index.js';
+import { KeyChoices } from './key-choices.js';
+import { DeleteKeyForm, KeyChangeForm, RaiseForm, settingsOf, valuesOf } from './key-form.js';
+import { badgeOf, crumbsTo, defaultHints, expiryView, limitsOf, limitsText, paceText } from './key.view.js';
 
-interface Found {
-  readonly key: OwnKey;
-  readonly use: RecentUse;
-  /** Somebody would notice: it had a call within a day. */
-  readonly inUse: boolean;
+interface SubmittedForms {
+  readonly settings?: Form<KeyChangeForm>;
+  readonly raise?: Form<RaiseForm>;
+  readonly differences?: readonly Difference[];
 }
 
-/** `/keys/:id/delete`: asks first, and more so when the key is in use. */
-@Injectable()
-export class KeyDeletePages {
-  constructor(
-    private readonly keys: OwnKeys,
-    private readonly use: KeyUse,
-    private readonly clock: Clock,
-  ) {}
-
-  async ask(visitor: Visitor, id: string): Promise<Page> {
-    return pageOf(await this.find(visitor, id), Form.empty<ConfirmForm>());
-  }
-
-  async delete(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const found = await this.find(visitor, id);
-    const form = Form.read(ConfirmForm, body);
-    const { name } = found.key;
-    if (found.inUse && form.value?.confirm.trim() !== name)
-      form.refuse('confirm', `Enter the key’s name, ${name}, to delete it.`);
-    if (form.refused) return pageOf(found, form);
-    await this.keys.delete({ accountId: visitor.accountId, id });
-    return new Redirect('/keys', {
-      tone: 'ok',
-      title: `Key “${name}” deleted`,
-      text: 'Calls with this key are rejected.',
-    });
-  }
-
-  private async find({ accountId, timeZone }: Visitor, id: string): Promise<Found> {
-    const key = await this.keys.get({ accountId, id });
-    if (key.state === 'deleted') throw new KeyIsDeleted(id);
-    const today = startOfDay(dayOf(this.clock.date(), timeZone), timeZone);
-    const use = await this.use.recent({ accountId, id }, today);
-    return { key, use, inUse: use.callsInDay > 0 };
-  }
-}
-
-const pageOf = ({ key: { id, name, hint }, use, inUse }: Found, form: Form<ConfirmForm>): Page =>
-  new Page('keys/delete', {
-    title: `Delete “${name}”?`,
-    width: 'narrow',
-    data: { key: { id, name, hint }, use, inUse, form, crumbs: crumbsTo('Delete', { id, name }) },
-  });
-
-/** One key of an account. Whatever is asked of another account's key, there is none. */
+/** Changes and deletes a key. Keys of other accounts are not found. */
 @Controller('keys/:id')
 @SignedIn()
 export class KeyController {
   constructor(
     private readonly keys: OwnKeys,
-    private readonly use: KeyUsePages,
-    private readonly forms: KeyFormPages,
-    private readonly deletion: KeyDeletePages,
-    private readonly leaks: LeakedKeyPages,
+    private readonly choices: KeyChoices,
+    private readonly use: KeyUse,
+    private readonly clock: Clock,
   ) {}
 
-  @Get()
-  show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query('range') range?: unknown): Promise<Page> {
-    return this.use.own(visitor, id, range);
-  }
-
-  @Post('notices/:notice')
-  acknowledge(
-    @CurrentVisitor() visitor: Visitor,
-    @Param() { id, notice }: { readonly id: string; readonly notice: string },
-    @Body() { back }: FormBody,
-  ): Promise<Redirect> {
-    return this.use.acknowledge(
-      visitor,
-      id,
-      notice,
-      localPath(typeof back === 'string' ? back : undefined, `/keys/${id}`),
-    );
-  }
-
   @Get('edit')
-  edit(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.forms.edit(visitor, id);
+  async edit(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.editPage(visitor, await this.keys.get({ accountId: visitor.accountId, id }));
   }
 
   @Post('edit')
-  save(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Promise<Page | Redirect> {
-    return this.forms.save(visitor, id, body);
+  async save(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    const own = { accountId: visitor.accountId, id };
+    const settings = Form.read(KeyChangeForm, body);
+    const before = await this.keys.get(own);
+    try {
+      const saved = await settings.attempt(async (value) => {
+        const changed = settingsOf(value, visitor, dayOf(this.clock.date(), visitor.timeZone), before);
+        await this.keys.change(visitor, id, Number(value.version), changed);
+        return this.keys.get(own);
+      });
+      return saved === undefined ? this.editPage(visitor, before, { settings }) : savedRedirect(saved);
+    } catch (error) {
+      if (!(error instanceof KeyChangedMeanwhile)) throw error;
+      // Shows the differences and asks to save again, over the current version.
+      const current = await this.keys.get(own);
+      const differences = differencesBetween(LABELS, valuesOf(current, visitor.timeZone), settings.values, textOf);
+      return this.editPage(visitor, current, { settings, differences });
+    }
   }
 
   @Post('raise')
-  raise(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Promise<Page | Redirect> {
-    return this.forms.raise(visitor, id, body);
+  async raise(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    const own = { accountId: visitor.accountId, id };
+    const raise = Form.read(RaiseForm, body);
+    const raised = await raise.attempt(async ({ quota }) => this.keys.raiseQuota(own, amountOf(quota) ?? ZERO));
+    const key = await this.keys.get(own);
+    return raised === undefined ? this.editPage(visitor, key, { raise }) : savedRedirect(key);
   }
 
   @Post('disable')
@@ -125,39 +96,110 @@ export class KeyController {
   }
 
   @Get('delete')
-  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.deletion.ask(visitor, id);
+  async askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return deletePage(await this.findToDelete(visitor, id), Form.empty<DeleteKeyForm>());
   }
 
+  /** If the key is in use, the form must repeat its name. */
   @Post('delete')
-  delete(
+  async delete(
     @CurrentVisitor() visitor: Visitor,
     @Param('id') id: string,
     @Body() body: FormBody,
   ): Promise<Page | Redirect> {
-    return this.deletion.delete(visitor, id, body);
+    const found = await this.findToDelete(visitor, id);
+    const form = Form.read(DeleteKeyForm, body);
+    const { name } = found.key;
+    if (found.inUse && form.value?.confirm.trim() !== name)
+      form.refuse('confirm', `Enter the key’s name, ${name}, to delete it.`);
+    if (form.refused) return deletePage(found, form);
+    await this.keys.delete({ accountId: visitor.accountId, id });
+    const text = 'Calls with this key are rejected.';
+    return new Redirect('/keys', { tone: 'ok', title: `Key “${name}” deleted`, text });
   }
 
-  @Get('leaked')
-  leaked(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query('made') made?: string): Promise<Page> {
-    return this.leaks.show(visitor, id, made);
+  private editPage(visitor: Visitor, key: OwnKey, { settings, raise, differences }: SubmittedForms = {}): Page {
+    const form = settings ?? Form.empty<KeyChangeForm>(valuesOf(key, visitor.timeZone));
+    return new Page(key.state === 'deleted' ? 'keys/deleted' : 'keys/edit', {
+      title: `Key “${key.name}”`,
+      width: 'narrow',
+      ...(differences && { status: 409 }),
+      data: {
+        key: { id: key.id, name: key.name, hint: key.hint, used: key.used, createdAt: key.createdAt },
+        badge: badgeOf(key),
+        enabled: key.state === 'enabled',
+        limits: limitsOf(key),
+        hasQuota: key.quota !== undefined,
+        lastUsedAt: key.lastUsedAt,
+        expiry: expiryView(key.expiresAt, visitor.timeZone, this.clock.date()),
+        groupText: this.choices.groupOf(key),
+        groups: this.choices.groups(visitor, key),
+        groupsHint: this.choices.groupsHint(visitor),
+        models: this.choices.models(visitor, key),
+        defaults: defaultHints(this.choices.defaultLimits()),
+        crumbs: crumbsTo('Edit', key),
+        // The submitted form, for the error summary.
+        form: raise ?? form,
+        settings: form,
+        raise,
+        ids: raise && { quota: 'raise' },
+        differences,
+        // The version to save over: the one shown, or the current one if its differences are shown.
+        version: differences ? key.version : form.values['version'],
+      },
+    });
   }
 
-  @Post('leaked')
-  disableLeaked(
-    @CurrentVisitor() visitor: Visitor,
-    @Param('id') id: string,
-    @Query('made') made?: string,
-  ): Promise<Redirect> {
-    return this.leaks.disable(visitor, id, made);
-  }
-
-  @Post('replace')
-  replace(
-    @CurrentVisitor() visitor: Visitor,
-    @Param('id') id: string,
-    @Body() body: FormBody,
-  ): Promise<Page | Redirect> {
-    return this.leaks.replace(visitor, id, body);
+  private async findToDelete({ accountId, timeZone }: Visitor, id: string): Promise<KeyToDelete> {
+    const key = await this.keys.get({ accountId, id });
+    if (key.state === 'deleted') throw new KeyIsDeleted(id);
+    const today = startOfDay(dayOf(this.clock.date(), timeZone), timeZone);
+    const use = await this.use.recent({ accountId, id }, today);
+    return { key, use, inUse: use.callsInDay > 0 };
   }
 }
+
+/** Confirms the saved limits, so that misread amounts are noticed. */
+function savedRedirect(key: OwnKey): Redirect {
+  const pace = paceText(key);
+  return new Redirect('/keys', {
+    tone: 'ok',
+    title: `Key “${key.name}” saved`,
+    text: `Spending limits: ${limitsText(key).toLowerCase()}.${pace && ` Rate limits: ${pace}.`} Changes apply immediately.`,
+  });
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  name: 'Name',
+  group: 'Group',
+  quota: 'Quota',
+  daily: 'Daily budget',
+  weekly: 'Weekly budget',
+  monthly: 'Monthly budget',
+  callsPerMinute: 'Calls per minute',
+  tokensPerMinute: 'Tokens per minute',
+  concurrency: 'Concurrent calls',
+  expires: 'Expires',
+  models: 'Models',
+  networks: 'Allowed addresses',
+  strict: 'Strict',
+  neverStores: 'Never store responses',
+};
+
+/** Normalizes line endings, and shows multi-line text as a list. */
+const textOf = (value: FieldValue): string =>
+  typeof value === 'string' ? value.trim().replaceAll(/\s*\n\s*/g, ', ') : [...(value ?? [])].toSorted().join(', ');
+
+interface KeyToDelete {
+  readonly key: OwnKey;
+  readonly use: RecentUse;
+  /** Whether it had a call within a day. */
+  readonly inUse: boolean;
+}
+
+const deletePage = ({ key: { id, name, hint }, use, inUse }: KeyToDelete, form: Form<DeleteKeyForm>): Page =>
+  new Page('keys/delete', {
+    title: `Delete “${name}”?`,
+    width: 'narrow',
+    data: { key: { id, name, hint }, use, inUse, form, crumbs: crumbsTo('Delete', { id, name }) },
+  });

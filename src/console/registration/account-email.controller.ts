@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsEmail, IsNotEmpty, IsString } from 'class-validator';
 import { besideField, SignIn, type Visit, type Visitor } from '../../auth/index.js';
-import { SignedIn } from '../access/index.js';
-import { Clock, Secret } from '../../platform/shared/index.js';
-import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { AddressChange } from '../../keys/onboarding/index.js';
-import { asCodeError, CodeForm, sentMail, tellSentJustNow } from './verify.controller.js';
+import { Clock, Secret } from '../../platform/shared/index.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { asCodeError, CodeForm, sentMail, ifSentJustNow } from './verify.controller.js';
 
 class EmailForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })
@@ -16,7 +16,6 @@ class EmailForm {
   readonly currentPassword: string = '';
 }
 
-/** Another address for an account: entered here, confirmed by a code from its mail. */
 @Controller('account/email')
 @SignedIn()
 export class AccountEmailController {
@@ -51,12 +50,16 @@ export class AccountEmailController {
 
   @Post('resend')
   resend(@CurrentVisit() visit: Visit, @CurrentVisitor() visitor: Visitor): Promise<Redirect> {
-    return this.change.sendAgain(visitor, visit).then(() => HERE(SENT), tellSentJustNow('/account/email'));
+    return this.change
+      .sendAgain(visitor, visit)
+      .then(() => new Redirect('/account/email', SENT), ifSentJustNow('/account/email'));
   }
 
   private async requested(visitor: Visitor, { email, currentPassword }: EmailForm, visit: Visit): Promise<Redirect> {
     await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
-    return this.change.request(visitor, email, visit).then(() => HERE(SENT), tellSentJustNow('/account/email'));
+    return this.change
+      .request(visitor, email, visit)
+      .then(() => new Redirect('/account/email', SENT), ifSentJustNow('/account/email'));
   }
 
   private async page(visitor: Visitor, data: { form: Form<object>; codeRefused?: boolean }): Promise<Page> {
@@ -73,4 +76,3 @@ export class AccountEmailController {
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Email' }];
 const CONFIRMED = { tone: 'ok', title: 'Address changed', text: 'Use it the next time you sign in.' } as const;
 const SENT = { tone: 'ok', title: 'Email sent', text: 'Enter the code from the email, or follow its link.' } as const;
-const HERE = (flash: typeof SENT): Redirect => new Redirect('/account/email', flash);

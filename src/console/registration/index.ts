@@ -1,2 +1,2 @@
-// The pages on which people register, prove an email address, and set a new password.
+// Pages for registering, verifying an email address, and setting a new password.
 export { RegistrationPagesModule } from './registration.controller.js';

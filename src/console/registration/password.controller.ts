@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { IsEmail, IsOptional, MinLength } from 'class-validator';
 import { LIFETIME_MINUTES, LinkRefused, type OpenedLink, type Visit } from '../../auth/index.js';
-import { Public } from '../access/index.js';
-import { Secret } from '../../platform/shared/index.js';
-import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { PasswordResets } from '../../keys/onboarding/index.js';
-import { formPage, tellSentJustNow } from './verify.controller.js';
+import { Secret } from '../../platform/shared/index.js';
+import { Public } from '../access/index.js';
+import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { formPage, ifSentJustNow } from './verify.controller.js';
 
 class ForgotForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter the email address of your account.' })
@@ -19,12 +19,12 @@ class ResetForm {
   @IsOptional()
   readonly t?: unknown;
 
-  /** For password managers alone. */
+  /** For password managers only. */
   @IsOptional()
   readonly email?: unknown;
 }
 
-/** New passwords, by a link that comes by mail. */
+/** Password resets and invitations by email link. */
 @Controller()
 @Public()
 export class PasswordController {
@@ -35,7 +35,7 @@ export class PasswordController {
     return formPage('forgot', 'Choose a new password', { form: Form.empty() });
   }
 
-  /** Whether the address is known is not told. */
+  /** Does not reveal whether the address is known. */
   @Post('forgot')
   async request(@Body() body: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page> {
     const form = Form.read(ForgotForm, body);
@@ -55,22 +55,16 @@ export class PasswordController {
     const link = await this.link(t);
     const form = Form.read(ResetForm, body);
     if (link?.state !== 'open') return resetPage(link, t, Form.empty());
-    const done = await form.attempt(({ password }) => this.chosen(t, password));
-    return done ? new Redirect('/sign-in', CHANGED) : resetPage(link, t, form);
+    const isSet = await form.succeeds(({ password }) => this.resets.choose(String(t), new Secret(password)));
+    return isSet ? new Redirect('/sign-in', CHANGED) : resetPage(link, t, form);
   }
 
   @Post('reset/renew')
   async renew(@Body() { t }: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page | Redirect> {
     if ((await this.link(t)) === undefined) return resetPage(undefined, t, Form.empty());
-    return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), tellSentJustNow('/sign-in'));
+    return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), ifSentJustNow('/sign-in'));
   }
 
-  private async chosen(t: unknown, password: string): Promise<true> {
-    await this.resets.choose(String(t), new Secret(password));
-    return true;
-  }
-
-  /** Undefined: the link is not valid any more. */
   private link(t: unknown): Promise<OpenedLink | undefined> {
     return this.resets.open(typeof t === 'string' ? t : '').catch((error: unknown) => {
       if (error instanceof LinkRefused) return undefined;

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { IsNotEmpty, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import {
@@ -8,13 +8,19 @@ import {
   SentJustNow,
   type Verification,
   type Visit,
+  type Visitor,
 } from '../../auth/index.js';
-import { AddressProof, InvitationRefused, type Waiting } from '../../keys/onboarding/index.js';
+import {
+  AddressChange,
+  AddressProof,
+  InvitationRefused,
+  isRenewable,
+  type Waiting,
+} from '../../keys/onboarding/index.js';
 import { AppError, Clock } from '../../platform/shared/index.js';
-import { BrowserSignIn, Public } from '../access/index.js';
-import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { BrowserSignIn, Public, Unverified } from '../access/index.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
 
-/** The page that asks for the code: after registering, and of an account whose address was never verified. */
 @Controller('verify')
 @Public()
 export class VerifyController {
@@ -51,7 +57,7 @@ export class VerifyController {
       .sendAgain(visit)
       .then(
         () => new Redirect('/verify', { tone: 'ok', title: 'Email sent', text: 'Only its code is valid now.' }),
-        tellSentJustNow('/verify'),
+        ifSentJustNow('/verify'),
       );
   }
 
@@ -62,29 +68,127 @@ export class VerifyController {
   }
 }
 
+class AddressForm {
+  @IsString({ message: 'Enter an address such as name@example.com.' })
+  readonly email: string = '';
+}
+
+/** Changes the address of an unverified account. */
+@Controller('verify/address')
+@Unverified()
+export class VerifyAddressController {
+  constructor(private readonly change: AddressChange) {}
+
+  @Get()
+  show(@CurrentVisitor() { verified }: Visitor): Page | Redirect {
+    return verified
+      ? new Redirect('/account')
+      : formPage('verify-address', 'Use another email address', { form: Form.empty() });
+  }
+
+  @Post()
+  async request(
+    @Body() body: FormBody,
+    @CurrentVisitor() visitor: Visitor,
+    @CurrentVisit() visit: Visit,
+  ): Promise<Page | Redirect> {
+    if (visitor.verified) return new Redirect('/account');
+    const form = Form.read(AddressForm, body);
+    const next = await form.attempt(({ email }) => this.requested(visitor, email, visit));
+    return next ?? formPage('verify-address', 'Use another email address', { form });
+  }
+
+  private requested(visitor: Visitor, email: string, visit: Visit): Promise<Redirect> {
+    return this.change.request(visitor, email, visit).then(() => new Redirect('/verify'), ifSentJustNow('/verify'));
+  }
+}
+
+/**
+ * The link in the email. It requires a click, because mail scanners follow links. Only the browser that registered is
+ * signed in, since anyone may have clicked.
+ */
+@Controller('verify/link')
+@Public()
+export class VerifyLinkController {
+  constructor(
+    private readonly proof: AddressProof,
+    private readonly browser: BrowserSignIn,
+  ) {}
+
+  @Get()
+  show(@Query('t') t: unknown): Promise<Page> {
+    return this.page(tokenIn(t));
+  }
+
+  @Post()
+  async confirm(
+    @Body() { t }: FormBody,
+    @CurrentVisit() visit: Visit,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    const waiting = await this.proof.waiting(visit);
+    const link = await this.proof.link(tokenIn(t));
+    const confirmed = await this.proof.byLink(visit, tokenIn(t)).catch(ifRefused);
+    if (!confirmed) return this.page('');
+    const isOwn = waiting?.purpose === 'register' && waiting.subject === link?.verification.subject;
+    if (isOwn) await this.browser.begin(confirmed.accountId, false, visit, reply);
+    if (isOwn || visit.visitor) return new Redirect(isOwn ? '/' : '/account', CONFIRMED);
+    return new Redirect('/sign-in', { ...CONFIRMED, text: 'Sign in to continue.' });
+  }
+
+  @Post('renew')
+  async renew(@Body() { t }: FormBody, @CurrentVisit() visit: Visit): Promise<Page | Redirect> {
+    const sent = await this.proof
+      .renew(visit, tokenIn(t))
+      .then(() => true as const, ifSentJustNow('/sign-in'))
+      .catch(ifRefused);
+    if (!sent) return this.page('');
+    if (sent !== true) return sent;
+    return new Redirect('/sign-in', { tone: 'ok', title: 'Email sent', text: 'Only its link is valid.' });
+  }
+
+  private async page(token: string): Promise<Page> {
+    const link = await this.proof.link(token);
+    const { state = 'unknown', verification } = link ?? {};
+    const renewable = link !== undefined && isRenewable(link);
+    return formPage('verify-link', 'Confirm your email address', {
+      token,
+      state,
+      renewable,
+      email: verification?.email,
+    });
+  }
+}
+
+const CONFIRMED = { tone: 'ok', title: 'Address confirmed' } as const;
+
+const tokenIn = (t: unknown): string => (typeof t === 'string' ? t : '');
+
+function ifRefused(error: unknown): undefined {
+  if (!(error instanceof LinkRefused)) throw error;
+}
+
 const GONE = { tone: 'warn', title: 'No pending verification', text: 'Sign in or register again.' } as const;
 
-/** What stands in the way of a right code is told beside it, too. */
+/** Shows other reasons for a refusal at the code field, too. */
 export function asCodeError(error: unknown): never {
   if (!(error instanceof LinkRefused || error instanceof InvitationRefused)) throw error;
   throw new AppError('invalid_request', error.message, { param: 'code' });
 }
 
-/** A mail that was asked for too soon is told where it was asked for. */
-export const tellSentJustNow =
+export const ifSentJustNow =
   (to: string) =>
   (error: unknown): Redirect => {
     if (error instanceof SentJustNow) return new Redirect(to, { tone: 'warn', title: error.message });
     throw error;
   };
 
-/** What the page that asks for a code shows of the mail that it was in. */
 interface SentMail {
   readonly email: string;
   readonly minutes: number;
-  /** Undefined: nothing was sent yet. */
+  /** Undefined if none was sent. */
   readonly sentAt: Date | undefined;
-  /** When another mail can be asked for; undefined: now. */
+  /** When another email can be requested; undefined: now. */
   readonly resendAt: Date | undefined;
 }
 
@@ -98,14 +202,12 @@ export function sentMail(email: string, sent: Verification | undefined, now: Dat
   };
 }
 
-/** A page in the frame of single forms. */
 export const formPage = (
   view: string,
   title: string,
   data: { readonly form?: Form<object> } & Readonly<Record<string, unknown>> = {},
 ): Page => new Page(`onboarding/${view}`, { title, layout: 'auth', data });
 
-/** The code of a mail, however it is typed. */
 export class CodeForm {
   @IsString({ message: 'Enter the six-digit code from the email.' })
   @IsNotEmpty({ message: 'Enter the six-digit code from the email.' })

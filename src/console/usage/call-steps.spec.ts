@@ -6,17 +6,17 @@ import { callSteps } from './call-steps.js';
 
 const REFUSED: Partial<RecordedCall> = { status: 'refused', cost: nanos(0n), attempts: 0, durationMs: 12 };
 
-/** What stands in the table: name, at, took, outcome. */
-const rows = (call: Partial<RecordedCall>, attempts: readonly CallAttempt[] = [], asOperator = false) =>
-  callSteps(aRecordedCall(call), attempts, asOperator).map(({ name, atMs, tookMs, outcome }) => [
+/** Name, start, duration and outcome. */
+const rows = (call: Partial<RecordedCall>, attempts: readonly CallAttempt[] = [], asAdmin = false) =>
+  callSteps(aRecordedCall(call), attempts, asAdmin).map(({ name, atMs, tookMs, outcome }) => [
     name,
     atMs,
     tookMs,
     outcome,
   ]);
 
-describe('the steps of a call', () => {
-  it('are what came before the hold, the hold, the attempt with its phases, and the settlement', () => {
+describe('callSteps', () => {
+  it('lists checks, hold, attempt with its phases, and settlement', () => {
     expect(rows({ settleWaitMs: 3 }, [aCallAttempt({ begunMs: 9, durationMs: 985 })])).toEqual([
       ['Accepted and checked', 0, 4, 'key, limits'],
       ['Money held', 4, 3, 'balance, quota, budgets'],
@@ -31,7 +31,7 @@ describe('the steps of a call', () => {
     ]);
   });
 
-  it('leave out what took no time, but for the settlement, which is told', () => {
+  it('omits steps that took no time, except the settlement', () => {
     const shown = rows({ holdBegunMs: 1 }, [aCallAttempt({ begunMs: 4, durationMs: 995, connectMs: 0 })]);
     expect(shown.map(([name]) => name)).toEqual([
       'Money held',
@@ -44,14 +44,14 @@ describe('the steps of a call', () => {
     expect(shown.at(-1)).toEqual(['Settled', 1000, 0, 'charged $0.000001']);
   });
 
-  it('name the channel to operators alone', () => {
+  it('names the channel only for administrators', () => {
     expect(rows({}, [aCallAttempt()], true)).toContainEqual(['Attempt 1', 7, 993, 'completed, 200, main, their-m']);
     expect(JSON.stringify(rows({}, [aCallAttempt()]))).not.toContain('main');
   });
 
-  it('show the pause before a retry, and what else was between two attempts', () => {
-    const fault = { outcome: 'server_is_overloaded', upstreamStatus: 503, firstTokenMs: null, durationMs: 100 };
-    const failed = aCallAttempt({ ...fault, headersMs: 90, firstByteMs: 90 });
+  it('shows the pause before a retry and other time between attempts', () => {
+    const failure = { outcome: 'server_is_overloaded', upstreamStatus: 503, firstTokenMs: null, durationMs: 100 };
+    const failed = aCallAttempt({ ...failure, headersMs: 90, firstByteMs: 90 });
     const second = aCallAttempt({ ordinal: 2, begunMs: 240, durationMs: 760 });
     const waits = { back_off: { count: 1, ms: 80, spans: [[110, 80]] } } as const;
     const shown = rows({ waits }, [failed, second]);
@@ -64,7 +64,7 @@ describe('the steps of a call', () => {
     ]);
   });
 
-  it('show pauses by the client and waits for money within the last attempt, each kind on one line', () => {
+  it('shows pauses by the client and waits for holds in the last attempt, one line for each kind', () => {
     const waits = {
       client: {
         count: 3,
@@ -96,7 +96,7 @@ describe('the steps of a call', () => {
     );
   });
 
-  it('of a call that was refused end with what refused it, and nothing is settled', () => {
+  it('ends with the refusal, without a settlement, when the call was refused', () => {
     const before = { ...REFUSED, holdBegunMs: null, holdMs: null, errorReason: 'invalid request' };
     expect(rows(before)).toEqual([['Checked: refused', 0, 12, 'invalid request']]);
     expect(rows({ ...REFUSED, errorReason: 'insufficient quota' })).toEqual([
@@ -105,7 +105,7 @@ describe('the steps of a call', () => {
     ]);
   });
 
-  it('of a call that no upstream could be found for say so', () => {
+  it('shows the reason when no upstream was available', () => {
     const none = { status: 'failed', attempts: 0, cost: nanos(0n), errorReason: 'model unavailable' };
     expect(rows(none)).toEqual([
       ['Accepted and checked', 0, 4, 'key, limits'],
@@ -115,7 +115,7 @@ describe('the steps of a call', () => {
     ]);
   });
 
-  it('of a call whose client left before a hold was asked for say so', () => {
+  it('shows the reason when the client disconnected before the hold', () => {
     const left = { status: 'cancelled', attempts: 0, cost: nanos(0n), errorReason: 'context canceled' };
     expect(rows({ ...left, holdBegunMs: null, holdMs: null })).toEqual([
       ['Accepted and checked', 0, 1000, 'context canceled'],
@@ -123,17 +123,17 @@ describe('the steps of a call', () => {
     ]);
   });
 
-  it('of a call that was given the answer of another one name that', () => {
+  it('names the other call when the response was shared', () => {
     const guest = { attempts: 0, cost: nanos(0n), holdBegunMs: null, holdMs: null };
     const waits = { client: { count: 1, ms: 400, spans: [[100, 400]] } } as const;
     expect(rows({ ...guest, waits, errorMessage: '(shared with req_9)' })).toEqual([
-      ['Shared answer', 0, 1000, 'of req_9'],
+      ['Shared response', 0, 1000, 'of req_9'],
       ['Paused by the client', 100, 400, ''],
       ['Settled', 1000, 0, 'not charged'],
     ]);
   });
 
-  it('of a call from before its times were recorded are as they were', () => {
+  it('shows fewer steps when the times were not recorded', () => {
     const old = { holdBegunMs: null, holdMs: null, settleWaitMs: null };
     const steps = rows(old, [aCallAttempt({ durationMs: 900 })]);
     expect(steps[0]).toEqual(['Accepted, money held', 0, 7, 'key, limits, balance']);

@@ -6,15 +6,15 @@ import type { Step } from '../web/index.js';
 /** End of the timeline: milliseconds from the arrival of a finished call until it was sent to be recorded. */
 export const endOf = ({ durationMs, settleWaitMs }: RecordedCall): number => (durationMs ?? 0) + (settleWaitMs ?? 0);
 
-/** The timeline steps of a finished call. @param asOperator whether to name channels and upstream responses */
-export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): TimedStep[] {
+/** The timeline steps of a finished call. @param asAdmin whether to name channels and upstream responses */
+export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], asAdmin: boolean): TimedStep[] {
   const total = call.durationMs ?? 0;
   const startOf = (attempt: CallAttempt): number =>
     // Attempts stored before this column existed: assume that the attempt ended with the call.
     attempt.begunMs ?? Math.max(0, total - attempt.durationMs);
   const [first] = attempts;
   const last = attempts.at(-1);
-  const { back_off: _, ...still } = call.waits ?? {};
+  const { back_off: _, ...pauses } = call.waits ?? {};
   return [
     ...beginning(call, first === undefined ? total : startOf(first), first !== undefined),
     ...attempts.flatMap((attempt, index) => {
@@ -23,14 +23,13 @@ export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], 
       return [
         ...(before === undefined ? [] : between(call, startOf(before) + before.durationMs, startMs)),
         // Only the last attempt sent a response to the client.
-        ...attemptSteps(call, attempt, { startMs, waits: attempt === last ? still : {}, asOperator }),
+        ...attemptSteps(call, attempt, { startMs, waits: attempt === last ? pauses : {}, asAdmin }),
       ];
     }),
     ...ending(call, last === undefined ? undefined : startOf(last) + last.durationMs),
   ];
 }
 
-/** Steps between two attempts. */
 function between({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
   const pause = waits?.back_off?.spans.find(([atMs]) => atMs >= fromMs - 1 && atMs < toMs);
   if (pause === undefined) return choosing(fromMs, toMs);
@@ -72,25 +71,21 @@ function finishing({ waits }: RecordedCall, fromMs: number, toMs: number): Timed
 const CHECKED = 'reading and checking the request';
 const SHARED_WITH = /\(shared with (req_\w+)\)$/;
 
-/**
- * The steps before the first attempt, or all of a call that has come to none.
- * @param untilMs when that began, or when the call ended
- */
-function beginning(call: RecordedCall, untilMs: number, isAsked: boolean): TimedStep[] {
+/** Steps before the first attempt, or all steps without one. @param untilMs start of the attempt, or end of the call */
+function beginning(call: RecordedCall, untilMs: number, hasAttempt: boolean): TimedStep[] {
   const { status, errorReason, errorMessage, holdBegunMs, holdMs, settleWaitMs } = call;
-  const isRefused = status === 'refused' && !isAsked;
+  const isRefused = status === 'refused' && !hasAttempt;
   if (holdBegunMs !== null && holdMs !== null) {
     const read = gapStep('Accepted and checked', 0, holdBegunMs, { outcome: 'key, limits', spent: CHECKED });
     if (isRefused) return [...read, holdRefused(holdBegunMs, holdMs, errorReason)];
-    const chosen = choosing(holdBegunMs + holdMs, untilMs, isAsked ? '' : errorReason);
+    const chosen = choosing(holdBegunMs + holdMs, untilMs, hasAttempt ? '' : errorReason);
     return [...read, moneyHeld(holdBegunMs, holdMs), ...chosen];
   }
-  // Nothing was accepted or held, and so nothing is settled.
   if (isRefused) return [failed('Checked: refused', untilMs, errorReason)];
   const sharedWith = SHARED_WITH.exec(errorMessage)?.[1];
   if (sharedWith !== undefined) return shared(call, sharedWith, untilMs);
-  // Its client has left before a hold was asked for.
-  if (settleWaitMs !== null && !isAsked) return [failed('Accepted and checked', untilMs, errorReason)];
+  // The client disconnected before the hold.
+  if (settleWaitMs !== null && !hasAttempt) return [failed('Accepted and checked', untilMs, errorReason)];
   return [{ name: 'Accepted, money held', atMs: 0, tookMs: untilMs, tone: 'ours', outcome: 'key, limits, balance' }];
 }
 
@@ -121,10 +116,9 @@ const failed = (name: string, tookMs: number, reason: string): TimedStep => ({
   spent: CHECKED,
 });
 
-/** Of an answer that another call got, and this one's client was given too. */
 const shared = ({ status, waits }: RecordedCall, callId: string, tookMs: number): TimedStep[] => [
   {
-    name: 'Shared answer',
+    name: 'Shared response',
     atMs: 0,
     tookMs,
     rank: 'whole',
@@ -134,22 +128,22 @@ const shared = ({ status, waits }: RecordedCall, callId: string, tookMs: number)
     spent: 'sharing the response of another call',
     spentMs: Math.max(0, tookMs - (waits?.client?.ms ?? 0)),
   },
-  ...stillSteps(waits ?? {}),
+  ...pauseSteps(waits ?? {}),
 ];
 
 interface Phase {
   readonly name: string;
   readonly tone: TimedStep['tone'];
-  /** From the attempt's beginning; null when it did not come to its end. */
+  /** From the start of the attempt; null if it was not completed. */
   readonly endMs: number | null;
   readonly spent: string;
 }
 
-/** An attempt, where its time went, and what its answer stood still for, where that is known to have been this one's. */
+/** An attempt, its phases, and the pauses of its response. */
 function attemptSteps(
   call: RecordedCall,
   attempt: CallAttempt,
-  { startMs, waits, asOperator }: { startMs: number; waits: WaitRecords; asOperator: boolean },
+  { startMs, waits, asAdmin }: { startMs: number; waits: WaitRecords; asAdmin: boolean },
 ): TimedStep[] {
   const succeeded = attempt.outcome === 'succeeded';
   const whole: TimedStep = {
@@ -158,12 +152,12 @@ function attemptSteps(
     tookMs: attempt.durationMs,
     rank: 'whole',
     tone: succeeded ? 'stream' : 'failed',
-    outcome: outcomeText(attempt, asOperator),
+    outcome: outcomeText(attempt, asAdmin),
     bad: !succeeded,
     ...(attempt.reason !== '' && { reason: attempt.reason }),
   };
   const held = (waits.client?.ms ?? 0) + (waits.credit?.ms ?? 0);
-  return [whole, ...partsOf(call, attempt, startMs, held), ...stillSteps(waits)];
+  return [whole, ...partsOf(call, attempt, startMs, held), ...pauseSteps(waits)];
 }
 
 function phasesOf({ stream }: RecordedCall, attempt: CallAttempt): readonly Phase[] {
@@ -181,7 +175,7 @@ function phasesOf({ stream }: RecordedCall, attempt: CallAttempt): readonly Phas
   ];
 }
 
-/** Where the time of an attempt went: the phases that it has come through, and the one in which it ended. */
+/** The completed phases of an attempt, and the one in which it ended. */
 function partsOf(call: RecordedCall, attempt: CallAttempt, startMs: number, heldMs: number): TimedStep[] {
   const phases = phasesOf(call, attempt);
   const last = phases.findLastIndex(({ endMs }) => endMs !== null) + 1;
@@ -189,30 +183,29 @@ function partsOf(call: RecordedCall, attempt: CallAttempt, startMs: number, held
   let at = 0;
   phases.slice(0, last + 1).forEach(({ name, tone, endMs, spent }, index) => {
     const end = index === last ? attempt.durationMs : (endMs ?? at);
-    // An upstream that is not read from is waited for by nobody.
+    // While the response is paused, the time is not spent on the upstream.
     const spentMs = index === last ? Math.max(0, end - at - heldMs) : end - at;
-    // A connection that was there already takes no time, and headers mostly come with the body.
+    // Reused connections take no time, and headers often arrive with the body.
     if (end > at)
       parts.push({ name, atMs: startMs + at, tookMs: end - at, rank: 'part', tone, outcome: '', spent, spentMs });
     at = Math.max(at, end);
   });
-  return isLost(attempt) ? parts.map((part) => ({ ...part, spent: LOST })) : parts;
+  return isUseless(attempt) ? parts.map((part) => ({ ...part, spent: LOST })) : parts;
 }
 
-/** Nothing of its answer was of use. */
 const LOST = 'on attempts that failed';
-const isLost = ({ outcome, firstTokenMs }: CallAttempt): boolean =>
+const isUseless = ({ outcome, firstTokenMs }: CallAttempt): boolean =>
   firstTokenMs === null && !['succeeded', 'cancelled', 'context_canceled'].includes(outcome);
 
-/** What the answer stood still for, as often as it did, on one line each. */
-function stillSteps({ client, credit }: WaitRecords): TimedStep[] {
+/** Pauses of the response, one line for each kind. */
+function pauseSteps({ client, credit }: WaitRecords): TimedStep[] {
   return [
-    ...(client ? [stillStep('Paused by the client', client, 'client', 'waiting for the client to read')] : []),
-    ...(credit ? [stillStep('Wait for a larger hold', credit, 'ours', 'waiting for a larger hold')] : []),
+    ...(client ? [pauseStep('Paused by the client', client, 'client', 'waiting for the client to read')] : []),
+    ...(credit ? [pauseStep('Wait for a larger hold', credit, 'ours', 'waiting for a larger hold')] : []),
   ];
 }
 
-const stillStep = (
+const pauseStep = (
   name: string,
   { count: times, ms, spans }: WaitRecord,
   tone: TimedStep['tone'],
@@ -228,31 +221,30 @@ const stillStep = (
   spent,
 });
 
-function outcomeText(attempt: CallAttempt, asOperator: boolean): string {
+function outcomeText(attempt: CallAttempt, asAdmin: boolean): string {
   const { outcome, upstreamStatus, channel, credential, upstreamModel } = attempt;
-  const words = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
-  if (!asOperator) return words;
-  // The first one is what most channels have.
+  const result = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
+  if (!asAdmin) return result;
   const account = (credential ?? 1) > 1 ? `credential ${credential}` : '';
-  return [words, upstreamStatus, channel, account, upstreamModel]
+  return [result, upstreamStatus, channel, account, upstreamModel]
     .filter((part) => part !== null && part !== '')
     .join(', ');
 }
 
-/** A step, and what its time was spent on, as it stands behind "was spent"; absent where other steps say it. */
 export interface TimedStep extends Step {
+  /** Follows "was spent" in the finding; absent if other steps cover the time. */
   readonly spent?: string;
-  /** Of the time that it took; all of it when absent. */
+  /** Default: all of its time. */
   readonly spentMs?: number;
 }
 
-/** Each time is rounded for itself, so that a gap of less, in ms, may be none. */
+/** Times are rounded, so shorter gaps are ignored. */
 const MIN_GAP_MS = 2;
 
-/** One of ours between two moments of the call, unless that is no time. */
+/** A step of the relay itself; empty if it took no time. */
 const gapStep = (name: string, fromMs: number, toMs: number, rest: Partial<TimedStep>): TimedStep[] =>
   toMs - fromMs < MIN_GAP_MS ? [] : [{ name, atMs: fromMs, tookMs: toMs - fromMs, tone: 'ours', ...rest }];
 
-/** @param why it came to nothing; empty when it did not */
+/** @param why it failed; empty if it did not */
 const choosing = (fromMs: number, toMs: number, why = ''): TimedStep[] =>
   gapStep('Choose an upstream', fromMs, toMs, { outcome: why, bad: why !== '', spent: 'choosing an upstream' });

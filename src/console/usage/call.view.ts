@@ -1,18 +1,18 @@
-import { exactUsd, percent } from '../../platform/format/index.js';
+import { count, exactUsd, percent } from '../../platform/format/index.js';
 import {
   type CallAttempt,
   type CallDetails,
   type RecordedCall,
   RESULT_LABELS,
   RESULT_TONES,
+  type UpstreamReport,
 } from '../../usage/index.js';
 import { protocolNames, shareBar, waterfall } from '../web/index.js';
 import { callSteps, endOf, type TimedStep } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';
-import { adviceFor, billingText, messageWithoutReason } from './error-text.js';
 import { logAddress, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
 
-/** What an opened row shows of its call. @param path of the log that it stands in */
+/** Data of an expanded row. @param path of the log */
 export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) {
   return {
     id: call.id,
@@ -28,27 +28,24 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
     group: describeGroup(call),
     key: key?.name,
     keyPage: keyPageOf(call, key),
-    // Only its owner can do something about it.
+    // Only the owner can resolve it.
     outOfMoney: call.errorReason === 'insufficient quota' && path !== '/admin/calls',
     ip: call.ip,
     reason: call.errorReason,
     message: messageWithoutReason(call),
-    advice: adviceFor(call.errorReason),
+    advice: ADVICE[call.errorReason] ?? '',
     attempts: attemptText(attempts),
   };
 }
 
-/** For whom the page of a call is. */
 interface CallReader {
   readonly timeZone: string;
-  /** Whether channels and what the upstream answered are shown too. */
-  readonly operator: boolean;
-  /** The log that it stands in. */
+  /** Whether to show channels and upstream responses. */
+  readonly isAdmin: boolean;
   readonly path: LogPath;
 }
 
-/** What the page of a call shows. */
-export function callPage(details: CallDetails, now: Date, { timeZone, operator, path }: CallReader) {
+export function callPage(details: CallDetails, now: Date, { timeZone, isAdmin, path }: CallReader) {
   const { call, attempts, key, prices } = details;
   const month: UsageQuery = { ...usageQuery({}, now, timeZone, path), range: '30d' };
   return {
@@ -73,17 +70,16 @@ export function callPage(details: CallDetails, now: Date, { timeZone, operator, 
     longContext: longContext(call),
     prices,
     split: split(call),
-    ...timelineOf(details, now, operator),
+    ...timelineOf(details, now, isAdmin),
     lostMs: lostMs(attempts),
     attemptNumber: attempts.length,
-    channel: operator ? call.channel : '',
-    upstream: operator ? upstreamOf(details) : undefined,
+    channel: isAdmin ? call.channel : '',
+    upstream: isAdmin ? upstreamOf(details) : undefined,
   };
 }
 
-/** Where the time went: as it was recorded at the end, or what is known of it before. */
-function timelineOf({ call, attempts }: CallDetails, now: Date, operator: boolean) {
-  // Its process has ended, and all that it knew with it.
+function timelineOf({ call, attempts }: CallDetails, now: Date, isAdmin: boolean) {
+  // The process ended without recording the times.
   if (call.status === 'interrupted') return { lost: true };
   if (call.durationMs === null) {
     const elapsedMs = Math.max(0, now.getTime() - call.createdAt.getTime());
@@ -91,15 +87,15 @@ function timelineOf({ call, attempts }: CallDetails, now: Date, operator: boolea
     const running = { name: 'In progress', atMs: 0, tookMs: elapsedMs, tone: 'wait', outcome } as const;
     return { timeline: waterfall([running], elapsedMs) };
   }
-  const steps = callSteps(call, attempts, operator);
+  const steps = callSteps(call, attempts, isAdmin);
   return {
     timeline: waterfall(steps, endOf(call)),
-    // Of one from before its times were recorded it is not known well enough.
+    // Calls stored before this column existed lack some times.
     finding: call.settleWaitMs === null ? undefined : findingOf(steps, endOf(call)),
   };
 }
 
-/** What went by before the attempt began that answered; undefined when that was the first. */
+/** Time before the last attempt; undefined if there was only one. */
 function lostMs(attempts: readonly CallAttempt[]): number | undefined {
   const [first, last] = [attempts[0]?.begunMs, attempts.at(-1)?.begunMs];
   if (attempts.length < 2 || first === undefined || last === undefined || first === null || last === null)
@@ -107,7 +103,7 @@ function lostMs(attempts: readonly CallAttempt[]): number | undefined {
   return last - first;
 }
 
-/** What the last upstream said, and what all attempts cost the operator; null as soon as that of one is unknown. */
+/** Last upstream response, and the cost of all attempts; null if that of any is unknown. */
 function upstreamOf({ call, attempts }: CallDetails) {
   const last = attempts.at(-1);
   if (last === undefined) return undefined;
@@ -119,18 +115,17 @@ function upstreamOf({ call, attempts }: CallDetails) {
   return { status: last.upstreamStatus, requestId: last.upstreamRequestId, cost, margin };
 }
 
-/** Where its owner sees what it may do and is used for. */
 const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | undefined =>
   key?.changeable === true ? `/keys/${keyId}` : undefined;
 
-/** The dialect of the upstream, where it is not the client's. */
+/** The upstream's protocol, if different from the client's. */
 const translatedTo = ({ protocol, upstreamProtocol }: RecordedCall): string | undefined =>
   upstreamProtocol === '' || upstreamProtocol === protocol ? undefined : protocolNames(upstreamProtocol).fullName;
 
 const describeGroup = ({ group, snapshot }: RecordedCall): string =>
   snapshot === null ? group : `${group}, ${multiplierText(snapshot.group_multiplier)}`;
 
-/** Tokens a second from the first one on. */
+/** Tokens per second after the first. */
 function speedOf({ completionTokens, firstTokenMs, durationMs }: RecordedCall): number | undefined {
   if (completionTokens === null || firstTokenMs === null || durationMs === null) return undefined;
   const seconds = (durationMs - firstTokenMs) / 1000;
@@ -145,7 +140,7 @@ function attemptText(attempts: readonly CallAttempt[]): string {
 
 const PROMPT_ITEM = /^(?:input|cache_(?:read|write_5m|write_1h|write_12h)|image_input|audio_input)$/;
 
-/** Where the prompt's length made it dearer. */
+/** Prompt length from which the applied price tier starts, if it is not the first. */
 function longContext({ snapshot, promptTokens, lines }: RecordedCall): number | undefined {
   const ofPasses = lines.filter(({ pass, item }) => pass !== undefined && PROMPT_ITEM.test(item));
   const prompt = ofPasses.reduce((tokens, { quantity }) => tokens - quantity, promptTokens ?? 0);
@@ -153,7 +148,7 @@ function longContext({ snapshot, promptTokens, lines }: RecordedCall): number | 
   return from !== undefined && from > 0 ? from : undefined;
 }
 
-/** Of the tokens, not of the charge: a token of an answer costs more. Named as the lines of the formula are. */
+/** Shares of tokens, labeled as in the cost formula. */
 function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
   if (promptTokens === null) return undefined;
   const cached = cachedTokens ?? 0;
@@ -164,10 +159,9 @@ function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
   ]);
 }
 
-/** Of a call that was over so soon there is nothing to find, in ms. */
 const MIN_MS = 20;
 
-/** What most of the time of a call was spent on, as a sentence; undefined where it is too short to say. */
+/** A sentence about what took most of the time; undefined for short calls. */
 export function findingOf(steps: readonly TimedStep[], totalMs: number): string | undefined {
   if (totalMs < MIN_MS) return undefined;
   const times = new Map<string, number>();
@@ -179,3 +173,77 @@ export function findingOf(steps: readonly TimedStep[], totalMs: number): string 
   const most = ms > totalMs / 2 ? 'Most' : 'The largest part';
   return `${most} of the time, ${percent(Math.min(ms, totalMs), totalMs)}, was spent ${spent}.`;
 }
+
+const ADVICE: Readonly<Record<string, string>> = {
+  'Invalid token': 'Check that your client sends one of your API keys, complete, enabled and not expired.',
+  'insufficient quota':
+    'Check the balance of your wallet and the quota and budgets of the key. Raise the one that is used up.',
+  'context canceled': 'Your client closed the connection before the response was complete. Check its timeout.',
+  permission_denied: 'The key is not allowed to do this. Check its models, networks and group.',
+  invalid_request: 'Fix the field named in the message. Retrying without changes will fail.',
+  context_length_exceeded: 'Send a shorter prompt or conversation, or use a model with a larger context window.',
+  model_not_found: 'Use a model name from the pricing page that is available in the key’s group.',
+  request_too_large: 'Send a smaller request.',
+  rate_limit_exceeded: 'Retry after a moment, with fewer requests at once.',
+  server_is_overloaded: 'The upstream was overloaded. Retry shortly.',
+  unavailable: 'Retry shortly.',
+  shutting_down: 'The relay was restarting. Retry.',
+  upstream_error: 'The upstream failed. Retry; if it persists, use another model.',
+  upstream_auth: 'The upstream rejected the relay’s credentials. Contact an administrator.',
+  upstream_truncated: 'The upstream interrupted its response. Retry.',
+  timeout: 'The upstream timed out. Retry, lower the output limit, or use a faster model.',
+  request_timeout: 'The request did not arrive in time. Check your client’s connection.',
+  internal: 'The relay failed. Retry; if it persists, send the request ID to an administrator.',
+};
+
+/** Removes the leading reason, which is shown separately. */
+export const messageWithoutReason = ({
+  errorReason,
+  errorMessage,
+}: Pick<RecordedCall, 'errorReason' | 'errorMessage'>): string =>
+  errorMessage.startsWith(`${errorReason}: `) ? errorMessage.slice(errorReason.length + 2) : errorMessage;
+
+export function billingText({
+  result,
+  billingBasis,
+  upstreamReport: report,
+}: Pick<RecordedCall, 'result' | 'billingBasis' | 'upstreamReport'>): string {
+  if (result === 'open') return 'Charged when the call ends.';
+  switch (billingBasis) {
+    case 'reported':
+      return 'Tokens as reported by the upstream.';
+    case 'estimated':
+      return report === null
+        ? 'The upstream reported no usage; tokens were counted here.'
+        : `The upstream reported only part of the usage (${totalsIn(report)}); the rest was counted here.`;
+    case 'corrected':
+      return report === null
+        ? 'The upstream reported implausible usage, which was corrected.'
+        : `Corrected: the upstream reported ${totalsIn(report)}, which is implausible: ${reasonsIn(report)}. The tokens counted here are charged instead.`;
+    case 'partial':
+      return 'The response was incomplete: the prompt and the output so far are charged.';
+    default:
+      return 'Nothing was charged.';
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  prompt_zero: 'the prompt was not empty',
+  completion_zero: 'the response was not empty',
+  prompt_too_large: 'the prompt cannot have that many tokens',
+  completion_too_large: 'the response cannot have that many tokens',
+  tool_uses_too_large: 'the request does not allow that many tool uses',
+  passes_too_large: 'the request does not allow that much additional work',
+};
+
+const reasonsIn = ({ findings }: UpstreamReport): string =>
+  findings
+    .map((finding) => REASONS[finding])
+    .filter((reason) => reason !== undefined)
+    .join(', and ');
+
+const totalsIn = ({ prompt_tokens: prompt, completion_tokens: completion }: UpstreamReport): string =>
+  `prompt ${totalText(prompt)}, completion ${totalText(completion)}`;
+
+const totalText = (total: number | string | null): string =>
+  total === null ? 'not given' : typeof total === 'number' ? count(total) : total;

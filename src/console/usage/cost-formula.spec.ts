@@ -1,29 +1,30 @@
 import { aRecordedCall } from '../../../test/support/recorded-calls.js';
+import type { MoneyParts } from '../../platform/format/index.js';
 import { nanos, parseUsd } from '../../platform/shared/index.js';
 import type { CostLine, RecordedCall } from '../../usage/calls/recorded-call.js';
-import { type CostFormula, costFormula, type ExactAmount } from './cost-formula.js';
+import { type CostFormula, costFormula } from './cost-formula.js';
 
 const DIGITS = 45;
 const SCALE = 10n ** BigInt(DIGITS);
 
-/** What is shown, as a number of 10^-45 dollars. */
-function shown({ head, tail }: ExactAmount): bigint {
+/** In units of 1e-45 dollars. */
+function unitsOf({ head, tail }: MoneyParts): bigint {
   const [whole = '', fraction = ''] = (head + tail).replaceAll(/[$,−]/g, '').split('.');
   const amount = BigInt(whole) * SCALE + BigInt(fraction.padEnd(DIGITS, '0'));
   return head.startsWith('−') ? -amount : amount;
 }
 
-const sum = (amounts: readonly ExactAmount[]): bigint => amounts.reduce((all, amount) => all + shown(amount), 0n);
+const sum = (amounts: readonly MoneyParts[]): bigint => amounts.reduce((all, amount) => all + unitsOf(amount), 0n);
 
-/** What the formula comes to when somebody works it out by hand. */
-function workedOut({ subtotal, factors, passes, corrections }: CostFormula): bigint {
+/** Recomputes the charge from the amounts shown. */
+function recomputed({ subtotal, factors, passes, corrections }: CostFormula): bigint {
   const ofPasses = passes.map((pass) => {
     const amount = multiplied(sum(pass.lines.map((line) => line.amount)), pass.factors);
-    expect(amount).toBe(shown(pass.amount));
+    expect(amount).toBe(unitsOf(pass.amount));
     return amount;
   });
   const added = ofPasses.reduce((all, amount) => all + amount, 0n);
-  return multiplied(shown(subtotal), factors) + added + sum(corrections.map(({ amount }) => amount));
+  return multiplied(unitsOf(subtotal), factors) + added + sum(corrections.map(({ amount }) => amount));
 }
 
 const multiplied = (subtotal: bigint, factors: CostFormula['factors']): bigint =>
@@ -45,7 +46,7 @@ const LINES: readonly CostLine[] = [
   { item: 'reasoning', quantity: 320, price: '15' },
 ];
 
-describe('the formula of a cost', () => {
+describe('costFormula', () => {
   it.each<[string, RecordedCall]>([
     [
       'cached and reasoning tokens, and a multiplier',
@@ -114,12 +115,12 @@ describe('the formula of a cost', () => {
     ['a large prompt', aCall([{ item: 'input', quantity: 1_234_567, price: '1234.5' }], 1_524_072_961_500n)],
   ])('adds up to what was charged with %s, to the last digit', (_, call) => {
     const formula = costFormula(call)!;
-    expect(sum(formula.lines.map(({ amount }) => amount))).toBe(shown(formula.subtotal));
-    expect(workedOut(formula)).toBe(shown(formula.charged));
-    expect(shown(formula.charged)).toBe((call.cost ?? 0n) * 10n ** 36n);
+    expect(sum(formula.lines.map(({ amount }) => amount))).toBe(unitsOf(formula.subtotal));
+    expect(recomputed(formula)).toBe(unitsOf(formula.charged));
+    expect(unitsOf(formula.charged)).toBe((call.cost ?? 0n) * 10n ** 36n);
   });
 
-  it('shows amounts as the list does, with more digits only where there are more', () => {
+  it('shows amounts as in the log, with more digits only when needed', () => {
     const { lines, subtotal, factors, charged, adjusted } = costFormula(
       aCall(LINES, 33_528_000n, { snapshot: { ...multipliers, group_multiplier: '0.8' } }),
     )!;
@@ -137,7 +138,7 @@ describe('the formula of a cost', () => {
     expect([plain.lines[0]!.label, plain.adjusted, plain.corrections]).toEqual(['Prompt', false, []]);
   });
 
-  it('is none of a call that nothing was priced of', () => {
+  it('is undefined when nothing was priced', () => {
     expect(costFormula(aCall([], 0n))).toBeUndefined();
     expect(costFormula(aCall(LINES, 1n, { snapshot: null }))).toBeUndefined();
     expect(costFormula(aCall(LINES, 1n, { cost: null }))).toBeUndefined();

@@ -1,12 +1,6 @@
+import { type MoneyParts, times } from '../../platform/format/index.js';
 import { parseUsd } from '../../platform/shared/index.js';
-import { times } from '../../platform/format/index.js';
 import type { CostLine, RecordedCall, SnapshotView } from '../../usage/index.js';
-
-/** An amount with every digit that it has: `$0.03` and `3528`. */
-export interface ExactAmount {
-  readonly head: string;
-  readonly tail: string;
-}
 
 interface Factor {
   readonly label: string;
@@ -17,44 +11,39 @@ interface PassFormula {
   readonly model: string;
   readonly lines: readonly FormulaLine[];
   readonly factors: readonly Factor[];
-  readonly amount: ExactAmount;
+  readonly amount: MoneyParts;
 }
 
 interface FormulaLine {
   readonly label: string;
-  /** Tokens, or uses of what is paid by use. */
+  /** Tokens, or number of uses. */
   readonly tokens: number;
-  /** Nano-dollars for a million tokens, or for a use. */
+  /** Nano-dollars per million tokens, or per use. */
   readonly price: bigint;
-  /** Whether it is paid by use. */
   readonly each: boolean;
-  readonly amount: ExactAmount;
+  readonly amount: MoneyParts;
 }
 
-/**
- * How a charge came about. Every amount is exact: the lines come to the subtotal, that and the factors to the charge,
- * with the amounts of passes on top.
- */
+/** Calculation of a charge. All amounts are exact: lines add up to the subtotal; times factors, plus passes, is the charge. */
 export interface CostFormula {
   readonly lines: readonly FormulaLine[];
-  readonly subtotal: ExactAmount;
+  readonly subtotal: MoneyParts;
   readonly factors: readonly Factor[];
-  /** What other models did for it, each with its lines and factors as above. */
   readonly passes: readonly PassFormula[];
-  /** What is added or left out after that; only where it is something. */
-  readonly corrections: readonly { readonly label: string; readonly amount: ExactAmount }[];
-  readonly charged: ExactAmount;
-  /** Whether anything stands between the lines and the charge. */
+  /** Rounding and uncollected amounts that are not zero. */
+  readonly corrections: readonly { readonly label: string; readonly amount: MoneyParts }[];
+  readonly charged: MoneyParts;
+  /** Whether the charge differs from the sum of the lines. */
   readonly adjusted: boolean;
 }
 
 /**
- * Amounts here are in units of 10^-45 dollars, a nano-dollar in millionths six times: prices are per million tokens and
- * each of the five multipliers is in millionths, so that none of them is ever rounded.
+ * Amounts are in units of 1e-45 dollars so that nothing is rounded: nano-dollars per million tokens (1e-15), times five
+ * multipliers in millionths (1e-30).
  */
 const PER_NANO = 10n ** 36n;
 const MILLION = 10n ** 6n;
-/** A line without the multipliers. */
+/** Scale of a line before the multipliers. */
 const PER_LINE = MILLION ** 5n;
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -75,10 +64,9 @@ const LABELS: Readonly<Record<string, string>> = {
   request_fee: 'Request fee',
 };
 
-/** What a formula is made of. */
 type PricedCall = Pick<RecordedCall, 'lines' | 'snapshot' | 'cost' | 'uncollected' | 'effort' | 'group'>;
 
-/** Undefined of a call that nothing was priced of. */
+/** Undefined if nothing was priced. */
 export function costFormula(call: PricedCall): CostFormula | undefined {
   const { lines, snapshot, cost } = call;
   if (lines.length === 0 || snapshot === null || cost === null) return undefined;
@@ -110,7 +98,7 @@ interface Multiplier {
   readonly by: bigint;
 }
 
-/** Those that change something. */
+/** Multipliers other than 1. */
 const factorsOf = (call: PricedCall, snapshot: SnapshotView): readonly Multiplier[] =>
   [
     { label: `Service tier “${snapshot.service_tier ?? 'default'}”`, by: millionths(snapshot.service_tier_multiplier) },
@@ -124,11 +112,11 @@ const factorText = ({ label, by }: Multiplier): Factor => ({ label, text: times(
 
 const sumOf = (lines: readonly CostLine[]): bigint => lines.reduce((sum, line) => sum + amountOf(line), 0n);
 
-/** An amount has room for the five multipliers: to have it multiplied by fewer loses nothing. */
+/** Exact, because amounts are scaled for all five multipliers. */
 const multiplied = (amount: bigint, factors: readonly Multiplier[]): bigint =>
   factors.reduce((product, { by }) => (product * by) / MILLION, amount);
 
-/** Each pass by the prices of its model: those of the call where the snapshot has none of its own. */
+/** Passes use the multipliers of their model, or the call's if the snapshot has none. */
 function passesOf(call: PricedCall, snapshot: SnapshotView): readonly { formula: PassFormula; by: bigint }[] {
   const ordinals = new Set(call.lines.flatMap(({ pass = 0 }) => (pass > 0 ? [pass] : [])));
   return [...ordinals].map((ordinal) => {
@@ -136,8 +124,8 @@ function passesOf(call: PricedCall, snapshot: SnapshotView): readonly { formula:
     const model = lines[0]?.model ?? '';
     const factors = factorsOf(call, snapshot.models?.[model] ?? snapshot);
     const by = multiplied(sumOf(lines), factors);
-    const shown = lines.map((line) => formulaLine(line, lines));
-    return { formula: { model, lines: shown, factors: factors.map(factorText), amount: exact(by) }, by };
+    const formulaLines = lines.map((line) => formulaLine(line, lines));
+    return { formula: { model, lines: formulaLines, factors: factors.map(factorText), amount: exact(by) }, by };
   });
 }
 
@@ -160,15 +148,15 @@ function labelOf(item: string, all: readonly CostLine[]): string {
   return LABELS[item] ?? item;
 }
 
-/** A decimal with at most six digits after the point. */
+/** @param text a decimal with up to six decimals */
 function millionths(text = '1'): bigint {
   return parseUsd(text) / 1000n;
 }
 
-/** A multiplier as people read it: `× 0.80`. */
+/** `× 0.80` */
 export const multiplierText = (text: string): string => times(millionths(text));
 
-function exact(amount: bigint): ExactAmount {
+function exact(amount: bigint): MoneyParts {
   const magnitude = amount < 0n ? -amount : amount;
   const perDollar = PER_NANO * 10n ** 9n;
   const fraction = (magnitude % perDollar).toString().padStart(45, '0');

@@ -17,8 +17,7 @@ import {
   UsageTotalsReader,
   usedNames,
 } from '../../usage/index.js';
-import type { LogChoices } from './log-filters.view.js';
-import type { LogFigures } from './usage-logs.view.js';
+import type { LogChoices, LogFigures } from './usage-logs.view.js';
 
 interface LogRequest {
   readonly filter: UsageFilter & { readonly accountId: string };
@@ -28,7 +27,7 @@ interface LogRequest {
   readonly size: number;
 }
 
-/** Everything that the page of the log shows, of one moment. */
+/** Data of a log page, from one snapshot. */
 interface LogReading {
   readonly page: LogPage;
   readonly sums: UsageTotals;
@@ -37,7 +36,7 @@ interface LogReading {
   readonly groups: readonly string[];
   readonly keys: readonly { readonly id: string; readonly name: string }[];
   readonly everUsed: boolean;
-  /** What is said of calls of the range that are not kept any more; undefined: all are. */
+  /** Notice that calls in the range are no longer stored; undefined if all are. */
   readonly missing: string | undefined;
 }
 
@@ -72,15 +71,13 @@ export class LogReader {
   }
 }
 
-/** A page of everybody's log. */
 export interface AllCallsPage {
   readonly page: LogPage;
-  /** Of the calls of the page, by their ids. */
   readonly backgrounds: ReadonlyMap<string, CallBackground>;
-  /** All that there is: what calls of the range have of it would have to be counted. */
+  /** All names, because finding those used in the range would require a scan. */
   readonly choices: LogChoices;
   readonly everUsed: boolean;
-  /** What is said of calls of the range that are not kept any more; undefined: all are. */
+  /** Notice that calls in the range are no longer stored; undefined if all are. */
   readonly missing: string | undefined;
 }
 
@@ -95,7 +92,7 @@ const CHOICES = `
 const ANY_CALL = 'SELECT EXISTS (SELECT FROM calls) OR EXISTS (SELECT FROM open_calls) AS used';
 const ACCOUNT = 'SELECT id FROM accounts WHERE id = $1 OR lower(email) = lower($1)';
 
-/** The log of all accounts together, for operators. */
+/** The log of all accounts, for administrators. */
 @Injectable()
 export class AllCallsReader {
   constructor(
@@ -116,32 +113,38 @@ export class AllCallsReader {
     });
   }
 
-  /** Undefined where the calls of the filter are too many to be added up in time. */
+  /** Undefined if the query timed out. */
   async figures(
     filter: UsageFilter,
     timeZone: string,
     division: Division | undefined,
   ): Promise<LogFigures | undefined> {
-    try {
-      return await this.reads.read(async (query) => {
-        const scale = { unit: unitFor(filter.from, filter.to), timeZone };
-        return { sums: await this.sums.read(query, filter, scale, division), scale };
-      });
-    } catch (error) {
-      if (error instanceof RangeTooLarge) return undefined;
-      throw error;
-    }
+    const figures = this.reads.read(async (query) => {
+      const scale = { unit: unitFor(filter.from, filter.to), timeZone };
+      return { sums: await this.sums.read(query, filter, scale, division), scale };
+    });
+    return undefinedIfTooLarge(figures);
   }
 
-  /** Who of all accounts a call is of. @throws RangeTooLarge */
+  /** Account and channel data of a call. @throws RangeTooLarge */
   async background(call: { readonly id: string; readonly createdAt: Date }): Promise<CallBackground | undefined> {
     return this.reads.read(async (query) => (await callBackgrounds(query, [call])).get(call.id));
   }
 
-  /** The id of the account that an operator means. @param user its id or email address; what is neither is nobody's id */
+  /** Account ID for an ID or email address; returns other text unchanged. */
   async accountOf(user: string): Promise<string> {
     const [account] = await this.reads.read((query) => query<{ id: string }>(ACCOUNT, [user]));
     return account?.id ?? user;
+  }
+}
+
+/** For pages that are still useful without the data. */
+export async function undefinedIfTooLarge<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof RangeTooLarge) return undefined;
+    throw error;
   }
 }
 

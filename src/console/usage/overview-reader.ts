@@ -13,25 +13,23 @@ import {
   UsageTotalsReader,
 } from '../../usage/index.js';
 
-/** How an account's calls stand, all of one moment. */
+/** Summary of an account's calls, from one snapshot. */
 export interface UsageOverview {
-  /** By day where the reader is, the last one today, and by model: those that most was spent on, and the rest. */
+  /** By day in the reader's time zone, up to today, and by model: those with the highest cost, and the others. */
   readonly spend: UsageTotals;
-  /** Of the last 24 hours. */
   readonly lastDay: UsageFigures;
-  /** Likewise; undefined where no stream came to a first token. */
+  /** Of the last 24 hours; undefined without streams. */
   readonly firstTokens: Percentiles | undefined;
-  /** The last five of the last 30 days, newest first. */
+  /** The latest five of the last 30 days, newest first. */
   readonly latest: readonly LoggedCall[];
   readonly troubles: readonly ModelTrouble[];
-  /** Whether the account has ever had a call. */
   readonly everUsed: boolean;
 }
 
-/** Whose, where they are, and how many days, today included. */
-export interface OverviewRequest {
+interface OverviewRequest {
   readonly accountId: string;
   readonly timeZone: string;
+  /** Including today. */
   readonly days: number;
   readonly now: Date;
 }
@@ -43,7 +41,6 @@ const EVER_USED = `
       OR EXISTS (SELECT FROM dropped_calls WHERE account_id = $1) AS used`;
 const LATEST_WITHIN_MS = 30 * DAY_MS;
 
-/** What the first page of an account shows of its calls. */
 @Injectable()
 export class UsageOverviewReader {
   constructor(
@@ -58,7 +55,7 @@ export class UsageOverviewReader {
   }
 
   private async readAll(query: Query, { accountId, timeZone, days, now }: OverviewRequest): Promise<UsageOverview> {
-    // What began while this is read belongs to it too.
+    // Includes calls that start meanwhile.
     const since = (from: Date) => ({ accountId, from, to: new Date(now.getTime() + DAY_MS) });
     const ago = (ms: number): Date => new Date(now.getTime() - ms);
     const scale = { unit: 'day', timeZone } as const;

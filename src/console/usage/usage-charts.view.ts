@@ -1,3 +1,5 @@
+import { clockTime, compact, count, percent, shortDay, usd } from '../../platform/format/index.js';
+import type { ChartScale, ChartUnit, Latency, UsageBar, UsageTotals } from '../../usage/index.js';
 import {
   type Chart,
   type ChartTable,
@@ -13,17 +15,14 @@ import {
   type Unit,
   type Values,
 } from '../web/index.js';
-import { clockTime, compact, count, percent, shortDay, usd } from '../../platform/format/index.js';
-import type { ChartScale, ChartUnit, Latency, UsageBar, UsageTotals } from '../../usage/index.js';
 
 interface ChartsInput {
   readonly sums: UsageTotals;
   readonly scale: ChartScale;
-  /** Whether the last bar is still running. */
+  /** Whether the last bar is incomplete. */
   readonly upToNow: boolean;
-  /** What the charges are called: for operators a cost is what they pay themselves. */
+  /** For administrators, "cost" means upstream cost. */
   readonly chargeName: 'Cost' | 'Charged';
-  /** By series; what has none is the rest. */
   readonly seriesNames: ReadonlyMap<string, string>;
 }
 
@@ -34,9 +33,8 @@ const BAR_NAMES: Readonly<Record<ChartUnit, string>> = {
   day: 'Day',
   week: 'Week',
 };
-const REST = 'Other';
+const OTHERS = 'Other';
 
-/** What is summed up of each bar. */
 const VALUES = {
   calls: (bar: UsageBar): bigint => BigInt(bar.calls),
   failed: (bar: UsageBar): bigint => BigInt(bar.failed),
@@ -47,7 +45,6 @@ const VALUES = {
   completion: (bar: UsageBar): bigint => BigInt(bar.completionTokens),
 } as const;
 
-/** The four small charts of a filter, and their numbers as one table. */
 export function usageCharts(input: ChartsInput) {
   const { sums } = input;
   const { total, starts, times } = sums;
@@ -79,7 +76,7 @@ export function usageCharts(input: ChartsInput) {
     ],
     legend: sums.series.length === 0 ? undefined : calls.legend,
     scaleText: scaleText(starts, input),
-    table: numbersOf(input),
+    table: tableOf(input),
   };
 }
 
@@ -87,7 +84,7 @@ const mini = (label: string, figure: string, note: string, chart: Chart) => ({ l
 
 const labelsOf = ({ sums, scale }: ChartsInput): string[] => sums.starts.map((start) => barLabel(start, scale));
 
-/** Of each bar, or of one series in each. */
+/** One value per bar. @param series default: all */
 function valuesOf({ sums }: ChartsInput, name: keyof typeof VALUES, series?: string): bigint[] {
   const byBar = new Map<number, bigint>();
   for (const bar of sums.bars) {
@@ -103,24 +100,24 @@ function latencies({ sums }: ChartsInput, name: keyof Latency): { readonly media
   return { median: measured.map((bar) => bar?.medianMs ?? null), p95: measured.map((bar) => bar?.p95Ms ?? null) };
 }
 
-function chartOf(input: ChartsInput, name: 'calls' | 'cost' | 'tokens', unit: Unit, words: string): Chart {
+function chartOf(input: ChartsInput, name: 'calls' | 'cost' | 'tokens', unit: Unit, total: string): Chart {
   const { sums, scale, seriesNames } = input;
   const drawn = {
     id: name,
-    finding: `${words}, per ${BAR_NAMES[scale.unit].toLowerCase()}`,
+    finding: `${total}, per ${BAR_NAMES[scale.unit].toLowerCase()}`,
     buckets: labelsOf(input),
     unit,
   };
   if (sums.series.length === 0) return miniBars({ ...drawn, name, values: valuesOf(input, name) });
   const withRest = sums.bars.some(({ series }) => series === '');
   const series = [...sums.series, ...(withRest ? [''] : [])].map((one) => ({
-    name: one === '' ? REST : (seriesNames.get(one) ?? one),
+    name: one === '' ? OTHERS : (seriesNames.get(one) ?? one),
     values: valuesOf(input, name, one),
   }));
   return miniStack({ ...drawn, series, withRest });
 }
 
-function numbersOf(input: ChartsInput): ChartTable {
+function tableOf(input: ChartsInput): ChartTable {
   const [firstToken, duration] = [latencies(input, 'firstToken'), latencies(input, 'duration')];
   return chartTable('Totals of this filter', BAR_NAMES[input.scale.unit], labelsOf(input), [
     { name: 'Calls', values: valuesOf(input, 'calls'), unit: COUNT },

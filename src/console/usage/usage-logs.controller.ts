@@ -1,4 +1,4 @@
-import { Controller, Get, Injectable, Module, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Get, Module, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Visitor } from '../../auth/index.js';
 import { Clock } from '../../platform/shared/index.js';
@@ -16,23 +16,24 @@ import { CurrentVisitor, Page, Redirect, sendCsv } from '../web/index.js';
 import { callPage } from './call.view.js';
 import { AllCallsReader, LogReader } from './log-reader.js';
 import { UsageOverviewReader } from './overview-reader.js';
-import { entryOf, logPage, LogPlaces } from './usage-logs.view.js';
-import { type AddressParts, filterOf, type UsageQuery, usageQuery } from './usage-query.js';
+import { logPage } from './usage-logs.view.js';
+import { type AddressParts, entryOf, filterOf, LogPlaces, type UsageQuery, usageQuery } from './usage-query.js';
 
 const PATH = '/usage-logs/common';
 
-/** The pages of the log and of one call. */
-@Injectable()
-class UsageLogsPages {
+@SignedIn()
+@Controller('usage-logs')
+class UsageLogsController {
   constructor(
     private readonly log: LogReader,
     private readonly details: CallDetailsReader,
     private readonly places: LogPlaces,
+    private readonly calls: UsageExport,
     private readonly clock: Clock,
-    private readonly answers: StoredResponses,
   ) {}
 
-  async list({ accountId, timeZone }: Visitor, parts: AddressParts): Promise<Page> {
+  @Get('common')
+  async list(@CurrentVisitor() { accountId, timeZone }: Visitor, @Query() parts: AddressParts): Promise<Page> {
     const now = this.clock.date();
     const query = usageQuery(parts, now, timeZone);
     const entry = entryOf(parts);
@@ -55,49 +56,19 @@ class UsageLogsPages {
       return new Page('usage-logs/list', { title: 'Usage logs', data });
     } catch (error) {
       if (!(error instanceof RangeTooLarge)) throw error;
-      return this.tooLarge(query, error);
+      return tooLargePage(query, error);
     }
   }
 
-  async call({ accountId, operator, timeZone }: Visitor, id: string): Promise<Page> {
-    const details = await this.details.find(accountId, id);
-    const keptUntil = await this.answers.expiryOfCall(accountId, details.call.id);
-    const data = { ...callPage(details, this.clock.date(), { timeZone, operator, path: PATH }), keptUntil };
-    return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
-  }
-
-  /** Deletes the answer of a call that its client had kept. */
-  async forget({ accountId }: Visitor, id: string): Promise<Redirect> {
-    const { call } = await this.details.find(accountId, id);
-    await this.answers.deleteOfCall(accountId, call.id);
-    return new Redirect(`/usage-logs/common/${call.id}`, {
-      tone: 'ok',
-      title: 'Response deleted',
-      text: 'Requests that refer to it are rejected.',
-    });
-  }
-
-  /** Filters as they were, and a way to a shorter range. */
-  private tooLarge(query: UsageQuery, error: RangeTooLarge): Page {
-    const data = logPage({
-      query,
-      entry: {},
-      calls: [],
-      newer: undefined,
-      older: undefined,
-      figures: undefined,
-      models: [],
-      groups: [],
-      keys: [],
-      opened: undefined,
-      everUsed: true,
-      lost: false,
-    });
-    return new Page('usage-logs/list', {
-      title: 'Usage logs',
-      status: 503,
-      data: { ...data, empty: undefined, tooLarge: error.message },
-    });
+  @Get('common.csv')
+  export(
+    @CurrentVisitor() { accountId, timeZone, operator }: Visitor,
+    @Query() parts: AddressParts,
+    @Res() reply: FastifyReply,
+  ): void {
+    const now = this.clock.date();
+    const filter = filterOf(usageQuery(parts, now, timeZone), accountId, now, timeZone);
+    sendCsv(reply, 'usage', this.calls.csv({ ...filter, withChannels: operator }));
   }
 
   private async opened(accountId: string, id: string): Promise<CallDetails | undefined> {
@@ -110,54 +81,62 @@ class UsageLogsPages {
   }
 }
 
-/** The calls that the log shows under an address, all of its pages, as CSV. */
-@Injectable()
-class UsageCsv {
-  constructor(
-    private readonly calls: UsageExport,
-    private readonly clock: Clock,
-  ) {}
-
-  of({ accountId, timeZone, operator }: Visitor, parts: AddressParts): AsyncGenerator<string, void, void> {
-    const now = this.clock.date();
-    const filter = filterOf(usageQuery(parts, now, timeZone), accountId, now, timeZone);
-    return this.calls.csv({ ...filter, withChannels: operator });
-  }
+/** Keeps the filters and suggests a shorter range. */
+function tooLargePage(query: UsageQuery, error: RangeTooLarge): Page {
+  const data = logPage({
+    query,
+    entry: {},
+    calls: [],
+    newer: undefined,
+    older: undefined,
+    figures: undefined,
+    models: [],
+    groups: [],
+    keys: [],
+    opened: undefined,
+    everUsed: true,
+    lost: false,
+  });
+  return new Page('usage-logs/list', {
+    title: 'Usage logs',
+    status: 503,
+    data: { ...data, empty: undefined, tooLarge: error.message },
+  });
 }
 
 @SignedIn()
-@Controller('usage-logs')
-class UsageLogsController {
+@Controller('usage-logs/common/:id')
+class CallController {
   constructor(
-    private readonly pages: UsageLogsPages,
-    private readonly csv: UsageCsv,
+    private readonly details: CallDetailsReader,
+    private readonly responses: StoredResponses,
+    private readonly clock: Clock,
   ) {}
 
-  @Get('common')
-  list(@CurrentVisitor() visitor: Visitor, @Query() parts: AddressParts): Promise<Page> {
-    return this.pages.list(visitor, parts);
+  @Get()
+  async show(@CurrentVisitor() { accountId, operator, timeZone }: Visitor, @Param('id') id: string): Promise<Page> {
+    const details = await this.details.find(accountId, id);
+    const keptUntil = await this.responses.expiryOfCall(accountId, details.call.id);
+    const data = { ...callPage(details, this.clock.date(), { timeZone, isAdmin: operator, path: PATH }), keptUntil };
+    return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
   }
 
-  @Get('common.csv')
-  export(@CurrentVisitor() visitor: Visitor, @Query() parts: AddressParts, @Res() reply: FastifyReply): void {
-    sendCsv(reply, 'usage', this.csv.of(visitor, parts));
-  }
-
-  @Get('common/:id')
-  call(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.pages.call(visitor, id);
-  }
-
-  @Post('common/:id/forget')
-  forget(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Redirect> {
-    return this.pages.forget(visitor, id);
+  @Post('forget')
+  async forget(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
+    const { call } = await this.details.find(accountId, id);
+    await this.responses.deleteOfCall(accountId, call.id);
+    return new Redirect(`${PATH}/${call.id}`, {
+      tone: 'ok',
+      title: 'Response deleted',
+      text: 'Requests that refer to it are rejected.',
+    });
   }
 }
 
 @Module({
   imports: [AccessModule, StoredResponsesModule, UsageModule],
-  controllers: [UsageLogsController],
-  providers: [AllCallsReader, LogPlaces, LogReader, UsageCsv, UsageLogsPages, UsageOverviewReader],
+  controllers: [UsageLogsController, CallController],
+  providers: [AllCallsReader, LogPlaces, LogReader, UsageOverviewReader],
   exports: [AllCallsReader, LogPlaces, UsageModule, UsageOverviewReader],
 })
 export class UsagePagesModule {}

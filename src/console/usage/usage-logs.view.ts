@@ -1,26 +1,30 @@
-import { Injectable } from '@nestjs/common';
 import {
+  CALL_RESULTS,
   type CallDetails,
   type ChartScale,
   type Division,
   type LoggedCall,
-  type LogPosition,
-  type LogStart,
   RESULT_LABELS,
   RESULT_TONES,
+  UPSTREAM_RESPONSES,
   type UsageTotals,
 } from '../../usage/index.js';
-import { Cursors, protocolNames } from '../web/index.js';
-import { openedCall } from './call.view.js';
-import { messageWithoutReason } from './error-text.js';
-import { chipsOf, CLEARED, filters, keptFilters, type LogChoices } from './log-filters.view.js';
+import { protocolNames } from '../web/index.js';
+import { messageWithoutReason, openedCall } from './call.view.js';
 import { usageCharts } from './usage-charts.view.js';
-import { type AddressParts, DIVISIONS, logAddress, type LogPath, RANGES, type UsageQuery } from './usage-query.js';
+import { AT_A_LOSS, CORRECTED, DIVISIONS, logAddress, type LogEntry, RANGES, type UsageQuery } from './usage-query.js';
 
-/** Data of the charts. */
 export interface LogFigures {
   readonly sums: UsageTotals;
   readonly scale: ChartScale;
+}
+
+export interface LogChoices {
+  readonly models: readonly string[];
+  readonly groups: readonly string[];
+  readonly keys: readonly { readonly id: string; readonly name: string }[];
+  /** For administrators only. */
+  readonly channels?: readonly string[];
 }
 
 interface LogInput extends LogChoices {
@@ -32,7 +36,6 @@ interface LogInput extends LogChoices {
   readonly older: string | undefined;
   /** Undefined if the query timed out. */
   readonly figures: LogFigures | undefined;
-  /** The call whose row is expanded. */
   readonly opened: CallDetails | undefined;
   /** Whether there is any call, regardless of range and filters. */
   readonly everUsed: boolean;
@@ -131,10 +134,9 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
   };
 }
 
-/** So much of an error's message stands in the list; all of it stands with the call. */
 const MAX_CHARACTERS = 60;
 
-/** A call as a row of the log. @param href opens the row, or closes it */
+/** @param href expands or collapses the row */
 const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   id: call.id,
   href,
@@ -165,39 +167,89 @@ function tokenParts({ cachedTokens, reasoningTokens }: LoggedCall): readonly { t
 const shortened = (text: string): string =>
   text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1).trimEnd()}…` : text;
 
-/** Where the log was entered: `before` and `after` as the address has them; `open` is the call whose row is open. */
-export interface LogEntry {
-  readonly before?: string;
-  readonly after?: string;
-  readonly open?: string;
+interface Chip {
+  readonly label: string;
+  readonly value: string;
+  readonly href: string;
 }
 
-/** The places in a log that stand in its addresses, sealed. */
-@Injectable()
-export class LogPlaces {
-  constructor(private readonly cursors: Cursors) {}
+type FilterName = 'request' | 'user' | 'model' | 'key' | 'group' | 'channel' | 'upstream' | 'result';
 
-  /** `lost`: the place is none of ours, so the newest calls are shown. */
-  startOf(path: LogPath, { before, after }: LogEntry): { readonly start: LogStart; readonly lost: boolean } {
-    const sealed = before ?? after;
-    if (sealed === undefined) return { start: undefined, lost: false };
-    const { at, id } = this.cursors.open(listOf(path), sealed) ?? {};
-    if (at === undefined || id === undefined) return { start: undefined, lost: true };
-    return { start: before === undefined ? { after: [at, id] } : { before: [at, id] }, lost: false };
-  }
+const CLEARED = {
+  request: '',
+  user: '',
+  model: '',
+  key: '',
+  group: '',
+  channel: '',
+  upstream: '',
+  result: '',
+} as const satisfies Record<FilterName, ''>;
 
-  seal(path: LogPath, position: LogPosition | undefined): string | undefined {
-    return position && this.cursors.seal(listOf(path), { at: position[0], id: position[1] });
-  }
+/** Text filters, which stay visible on phones. */
+const TYPED: readonly string[] = ['Request', 'User'];
+
+type Choices = readonly (readonly [value: string, label: string])[];
+
+const RESULTS: Choices = [
+  ...CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const),
+  [CORRECTED, 'Usage corrected'],
+];
+const ADMIN_RESULTS: Choices = [...RESULTS, [AT_A_LOSS, 'Cost more than charged']];
+
+function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
+  const on: readonly (readonly [name: FilterName, label: string, value: string])[] = [
+    ['request', 'Request', query.request],
+    ['user', 'User', query.user],
+    ['model', 'Model', query.model],
+    ['key', 'Key', keys.find(({ id }) => id === query.key)?.name ?? query.key],
+    ['group', 'Group', query.group],
+    ['channel', 'Channel', query.channel],
+    ['upstream', 'Upstream', labelIn(UPSTREAM_RESPONSES, query.upstream)],
+    ['result', 'Result', labelIn(ADMIN_RESULTS, query.result)],
+  ];
+  return on
+    .filter(([, , value]) => value !== '')
+    .map(([name, label, value]) => ({ label, value, href: logAddress(query, { [name]: '' }) }));
 }
 
-const listOf = (path: LogPath): string => (path === '/admin/calls' ? 'calls' : 'usage');
-
-export function entryOf(parts: AddressParts): LogEntry {
-  const text = (name: string): string | undefined => {
-    const part = parts[name];
-    return typeof part === 'string' && part !== '' ? part : undefined;
+function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoices, chips: readonly Chip[]) {
+  return {
+    request: query.request,
+    user: query.user,
+    models: choose('All models', asChoices(models), query.model),
+    keys: choose(
+      'All keys',
+      keys.map(({ id, name }) => [id, name] as const),
+      query.key,
+    ),
+    groups: choose('All groups', asChoices(groups), query.group),
+    channels: channels && choose('All channels', asChoices(channels), query.channel),
+    upstreams: choose('Any response', UPSTREAM_RESPONSES, query.upstream),
+    results: choose('Any result', channels ? ADMIN_RESULTS : RESULTS, query.result),
+    filtersOn: chips.filter(({ label }) => !TYPED.includes(label)).length,
+    // Administrators cannot select a key, so the one in the URL is kept.
+    keep: keptFilters(query, { ...CLEARED, ...(channels && { key: query.key }) }),
+    chips,
+    clear: logAddress(query, CLEARED),
   };
-  const [before, after, open] = [text('before'), text('after'), text('open')];
-  return { ...(before && { before }), ...(!before && after && { after }), ...(open && { open }) };
 }
+
+/** Query parameters to keep as hidden fields. @param own empty values of the fields that the form has itself */
+function keptFilters(query: UsageQuery, own: Partial<UsageQuery>): { name: string; value: string }[] {
+  const search = new URL(logAddress(query, own), 'http://local').searchParams;
+  return [...search].map(([name, value]) => ({ name, value }));
+}
+
+const asChoices = (values: readonly string[]): Choices => values.map((value) => [value, value] as const);
+
+const labelIn = (choices: Choices, value: string): string => choices.find(([name]) => name === value)?.[1] ?? value;
+
+/** Includes the selected value even if it is not among the options. */
+const choose = (all: string, values: Choices, chosen: string) => [
+  { value: '', label: all, selected: chosen === '' },
+  ...values.map(([value, label]) => ({ value, label, selected: value === chosen })),
+  ...(chosen === '' || values.some(([value]) => value === chosen)
+    ? []
+    : [{ value: chosen, label: chosen, selected: true }]),
+];

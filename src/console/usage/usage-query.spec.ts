@@ -4,7 +4,7 @@ const NOW = new Date('2026-11-22T11:00:00Z');
 const read = (search: string) => usageQuery(Object.fromEntries(new URLSearchParams(search)), NOW, 'Europe/Berlin');
 const filter = (search: string) => filterOf(read(search), 'acc_1', NOW, 'Europe/Berlin');
 
-describe('an address of the usage log', () => {
+describe('a usage log URL', () => {
   it.each([
     '',
     'range=30d&model=gpt-5.5&key=key_1&group=saver&result=cut&by=model&size=25',
@@ -14,14 +14,14 @@ describe('an address of the usage log', () => {
     expect(Object.fromEntries(written)).toEqual(Object.fromEntries(new URLSearchParams(search)));
   });
 
-  it('leaves out what is as usual, and the days of a range that is no custom one', () => {
+  it('omits defaults, and days unless the range is custom', () => {
     expect(logAddress(read('range=24h&size=50&from=2026-01-01'))).toBe('/usage-logs/common');
     expect(logAddress(read('range=custom&from=2026-11-01&to=2026-11-02'), { range: '7d' })).toBe(
       '/usage-logs/common?range=7d',
     );
   });
 
-  it('means the last hours, or whole days of the reader’s zone', () => {
+  it('selects the last hours, or whole days in the reader’s time zone', () => {
     expect(filter('range=7d').from.toISOString()).toBe('2026-11-15T11:00:00.000Z');
     expect(filter('range=custom&from=2026-11-20&to=2026-11-20')).toMatchObject({
       from: new Date('2026-11-19T23:00:00Z'),
@@ -29,7 +29,7 @@ describe('an address of the usage log', () => {
     });
   });
 
-  it('looks for a request at the time in its id, whatever the range', () => {
+  it('searches a request at the time in its ID regardless of the range', () => {
     const { from, to, requestId } = filter('range=1h&request=req_01a202d2077f70000000000000000000');
     expect(requestId).toBe('req_01a202d2077f70000000000000000000');
     expect(to.getTime() - from.getTime()).toBe(1);
@@ -39,7 +39,7 @@ describe('an address of the usage log', () => {
     expect(filter('request=req_ffffffffffff70000000000000000000').from).toEqual(NOW);
   });
 
-  it('takes no more than there is to take', () => {
+  it('ignores invalid and truncates long values', () => {
     const query = read(`range=9y&result=x&by=x&size=1000&model=${'m'.repeat(1000)}&key=a%00b`);
     expect(query).toMatchObject({ range: '24h', result: '', by: '', size: 50, key: 'ab' });
     expect(query.model).toHaveLength(300);

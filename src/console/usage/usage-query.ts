@@ -1,9 +1,19 @@
+import { Injectable } from '@nestjs/common';
 import { addDays, dayOf, idTime, isDay, startOfDay } from '../../platform/shared/index.js';
-import { CALL_RESULTS, type CallResult, type Division, upstreamResponse, type UsageFilter } from '../../usage/index.js';
+import {
+  CALL_RESULTS,
+  type CallResult,
+  type Division,
+  type LogPosition,
+  type LogStart,
+  upstreamResponse,
+  type UsageFilter,
+} from '../../usage/index.js';
+import { Cursors } from '../web/index.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The ranges that can be chosen by a press, up to now. */
+/** Selectable ranges, up to now. */
 export const RANGES: readonly { readonly name: string; readonly label: string; readonly ms: number }[] = [
   { name: '1h', label: '1 hour', ms: HOUR_MS },
   { name: '24h', label: '24 hours', ms: 24 * HOUR_MS },
@@ -12,21 +22,21 @@ export const RANGES: readonly { readonly name: string; readonly label: string; r
 ];
 const DEFAULT_RANGE = RANGES[1];
 
-/** The log of one's own calls, and the operators' of everybody's. */
+/** The log of an account, and that of all accounts for administrators. */
 export type LogPath = '/usage-logs/common' | '/admin/calls';
 
-/** Among operators' results: it cost more than was charged for it. */
+/** Result filter for administrators: the call cost more than was charged. */
 export const AT_A_LOSS = 'at-a-loss';
 
-/** Among results: its upstream reported a usage that cannot be true. */
+/** Result filter: the upstream reported implausible usage. */
 export const CORRECTED = 'corrected';
 
-/** What the addresses of the log say; the cursor and the opened row stand apart from it. */
+/** Filters and layout in a log URL, without cursor and expanded row. */
 export interface UsageQuery {
   readonly path: LogPath;
   /** A name of RANGES, or `custom`. */
   readonly range: string;
-  /** Days, both within the range; of a custom one. */
+  /** First and last day of a custom range. */
   readonly from: string;
   readonly to: string;
   readonly request: string;
@@ -34,17 +44,16 @@ export interface UsageQuery {
   readonly key: string;
   readonly group: string;
   readonly result: CallResult | typeof AT_A_LOSS | typeof CORRECTED | '';
-  /** In operators' addresses alone: the id of an account or its email address, a channel, what the upstream answered. */
+  /** For administrators: account ID or email address, channel, upstream response. */
   readonly user: string;
   readonly channel: string;
   readonly upstream: string;
   readonly by: Division | '';
   readonly size: number;
-  /** What could not be understood of the address, in words. */
+  /** Message about an invalid range; empty if valid. */
   readonly problem: string;
 }
 
-/** What the bars of the charts can be divided by. */
 export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
   '/usage-logs/common': ['model', 'key'],
   '/admin/calls': ['model', 'channel'],
@@ -54,11 +63,10 @@ export type AddressParts = Readonly<Record<string, string | readonly string[] | 
 
 const SIZES = [25, 50, 100];
 const DEFAULT_SIZE = 50;
-/** Longer than anything that can be filtered by. */
 const MAX_CHARACTERS = 300;
 const MAX_DAYS = 366;
 
-/** Reads an address. What is wrong in it is left out; of the range, that is said. */
+/** Parses a URL. Invalid parts are ignored; an invalid range sets `problem`. */
 export function usageQuery(
   parts: AddressParts,
   now: Date,
@@ -66,7 +74,7 @@ export function usageQuery(
   path: LogPath = '/usage-logs/common',
 ): UsageQuery {
   const text = (name: string): string => textOf(parts[name]).trim().slice(0, MAX_CHARACTERS);
-  const forOperators = (name: string): string => (path === '/admin/calls' ? text(name) : '');
+  const forAdmins = (name: string): string => (path === '/admin/calls' ? text(name) : '');
   const size = Number(text('size'));
   return {
     path,
@@ -76,9 +84,9 @@ export function usageQuery(
     key: text('key'),
     group: text('group'),
     result: resultIn(text('result'), path),
-    user: forOperators('user'),
-    channel: forOperators('channel'),
-    upstream: upstreamResponse(forOperators('upstream')) === undefined ? '' : text('upstream'),
+    user: forAdmins('user'),
+    channel: forAdmins('channel'),
+    upstream: upstreamResponse(forAdmins('upstream')) === undefined ? '' : text('upstream'),
     by: DIVISIONS[path].find((division) => division === text('by')) ?? '',
     size: SIZES.includes(size) ? size : DEFAULT_SIZE,
   };
@@ -90,7 +98,7 @@ function resultIn(text: string, path: LogPath): UsageQuery['result'] {
   return CALL_RESULTS.find((result) => result === text) ?? '';
 }
 
-/** PostgreSQL has no NUL in its texts. */
+/** The database rejects NUL. */
 const textOf = (part: string | readonly string[] | undefined): string =>
   (typeof part === 'string' ? part : (part?.at(-1) ?? '')).replaceAll('\0', '');
 
@@ -112,10 +120,7 @@ function rangeOf(
   return { range: 'custom', from, to, problem: '' };
 }
 
-/**
- * Which calls that means. A request is looked for at the time that its id says, whatever the range.
- * @param accountId undefined: of every account
- */
+/** A request ID overrides the range with its own time. @param accountId undefined for all accounts */
 export function filterOf<AccountId extends string | undefined>(
   query: UsageQuery,
   accountId: AccountId,
@@ -143,7 +148,7 @@ function resultFilter(result: UsageQuery['result']): Pick<UsageFilter, 'result' 
 
 function spanOf(query: UsageQuery, now: Date, timeZone: string): { readonly from: Date; readonly to: Date } {
   if (query.request !== '') return momentOf(query.request, now);
-  // What comes in while the page is made belongs to it.
+  // Includes calls that arrive while the page is built.
   const to = new Date(now.getTime() + 1000);
   const known = RANGES.find(({ name }) => name === query.range);
   if (known !== undefined) return { from: new Date(now.getTime() - known.ms), to };
@@ -156,18 +161,55 @@ function momentOf(requestId: string, now: Date): { readonly from: Date; readonly
   return { from: new Date(time), to: new Date(time + 1) };
 }
 
-/** The address of the log with these changes; what is as usual is left out. @param ending of its path: `.csv` */
+/** URL of the log with changes applied; defaults are omitted. @param suffix of the path: `.csv` */
 export function logAddress(
   query: UsageQuery,
   changes: Partial<UsageQuery> & { readonly before?: string; readonly after?: string; readonly open?: string } = {},
-  ending = '',
+  suffix = '',
 ): string {
-  const { problem: _, path, ...said } = { ...query, ...changes };
-  const custom = said.range === 'custom';
-  const usual: Readonly<Record<string, unknown>> = { range: DEFAULT_RANGE?.name, size: DEFAULT_SIZE };
-  const parts = Object.entries(said).filter(
-    ([name, value]) => value !== '' && value !== usual[name] && (custom || (name !== 'from' && name !== 'to')),
+  const { problem: _, path, ...rest } = { ...query, ...changes };
+  const custom = rest.range === 'custom';
+  const defaults: Readonly<Record<string, unknown>> = { range: DEFAULT_RANGE?.name, size: DEFAULT_SIZE };
+  const parts = Object.entries(rest).filter(
+    ([name, value]) => value !== '' && value !== defaults[name] && (custom || (name !== 'from' && name !== 'to')),
   );
   const search = new URLSearchParams(parts.map(([name, value]): [string, string] => [name, String(value)])).toString();
-  return search === '' ? path + ending : `${path}${ending}?${search}`;
+  return search === '' ? path + suffix : `${path}${suffix}?${search}`;
+}
+
+/** Position of a page: sealed cursors `before` and `after`; `open` is the ID of the expanded call. */
+export interface LogEntry {
+  readonly before?: string;
+  readonly after?: string;
+  readonly open?: string;
+}
+
+/** Seals and opens the cursors of log URLs. */
+@Injectable()
+export class LogPlaces {
+  constructor(private readonly cursors: Cursors) {}
+
+  /** `lost` if the cursor is invalid: the newest calls are shown. */
+  startOf(path: LogPath, { before, after }: LogEntry): { readonly start: LogStart; readonly lost: boolean } {
+    const sealed = before ?? after;
+    if (sealed === undefined) return { start: undefined, lost: false };
+    const { at, id } = this.cursors.open(listOf(path), sealed) ?? {};
+    if (at === undefined || id === undefined) return { start: undefined, lost: true };
+    return { start: before === undefined ? { after: [at, id] } : { before: [at, id] }, lost: false };
+  }
+
+  seal(path: LogPath, position: LogPosition | undefined): string | undefined {
+    return position && this.cursors.seal(listOf(path), { at: position[0], id: position[1] });
+  }
+}
+
+const listOf = (path: LogPath): string => (path === '/admin/calls' ? 'calls' : 'usage');
+
+export function entryOf(parts: AddressParts): LogEntry {
+  const text = (name: string): string | undefined => {
+    const part = parts[name];
+    return typeof part === 'string' && part !== '' ? part : undefined;
+  };
+  const [before, after, open] = [text('before'), text('after'), text('open')];
+  return { ...(before && { before }), ...(!before && after && { after }), ...(open && { open }) };
 }

@@ -1,6 +1,6 @@
 import { nanos } from '../../platform/shared/index.js';
 import type { TopUpOrder } from '../../wallet/payments/top-up.js';
-import { paymentPage } from './payment.view.js';
+import { paymentView } from './payment.view.js';
 
 const USD = 1_000_000_000n;
 
@@ -31,12 +31,12 @@ const anOpenOrder = (minutesAgo: number, over: Partial<TopUpOrder> = {}): TopUpO
     ...over,
   });
 
-describe('the page of a payment', () => {
-  it('says how much of it was reversed, and by whom', () => {
-    const partly = paymentPage(anOrder({ state: 'partly_refunded', takenBack: nanos(4n * USD) }), undefined, NOW);
+describe('the payment page', () => {
+  it('says how much was reversed and why when a payment is reversed', () => {
+    const partly = paymentView(anOrder({ state: 'partly_refunded', takenBack: nanos(4n * USD) }), undefined, NOW);
     expect(partly.title).toBe('$4.00 of $50.00 reversed');
     expect(partly.text).toMatch(/^It was refunded\. /);
-    const whole = paymentPage(anOrder({ state: 'disputed', takenBack: nanos(50n * USD) }), undefined, NOW);
+    const whole = paymentView(anOrder({ state: 'disputed', takenBack: nanos(50n * USD) }), undefined, NOW);
     expect(whole.title).toBe('$50.00 reversed');
     expect(whole.text).toMatch(/^Your bank has disputed the payment\. /);
   });
@@ -58,7 +58,7 @@ describe('the page of a payment', () => {
       'Not started',
       null,
     ],
-  ])('says of one %s how it stands, and leads to where it is paid or nowhere', (_, order, title, label, payAt) => {
-    expect(paymentPage(order, undefined, NOW)).toMatchObject({ title, badge: { label }, payAt });
+  ])('shows the state and the payment link of a payment %s', (_, order, title, label, payAt) => {
+    expect(paymentView(order, undefined, NOW)).toMatchObject({ title, badge: { label }, payAt });
   });
 });

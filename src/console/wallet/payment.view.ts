@@ -31,17 +31,16 @@ export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' 
   return state === 'pending' && payment === null && reason !== '' ? `${sentence(reason)} You can try again.` : '';
 }
 
-/** State of an order on one line. */
 export const paymentLabels = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
   [`${badgeOf(order).label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** @param from `paid` or `cancelled`: set in the return URL from Stripe */
-export function paymentPage(order: TopUpOrder, from: unknown, now: Date) {
+export function paymentView(order: TopUpOrder, from: unknown, now: Date) {
   // Does not offer to pay again right after a payment.
   const payAt = from === 'paid' ? null : payableAt(order, now);
-  const { title, text, badge } = wordsOf(order, from, payAt !== null);
+  const { title, text, badge } = labelsOf(order, from, payAt !== null);
   return {
     title,
     text,
@@ -56,14 +55,14 @@ export function paymentPage(order: TopUpOrder, from: unknown, now: Date) {
   };
 }
 
-function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentLabels {
+function labelsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentLabels {
   const badge = badgeOf(order);
   const amount = usd(order.amount);
   switch (order.state) {
     case 'created':
       return { badge, title: `${amount} not started`, text: `${whyNotPaid(order)} You can start a new payment.` };
     case 'pending':
-      return openText(order, from, isPayable);
+      return pendingLabels(order, from, isPayable);
     case 'paid':
       return { badge, title: `${amount} added`, text: 'It is available immediately. Stripe has emailed the receipt.' };
     case 'failed':
@@ -72,13 +71,13 @@ function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentL
     case 'partly_refunded':
     case 'refunded':
     case 'disputed':
-      return { badge, ...takenText(order) };
+      return { badge, ...reversedText(order) };
     default:
       return order.state satisfies never;
   }
 }
 
-function openText(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentLabels {
+function pendingLabels(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentLabels {
   const badge = badgeOf(order);
   const amount = usd(order.amount);
   if (order.payment !== null)
@@ -108,7 +107,7 @@ function openText(order: TopUpOrder, from: unknown, isPayable: boolean): Payment
   };
 }
 
-function takenText({ takenBack, amount, state }: TopUpOrder): Omit<PaymentLabels, 'badge'> {
+function reversedText({ takenBack, amount, state }: TopUpOrder): Omit<PaymentLabels, 'badge'> {
   const part = takenBack < amount ? ` of ${usd(amount)}` : '';
   const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was refunded.';
   return {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { Visitor } from '../../auth/index.js';
 import { dayOf, formatUsd } from '../../platform/shared/index.js';
 import { csvLines, TimeLimitedReads } from '../../usage/index.js';
-import type { Visitor } from '../../auth/index.js';
 import {
   type ConsumptionPage,
   type TopUp,
@@ -25,7 +25,7 @@ const TOP_UP_COLUMNS = [
 const DAY_COLUMNS = ['day', 'calls', 'tokens', 'top_model', 'amount_usd', 'balance_after_usd'];
 const PAGE_ROWS = 500;
 
-/** The lists of the wallet's page, all of their pages, as CSV. Plain decimals, to the nano-dollar; newest first. */
+/** The wallet's lists as CSV, newest first. Amounts are plain decimals with up to nine digits. */
 @Injectable()
 export class WalletCsv {
   constructor(
@@ -44,7 +44,7 @@ export class WalletCsv {
     } while (before !== undefined);
   }
 
-  /** Days are those of the reader's time zone. */
+  /** Days are in the user's time zone. */
   async *consumption({ accountId, timeZone }: Visitor): AsyncGenerator<string, void, void> {
     yield csvLines([DAY_COLUMNS]);
     let before: Date | undefined;
@@ -68,7 +68,7 @@ export class WalletCsv {
   }
 }
 
-/** Of a payment the state of its order too, and what was ordered: as long as nothing came of it, it moved 0. */
+/** A payment includes its order's state and amount; until it is paid, its own amount is 0. */
 function topUpCells({ at, kind, id, amount, paidDebt, balanceAfter, reason, payment }: TopUp): readonly string[] {
   const order = payment?.isOrder ? payment : undefined;
   return [

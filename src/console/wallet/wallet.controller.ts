@@ -1,37 +1,68 @@
-import { Body, Controller, Get, Module, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Logger, Module, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Visit, Visitor } from '../../auth/index.js';
+import { Throttle, TooManyTries, type Visit, type Visitor } from '../../auth/index.js';
+import { usd } from '../../platform/format/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
+import { networkOf, reasonOf } from '../../platform/shared/index.js';
 import { UsageModule } from '../../usage/index.js';
-import { WalletModule } from '../../wallet/index.js';
+import { type Redemption, RedemptionService, WalletModule } from '../../wallet/index.js';
 import { AccessModule, SignedIn } from '../access/index.js';
-import { CurrentVisit, CurrentVisitor, type FormBody, type Page, type Redirect, sendCsv } from '../web/index.js';
-import { CheckoutPage, RedeemPage } from './checkout-page.js';
-import { PaymentPages, PaymentsController } from './payments.controller.js';
+import {
+  CurrentVisit,
+  CurrentVisitor,
+  type Flash,
+  Form,
+  type FormBody,
+  OnceForms,
+  type Page,
+  Redirect,
+  sendCsv,
+} from '../web/index.js';
+import { PaymentsController } from './payments.controller.js';
 import { WalletCsv } from './wallet-csv.js';
-import { type WalletEntry, WalletPages, WalletReader, WalletShell } from './wallet.pages.js';
+import { WalletPage, type WalletQuery, WalletShell } from './wallet.page.js';
+import { RedeemForm } from './wallet.view.js';
 
 @SignedIn()
 @Controller('wallet')
 class WalletController {
+  private readonly logger = new Logger('Wallet');
+
   constructor(
-    private readonly pages: WalletPages,
-    private readonly redeeming: RedeemPage,
+    private readonly wallet: WalletPage,
     private readonly csv: WalletCsv,
+    private readonly codes: RedemptionService,
+    private readonly throttle: Throttle,
+    private readonly once: OnceForms,
   ) {}
 
   @Get()
-  show(@CurrentVisitor() visitor: Visitor, @Query() entry: WalletEntry): Promise<Page> {
-    return this.pages.show(visitor, entry);
+  show(@CurrentVisitor() visitor: Visitor, @Query() query: WalletQuery): Promise<Page> {
+    return this.wallet.show(visitor, query);
   }
 
+  /** Redeems a code. Attempts are throttled. */
   @Post()
-  redeem(
+  async redeem(
     @CurrentVisitor() visitor: Visitor,
-    @CurrentVisit() visit: Visit,
+    @CurrentVisit() { ip }: Visit,
     @Body() body: FormBody,
   ): Promise<Page | Redirect> {
-    return this.redeeming.redeem(visitor, visit, body);
+    const code = Form.read(RedeemForm, body);
+    try {
+      const result = await this.once.run(
+        visitor.accountId,
+        body,
+        () => code.attempt((form) => this.attempt(visitor.accountId, ip, form.code)),
+        () => '/wallet',
+      );
+      if (result === undefined) return await this.wallet.show(visitor, {}, { code });
+      return new Redirect(result.location, redeemed(result.made));
+    } catch (error) {
+      if (!(error instanceof TooManyTries)) throw error;
+      code.refuse('code', error.message);
+      return this.wallet.show(visitor, {}, { code, status: 429 });
+    }
   }
 
   @Get('top-ups.csv')
@@ -43,11 +74,36 @@ class WalletController {
   consumption(@CurrentVisitor() visitor: Visitor, @Res() reply: FastifyReply): void {
     sendCsv(reply, 'consumption', this.csv.consumption(visitor));
   }
+
+  /** Successful attempts are not counted, so that any number of valid codes can be redeemed. */
+  private async attempt(accountId: string, ip: string, code: string): Promise<Redemption> {
+    const network = networkOf(ip);
+    await this.throttle.spend('redemption-of-account', accountId);
+    await this.throttle.spend('redemption-from-network', network);
+    const redemption = await this.codes.redeem(accountId, code);
+    try {
+      await this.throttle.giveBack('redemption-of-account', accountId);
+      await this.throttle.giveBack('redemption-from-network', network);
+    } catch (error) {
+      // The money was credited: a failure to uncount the attempt is not the user's concern.
+      this.logger.warn(`A code was redeemed, but the attempt is still counted: ${reasonOf(error)}`);
+    }
+    return redemption;
+  }
 }
+
+const redeemed = (redemption: Redemption | undefined): Flash =>
+  redemption === undefined
+    ? { tone: 'ok', title: 'This code was redeemed', text: 'The form was already submitted.' }
+    : {
+        tone: 'ok',
+        title: `${usd(redemption.amount)} added`,
+        text: `Your balance is ${usd(redemption.wallet.balance)}. It is available immediately.`,
+      };
 
 @Module({
   imports: [AccessModule, SettingsModule, UsageModule, WalletModule],
   controllers: [WalletController, PaymentsController],
-  providers: [CheckoutPage, PaymentPages, RedeemPage, WalletCsv, WalletPages, WalletReader, WalletShell],
+  providers: [WalletCsv, WalletPage, WalletShell],
 })
 export class WalletPagesModule {}

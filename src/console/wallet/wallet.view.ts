@@ -1,5 +1,5 @@
 import { IsNotEmpty, IsString, MaxLength } from 'class-validator';
-import { exactUsd, shortDay, usd } from '../../platform/format/index.js';
+import { exactParts, exactUsd, type MoneyParts, shortDay, usd } from '../../platform/format/index.js';
 import { dayOf, formatUsd, type Nanos, ZERO } from '../../platform/shared/index.js';
 import {
   type AllowanceOutlook,
@@ -8,15 +8,17 @@ import {
   type ConsumptionDay,
   isPayable,
   lastingBalance,
+  payableAt,
   payableText,
   type PaymentOffer,
+  type PaymentOfMovement,
   type TopUp,
   type WalletBalance,
 } from '../../wallet/index.js';
-import { balanceForecast, Form, type FormBody, typedAmount } from '../web/index.js';
-import { exactAmount, topUpRow } from './top-up-row.js';
+import { balanceForecast, type FieldValue, Form, type FormBody, typedAmount } from '../web/index.js';
+import { badgeOf, whyNotPaid } from './payment.view.js';
 
-interface WalletInput {
+interface WalletInput extends AddFundsInput {
   readonly wallet: WalletBalance;
   readonly history: readonly BalanceAt[];
   /** Nano-dollars a day. */
@@ -24,29 +26,32 @@ interface WalletInput {
   readonly allowance: AllowanceOutlook | undefined;
   readonly topUps: readonly TopUp[];
   readonly days: readonly ConsumptionDay[];
-  /** By the day of `days`: its name where the reader is, `2026-11-20`. */
+  /** Local dates of `days`: `2026-11-20`. */
   readonly dayNames: readonly string[];
+  /** Sealed cursors. */
   readonly olderTopUps: string | undefined;
   readonly olderDays: string | undefined;
-  /** Whether these are later pages than the first. */
+  /** Whether these are not the first pages. */
   readonly topUpsTurned: boolean;
   readonly daysTurned: boolean;
+  /** Whether a cursor was invalid. */
   readonly lost: boolean;
   readonly now: Date;
   readonly timeZone: string;
-  /** What people can pay; undefined: they cannot. */
+}
+
+interface AddFundsInput {
+  /** Undefined if payments are off. */
   readonly offer: PaymentOffer | undefined;
-  /** The form that was refused, if one was. */
   readonly code: Form<RedeemForm> | undefined;
   readonly payment: Form<TopUpForm> | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Further ahead nobody can tell. */
+/** Longer forecasts are not shown. */
 const MAX_DAYS = 366;
 
-/** What the page of the wallet shows. */
-export function walletPage(input: WalletInput) {
+export function walletView(input: WalletInput) {
   const { wallet, topUps, days, dayNames, now, timeZone } = input;
   const today = dayOf(now, timeZone);
   return {
@@ -75,7 +80,7 @@ export function walletPage(input: WalletInput) {
   };
 }
 
-/** When nothing will be left, and the chart of that; without calls of three days only the chart. */
+/** Forecast of when the balance is used up; without calls on three days, only the chart. */
 function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput) {
   const lasting = lastingBalance(wallet.balance, pace, allowance, now);
   const daysLeft = pace === undefined || pace === 0n ? undefined : Number((lasting * 10n) / pace) / 10;
@@ -101,18 +106,68 @@ function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput
   };
 }
 
-interface AddFundsInput {
-  readonly offer: PaymentOffer | undefined;
-  readonly code: Form<RedeemForm> | undefined;
-  readonly payment: Form<TopUpForm> | undefined;
+export const MOVEMENT_LABELS: Readonly<
+  Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>
+> = {
+  credit: { source: 'Credit by an administrator', badge: { tone: 'ok', label: 'Credited' } },
+  debit: { source: 'Debit by an administrator', badge: { tone: 'warn', label: 'Debited' } },
+  redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
+  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Returned' } },
+  refund: { source: 'Payment', badge: { tone: 'bad', label: 'Reversed' } },
+  allowance: { source: 'Monthly allowance', badge: { tone: 'ok', label: 'Credited' } },
+  expiry: { source: 'Monthly allowance', badge: { tone: '', label: 'Expired' } },
+  owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
+};
+
+function topUpRow(topUp: TopUp, now: Date) {
+  if (topUp.payment?.isOrder) return orderRow(topUp, topUp.payment, now);
+  return {
+    id: topUp.id,
+    at: topUp.at,
+    ...MOVEMENT_LABELS[topUp.kind],
+    amount: exactAmount(topUp.amount, true),
+    after: exactAmount(topUp.balanceAfter),
+    // The source column already says that it is a code.
+    reason: topUp.reason.replace(/^Redemption code /, ''),
+    debt: debtText(topUp.paidDebt),
+  };
 }
 
-/** The ways to add funds, each with the form that is filled in there. */
-function addFunds({ offer, code, payment }: AddFundsInput) {
-  const returned = payment ?? code;
+/** A payment, shown by its order ID; until it moves money, with its amount and the reason. */
+function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
+  const moved = topUp.id !== order.id;
   return {
-    // What a page says of refused fields on top is of the form that was sent.
-    ...(returned && { form: returned }),
+    id: order.id,
+    at: topUp.at,
+    href: `/wallet/payments/${order.id}`,
+    source: MOVEMENT_LABELS.payment.source,
+    badge: badgeOf(order),
+    amount: exactAmount(moved ? topUp.amount : order.amount, moved),
+    unmoved: !moved,
+    after: moved ? exactAmount(topUp.balanceAfter) : undefined,
+    reason: '',
+    why: whyNotPaid(order),
+    payAt: payableAt(order, now),
+    debt: debtText(topUp.paidDebt),
+  };
+}
+
+function debtText(paidDebt: Nanos): string {
+  if (paidDebt > 0n) return `${exactUsd(paidDebt)} applied to debt`;
+  return paidDebt < 0n ? `${exactUsd(-paidDebt)} added to debt` : '';
+}
+
+/** All digits, with those below a cent apart: amounts must add up to the balance. */
+export function exactAmount(amount: bigint, signed = false): MoneyParts {
+  const { head, tail } = exactParts(amount);
+  return { head: signed && amount > 0n ? `+${head}` : head, tail: tail.replace(/0+$/, '') };
+}
+
+function addFunds({ offer, code, payment }: AddFundsInput) {
+  const rejected = payment ?? code;
+  return {
+    // The submitted form, for the error summary.
+    ...(rejected && { form: rejected }),
     ids: payment && offer && { amount: 'amount-0' },
     code: code ?? Form.empty<RedeemForm>(),
     pay: offer && payView(offer, payment ?? Form.empty<TopUpForm>()),
@@ -122,10 +177,9 @@ function addFunds({ offer, code, payment }: AddFundsInput) {
 function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<TopUpForm>) {
   const { amount, other } = form.values;
   const options = amounts.map((one) => ({ value: formatUsd(one), label: usd(one).replace(/\.00$/, '') }));
-  // In the middle is what most people take.
-  const usual = options[Math.floor(options.length / 2)]?.value;
-  // Another amount wins over a choice, which the browser sends all the same.
-  const chosen = other ? undefined : (amount ?? usual);
+  const middle = options[Math.floor(options.length / 2)]?.value;
+  // A custom amount overrides the choice, which browsers submit regardless.
+  const chosen = other ? undefined : (amount ?? middle);
   return {
     form,
     choices: options.map((option, index) => ({
@@ -137,7 +191,6 @@ function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<TopUpF
   };
 }
 
-/** A redemption code, however it is typed. */
 export class RedeemForm {
   @MaxLength(200, { message: 'Enter the full code: 28 letters and digits.' })
   @IsNotEmpty({ message: 'Enter your code.' })
@@ -146,10 +199,8 @@ export class RedeemForm {
 }
 
 const CHOOSE = 'Choose or enter an amount.';
-/** Not sent by our form as it is now. */
-const NOT_OFFERED = 'Choose or enter an amount.';
 
-/** How much to pay: one of the amounts that are offered, unless another one is typed. */
+/** A custom amount overrides the choice. */
 export class TopUpForm {
   @IsString({ message: CHOOSE })
   readonly amount: string = '';
@@ -158,13 +209,10 @@ export class TopUpForm {
   readonly other: string = '';
 }
 
-/** What is to be paid; nothing, where that is no amount. */
+/** Zero if no valid amount was submitted. */
 export const amountIn = ({ amount, other }: TopUpForm): Nanos => typedAmount(isEmpty(other) ? amount : other) ?? ZERO;
 
-/**
- * By field, what to enter there instead. A choice counts for nothing beside another amount that can be paid; beside one
- * that cannot, both are told of at once, since that may be emptied as well as mended.
- */
+/** Errors by field. An invalid custom amount also reports an invalid choice: the user may clear it or correct it. */
 export function paymentErrors(
   { amount = '', other = '' }: FormBody,
   offer: PaymentOffer,
@@ -175,14 +223,12 @@ export function paymentErrors(
   return [...(isEmpty(amount) ? [] : choiceErrors(amount, offer)), ['other', payableText(offer)]];
 }
 
-function choiceErrors(choice: Sent, { amounts }: PaymentOffer): readonly (readonly ['amount', string])[] {
+function choiceErrors(choice: FieldValue, { amounts }: PaymentOffer): readonly (readonly ['amount', string])[] {
   const chosen = amountOf(choice);
-  return chosen !== undefined && amounts.includes(chosen) ? [] : [['amount', NOT_OFFERED]];
+  return chosen !== undefined && amounts.includes(chosen) ? [] : [['amount', CHOOSE]];
 }
 
-type Sent = FormBody[string];
+/** Undefined for repeated fields. */
+const amountOf = (sent: FieldValue): Nanos | undefined => (typeof sent === 'string' ? typedAmount(sent) : undefined);
 
-/** Undefined also of a field that was sent several times. */
-const amountOf = (sent: Sent): Nanos | undefined => (typeof sent === 'string' ? typedAmount(sent) : undefined);
-
-const isEmpty = (sent: Sent): boolean => typeof sent === 'string' && sent.trim() === '';
+const isEmpty = (sent: FieldValue): boolean => typeof sent === 'string' && sent.trim() === '';

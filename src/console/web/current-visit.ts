@@ -7,10 +7,9 @@ import { Config } from '../../platform/config/index.js';
 import type { Flash } from './page.js';
 import { Signatures } from './signatures.js';
 
-/** What the guard of pages knows of a request. */
 export interface KnownVisit {
   readonly visit: Visit;
-  /** The result of what this browser did last, not told yet. */
+  /** Result of the previous action, to show once. */
   readonly flash: Flash | undefined;
 }
 
@@ -18,27 +17,29 @@ const known = new WeakMap<object, KnownVisit>();
 
 export const rememberVisit = (request: FastifyRequest, visit: KnownVisit): void => void known.set(request.raw, visit);
 
-/** Undefined where no guard of pages has been. */
+/** Undefined if no page guard ran. */
 export const visitOf = (request: FastifyRequest): KnownVisit | undefined => known.get(request.raw);
 
-/** @throws Error where the guard was forgotten */
+/** @throws Error if the handler has no page guard */
 export function knownVisit(request: FastifyRequest): KnownVisit {
   const found = visitOf(request);
   if (found === undefined) throw new Error('A page handler must declare its access: @Public, @SignedIn, …');
   return found;
 }
 
-/** Of a request that the guard of pages has let in. @throws Error where the guard was forgotten */
+/** @throws Error if the handler has no page guard */
 export const visitIn = (request: FastifyRequest): Visit => knownVisit(request).visit;
 
-const asked = (context: ExecutionContext): Visit => visitIn(context.switchToHttp().getRequest<FastifyRequest>());
+const visitOfContext = (context: ExecutionContext): Visit =>
+  visitIn(context.switchToHttp().getRequest<FastifyRequest>());
 
-/** Who asks: a parameter of type `Visit`. */
-export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => asked(context));
+export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit =>
+  visitOfContext(context),
+);
 
 /** Injects the session user into handlers reserved to signed-in users. */
 export const CurrentVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
-  const { visitor } = asked(context);
+  const { visitor } = visitOfContext(context);
   if (visitor === undefined) throw new Error('A handler that uses the session user must be @SignedIn.');
   return visitor;
 });
@@ -48,15 +49,14 @@ const TOKEN = /^[\w-]{43}$/;
 const FLASH_SECONDS = 60;
 const YEAR_SECONDS = 365 * 24 * 3600;
 
-/** What a browser's cookies say. */
 interface VisitState {
-  /** What this browser is known by; whether it is signed in, the sessions know. Undefined: its first visit. */
+  /** Identifies the browser, signed in or not; undefined on its first visit. */
   readonly token: string | undefined;
   readonly theme: Visit['theme'];
   readonly flash: Flash | undefined;
 }
 
-/** The cookies of pages. `/v1` never looks at them. */
+/** Cookies of pages; `/v1` ignores them. */
 @Injectable()
 export class VisitCookies {
   private readonly secure: boolean;
@@ -79,12 +79,11 @@ export class VisitCookies {
     };
   }
 
-  /** A name for a browser that has none yet, or that must not be known by its old one any more. */
   newToken(): string {
     return randomBytes(32).toString('base64url');
   }
 
-  /** @param maxAgeSeconds how long the browser keeps it; undefined: until it is closed */
+  /** @param maxAgeSeconds default: until the browser is closed */
   setToken(reply: FastifyReply, token: string, maxAgeSeconds?: number): void {
     this.set(reply, 'visit', token, maxAgeSeconds);
   }
@@ -117,7 +116,7 @@ export class VisitCookies {
     void reply.header('set-cookie', stringifySetCookie(maxAge === undefined ? cookie : { ...cookie, maxAge }));
   }
 
-  /** Browsers take a cookie of the prefixed name from this host alone, and only over TLS. */
+  /** Browsers accept `__Host-` cookies only from this host over TLS. */
   private name(name: string): string {
     return `${this.secure ? '__Host-' : ''}switchboard-${name}`;
   }

@@ -5,7 +5,6 @@ import { type KnownVisit, visitOf } from './current-visit.js';
 import { PageWriter } from './page-writer.js';
 import { type Detour, localPath, Page, Redirect } from './page.js';
 
-/** Renders errors as pages or redirects. */
 @Injectable()
 export class ErrorPages {
   constructor(
@@ -13,18 +12,17 @@ export class ErrorPages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param status of the response */
-  async answer(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async respond(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const page = errorPage(error, status, request, this.clock.date());
     await reply.send(await this.inFrame(page, request, reply));
   }
 
   private async inFrame(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<string> {
     try {
-      return await this.writer.page(page, visitOf(request) ?? stranger(request), reply);
+      return await this.writer.page(page, visitOf(request) ?? unknownVisit(request), reply);
     } catch {
       // Loading the frame most likely fails for the same reason as the page: the database.
-      return this.writer.page(page, stranger(request), reply);
+      return this.writer.page(page, unknownVisit(request), reply);
     }
   }
 
@@ -34,37 +32,34 @@ export class ErrorPages {
 }
 
 /** Without a page guard, the visit is unknown. */
-const stranger = ({ id, ip, url }: FastifyRequest): KnownVisit => ({
+const unknownVisit = ({ id, ip, url }: FastifyRequest): KnownVisit => ({
   visit: { visitor: undefined, csrf: '', theme: undefined, ip, userAgent: '', requestId: id, url },
   flash: undefined,
 });
 
-/** The request that failed. */
 interface FailedRequest {
   readonly id: string;
   readonly method: string;
-  /** Path and query. */
   readonly url: string;
 }
 
 /** Never shows a stack trace, or the message of an internal error. */
 export function errorPage(error: AppError, status: number, request: FailedRequest, now: Date): Page {
-  const words = errorText(error, status);
+  const text = errorText(error, status);
   const data = {
-    ...words,
+    ...text,
     now,
     errorClass: `${status}, ${error.kind.replaceAll('_', ' ')}`,
     reference: request.id,
     // A link cannot repeat a POST, and must not contain an API key.
     retry:
-      words.retry && request.method === 'GET' && maskKeys(request.url) === request.url
+      text.retry && request.method === 'GET' && maskKeys(request.url) === request.url
         ? localPath(request.url)
         : undefined,
   };
-  return new Page('errors/error', { title: words.heading, layout: 'auth', width: 'wide', status, data });
+  return new Page('errors/error', { title: text.heading, layout: 'auth', width: 'wide', status, data });
 }
 
-/** Texts of an error page. */
 interface ErrorText {
   readonly heading: string;
   readonly paragraphs: readonly string[];
@@ -78,7 +73,7 @@ const NOT_AFFECTED = 'API calls are not affected.';
 function errorText(error: AppError, status: number): ErrorText {
   if (status === 404) return NOT_FOUND;
   if (status === 429) return tooMany(error);
-  if (status >= 500) return isOurError(error);
+  if (status >= 500) return serverError(error);
   return {
     heading: status === 403 ? 'Access denied' : 'Request failed',
     paragraphs: [error.message],
@@ -102,7 +97,7 @@ function tooMany(error: AppError): ErrorText {
   };
 }
 
-function isOurError(error: AppError): ErrorText {
+function serverError(error: AppError): ErrorText {
   const known = error.kind !== 'internal';
   return {
     heading: known ? 'Could not load this page' : 'Internal error',

@@ -14,7 +14,7 @@ describe('FormOrigin', () => {
   const token = forms.tokenFor('a visit');
   const body = { _csrf: token };
 
-  it('takes a form with the token of its visit', () => {
+  it('accepts a form with the token of its visit', () => {
     expect(() => forms.check({ host: 'localhost:3000' }, body, token)).not.toThrow();
   });
 
@@ -27,11 +27,11 @@ describe('FormOrigin', () => {
     expect(() => forms.check({ host: 'localhost:3000' }, sent, token)).toThrow(ForeignForm);
   });
 
-  it.each(['cross-site', 'same-site', 'nonsense'])('refuses what the browser calls %s', (site) => {
+  it.each(['cross-site', 'same-site', 'nonsense'])('rejects a form when Sec-Fetch-Site is %s', (site) => {
     expect(() => forms.check({ host: 'h', 'sec-fetch-site': site }, body, token)).toThrow(ForeignForm);
   });
 
-  it('takes what comes from PUBLIC_URL, whatever host the proxy asks for', () => {
+  it('accepts PUBLIC_URL as origin regardless of the requested host', () => {
     const own = origin(PUBLIC);
     const headers = { host: 'inner:3000', origin: 'https://relay.example.com', 'sec-fetch-site': 'same-origin' };
     expect(() => own.check(headers, body, token)).not.toThrow();

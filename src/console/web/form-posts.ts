@@ -7,13 +7,10 @@ import { AppError, readSmallBody } from '../../platform/shared/index.js';
 import type { FormBody } from './form.js';
 import { Signatures } from './signatures.js';
 
-/** Far more than any form of ours has, also that of a channel with hundreds of models. */
+/** Exceeds the largest form, a channel with hundreds of models. */
 const MAX_BYTES = 256 * 1024;
 
-/**
- * Has the bodies of forms read before guards run: these want to see the token in it. `/v1` reads its own bodies.
- * @param withinMs a form that takes longer is refused
- */
+/** Parses forms before guards run, because these check the form token. `/v1` reads its own bodies. @param withinMs time limit */
 export function readFormBodies(server: FastifyInstance, withinMs: number): void {
   server.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -26,7 +23,7 @@ export function readFormBodies(server: FastifyInstance, withinMs: number): void 
 
 function fieldsOf(text: string): FormBody {
   const fields = new Map<string, string[]>();
-  // A NUL is nothing that anybody types, and the database takes none.
+  // The database rejects NUL.
   for (const [name, value] of new URLSearchParams(text.replaceAll('%00', ''))) {
     const known = fields.get(name);
     if (known) known.push(value);
@@ -73,18 +70,17 @@ export class FormOrigin {
     if (!ours) throw new ForeignForm();
   }
 
-  /** Behind a proxy only PUBLIC_URL knows the address; without one people may reach us under any. */
+  /** Accepts PUBLIC_URL, which a proxy may hide, or the requested host. */
   private isOurs(origin: string | undefined, host: string | undefined): boolean {
     if (origin === undefined || origin === this.origin) return true;
     return URL.canParse(origin) && new URL(origin).host === host;
   }
 }
 
-/** What `{{> once}}` puts into a form. */
+/** Value of `{{> once}}`. */
 const NONCE = /^[\w-]{22}$/;
 
-/** What sending a form led to. */
-export interface OnceResult<T> {
+interface OnceResult<T> {
   /** Where the result is shown. */
   readonly location: string;
   /** Undefined if the form was already submitted. */
@@ -107,17 +103,16 @@ const FORGET = 'DELETE FROM form_posts WHERE account_id = $1 AND nonce = $2';
 /** Retention of submitted nonces. */
 const CLEAN = `DELETE FROM form_posts WHERE created_at < now() - interval '2 days'`;
 
-/** Has a form that makes something do it once, however often it is sent: by double clicks, reloads, lost answers. */
+/** Runs the work of a form once, even if it is submitted again by double clicks, reloads or retries. */
 @Injectable()
 export class OnceForms {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Does the work unless this form was sent before.
-   * @param work makes it; when it fails, or makes nothing (undefined), the same form can be sent again
-   * @param locate where what was made is shown
-   * @returns undefined when nothing was made
-   * @throws AlreadySent, and what the work throws
+   * @param work if it throws or returns undefined, the form can be submitted again
+   * @param locate URL of the result
+   * @returns undefined if the work returned undefined
+   * @throws AlreadySent, and errors of the work
    */
   async run<T>(
     accountId: string,
@@ -127,7 +122,7 @@ export class OnceForms {
   ): Promise<OnceResult<T> | undefined> {
     if (typeof nonce !== 'string' || !NONCE.test(nonce)) throw new AlreadySent();
     const [claimed] = await this.dataSource.query<unknown[]>(CLAIM, [accountId, nonce]);
-    if (claimed === undefined) return { location: await this.before(accountId, nonce), made: undefined };
+    if (claimed === undefined) return { location: await this.locationOf(accountId, nonce), made: undefined };
     const made = await this.attempt(accountId, nonce, work);
     if (made === undefined) return undefined;
     const location = locate(made);
@@ -136,8 +131,8 @@ export class OnceForms {
     return { location, made };
   }
 
-  /** Where the first sending led. @throws AlreadySent */
-  private async before(accountId: string, nonce: string): Promise<string> {
+  /** URL of the first submission's result. @throws AlreadySent */
+  private async locationOf(accountId: string, nonce: string): Promise<string> {
     const [post] = await this.dataSource.query<{ location: string | null }[]>(FIND, [accountId, nonce]);
     const location = post?.location ?? undefined;
     if (location === undefined) throw new AlreadySent();
@@ -167,7 +162,7 @@ export class FormPostEntity {
   @PrimaryColumn('text')
   readonly nonce: string;
 
-  /** Null while what it asks for is being done. */
+  /** Null while the work is running. */
   @Column('text', { nullable: true })
   readonly location: string | null;
 

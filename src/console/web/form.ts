@@ -2,19 +2,18 @@ import { type ClassConstructor, plainToInstance, Transform } from 'class-transfo
 import { ValidateBy, validateSync } from 'class-validator';
 import { AppError, nanos, type Nanos, parseUsd } from '../../platform/shared/index.js';
 
-/** What a browser sends of a form: a name that comes several times has a list. */
+/** Submitted fields by name; repeated fields have a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[]>>;
 
-/** Kept out of what is shown again. */
+export type FieldValue = FormBody[string] | undefined;
+
+/** Fields that are not shown again. */
 const SECRET = /password|secret/i;
 
-/**
- * A form as it is shown and as it comes back: the values as they were typed, the fault of each field, and, when there is
- * none, what they mean. Secrets are never shown again.
- */
+/** A form with its values as typed, an error per field, and the parsed values if there is none. */
 export class Form<T extends object> {
-  /** By field, what to enter there. */
-  readonly faults: Record<string, string> = {};
+  /** Messages by field. */
+  readonly errors: Record<string, string> = {};
 
   private constructor(
     /** By field, as typed. */
@@ -22,43 +21,42 @@ export class Form<T extends object> {
     private readonly parsed: T | undefined,
   ) {}
 
-  /** An empty form with initial values. */
   static empty<T extends object>(values: FormBody = {}): Form<T> {
     return new Form<T>(values, undefined);
   }
 
   /**
-   * What was sent, checked against a class of decorated properties. Fields that it does not know are refused.
-   * Fields that begin with an underscore are the page's own (`_csrf`, `_once`) and not looked at.
+   * Validates submitted fields against a class of decorated properties; unknown fields are rejected. Fields with a
+   * leading underscore belong to the page (`_csrf`, `_once`) and are ignored.
    */
   static read<T extends object>(type: ClassConstructor<T>, body: FormBody): Form<T> {
     const sent = Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('_')));
     const parsed = plainToInstance(type, sent, { exposeDefaultValues: true });
-    const errors = validateSync(parsed, { whitelist: true, forbidNonWhitelisted: true, stopAtFirstError: true });
+    const invalid = validateSync(parsed, { whitelist: true, forbidNonWhitelisted: true, stopAtFirstError: true });
     const shown = Object.fromEntries(Object.entries(sent).filter(([name]) => !SECRET.test(name)));
     const form = new Form<T>(shown, parsed);
-    for (const { property, constraints } of errors)
-      form.faults[property] = Object.values(constraints ?? {})[0] ?? 'Enter a different value.';
+    for (const { property, constraints } of invalid)
+      form.errors[property] = Object.values(constraints ?? {})[0] ?? 'Enter a different value.';
     return form;
   }
 
-  /** What the fields mean; undefined as long as one of them is refused. */
+  /** Undefined if a field has an error. */
   get value(): T | undefined {
     return this.refused ? undefined : this.parsed;
   }
 
   get refused(): boolean {
-    return Object.keys(this.faults).length > 0;
+    return Object.keys(this.errors).length > 0;
   }
 
   refuse(field: keyof T & string, message: string): void {
-    this.faults[field] = message;
+    this.errors[field] = message;
   }
 
   /**
-   * Does what the form asks for. Undefined when it was refused, before or by that work: an AppError that names one of
-   * the form's fields becomes that field's fault.
-   * @throws what the work throws otherwise
+   * Runs the work if the form is valid. An AppError of the work that names a field becomes that field's error; others
+   * are thrown.
+   * @returns undefined if the form has errors
    */
   async attempt<R>(work: (value: T) => Promise<R>): Promise<R | undefined> {
     const { value } = this;
@@ -68,23 +66,32 @@ export class Form<T extends object> {
     } catch (error) {
       if (!(error instanceof AppError) || error.details.param === undefined || !(error.details.param in value))
         throw error;
-      this.faults[error.details.param] = error.message;
+      this.errors[error.details.param] = error.message;
       return undefined;
     }
   }
+
+  /** Like `attempt`, for work without a result. @returns false if the form has errors */
+  async succeeds(work: (value: T) => Promise<unknown>): Promise<boolean> {
+    const done = await this.attempt(async (value) => {
+      await work(value);
+      return true;
+    });
+    return done ?? false;
+  }
 }
 
-/** Digits, or groups of three of them; at most six after the point, which is a ten thousandth of a cent. */
+/** Digits, optionally in groups of three, and up to six decimals. */
 const AMOUNT = /^\$? ?(\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(\.\d{0,6})?$/;
 
-/** Dollars as people type them: `25`, `1,000.50`, `$5`. Undefined for anything else, and nothing is rounded. */
+/** Parses `25`, `1,000.50` or `$5` without rounding; undefined if invalid. */
 export function typedAmount(text: string): Nanos | undefined {
   const [, whole, fraction = ''] = AMOUNT.exec(text.trim()) ?? [];
   if (whole === undefined) return undefined;
   return parseUsd(`${whole.replaceAll(',', '')}${fraction.length > 1 ? fraction : ''}`);
 }
 
-/** The same of a field that may be left empty. @throws RangeError for what `IsAmount` does not let pass */
+/** Undefined if empty. @throws RangeError for text that `IsAmount` rejects */
 export function amountOf(text: string): Nanos | undefined {
   if (text.trim() === '') return undefined;
   const amount = typedAmount(text);
@@ -93,14 +100,14 @@ export function amountOf(text: string): Nanos | undefined {
 }
 
 interface AmountRule {
-  /** What to enter, told when it was something else. */
+  /** What to enter. */
   readonly message: string;
   readonly mayBeEmpty?: boolean;
-  readonly least?: Nanos;
+  readonly min?: Nanos;
 }
 
-/** A field of dollars, kept as it was typed. */
-export const IsAmount = ({ message, mayBeEmpty = false, least = nanos(0n) }: AmountRule): PropertyDecorator =>
+/** A dollar amount, kept as typed. */
+export const IsAmount = ({ message, mayBeEmpty = false, min = nanos(0n) }: AmountRule): PropertyDecorator =>
   ValidateBy(
     {
       name: 'isAmount',
@@ -109,21 +116,21 @@ export const IsAmount = ({ message, mayBeEmpty = false, least = nanos(0n) }: Amo
           if (typeof value !== 'string') return false;
           if (value.trim() === '') return mayBeEmpty;
           const amount = typedAmount(value);
-          return amount !== undefined && amount >= least;
+          return amount !== undefined && amount >= min;
         },
       },
     },
     { message },
   );
 
-/** Digits, or groups of three of them. */
+/** Digits, optionally in groups of three. */
 const COUNT = /^(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})$/;
 
-/** Whole numbers as people type them: `60`, `100,000`. Undefined for anything else. */
+/** Parses `60` or `100,000`; undefined if invalid. */
 export const typedCount = (text: string): number | undefined =>
   COUNT.test(text.trim()) ? Number(text.replaceAll(',', '')) : undefined;
 
-/** The same of a field that may be left empty. @throws RangeError for what `IsCount` does not let pass */
+/** Undefined if empty. @throws RangeError for text that `IsCount` rejects */
 export function countOf(text: string): number | undefined {
   if (text.trim() === '') return undefined;
   const count = typedCount(text);
@@ -132,14 +139,14 @@ export function countOf(text: string): number | undefined {
 }
 
 interface CountRule {
-  /** What to enter, told when it was something else. */
+  /** What to enter. */
   readonly message: string;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-/** A field of a whole number that may be left empty, kept as it was typed. */
-export const IsCount = ({ message, least, most }: CountRule): PropertyDecorator =>
+/** An optional integer, kept as typed. */
+export const IsCount = ({ message, min, max }: CountRule): PropertyDecorator =>
   ValidateBy(
     {
       name: 'isCount',
@@ -148,13 +155,37 @@ export const IsCount = ({ message, least, most }: CountRule): PropertyDecorator 
           if (typeof value !== 'string') return false;
           if (value.trim() === '') return true;
           const count = typedCount(value);
-          return count !== undefined && count >= least && count <= most;
+          return count !== undefined && count >= min && count <= max;
         },
       },
     },
     { message },
   );
 
-/** A field of a form without the blanks around what was typed. What is no text is left to the field's own rules. */
+/** Trims text; other values are left to the field's validators. */
 export const Trimmed = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value));
+
+/** A field with conflicting values. */
+export interface Difference {
+  readonly label: string;
+  readonly now: string;
+  readonly yours: string;
+}
+
+/**
+ * Fields whose stored and submitted values differ.
+ * @param labels by name, of the fields to compare
+ * @param textOf display text; equal for equivalent values, empty for none
+ */
+export const differencesBetween = (
+  labels: Readonly<Record<string, string>>,
+  now: FormBody,
+  typed: FormBody,
+  textOf: (value: FieldValue) => string,
+): readonly Difference[] =>
+  Object.entries(labels)
+    .map(([name, label]) => ({ label, now: textOf(now[name]) || NOTHING, yours: textOf(typed[name]) || NOTHING }))
+    .filter((field) => field.now !== field.yours);
+
+const NOTHING = '–';

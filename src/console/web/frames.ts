@@ -1,12 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../../platform/settings/index.js';
-import { Clock } from '../../platform/shared/index.js';
+import type { Visitor } from '../../auth/index.js';
 import { BaseAddress } from '../../platform/config/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { Clock, type Nanos } from '../../platform/shared/index.js';
 import type { KnownVisit } from './current-visit.js';
-import type { Chrome } from './rendering/chrome.js';
-import { ShellContent } from './shell-content.js';
+import type { Chrome, Notice } from './rendering/chrome.js';
 
-/** What the frame around a page shows: who is signed in, what they have, what they must be told. */
+/** Content that modules add to the frame of signed-in pages. */
+export interface Shell {
+  readonly balance?: Nanos;
+  readonly notices?: readonly Notice[];
+}
+
+type Contribution = (visitor: Visitor) => Promise<Shell>;
+
+/** Collects the contributions of modules to the frame. */
+@Injectable()
+export class ShellContent {
+  private readonly contributions: Contribution[] = [];
+
+  /** Called at module start; the function runs for every page. */
+  add(contribution: Contribution): void {
+    this.contributions.push(contribution);
+  }
+
+  /** Notices are sorted by severity. */
+  async of(visitor: Visitor): Promise<Shell> {
+    const parts = await Promise.all(this.contributions.map((contribution) => contribution(visitor)));
+    const notices = parts.flatMap((part) => part.notices ?? []);
+    return {
+      ...Object.assign({}, ...parts),
+      notices: [...notices.filter(({ tone }) => tone === 'bad'), ...notices.filter(({ tone }) => tone !== 'bad')],
+    };
+  }
+}
+
+/** Builds the frame of a page: user, balance, notice and site settings. */
 @Injectable()
 export class Frames {
   constructor(

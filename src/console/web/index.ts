@@ -1,18 +1,46 @@
 // The toolkit of pages: templates and assets, forms that keep their input, cookies, CSRF protection, charts, and
 // client snippets.
+export { clientSnippets } from './client-snippets.js';
+export { type ClientTab, highlighted, KEY_VARIABLE, type Reachable, sampleCall, STORE_KEY } from './client-tab.js';
 export { CurrentVisit, CurrentVisitor, rememberVisit, VisitCookies, visitIn } from './current-visit.js';
-export { sendCsv } from './csv.js';
-export { Cursors } from './cursors.js';
-export { protocolNames } from './protocol-names.js';
-export { Detour, type Flash, type Layout, localPath, Page, type PageOptions, Redirect } from './page.js';
-export { type Difference, differencesBetween, type FieldValue } from './differences.js';
 export { ErrorPages } from './error-pages.js';
-export { amountOf, countOf, Form, type FormBody, IsAmount, IsCount, Trimmed, typedAmount, typedCount } from './form.js';
-export { AlreadySent, ForeignForm, FormOrigin, OnceForms, type OnceResult, readFormBodies } from './form-posts.js';
-export { PageInterceptor } from './page-writer.js';
-export * from './rendering/charts/index.js';
+export {
+  amountOf,
+  countOf,
+  type Difference,
+  differencesBetween,
+  type FieldValue,
+  Form,
+  type FormBody,
+  IsAmount,
+  IsCount,
+  Trimmed,
+  typedAmount,
+  typedCount,
+} from './form.js';
+export { AlreadySent, ForeignForm, FormOrigin, OnceForms, readFormBodies } from './form-posts.js';
+export { type Shell, ShellContent } from './frames.js';
+export { PageInterceptor, sendCsv } from './page-writer.js';
+export { Detour, type Flash, localPath, Page, Redirect } from './page.js';
+export { protocolNames } from './protocol-names.js';
+export { miniBars, miniStack, quotaMeter, shareBar, stackedBars } from './rendering/charts/bars.js';
+export {
+  type Chart,
+  type ChartTable,
+  chartTable,
+  type ChartWithTable,
+  COUNT,
+  DOLLARS,
+  EXACT_DOLLARS,
+  MILLISECONDS,
+  TOKENS,
+  type Unit,
+  type Values,
+} from './rendering/charts/chart.js';
+export { balanceForecast, latencyLines } from './rendering/charts/lines.js';
+export { patchPanel } from './rendering/charts/patch-panel.js';
+export { healthStrip, type Step, type Strip, waterfall } from './rendering/charts/strips.js';
 export type { Notice } from './rendering/chrome.js';
 export { ViewEngine } from './rendering/view-engine.js';
-export { type Shell, ShellContent } from './shell-content.js';
-export * from './snippets/index.js';
+export { Cursors } from './signatures.js';
 export { WebModule } from './web.module.js';

@@ -1,13 +1,13 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { concatMap, type Observable } from 'rxjs';
+import { Readable } from 'node:stream';
 import { Config } from '../../platform/config/index.js';
 import { type KnownVisit, knownVisit, VisitCookies } from './current-visit.js';
 import { Frames } from './frames.js';
 import { Page, Redirect } from './page.js';
 import { ViewEngine } from './rendering/view-engine.js';
 
-/** Renders pages and redirects, and sets their headers. */
 @Injectable()
 export class PageWriter {
   private readonly headers: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ const securityHeaders = ({ publicUrl }: Config): Readonly<Record<string, string>
   ...(publicUrl?.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
 });
 
-/** Makes an answer of what a page's handler returns. Anything but a page or a redirect passes as it is. */
+/** Renders the pages and redirects that handlers return; other results are unchanged. */
 @Injectable()
 export class PageInterceptor implements NestInterceptor {
   constructor(private readonly writer: PageWriter) {}
@@ -85,4 +85,12 @@ export class PageInterceptor implements NestInterceptor {
       }),
     );
   }
+}
+
+/** Streams CSV with back-pressure; stops when the client disconnects. @param name file name without extension */
+export function sendCsv(reply: FastifyReply, name: string, lines: AsyncGenerator<string, void, void>): void {
+  void reply
+    .headers({ 'cache-control': 'no-store', 'content-disposition': `attachment; filename="${name}.csv"` })
+    .type('text/csv; charset=utf-8')
+    .send(Readable.from(lines));
 }

@@ -1,7 +1,7 @@
 import type { Form } from './form.js';
 
 /** The frame around a page: `app` with the side navigation, `site` for the public ones, `auth` for a single form. */
-export type Layout = 'app' | 'site' | 'auth';
+type Layout = 'app' | 'site' | 'auth';
 
 /** The result of an action, shown once on the next page. */
 export interface Flash {
@@ -20,7 +20,7 @@ export interface PageOptions {
   /** `narrow` for forms and reading in `app`; `wide` for more than one form in `auth`, and for bands in `site`. */
   readonly width?: 'narrow' | 'wide';
   /** Default: 200, or 422 if `data.form` has errors. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Template data: plain values, no entities. */
   readonly data?: { readonly form?: Form<object> } & Readonly<Record<string, unknown>>;
 }
@@ -37,31 +37,23 @@ export class Page {
 /** Returned by a handler to redirect (303), with an optional flash. */
 export class Redirect {
   constructor(
-    /** A local path. */
     readonly to: string,
     readonly flash?: Flash,
   ) {}
 }
 
-/** Only its origin is compared. */
 const HERE = 'http://here.invalid';
 
-/**
- * A path of ours, as a browser would resolve it, for where a form or an address says to go on; `fallback` for anything
- * that leads elsewhere.
- */
-export function localPath(text: string | undefined, fallback = '/'): string {
-  if (text === undefined || !text.startsWith('/') || !URL.canParse(text, HERE)) return fallback;
+/** Resolves a submitted return path as a browser would; `fallback` for anything that leads to another site. */
+export function localPath(text: unknown, fallback = '/'): string {
+  if (typeof text !== 'string' || !text.startsWith('/') || !URL.canParse(text, HERE)) return fallback;
   const url = new URL(text, HERE);
   return url.origin === HERE && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}${url.hash}` : fallback;
 }
 
-/** Thrown where a page cannot be shown before something else is done: the browser is sent there (303). */
+/** Thrown to redirect (303) to a step that is required first. */
 export class Detour extends Error {
-  constructor(
-    /** A path of ours. */
-    readonly to: string,
-  ) {
+  constructor(readonly to: string) {
     super(`Go to ${to} first.`);
   }
 }

@@ -1,7 +1,7 @@
 import { protocolNames } from './protocol-names.js';
 
-describe('the names of dialects', () => {
-  it('say whose it is, where it stands, and are short in lists', () => {
+describe('protocolNames', () => {
+  it('returns name, vendor, position and short name', () => {
     expect(protocolNames('chat-completions')).toEqual({
       short: 'Chat',
       name: 'Chat Completions',
@@ -10,7 +10,7 @@ describe('the names of dialects', () => {
     });
   });
 
-  it('are made of its id for one that is not known here, which comes last', () => {
+  it('derives the name from the ID, and sorts last, when the protocol is unknown', () => {
     const names = { short: 'New One', name: 'New One', fullName: 'New One', place: Infinity };
     expect(protocolNames('new-one')).toEqual(names);
   });

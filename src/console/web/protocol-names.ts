@@ -1,23 +1,20 @@
-/** What people call a dialect. */
-export interface ProtocolNames {
-  /** In a list: `Chat`. */
+interface ProtocolNames {
+  /** `Chat` */
   readonly short: string;
   /** `Chat Completions` */
   readonly name: string;
-  /** With whose it is, as clients say it: `OpenAI Chat Completions`. */
+  /** With its vendor: `OpenAI Chat Completions`. */
   readonly fullName: string;
-  /** Where it stands among the others. */
   readonly place: number;
 }
 
-/** In the order that pages show them. */
 const KNOWN: Readonly<Record<string, readonly [short: string, vendor: string]>> = {
   responses: ['Responses', 'OpenAI'],
   'chat-completions': ['Chat', 'OpenAI'],
   messages: ['Messages', 'Anthropic'],
 };
 
-/** One that is added comes behind, under its own name alone. */
+/** Other protocols come last, under their own name. */
 export function protocolNames(id: string): ProtocolNames {
   const name = titled(id);
   const [short, ...vendor] = KNOWN[id] ?? [name];

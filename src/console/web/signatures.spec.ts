@@ -1,18 +1,17 @@
 import { Config } from '../../platform/config/index.js';
-import { Cursors } from './cursors.js';
-import { Signatures } from './signatures.js';
+import { Cursors, Signatures } from './signatures.js';
 
 const signatures = (secret = 'x'): Signatures =>
   new Signatures(Config.fromEnvironment({ SECRET_KEY: secret.repeat(32) }));
 
 describe('Signatures', () => {
-  it('opens what it sealed, for the same purpose alone', () => {
+  it('opens sealed values only for the same purpose', () => {
     const sealed = signatures().seal('flash', { title: 'Key “ä” deleted' });
     expect(signatures().open('flash', sealed)).toEqual({ title: 'Key “ä” deleted' });
     expect(signatures().open('cursor', sealed)).toBeUndefined();
   });
 
-  it('opens nothing that was sealed under another key, changed, or never sealed', () => {
+  it('rejects values that were sealed with another key, changed, or not sealed', () => {
     const sealed = signatures().seal('flash', { a: 1 });
     const [text = '', signature = ''] = sealed.split('.');
     const other = Buffer.from(JSON.stringify({ a: 2 })).toString('base64url');
@@ -28,7 +27,7 @@ describe('Signatures', () => {
       expect(signatures().open('flash', forged)).toBeUndefined();
   });
 
-  it('takes a place of one list for none of another', () => {
+  it('rejects cursors of other lists', () => {
     const cursors = new Cursors(signatures());
     const place = cursors.seal('calls', { id: 'req_1' });
     expect(cursors.open('calls', place)).toEqual({ id: 'req_1' });

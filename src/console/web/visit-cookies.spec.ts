@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { Config } from '../../platform/config/index.js';
-import { Signatures } from './signatures.js';
 import { VisitCookies } from './current-visit.js';
+import { Signatures } from './signatures.js';
 
 function cookies(environment: Record<string, string> = {}): VisitCookies {
   const config = Config.fromEnvironment({ SECRET_KEY: 'x'.repeat(32), ...environment });
   return new VisitCookies(config, new Signatures(config));
 }
 
-/** What is set on an answer, as the lines of its header. */
+/** The `set-cookie` headers. */
 function setBy(work: (reply: FastifyReply) => void): string[] {
   const lines: string[] = [];
   work({ header: (_name: string, line: string) => lines.push(line) } as unknown as FastifyReply);
@@ -18,7 +18,7 @@ function setBy(work: (reply: FastifyReply) => void): string[] {
 const sent = (line: string): string => line.split(';', 1)[0] ?? '';
 
 describe('VisitCookies', () => {
-  it('keeps the token from scripts and other sites', () => {
+  it('hides the token from scripts and other sites', () => {
     const [line] = setBy((reply) => cookies().setToken(reply, 'a'.repeat(43), 60));
     expect(line).toMatch(/^switchboard-visit=a{43}; /);
     expect(line).toContain('HttpOnly');
@@ -38,7 +38,7 @@ describe('VisitCookies', () => {
     expect(cookies().read(sent(line)).token).toBeUndefined();
   });
 
-  it('takes nothing for a token that is none', () => {
+  it('ignores invalid tokens', () => {
     for (const token of ['', 'short', `${'a'.repeat(43)}"`, 'a'.repeat(44)])
       expect(cookies().read(`switchboard-visit=${token}`).token).toBeUndefined();
   });
@@ -50,7 +50,7 @@ describe('VisitCookies', () => {
     expect(cookies().read('switchboard-flash=eyJ0b25lIjoib2sifQ.x').flash).toBeUndefined();
   });
 
-  it('knows two themes, and otherwise follows the system', () => {
+  it('accepts two themes, and otherwise follows the system', () => {
     expect(cookies().read('switchboard-theme=dark').theme).toBe('dark');
     expect(cookies().read('switchboard-theme="><script>').theme).toBeUndefined();
     expect(setBy((reply) => cookies().setTheme(reply, undefined))[0]).toContain('Max-Age=0');

@@ -1,9 +1,10 @@
 import { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { reasonOf } from '../shared/index.js';
 import { migrations } from '../../../migrations/index.js';
+import { reasonOf } from '../shared/index.js';
 import { DatabaseUnusable } from './database.errors.js';
 import { migrate } from './migrate.js';
+import { isConnectionLost } from './outage.js';
 import { POOL_SIZES, poolOptions } from './pools.js';
 import { QuietTypeOrmLogger } from './typeorm-logger.js';
 
@@ -20,7 +21,7 @@ export function dataSourceOptions(url: string): PostgresDataSourceOptions {
 
 /**
  * Connects and migrates.
- * @throws DatabaseUnusable when a migration fails
+ * @throws DatabaseUnusable when a migration fails, unless the connection was lost
  */
 export async function openDataSource(dataSource: DataSource, log: (line: string) => void): Promise<DataSource> {
   await dataSource.initialize();
@@ -28,6 +29,7 @@ export async function openDataSource(dataSource: DataSource, log: (line: string)
     await migrate(dataSource, log);
   } catch (error) {
     await dataSource.destroy();
+    if (isConnectionLost(error)) throw error;
     throw new DatabaseUnusable(`Migration failed; later migrations were not run: ${reasonOf(error)}`, error);
   }
   return dataSource;

@@ -8,7 +8,7 @@ export { DatabaseServer } from './database-server.js';
 export { DatabaseModule } from './database.module.js';
 export { fillEmptyDatabase } from './empty-database.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
-export { isDatabaseOutage, isOutage } from './outage.js';
+export { isConnectionLost, isDatabaseOutage, isOutage } from './outage.js';
 export { ReconnectingCopy } from './reconnecting-copy.js';
 export type { KeptSession, SessionClient } from './kept-session.js';
 export { longSession } from './long-session.js';

@@ -1,7 +1,8 @@
+import { QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { once } from 'node:events';
-import { isDatabaseOutage } from './outage.js';
+import { isConnectionLost, isDatabaseOutage } from './outage.js';
 
 describe('isDatabaseOutage', () => {
   it('takes a connection that was refused for an outage', async () => {
@@ -17,5 +18,28 @@ describe('isDatabaseOutage', () => {
       error = thrown;
     }
     expect(isDatabaseOutage(error)).toBe(false);
+  });
+});
+
+describe('isConnectionLost', () => {
+  const withCode = (code: string): Error => Object.assign(new Error('of the server'), { code });
+
+  it.each([
+    ['a runner whose connection was lost', new QueryRunnerAlreadyReleasedError()],
+    ['a server that was shut down', withCode('57P01')],
+    ['a connection exception', withCode('08006')],
+    ['a socket that was reset', withCode('ECONNRESET')],
+    ['a driver whose connection ended', new Error('Connection terminated unexpectedly')],
+  ])('is true for %s', (_, error) => {
+    expect(isConnectionLost(error)).toBe(true);
+  });
+
+  it.each([
+    ['a syntax error', withCode('42601')],
+    ['too many connections', withCode('53300')],
+    ['a full disk', withCode('53100')],
+    ['any other error', new TypeError('x is not a function')],
+  ])('is false for %s', (_, error) => {
+    expect(isConnectionLost(error)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { QueryFailedError } from 'typeorm';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { codeOf, reasonOf } from '../shared/index.js';
 
 /** SQLSTATE classes of errors in the statement itself: data, constraints, limits, names, functions. */
@@ -21,3 +21,16 @@ const isOfSocket = (thrown: unknown): boolean =>
 /** Like `isOutage`, for errors that may be unrelated to a database: only errors of the driver or a socket count. */
 export const isDatabaseOutage = (thrown: unknown): boolean =>
   (thrown instanceof QueryFailedError || thrown instanceof pg.DatabaseError || isOfSocket(thrown)) && isOutage(thrown);
+
+/** Classes of SQLSTATE in which the server ended the connection: connection exception, operator intervention. */
+const ENDED_BY_SERVER = /^(?:08|57P0)/;
+/** The driver's messages for a lost connection, which have no code. */
+const ENDED_UNEXPECTEDLY = /^(?:Connection terminated|Client has encountered a connection error)/;
+
+/** True if an open connection was lost, as opposed to a server that refuses it or its statements. */
+export const isConnectionLost = (thrown: unknown): boolean =>
+  // TypeORM releases a runner whose connection is lost.
+  thrown instanceof QueryRunnerAlreadyReleasedError ||
+  ENDED_BY_SERVER.test(codeOf(thrown)) ||
+  ENDED_UNEXPECTEDLY.test(reasonOf(thrown)) ||
+  isOfSocket(thrown);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { QueryRunner } from 'typeorm';
 import { reasonOf } from '../shared/index.js';
+import { isConnectionLost } from './outage.js';
 
 /** Functions and views, as repeatable statements. The build copies the folder. */
 const FOLDER = join(import.meta.dirname, 'sql');
@@ -44,6 +45,7 @@ async function apply(runner: QueryRunner, { name, text, checksum }: SqlFile): Pr
   try {
     await runner.query(text);
   } catch (error) {
+    if (isConnectionLost(error)) throw error;
     throw new Error(`${name}: ${reasonOf(error)}`, { cause: error });
   }
   await runner.query(RECORD, [name, checksum]);

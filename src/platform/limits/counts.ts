@@ -9,7 +9,7 @@ export interface Counted {
 }
 
 /** A concurrency limit. */
-export interface Place {
+export interface ConcurrencySlot {
   readonly key: string;
   readonly limit: number;
 }
@@ -19,7 +19,7 @@ export interface Taking {
   /** Unique; places are returned under it. */
   readonly id: string;
   readonly counts: readonly Counted[];
-  readonly places: readonly Place[];
+  readonly places: readonly ConcurrencySlot[];
 }
 
 /** State of a count after a decision. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../shared/index.js';
-import type { Counts, Decision, Place, Refusal, Return, Taking } from './counts.js';
+import type { Counts, Decision, ConcurrencySlot, Refusal, Return, Taking } from './counts.js';
 
 /** Bounds memory against clients with many addresses; about 200 bytes each. */
 const MAX_WINDOWS = 100_000;
@@ -15,7 +15,7 @@ export class MemoryCounts implements Counts {
   /** Places taken, by key; absent for 0. */
   private readonly taken = new Map<string, number>();
   /** Places by ID of the taking. */
-  private readonly takings = new Map<string, readonly Place[]>();
+  private readonly takings = new Map<string, readonly ConcurrencySlot[]>();
 
   constructor(
     private readonly clock: Clock,

@@ -3,7 +3,7 @@ import type { Counter } from 'prom-client';
 import { Metrics } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
 import { CallCounts } from './call-counts.js';
-import type { Correction, Counted, Counts, Decision, Place, Refusal, Taking } from './counts.js';
+import type { Correction, Counted, Counts, Decision, ConcurrencySlot, Refusal, Taking } from './counts.js';
 import { MemoryCounts } from './memory-counts.js';
 import { type ExceededLimit, type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
 import type { Demand, LimitKind, LimitSubject } from './subject.js';
@@ -88,7 +88,7 @@ interface AskedCount extends Asked {
 }
 
 interface AskedPlace extends Asked {
-  readonly place: Place;
+  readonly place: ConcurrencySlot;
 }
 
 /** Translates a call's demand into counts to take, and the decision back into limits. */

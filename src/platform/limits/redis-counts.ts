@@ -1,4 +1,4 @@
-import type { Counted, Decision, Place, Return, SharedCounts, Taking } from './counts.js';
+import type { Counted, Decision, ConcurrencySlot, Return, SharedCounts, Taking } from './counts.js';
 import type { LimitTimings } from './limit-timings.js';
 import type { RedisLink } from './redis-link.js';
 import { GIVE_BACK, PROBE, RENEW, TAKE } from './redis-scripts.js';
@@ -80,7 +80,7 @@ export class RedisCounts implements SharedCounts {
     }
   }
 
-  private keysOf(counts: readonly Counted[], places: readonly Place[]): string[] {
+  private keysOf(counts: readonly Counted[], places: readonly ConcurrencySlot[]): string[] {
     return [...counts, ...places].map(({ key }) => this.keyOf(key));
   }
 }

@@ -16,7 +16,7 @@ import {
 } from '../contract/index.js';
 import { DecodedParts } from './decoded-parts.js';
 import { chatFlags } from './flags.js';
-import { chatUsage } from './usage.js';
+import { chatUsage } from './verbatim.js';
 import { annotationsIn, callsIn, choiceOf, deltaOf, reasoningIn, stopReason, textIn } from './wire.js';
 
 /** Decodes responses of many servers, tolerating what they omit, repeat or misname. */

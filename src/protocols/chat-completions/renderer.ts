@@ -20,7 +20,7 @@ import {
   type TreeObject,
 } from '../contract/index.js';
 import { isLegacy } from './request-tools.js';
-import { renderUsage } from './usage.js';
+import { renderUsage } from './verbatim.js';
 import { FINISH_REASONS } from './wire.js';
 
 /** JSON around the deltas of a part. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import {
+  cacheWrites,
   type Call,
   type CallHead,
   type CallSignal,
@@ -14,6 +15,7 @@ import {
   type MeterReading,
   NO_BYTES,
   objectsIn,
+  openAiUsage,
   outputOf,
   parseData,
   PASSED,
@@ -24,17 +26,59 @@ import {
   SplicedBody,
   type SseEvent,
   type StreamMeter,
+  tierIn,
+  type TokenUsage,
   truncatedStream,
   upstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
+  withPasses,
 } from '../contract/index.js';
 import { PATH } from './build.js';
 import { limitName } from './flags.js';
 import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
-import { chatUsage, cites } from './usage.js';
+
+const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
+
+/** Passes are included in the totals, since the protocol has none. */
+export function renderUsage(reported: TokenUsage): JsonObject {
+  const usage = withPasses(reported);
+  const { input, cacheRead, output, reasoning, audioInput, audioOutput } = usage;
+  const written = cacheWrites(usage);
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      ...(written > 0 && { cache_write_tokens: written }),
+      ...(audioInput !== undefined && { audio_tokens: audioInput }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(audioOutput !== undefined && { audio_tokens: audioOutput }),
+    },
+  };
+}
+
+type ServedBy = Pick<TokenUsage, 'servedBy'>;
+
+/** Includes other charged items. */
+export function chatUsage(
+  usage: JsonObject | undefined,
+  { serviceTier, searched, ...served }: { readonly serviceTier: unknown; readonly searched: boolean } & ServedBy,
+): TokenUsage | undefined {
+  const tokens = openAiUsage(usage, TOTALS);
+  return tokens && { ...tokens, ...served, ...tierIn(serviceTier), ...(searched && { toolUses: ONE_SEARCH }) };
+}
+
+const ONE_SEARCH = { web_search: 1 };
+const ANNOTATIONS = /"annotations"\s*:\s*\[\s*\{/;
+
+/** Whether the upstream searched the web: it does not report uses, but cites results. */
+const cites = (text: string): boolean => ANNOTATIONS.test(text);
 
 const RESPONSE = jsonInterests('usage', 'service_tier', 'model', 'error');
 

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { DeclaredMedia } from './declared-media.js';
+import type { DeclaredMedia } from './prompt-content.js';
 import { MAX_WEIGHED_BYTES, maxTokensIn } from './token-estimate.js';
 
 /** Size of a request. */

@@ -82,8 +82,9 @@ export {
   parseData,
   renderSse,
   SseEvent,
+  SseSplitter,
   sseText,
-} from './sse-event.js';
+} from './sse.js';
 export { Flow, Interruption, WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './flow.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export type { JsonElement } from './json-members.js';
@@ -140,7 +141,6 @@ export {
   type UpstreamRequest,
   type UpstreamTarget,
 } from './upstream-request.js';
-export { SseSplitter } from './sse-splitter.js';
 export {
   addUsage,
   cacheWrites,

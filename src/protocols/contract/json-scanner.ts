@@ -18,9 +18,10 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
+  Utf8Check,
+  wordsOf,
 } from './json-text.js';
 import type { StateIdPlace } from './prompt-content.js';
-import { Utf8Check, wordsOf } from './string-bytes.js';
 
 /** Result of a scan. */
 export interface JsonScan {

@@ -1,8 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { MediaFinder } from './declared-media.js';
-import { BACKSLASH, invalidJson, QUOTE, SPACE } from './json-text.js';
-import { isTypeKey, PromptContent } from './prompt-content.js';
-import { stopByteIn, stopFrom } from './string-bytes.js';
+import { BACKSLASH, invalidJson, QUOTE, SPACE, stopByteIn, stopFrom } from './json-text.js';
+import { isTypeKey, MediaFinder, PromptContent } from './prompt-content.js';
 
 /** Shorter strings are read byte by byte, which is faster. */
 const MAX_SHORT_BYTES = 32;

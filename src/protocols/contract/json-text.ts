@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 
 export const invalidJson = (at: number, reason: string): AppError =>
@@ -75,4 +75,131 @@ export function isLiteral(body: Buffer, start: number, end: number): boolean {
   const word = WORDS[first];
   if (word !== undefined && word.length === end - start && matchesAt(body, start, word)) return true;
   return NUMBER.test(body.toString('latin1', start, end));
+}
+
+// Word-wise searches in JSON strings: four bytes at a time. Subtracting a limit from each byte sets the top bit of
+// bytes below it; bytes that had that bit before are masked out. Borrows may corrupt higher bytes, so only the lowest
+// marked byte counts, which is the first one on little-endian platforms.
+
+/** Distance walked byte by byte after a stop; beyond it, the native search is faster. */
+const MAX_WALKED_BYTES = 128;
+
+/**
+ * 1 for bytes that end a string or must be escaped. A table, because constants imported from another module are loaded
+ * for every byte, which made bodies of short strings 20 % slower.
+ */
+const STOPS = new Uint8Array(256).fill(1, 0, SPACE);
+STOPS[QUOTE] = 1;
+STOPS[BACKSLASH] = 1;
+
+/** The same memory as 32-bit words: word `i` has the bytes from `4 * i` of the ArrayBuffer. */
+export const wordsOf = (bytes: Buffer): Int32Array =>
+  new Int32Array(bytes.buffer, 0, Math.floor(bytes.buffer.byteLength / 4));
+
+/** First quote, backslash or control character in `[from, to)`, or `to`; for short ranges. */
+export function stopByteIn(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && STOPS[bytes[at] ?? 0] === 0) at++;
+  return at;
+}
+
+/**
+ * Position of the next quote, backslash or control character, or the end. Complete escapes in between may be skipped.
+ * @param words the bytes' memory, from `wordsOf`
+ */
+export function stopFrom(bytes: Buffer, words: Int32Array, from: number): number {
+  const { length } = bytes;
+  const to = Math.min(from + MAX_WALKED_BYTES, length);
+  const stop = stopIn(bytes, words, from, to);
+  return stop < to || to === length ? stop : leap(bytes, words, to);
+}
+
+function stopIn(bytes: Buffer, words: Int32Array, from: number, to: number): number {
+  const offset = bytes.byteOffset;
+  const head = Math.min(to, from + (-(offset + from) & 3));
+  for (let at = from; at < head; at++) {
+    if (STOPS[bytes[at] ?? 0] === 1) return at;
+  }
+  const lastWord = (offset + to) >>> 2;
+  let index = (offset + head) >>> 2;
+  for (; index < lastWord; index++) {
+    const marks = stopMarks(words[index] ?? 0);
+    if (marks !== 0) return index * 4 - offset + lowestMarked(marks);
+  }
+  return stopByteIn(bytes, Math.max(head, index * 4 - offset), to);
+}
+
+/** Finds the next quote, or the backslash that escapes it, but stops at control characters. */
+function leap(bytes: Buffer, words: Int32Array, from: number): number {
+  const quote = bytes.indexOf(QUOTE, from);
+  const to = quote === -1 ? bytes.length : quote;
+  const control = controlCharacterIn(bytes, words, from, to);
+  if (control < to) return control;
+  let backslashes = 0;
+  while (to - backslashes > from && bytes[to - backslashes - 1] === BACKSLASH) backslashes++;
+  return to - (backslashes % 2);
+}
+
+/** First control character in `[from, to)`, or `to`. About 7 ms for 30 MB of prose. */
+function controlCharacterIn(bytes: Buffer, words: Int32Array, from: number, to: number): number {
+  const offset = bytes.byteOffset;
+  const head = Math.min(to, from + (-(offset + from) & 3));
+  const inHead = controlByteIn(bytes, from, head);
+  if (inHead < head) return inHead;
+  const lastWord = (offset + to) >>> 2;
+  let index = (offset + head) >>> 2;
+  while (index < lastWord && controlMarks(words[index] ?? 0) === 0) index++;
+  return controlByteIn(bytes, Math.max(head, index * 4 - offset), to);
+}
+
+function controlByteIn(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && (bytes[at] ?? 0) >= SPACE) at++;
+  return at;
+}
+
+/** XOR 0x02 maps the quote to 0x20, just above the control characters; XOR 0x5c maps the backslash to 0. */
+const stopMarks = (word: number): number =>
+  (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080;
+
+const controlMarks = (word: number): number => (word - 0x20202020) & ~word & 0x80808080;
+
+const lowestMarked = (marks: number): number => (31 - Math.clz32(marks & -marks)) >>> 3;
+
+/** Validates UTF-8 incrementally, each byte once. */
+export class Utf8Check {
+  private checkedTo = 0;
+
+  /** False if the body so far, except for an incomplete last character, is invalid. */
+  next(body: Buffer): boolean {
+    return this.check(body, wholeCharactersEnd(body, this.checkedTo));
+  }
+
+  end(body: Buffer): boolean {
+    return this.check(body, body.length);
+  }
+
+  private check(body: Buffer, to: number): boolean {
+    if (to <= this.checkedTo) return true;
+    const from = this.checkedTo;
+    this.checkedTo = to;
+    return isUtf8(from === 0 && to === body.length ? body : body.subarray(from, to));
+  }
+}
+
+/** End of the bytes without an incomplete last character. */
+function wholeCharactersEnd(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  for (let at = length - 1; at >= from && at >= length - 3; at--) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x80) break;
+    // A lead byte; continuation bytes begin with the bits 10.
+    if (byte >= 0xc0) return length - at < characterLength(byte) ? at : length;
+  }
+  return length;
+}
+
+function characterLength(first: number): number {
+  if (first >= 0xf0) return 4;
+  return first >= 0xe0 ? 3 : 2;
 }

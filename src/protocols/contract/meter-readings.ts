@@ -3,7 +3,7 @@ import type { CallHead, CallSignal, TokenUsage } from './call.js';
 import { classifyInnerError } from './classify-upstream.js';
 import { MemberFinder } from './member-finder.js';
 import type { CreatedState, ScopedKind } from './request-demands.js';
-import { eventTypeReader, outputOf, parseData, type SseEvent } from './sse-event.js';
+import { eventTypeReader, outputOf, parseData, type SseEvent } from './sse.js';
 import type { MeterReading } from './upstream-adapter.js';
 
 // Readings shared by the meters of all protocols.

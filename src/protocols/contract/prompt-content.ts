@@ -1,5 +1,145 @@
 import { Buffer } from 'node:buffer';
 import { BACKSLASH, matchesAt, QUOTE, SMALL_I, stringText } from './json-text.js';
+import { type MediaTokens, tokensOfAudio, tokensOfFile, tokensOfImage } from './media-tokens.js';
+
+/** Encoded media at a position that its protocol declares, which is not text. */
+export interface DeclaredMedia extends MediaTokens {
+  /** Its string without quotes. */
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'image' | 'audio' | 'file';
+}
+
+/** Kinds of objects and arrays on the path to media. */
+type Place = 'root' | 'messages' | 'message' | 'parts' | 'part' | 'source' | 'url' | 'audio' | 'file';
+
+/** Nested objects and arrays by member name; for arrays, the kind of their elements. */
+const NESTED: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
+  root: { messages: 'messages', input: 'messages' },
+  message: { content: 'parts', output: 'parts' },
+  part: { content: 'parts', source: 'source', image_url: 'url', input_audio: 'audio', file: 'file' },
+  source: { content: 'parts' },
+};
+const ELEMENTS: Readonly<Partial<Record<Place, Place>>> = { messages: 'message', parts: 'part' };
+
+/** Members whose strings are media; for URLs if they are data URLs. */
+const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedia['kind'] | 'by source'>>>>> = {
+  part: { image_url: 'image', file_data: 'file' },
+  source: { data: 'by source' },
+  url: { url: 'image' },
+  audio: { data: 'audio' },
+  file: { file_data: 'file' },
+};
+
+/** Shorter strings may as well count as text. */
+const MIN_MEDIA_BYTES = 256;
+const MAX_SOURCE_BYTES = 1024;
+const MAX_NAME_BYTES = 16;
+/** Beyond any vendor's limit; further ones count as text. */
+const MAX_MEDIA = 10_000;
+const SOURCE_TYPE = /"type"\s*:\s*"([^"]*)"/g;
+const MEDIA_TYPE = /"media_type"\s*:\s*"([^"]*)"/g;
+
+/** Strings that are media only if their object declares so. */
+type Undeclared = { readonly start: number; readonly end: number }[];
+
+/** The last name read, as in `JsonStrings`. */
+interface Name {
+  readonly nameStart: number;
+  readonly nameEnd: number;
+  readonly nameEscaped: boolean;
+}
+
+/**
+ * Finds media during a scan. Only known paths from the root count: in tool arguments and elsewhere, the same members
+ * are text.
+ */
+export class MediaFinder {
+  readonly found: DeclaredMedia[] = [];
+  /** Open objects and arrays on a path to media, outermost first, with their starts. */
+  private readonly path: Place[] = [];
+  private readonly starts: number[] = [];
+  private readonly undeclared = new Map<number, Undeclared>();
+
+  /** Depth of the path; media is only found at this depth. */
+  get depth(): number {
+    return this.path.length;
+  }
+
+  open(body: Buffer, start: number, depth: number, name: Name): void {
+    if (this.path.length !== depth) return;
+    const place = placeIn(body, this.path[depth - 1], name);
+    if (place === undefined) return;
+    this.path.push(place);
+    this.starts.push(start);
+  }
+
+  close(body: Buffer, end: number, depth: number): void {
+    if (this.path.length !== depth) return;
+    const place = this.path.pop();
+    const start = this.starts.pop();
+    if (place !== 'source' || start === undefined) return;
+    const undeclared = this.undeclared.get(depth);
+    if (undeclared === undefined) return;
+    this.undeclared.delete(depth);
+    this.addDeclared(body, start, end, undeclared);
+  }
+
+  /** The string `[start, end)`, without quotes, is the value of a member of the innermost object. */
+  string(body: Buffer, start: number, end: number, name: Name): void {
+    if (end - start < MIN_MEDIA_BYTES || this.found.length >= MAX_MEDIA) return;
+    const place = this.path.at(-1);
+    const kinds = place && MEDIA[place];
+    const kind = kinds && memberOf(kinds, textOf(body, name));
+    if (kind === undefined) return;
+    if (kind === 'by source') this.noteUndeclared(start, end);
+    else if (kind !== 'image' || isDataUrl(body, start)) this.add(body, kind, start, end);
+  }
+
+  private noteUndeclared(start: number, end: number): void {
+    const noted = this.undeclared.get(this.depth);
+    if (noted === undefined) this.undeclared.set(this.depth, [{ start, end }]);
+    else noted.push({ start, end });
+  }
+
+  /** Requires exactly one plain declaration, so that other readers see the same type. */
+  private addDeclared(body: Buffer, start: number, end: number, undeclared: Undeclared): void {
+    const [data, ...others] = undeclared;
+    if (data === undefined || others.length > 0) return;
+    if (end - start - (data.end - data.start) > MAX_SOURCE_BYTES) return;
+    const beside = `${body.toString('latin1', start, data.start)}${body.toString('latin1', data.end, end)}`;
+    const types = [...beside.matchAll(SOURCE_TYPE)];
+    const [mediaType, ...more] = [...beside.matchAll(MEDIA_TYPE)];
+    if (beside.includes('\\') || types.length !== 1 || types[0]?.[1] !== 'base64' || more.length > 0) return;
+    this.add(body, mediaType?.[1]?.startsWith('image/') === true ? 'image' : 'file', data.start, data.end);
+  }
+
+  private add(body: Buffer, kind: DeclaredMedia['kind'], start: number, end: number): void {
+    const data = isDataUrl(body, start) ? Math.max(start, body.indexOf(',', start) + 1) : start;
+    const payload = body.subarray(Math.min(data, end), end);
+    const tokens = { image: tokensOfImage, audio: tokensOfAudio, file: tokensOfFile }[kind](payload);
+    this.found.push({ kind, start, end, ...tokens });
+  }
+}
+
+function placeIn(body: Buffer, parent: Place | undefined, name: Name): Place | undefined {
+  if (parent === undefined) return 'root';
+  // Some clients send a single part instead of a list.
+  const element = ELEMENTS[parent];
+  if (element !== undefined) return element;
+  const nested = NESTED[parent];
+  return nested && memberOf(nested, textOf(body, name));
+}
+
+function textOf(body: Buffer, { nameStart, nameEnd, nameEscaped }: Name): string {
+  const isLong = nameEnd - nameStart > MAX_NAME_BYTES;
+  return nameEscaped || isLong ? '' : body.toString('latin1', nameStart + 1, nameEnd - 1);
+}
+
+const memberOf = <T>(members: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(members, name) ? members[name] : undefined;
+
+const isDataUrl = (body: Buffer, start: number): boolean => body.toString('latin1', start, start + 5) === 'data:';
 
 /** Position of an ID of upstream state, including quotes. */
 export interface StateIdPlace {
@@ -63,7 +203,7 @@ export class PromptContent {
 // Prompts with content outside the body: items and files stored upstream, and documents it fetches. Every object of
 // every body is checked, mostly by length only. False positives cost a larger hold, never a higher price.
 
-export const NO_MARKS = 0;
+const NO_MARKS = 0;
 const OUTSIDE = 1;
 const DOCUMENT = 2;
 const ADDRESS = 4;
@@ -104,26 +244,26 @@ class MarkedText {
 }
 
 /** By the `type` of an object. */
-export const TYPE_MARKS = new MarkedText({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
+const TYPE_MARKS = new MarkedText({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
 /** By the name of a string member. */
-export const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
+const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
 
 /** @param marks of a whole body */
-export const hasOutsideContent = (marks: number): boolean =>
+const hasOutsideContent = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
 /** Members with a tool's own data: `input` if it is an object, the others always. */
 const TOOL_DATA = [Buffer.from('"input"'), Buffer.from('"input_schema"'), Buffer.from('"input_examples"')];
 
 /** Whether the member named at `[start, end)` contains a tool's own data. */
-export function isToolData(body: Buffer, start: number, end: number, isObject: boolean): boolean {
+function isToolData(body: Buffer, start: number, end: number, isObject: boolean): boolean {
   const [input] = TOOL_DATA;
   const name = TOOL_DATA.find(({ length }) => length === end - start);
   return name !== undefined && (isObject || name !== input) && matchesAt(body, start, name);
 }
 
 /** By the mark of its name. */
-export function stateMemberOf(mark: number): StateMember | undefined {
+function stateMemberOf(mark: number): StateMember | undefined {
   if ((mark & FILE) !== 0) return 'file_id';
   return (mark & CONTAINER) === 0 ? undefined : 'container_id';
 }
@@ -154,7 +294,7 @@ export function isTypeKey(body: Buffer, start: number, end: number, escaped: boo
  * @param escaped whether it may contain escapes
  * @throws AppError invalid_request when it might be one and contains an invalid escape
  */
-export function isImageType(body: Buffer, start: number, end: number, escaped: boolean): boolean {
+function isImageType(body: Buffer, start: number, end: number, escaped: boolean): boolean {
   if (body[start] !== QUOTE || end - start > MAX_IMAGE_TYPE_BYTES) return false;
   const first = body[start + 1];
   if (first !== SMALL_I && first !== BACKSLASH) return false;

@@ -2,7 +2,7 @@ import type { LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import type { Call, ProtocolId, RequestLine } from './call.js';
 import type { HeadReader } from './head-reader.js';
-import type { SseEvent } from './sse-event.js';
+import type { SseEvent } from './sse.js';
 import type { CallContent, OpaqueReasoning } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
 import type { JsonTree, TreeObject } from './translation/json-tree.js';

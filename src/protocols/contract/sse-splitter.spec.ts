@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { cpuMs, LINEAR_MS } from '../../../test/support/timing.js';
 import { AppError } from '../../platform/shared/index.js';
-import { renderSse, type SseEvent } from './sse-event.js';
-import { SseSplitter } from './sse-splitter.js';
+import { renderSse, type SseEvent, SseSplitter } from './sse.js';
 
 interface Seen {
   readonly name: string | undefined;

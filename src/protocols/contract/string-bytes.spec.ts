@@ -1,4 +1,4 @@
-import { stopFrom, wordsOf } from './string-bytes.js';
+import { stopFrom, wordsOf } from './json-text.js';
 
 /** A view into larger memory that is full of stops. */
 function viewAt(offset: number, bytes: Uint8Array): Buffer {

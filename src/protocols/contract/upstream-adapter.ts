@@ -1,6 +1,6 @@
 import type { AppError } from '../../platform/shared/index.js';
 import type { Call, CallSignal, ProtocolId } from './call.js';
-import type { SseEvent } from './sse-event.js';
+import type { SseEvent } from './sse.js';
 import type { CallContent } from './translation/content.js';
 import type { CallEvent, CallResult } from './translation/events.js';
 import type { TranslationWarnings } from './translation/warnings.js';

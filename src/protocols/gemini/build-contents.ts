@@ -22,7 +22,7 @@ import {
 } from '../contract/index.js';
 import type { GeminiFlags } from './flags.js';
 
-export interface RequestBuild extends BuildContext {
+export interface GeminiBuild extends BuildContext {
   readonly target: UpstreamTarget;
   readonly flags: GeminiFlags;
   readonly names: ToolNames;
@@ -37,7 +37,7 @@ interface Content {
 }
 
 /** @throws AppError invalid_request for unsupported content */
-export function buildContents(build: RequestBuild): readonly TreeObject[] {
+export function buildContents(build: GeminiBuild): readonly TreeObject[] {
   const { content, warnings, flags, target } = build;
   const turns = pairResults(content.turns, warnings);
   const writer = new PartWriter(build);
@@ -84,7 +84,7 @@ class PartWriter {
   /** Called functions by call ID. */
   private readonly called = new Map<string, string>();
 
-  constructor(private readonly build: RequestBuild) {}
+  constructor(private readonly build: GeminiBuild) {}
 
   /** User parts: results first, then what results cannot contain. */
   userParts(parts: readonly Part[]): readonly TreeObject[] {

@@ -22,7 +22,7 @@ import {
   type UpstreamTarget,
   writeJson,
 } from '../contract/index.js';
-import { buildContents, FUNCTION_NAMES, type RequestBuild } from './build-contents.js';
+import { buildContents, FUNCTION_NAMES, type GeminiBuild } from './build-contents.js';
 import { geminiFlags } from './flags.js';
 
 /** @throws AppError as `UpstreamAdapter.buildRequest` */
@@ -48,7 +48,7 @@ export function pathOf(model: string, stream: boolean): string {
   return `/${place}:${stream ? 'streamGenerateContent' : 'generateContent'}`;
 }
 
-function buildBody(build: RequestBuild): TreeObject {
+function buildBody(build: GeminiBuild): TreeObject {
   const format = buildFormat(build);
   const config = buildConfig(build, format.config);
   dropServiceTier(build.content.serviceTier, build.warnings);
@@ -60,13 +60,13 @@ function buildBody(build: RequestBuild): TreeObject {
   };
 }
 
-function buildSystem({ content: { lead } }: RequestBuild, instruction: string | undefined): TreeObject | undefined {
+function buildSystem({ content: { lead } }: GeminiBuild, instruction: string | undefined): TreeObject | undefined {
   const texts = [...lead.map(({ text }) => text), ...(instruction === undefined ? [] : [instruction])];
   return texts.length === 0 ? undefined : { parts: texts.map((text) => ({ text })) };
 }
 
 /** The `generationConfig`. @param format its members for the output format */
-function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
+function buildConfig(build: GeminiBuild, format: TreeObject = {}): TreeObject {
   const { content, flags } = build;
   const limit = lowestOutputLimit(content, build.target, build.warnings);
   const stops = content.stop.slice(0, flags.stopMax);
@@ -83,7 +83,7 @@ function buildConfig(build: RequestBuild, format: TreeObject = {}): TreeObject {
 const SEED_BITS = 32;
 
 /** Dropped values cause warnings if they have an effect. */
-function buildSampling({ content: { sampling }, flags, warnings }: RequestBuild): TreeObject {
+function buildSampling({ content: { sampling }, flags, warnings }: GeminiBuild): TreeObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const drop = (name: string, value: number | undefined): void => {
     if (value !== undefined && value !== NEUTRAL_SAMPLING[name]) warnings.warn('unsupported_parameter', name);
@@ -126,7 +126,7 @@ const MAX_BUDGET = 24_576;
  * @param limit output limit including reasoning
  * @throws AppError insufficient_quota when reasoning would use up the affordable limit
  */
-function planThinking(build: RequestBuild, limit: number): TreeObject | undefined {
+function planThinking(build: GeminiBuild, limit: number): TreeObject | undefined {
   const { content, flags, warnings } = build;
   const requested = requestedEffort(content.reasoning);
   if (flags.thinkingMode === 'none') {
@@ -143,7 +143,7 @@ function planThinking(build: RequestBuild, limit: number): TreeObject | undefine
 }
 
 /** As little reasoning as possible. */
-function minimalThinking({ flags, warnings }: RequestBuild): TreeObject | undefined {
+function minimalThinking({ flags, warnings }: GeminiBuild): TreeObject | undefined {
   if (flags.canDisableThinking) return { thinkingBudget: 0 };
   warnings.warn('thinking_on', EFFORT);
   if (flags.thinkingMode === 'budget') return { thinkingBudget: MIN_BUDGET };
@@ -151,7 +151,7 @@ function minimalThinking({ flags, warnings }: RequestBuild): TreeObject | undefi
   return lowest === undefined ? undefined : { thinkingLevel: lowest.toUpperCase() };
 }
 
-function amountOf(build: RequestBuild, requested: Effort, limit: number): TreeObject {
+function amountOf(build: GeminiBuild, requested: Effort, limit: number): TreeObject {
   const { content, flags, warnings } = build;
   const { budget } = content.reasoning;
   if (flags.thinkingMode === 'budget' && budget !== undefined)
@@ -168,13 +168,13 @@ function amountOf(build: RequestBuild, requested: Effort, limit: number): TreeOb
 }
 
 /** An explicit budget, within the model's range and below the output limit. */
-function ownBudget(build: RequestBuild, budget: number, limit: number): number {
+function ownBudget(build: GeminiBuild, budget: number, limit: number): number {
   const fitting = Math.min(Math.max(budget, MIN_BUDGET), MAX_BUDGET, limit - 1);
   if (fitting < budget) build.warnings.warn('clamped', EFFORT);
   return affordable(build, fitting, limit);
 }
 
-function affordable({ flags, warnings, target }: RequestBuild, budget: number, limit: number): number {
+function affordable({ flags, warnings, target }: GeminiBuild, budget: number, limit: number): number {
   if (budget >= MIN_BUDGET) return budget;
   if (target.outputLimit === limit) throw unaffordable(limit);
   if (!flags.canDisableThinking) return MIN_BUDGET;
@@ -195,7 +195,7 @@ interface FormatRequest {
 
 const JSON_OUTPUT = { responseMimeType: 'application/json' };
 
-function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: GeminiBuild): FormatRequest {
   const { format, tools, hostedTools } = content;
   if (format.kind === 'text') return {};
   const hasNoTools = tools.length + hostedTools.length === 0;
@@ -206,7 +206,7 @@ function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest 
   return { config: format.kind === 'json' ? JSON_OUTPUT : { ...JSON_OUTPUT, responseJsonSchema: format.schema } };
 }
 
-function buildTools(build: RequestBuild): TreeObject {
+function buildTools(build: GeminiBuild): TreeObject {
   const { content, flags, warnings } = build;
   // Combined with functions, search results would have to be sent back, which clients cannot do.
   const searches = flags.searchesWeb && content.tools.length === 0;
@@ -223,11 +223,11 @@ function buildTools(build: RequestBuild): TreeObject {
 }
 
 /** All tools if the choice can be restricted, which requires a forced call. */
-const offeredTools = ({ content }: RequestBuild): readonly Tool[] =>
+const offeredTools = ({ content }: GeminiBuild): readonly Tool[] =>
   content.toolChoice.mode === 'auto' ? allowedTools(content) : content.tools;
 
 /** `strict` is not supported; arguments mostly match anyway. */
-function declare(tool: Tool, { names, warnings }: RequestBuild): TreeObject {
+function declare(tool: Tool, { names, warnings }: GeminiBuild): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   if (tool.freeform === undefined) {
     return { name, description: tool.description, parametersJsonSchema: objectSchema(tool.schema) };
@@ -237,7 +237,7 @@ function declare(tool: Tool, { names, warnings }: RequestBuild): TreeObject {
 }
 
 /** Undefined for the default. */
-function buildCalling({ content, names, warnings }: RequestBuild): TreeObject | undefined {
+function buildCalling({ content, names, warnings }: GeminiBuild): TreeObject | undefined {
   const { toolChoice, parallelTools } = content;
   if (toolChoice.mode === 'none') return { mode: 'NONE' };
   if (parallelTools === false) warnings.warn('unsupported_parameter', 'parallel_tool_calls');

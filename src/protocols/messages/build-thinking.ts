@@ -1,5 +1,5 @@
 import { type Effort, nearestEffort, type ReasoningRequest, type TreeObject } from '../contract/index.js';
-import { lacksReasoning, type RequestBuild } from './build-turns.js';
+import { lacksReasoning, type MessagesBuild } from './build-turns.js';
 import { unaffordableThinking } from './errors.js';
 
 interface ThinkingPlan {
@@ -22,7 +22,7 @@ const DISABLED = { type: 'disabled' };
  * @param isForced a tool call is forced, which excludes reasoning
  * @throws AppError insufficient_quota when reasoning would use up the affordable limit
  */
-export function planThinking(build: RequestBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
+export function planThinking(build: MessagesBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
   const { content, warnings, flags } = build;
   const { thinkingMode: mode } = flags;
   const requested = requestedThinking(content.reasoning);
@@ -52,7 +52,7 @@ const SHARES: ReadonlyMap<string, number> = new Map([
 ]);
 const MIN_BUDGET = 1024;
 
-function planBudget({ content, target, warnings }: RequestBuild, maxTokens: number): ThinkingPlan {
+function planBudget({ content, target, warnings }: MessagesBuild, maxTokens: number): ThinkingPlan {
   const { effort = '', budget: wanted } = content.reasoning;
   const share = SHARES.get(effort);
   const budget = wanted ?? (share === undefined ? undefined : Math.floor(maxTokens * share));
@@ -71,7 +71,7 @@ function planBudget({ content, target, warnings }: RequestBuild, maxTokens: numb
   return { thinking: { type: 'enabled', budget_tokens: effective }, isOn: true };
 }
 
-function effortOf({ content, flags, warnings }: RequestBuild): Effort | undefined {
+function effortOf({ content, flags, warnings }: MessagesBuild): Effort | undefined {
   const { effort } = content.reasoning;
   if (effort === undefined) return undefined;
   const nearest = nearestEffort(effort, flags.efforts);

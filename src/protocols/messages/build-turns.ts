@@ -24,7 +24,7 @@ import {
 } from '../contract/index.js';
 import type { MessagesFlags } from './flags.js';
 
-export interface RequestBuild extends BuildContext {
+export interface MessagesBuild extends BuildContext {
   readonly target: UpstreamTarget;
   readonly flags: MessagesFlags;
   readonly names: ToolNames;
@@ -68,7 +68,7 @@ interface Message {
 }
 
 /** @throws AppError invalid_request for unsupported content */
-export function buildMessages(build: RequestBuild): readonly TreeObject[] {
+export function buildMessages(build: MessagesBuild): readonly TreeObject[] {
   const { content, warnings, flags } = build;
   const writer = new BlockWriter(build);
   const messages: Message[] = [];
@@ -144,7 +144,7 @@ const isReplayable = (part: Part, family: string): part is ReasoningPart =>
 class BlockWriter {
   private readonly ids = new ToolIds();
 
-  constructor(private readonly build: RequestBuild) {}
+  constructor(private readonly build: MessagesBuild) {}
 
   writeAll(parts: readonly Part[], role: Turn['role']): readonly TreeObject[] {
     return parts.flatMap((part) => this.write(part, role));

@@ -27,7 +27,7 @@ import {
   withoutRootCombinators,
   writeJson,
 } from '../contract/index.js';
-import { buildMessages, CacheMarks, countMarks, markOf, type RequestBuild } from './build-turns.js';
+import { buildMessages, CacheMarks, countMarks, markOf, type MessagesBuild } from './build-turns.js';
 import { planThinking } from './build-thinking.js';
 import { FORCED_RESPOND, RESPOND, respondsByTool } from './decoder.js';
 import { messagesFlags, TOOL_NAMES } from './flags.js';
@@ -47,7 +47,7 @@ export function buildMessagesRequest(context: BuildContext, target: UpstreamTarg
   };
 }
 
-function buildBody(build: RequestBuild): TreeObject {
+function buildBody(build: MessagesBuild): TreeObject {
   const { content, target } = build;
   const formatRequest = buildFormat(build);
   const maxTokens = maxTokensOf(build);
@@ -69,7 +69,7 @@ function buildBody(build: RequestBuild): TreeObject {
 }
 
 /** In prompt order, in which cache breakpoints are counted. */
-function buildPrompt(build: RequestBuild, { tool, instruction }: FormatRequest, isThinking: boolean): TreeObject {
+function buildPrompt(build: MessagesBuild, { tool, instruction }: FormatRequest, isThinking: boolean): TreeObject {
   const { content, flags } = build;
   const tools = tool === undefined ? buildTools(build) : [tool];
   const system = buildSystem(build, instruction);
@@ -86,7 +86,7 @@ function buildPrompt(build: RequestBuild, { tool, instruction }: FormatRequest, 
 const isToolForced = ({ toolChoice: { mode }, tools }: CallContent): boolean =>
   tools.length > 0 && (mode === 'required' || mode === 'one');
 
-function buildSystem({ content, marks }: RequestBuild, instruction: string | undefined): readonly TreeObject[] {
+function buildSystem({ content, marks }: MessagesBuild, instruction: string | undefined): readonly TreeObject[] {
   const lead = content.lead.map((part) => ({ type: 'text', text: part.text, ...marks.on(part) }));
   const texts = lead.filter(({ text }) => text.trim() !== '');
   return instruction === undefined ? texts : [...texts, { type: 'text', text: instruction }];
@@ -99,14 +99,14 @@ function sentStops(stop: readonly string[]): readonly string[] {
 }
 
 /** Other vendors' tiers are not available. */
-function buildTier({ content: { serviceTier }, warnings }: RequestBuild): string | undefined {
+function buildTier({ content: { serviceTier }, warnings }: MessagesBuild): string | undefined {
   if (serviceTier === 'default') return 'standard_only';
   dropServiceTier(serviceTier, warnings);
   return undefined;
 }
 
 /** Required by the protocol; includes reasoning. Not raised for reasoning above what is held. */
-function maxTokensOf({ content, target, warnings }: RequestBuild): number {
+function maxTokensOf({ content, target, warnings }: MessagesBuild): number {
   return lowestOutputLimit(content, target, warnings) ?? target.maxOutputTokens;
 }
 
@@ -114,7 +114,7 @@ function maxTokensOf({ content, target, warnings }: RequestBuild): number {
 const MIN_TOP_P_WITH_THINKING = 0.95;
 
 /** Dropped values cause warnings if they have an effect. */
-function buildSampling({ content, flags, warnings }: RequestBuild, isThinking: boolean): TreeObject {
+function buildSampling({ content, flags, warnings }: MessagesBuild, isThinking: boolean): TreeObject {
   const { temperature, topP, topK } = content.sampling;
   warnOfOthers(content.sampling, warnings);
   const clamped = Math.min(temperature ?? 1, 1);
@@ -150,7 +150,7 @@ interface FormatRequest {
   readonly instruction?: string;
 }
 
-function buildFormat({ content, flags, warnings }: RequestBuild): FormatRequest {
+function buildFormat({ content, flags, warnings }: MessagesBuild): FormatRequest {
   const { format } = content;
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
@@ -188,11 +188,11 @@ function close(schema: JsonTree): JsonTree {
   return isOpen ? { ...inner, additionalProperties: false } : inner;
 }
 
-export function buildTools(build: RequestBuild): readonly TreeObject[] {
+export function buildTools(build: MessagesBuild): readonly TreeObject[] {
   return [...allowedTools(build.content).map((tool) => writeTool(tool, build)), ...buildHosted(build)];
 }
 
-const writeTool = (tool: Tool, { names, flags, marks, warnings }: RequestBuild): TreeObject => ({
+const writeTool = (tool: Tool, { names, flags, marks, warnings }: MessagesBuild): TreeObject => ({
   name: names.wireName(tool.name, tool.namespace),
   ...describe(tool, warnings),
   strict: tool.strict === true && flags.takesStrictTools ? true : undefined,
@@ -212,7 +212,7 @@ function describe(tool: Tool, warnings: TranslationWarnings): TreeObject {
   return { description: describedWith(tool.description, merged.note), input_schema: merged.schema };
 }
 
-function buildHosted({ content, flags, warnings }: RequestBuild): TreeObject[] {
+function buildHosted({ content, flags, warnings }: MessagesBuild): TreeObject[] {
   const run = supportedHostedTools(
     content,
     ({ type }) => type === 'web_search' && flags.webSearch !== undefined,
@@ -222,7 +222,7 @@ function buildHosted({ content, flags, warnings }: RequestBuild): TreeObject[] {
 }
 
 /** @param isThinking excludes forced calls */
-export function buildToolChoice({ content, warnings, names }: RequestBuild, isThinking: boolean): TreeObject {
+export function buildToolChoice({ content, warnings, names }: MessagesBuild, isThinking: boolean): TreeObject {
   const { toolChoice, parallelTools } = content;
   const parallel = { disable_parallel_tool_use: parallelTools === false ? true : undefined };
   if (toolChoice.mode === 'none') return { type: 'none' };

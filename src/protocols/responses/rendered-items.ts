@@ -31,7 +31,7 @@ export class EventLog {
   }
 }
 
-export interface Place {
+export interface ItemPosition {
   readonly id: string;
   readonly index: number;
 }
@@ -40,13 +40,13 @@ export interface Place {
 export type ItemStatus = 'completed' | 'incomplete';
 
 interface ItemWriter {
-  readonly place: Place;
+  readonly place: ItemPosition;
   readonly empty: JsonObject;
   delta(text: string): void;
   whole(status: ItemStatus): JsonObject;
 }
 
-const placeMembers = ({ id, index }: Place): string => `"item_id":${JSON.stringify(id)},"output_index":${index}`;
+const placeMembers = ({ id, index }: ItemPosition): string => `"item_id":${JSON.stringify(id)},"output_index":${index}`;
 
 /** Adjacent texts and refusals form one message. */
 export class MessageItem implements ItemWriter {
@@ -57,7 +57,7 @@ export class MessageItem implements ItemWriter {
 
   constructor(
     private readonly events: EventLog,
-    readonly place: Place,
+    readonly place: ItemPosition,
   ) {}
 
   get empty(): JsonObject {
@@ -137,7 +137,7 @@ export class CallItem implements ItemWriter {
 
   constructor(
     private readonly events: EventLog,
-    readonly place: Place,
+    readonly place: ItemPosition,
     private readonly start: CallStart,
   ) {
     this.#names = start.isFreeform === true ? FREEFORM : FUNCTION;
@@ -179,7 +179,7 @@ export class ReasoningItem implements ItemWriter {
 
   constructor(
     private readonly events: EventLog,
-    readonly place: Place,
+    readonly place: ItemPosition,
   ) {
     this.#place = `${placeMembers(place)},"summary_index":0`;
   }

@@ -14,7 +14,14 @@ import {
   type StreamRenderer,
   type TokenUsage,
 } from '../contract/index.js';
-import { CallItem, EventLog, type ItemStatus, MessageItem, type Place, ReasoningItem } from './rendered-items.js';
+import {
+  CallItem,
+  EventLog,
+  type ItemStatus,
+  MessageItem,
+  type ItemPosition,
+  ReasoningItem,
+} from './rendered-items.js';
 import { failureText, ResponseObject, type ResponseState } from './response-object.js';
 
 type Item = MessageItem | CallItem | ReasoningItem;
@@ -159,7 +166,7 @@ export class ResponsesRenderer implements StreamRenderer {
     return this.#item instanceof CallItem ? this.#item : undefined;
   }
 
-  #open<Opened extends Item>(make: (place: Place) => Opened, prefix: string): Opened {
+  #open<Opened extends Item>(make: (place: ItemPosition) => Opened, prefix: string): Opened {
     this.#closeItem('completed');
     const index = this.#output.length;
     const item = make({ id: itemId(this.context.call, prefix, index), index });

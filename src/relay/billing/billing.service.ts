@@ -17,10 +17,9 @@ import {
 import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { RefusedCall } from './call-row.js';
-import { Credit, type CreditLine } from './credit.js';
 import type { Ending } from './ending.js';
 import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
-import { affordableOutput, creditLine, promptByCount } from './hold.js';
+import { affordableOutput, Credit, type CreditLine, creditLine, promptByCount } from './hold.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
 import { InFlight, SettlementQueue } from './settlement-queue.js';
 import { ThisProcess } from './sweeper/presence.js';

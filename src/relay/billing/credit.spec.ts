@@ -1,8 +1,8 @@
-import { NO_TOKENS } from '../../protocols/contract/index.js';
 import { parsePricing } from '../../catalog/index.js';
-import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
+import { NO_TOKENS } from '../../protocols/contract/index.js';
 import type { ExtensionResult } from './admission.js';
-import { Credit, type CreditLine } from './credit.js';
+import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
+import { Credit, type CreditLine } from './hold.js';
 
 const DEFINITION = { free: false, request_fee: '0', effort_multipliers: {} };
 /** $1 per million in, $10 out; 1,000 prompt tokens cost 1,000,000 nanos and an output token 10,000. */

@@ -12,7 +12,8 @@ const BOUNDS: UsageBounds = {
   completionShown: undefined,
   contextWindow: 200_000,
   hasHostedTools: false,
-  hasPasses: false,
+  addsPasses: false,
+  maxPasses: 0,
   maxToolUses: () => 10,
 };
 const progress = ({ outputUnits = 0, ...overrides }: Partial<Progress>): Progress => ({

@@ -12,9 +12,8 @@ import {
 import type { CountedTokens } from '../../protocols/tokens/index.js';
 import { AttemptLog, type AttemptTarget } from './attempt-log.js';
 import { AdmissionUnavailable, OutOfCredit, SettlementUnavailable } from './billing.errors.js';
-import type { Credit } from './credit.js';
 import { type Ending, isPartial, type Progress } from './ending.js';
-import { promptByCount } from './hold.js';
+import { type Credit, promptByCount } from './hold.js';
 import { OutputCount, type UncountedOutput } from './output-count.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price.js';

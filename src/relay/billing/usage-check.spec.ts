@@ -37,6 +37,13 @@ const check = (report: Partial<TokenUsage>, asked: Asked = {}) => {
 };
 const GOOD = { input: 130, output: 5 };
 
+const alternative = (...names: string[]): Partial<CallHead> => ({
+  demands: {
+    ...NO_DEMANDS,
+    models: names.map((name) => ({ name, path: 'models', role: 'alternative', field: { at: 0, end: 0 } as never })),
+  },
+});
+
 describe('a report of usage that must be believed', () => {
   const hosted = (maxUses?: number): Partial<CallHead> => ({
     demands: { ...NO_DEMANDS, hostedTools: [{ name: 'web_search', path: 'tools.0', maxUses }] },
@@ -70,6 +77,11 @@ describe('a report of usage that must be believed', () => {
     ],
     ['with many searches', { input: 4_000_000, output: 5, toolUses: { web_search: 30 } }, { head: hosted(30) }],
     ['with a search that no member asked for', { input: 90_000, output: 5, toolUses: { web_search: 1 } }],
+    [
+      'with the turn of a model that declined',
+      { ...GOOD, passes: [{ model: 'first', usage: NO_TOKENS }] },
+      { head: alternative('second') },
+    ],
     ['with the voice of an answer', { input: 130, output: 30_000, audioOutput: 29_000 }],
   ])('is one %s', (...row) => {
     const [, report, asked] = row;
@@ -107,6 +119,19 @@ describe('a report of usage that cannot be true', () => {
     ['completion_too_large', { input: 130, output: 4117 }, GOOD],
     ['tool_uses_too_large', { ...GOOD, toolUses: { web_search: 1e9 } }, { ...GOOD, toolUses: { web_search: 100 } }],
     ['passes_too_large', { ...GOOD, passes: [{ model: 'dear', usage: NO_TOKENS }] }, GOOD],
+    // Alternatives add turns of models that declined, and nothing else.
+    [
+      'passes_too_large',
+      { ...GOOD, passes: [{ model: undefined, usage: NO_TOKENS }] },
+      GOOD,
+      { head: alternative('b') },
+    ],
+    [
+      'passes_too_large',
+      { ...GOOD, passes: ['a', 'b'].map((model) => ({ model, usage: NO_TOKENS })) },
+      { ...GOOD, passes: [{ model: 'a', usage: NO_TOKENS }] },
+      { head: alternative('b') },
+    ],
     [
       'passes_too_large',
       { ...GOOD, imageGeneration: { textInput: 1, imageInput: 0, textOutput: 0, imageOutput: 9 } },

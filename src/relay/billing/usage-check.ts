@@ -48,7 +48,9 @@ export interface UsageBounds {
   readonly completionShown: number | undefined;
   readonly contextWindow: number;
   readonly hasHostedTools: boolean;
-  readonly hasPasses: boolean;
+  /** Compaction or helper models were requested; else each pass is a turn of a named model that declined. */
+  readonly addsPasses: boolean;
+  readonly maxPasses: number;
   readonly maxToolUses: (tool: string) => number;
 }
 
@@ -73,20 +75,23 @@ export function usageBounds(
   { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
   outputLimit?: number,
 ): UsageBounds {
-  const { size, outside, demands, choices: answers } = head;
+  const { size, outside, demands, choices } = head;
   const { contextWindow, maxOutputTokens, pricing } = model;
   const hasHostedTools = demands !== undefined && (demands.hostedTools.length > 0 || demands.addsPasses);
+  const addsPasses =
+    demands !== undefined && (demands.addsPasses || demands.models.some(({ role }) => role === 'helper'));
   const isText = outside === undefined && size.images === 0 && size.encodedBytes === 0;
   const prompt = isText ? Math.min(contextWindow, size.bytes + HIDDEN_PROMPT_TOKENS) : contextWindow;
   return {
     likelyPrompt: Math.min(contextWindow, likelyPromptTokens(size, contextWindow) + continuedTokens),
     prompt: hasHostedTools ? contextWindow * (1 + HOSTED_TOOL_PASSES) : prompt,
     isCountable: outside === undefined && !hasHostedTools && (size.encodedBytes === 0 || size.images > 0),
-    completion: Math.min(outputLimit ?? Infinity, head.outputLimit ?? Infinity, maxOutputTokens) * answers,
-    completionShown: mayHide(head, model) ? undefined : HIDDEN_OUTPUT_TOKENS * answers,
+    completion: Math.min(outputLimit ?? Infinity, head.outputLimit ?? Infinity, maxOutputTokens) * choices,
+    completionShown: mayHide(head, model) ? undefined : HIDDEN_OUTPUT_TOKENS * choices,
     contextWindow,
     hasHostedTools,
-    hasPasses: demands !== undefined && (demands.addsPasses || demands.models.length > 0),
+    addsPasses,
+    maxPasses: addsPasses ? MAX_PASSES : (demands?.models.length ?? 0),
     maxToolUses: (tool) => maxUsesOf(head, pricing, tool),
   };
 }
@@ -243,11 +248,11 @@ function boundedUses(
 
 /** Drops passes that were not requested, and usage beyond their bounds. */
 function boundedPasses(passes: readonly UsagePass[], bounds: UsageBounds): readonly UsagePass[] {
-  if (!bounds.hasPasses) return passes.length === 0 ? passes : [];
-  const isPlausible = ({ usage }: UsagePass): boolean =>
-    usage.input <= bounds.prompt && usage.output <= Math.max(bounds.completion, bounds.contextWindow);
-  if (passes.length <= MAX_PASSES && passes.every(isPlausible)) return passes;
-  return passes.slice(0, MAX_PASSES).filter(isPlausible);
+  const { addsPasses, maxPasses, prompt, completion, contextWindow } = bounds;
+  const isPlausible = ({ model, usage }: UsagePass): boolean =>
+    (addsPasses || model !== undefined) && usage.input <= prompt && usage.output <= Math.max(completion, contextWindow);
+  if (passes.length <= maxPasses && passes.every(isPlausible)) return passes;
+  return passes.filter(isPlausible).slice(0, maxPasses);
 }
 
 function boundedImages(

@@ -78,7 +78,7 @@ export interface RecordedCall {
   readonly channel: string;
   readonly errorMessage: string;
   readonly ip: string;
-  readonly result: CallResult;
+  readonly result: CallOutcome;
   /** Ms from arrival until a hold was requested, and until the response to that; null: no hold. */
   readonly holdBegunMs: number | null;
   readonly holdMs: number | null;
@@ -92,13 +92,13 @@ export interface RecordedCall {
 }
 
 /** Result for display: the function `call_result` in the database, and `open` for running calls. */
-export type CallResult = 'completed' | 'cut' | 'refused' | 'failed' | 'timeout' | 'open';
+export type CallOutcome = 'completed' | 'cut' | 'refused' | 'failed' | 'timeout' | 'open';
 
 /** In display order. */
-export const CALL_RESULTS: readonly CallResult[] = ['completed', 'cut', 'refused', 'failed', 'timeout', 'open'];
+export const CALL_RESULTS: readonly CallOutcome[] = ['completed', 'cut', 'refused', 'failed', 'timeout', 'open'];
 
 /** Display names. */
-export const RESULT_LABELS: Readonly<Record<CallResult, string>> = {
+export const RESULT_LABELS: Readonly<Record<CallOutcome, string>> = {
   completed: 'Completed',
   cut: 'Cut short',
   refused: 'Refused',
@@ -107,7 +107,7 @@ export const RESULT_LABELS: Readonly<Record<CallResult, string>> = {
   open: 'In progress',
 };
 
-export const RESULT_TONES: Readonly<Record<CallResult, 'ok' | 'warn' | 'bad' | ''>> = {
+export const RESULT_TONES: Readonly<Record<CallOutcome, 'ok' | 'warn' | 'bad' | ''>> = {
   completed: 'ok',
   cut: 'warn',
   refused: 'bad',

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { type CallResult, resultOf } from '../calls/recorded-call.js';
+import { type CallOutcome, resultOf } from '../calls/recorded-call.js';
 import { slotsOf } from '../sums/usage-chart.js';
 import { slotAt, SUMMED_UNTIL } from '../sums/usage-days.js';
 import type { Query } from '../time-limited-reads.js';
@@ -18,7 +18,7 @@ export interface LoggedCall {
   readonly protocol: string;
   readonly channel: string;
   readonly stream: boolean;
-  readonly result: CallResult;
+  readonly result: CallOutcome;
   readonly errorReason: string;
   readonly errorMessage: string;
   readonly promptTokens: number | null;

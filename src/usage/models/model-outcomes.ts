@@ -1,4 +1,4 @@
-import { type CallResult, hasFailed, resultOf } from '../calls/recorded-call.js';
+import { type CallOutcome, hasFailed, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../sums/traffic-reader.js';
 import type { Query } from '../time-limited-reads.js';
 
@@ -76,7 +76,7 @@ export interface ModelTrouble {
   /** Start of the first of them. */
   readonly since: Date;
   /** Result of the last of them. */
-  readonly result: CallResult;
+  readonly result: CallOutcome;
   readonly reason: string;
   /** Error message of the last of them. */
   readonly message: string;

@@ -98,7 +98,7 @@ export function callOfAll(details: CallDetails, background: CallBackground | und
   const { call, attempts } = details;
   const cost = background?.upstreamCost ?? null;
   return {
-    ...callPage(details, now, { timeZone, operator: true, path: PATH }),
+    ...callPage(details, now, { timeZone, isAdmin: true, path: PATH }),
     account: background && {
       name: background.account || background.accountId,
       href: `/admin/users/${background.accountId}`,

@@ -58,7 +58,7 @@ export class ChannelActions {
     const stored = await this.forms.storedFor(body, id);
     const form = Form.read(ChannelForm, withFlagsApart(body));
     // The name is not needed to query the upstream.
-    delete form.faults['name'];
+    delete form.errors['name'];
     const answer = await form.attempt(async (value) => {
       const edited = editedFrom(value, body, stored, id);
       if (sendsSecretsElsewhere(edited, stored)) await this.recent.confirm(visitor, value.password);

@@ -64,7 +64,7 @@ export function costRows(form: Form<ChannelForm>, stored: ChannelRecord | undefi
       text: row === undefined ? storedText(stored?.costs ?? {}, model) : typedText(row),
       isKept: row === undefined,
       isForgotten: forgotten.includes(model),
-      isOpen: fields.some(({ id }) => id in form.faults),
+      isOpen: fields.some(({ id }) => id in form.errors),
       fields,
     };
   });

@@ -52,12 +52,12 @@ export function refuse(form: Form<ChannelForm>, faults: readonly EntryError[]): 
     const field = path.replace(/^channels\[0\]\.?/, '');
     const cost = costError(form, field, message);
     if (cost !== undefined) {
-      form.faults[cost.id] ??= cost.message;
+      form.errors[cost.id] ??= cost.message;
       continue;
     }
     const key = Object.keys(FIELDS).find((name) => field === name || new RegExp(`^${name}[.[]`).test(field));
     const [name, label] = FIELDS[key ?? ''] ?? ['name', 'The channel'];
-    form.faults[name] ??= errorSentence(label, message);
+    form.errors[name] ??= errorSentence(label, message);
   }
 }
 

@@ -12,7 +12,7 @@ const Texts = (): PropertyDecorator =>
   IsString({ each: true, message: 'This form is incomplete. Reload the page and try again.' });
 
 const Milliseconds = (): PropertyDecorator =>
-  IsCount({ message: 'Enter 1 or more milliseconds, or leave empty for the default.', least: 1, most: DAY_MS });
+  IsCount({ message: 'Enter 1 or more milliseconds, or leave empty for the default.', min: 1, max: DAY_MS });
 
 /** One name, separator and value per line. */
 const Pairs = (separator: string): PropertyDecorator =>
@@ -126,13 +126,13 @@ export class ChannelForm {
   @Texts()
   readonly groups: readonly string[] = [];
 
-  @IsCount({ message: 'Enter a whole number from 0 to 1,000.', least: 0, most: 1_000 })
+  @IsCount({ message: 'Enter a whole number from 0 to 1,000.', min: 0, max: 1_000 })
   readonly tier: string = '';
 
-  @IsCount({ message: 'Enter a whole number from 0 to 1,000,000.', least: 0, most: 1_000_000 })
+  @IsCount({ message: 'Enter a whole number from 0 to 1,000,000.', min: 0, max: 1_000_000 })
   readonly weight: string = '';
 
-  @IsCount({ message: 'Enter a whole number of 1 or more, or leave empty for no limit.', least: 1, most: 1_000_000 })
+  @IsCount({ message: 'Enter a whole number of 1 or more, or leave empty for no limit.', min: 1, max: 1_000_000 })
   readonly maxConcurrency: string = '';
 
   @Milliseconds()

@@ -141,5 +141,5 @@ export function refusedLabels(form: Form<ChannelForm>): string {
     COST_COLUMNS.map(({ name, label }): [string, string] => [costId(index + 1, name), `${label} of ${model}`]),
   );
   const labels = new Map([...Object.entries({ ...FIELD_LABELS, ...OTHER_LABELS }), ...costs]);
-  return [...new Set(Object.keys(form.faults).map((field) => labels.get(field) ?? 'Channel'))].join(', ');
+  return [...new Set(Object.keys(form.errors).map((field) => labels.get(field) ?? 'Channel'))].join(', ');
 }

@@ -97,10 +97,10 @@ const createdPage = ({ codes, form }: MadeBatch, location: string): Page =>
 
 /** A batch of codes to create. */
 class NewCodesForm extends ConfirmedForm {
-  @IsAmount({ message: 'Enter an amount in dollars, such as 25.', least: nanos(1n) })
+  @IsAmount({ message: 'Enter an amount in dollars, such as 25.', min: nanos(1n) })
   readonly amount: string = '';
 
-  @IsCount({ message: 'Enter a number of codes from 1 to 1,000.', least: 1, most: 1000 })
+  @IsCount({ message: 'Enter a number of codes from 1 to 1,000.', min: 1, max: 1000 })
   @Matches(/\S/, { message: 'Enter a number of codes from 1 to 1,000.' })
   readonly count: string = '';
 

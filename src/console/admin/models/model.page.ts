@@ -128,7 +128,7 @@ function tierView(index: number, form: TypedForm) {
     from: tierField(index, 'from'),
     usual: fields.filter(({ isRare }) => !isRare),
     rare,
-    rareOpen: rare.some(({ id }) => (form.values[id] ?? '') !== '' || form.faults[id] !== undefined),
+    rareOpen: rare.some(({ id }) => (form.values[id] ?? '') !== '' || form.errors[id] !== undefined),
   };
 }
 

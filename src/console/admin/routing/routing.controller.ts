@@ -117,7 +117,7 @@ export class RoutingController {
 
 const MAX_TOKENS = 100_000_000;
 
-const Tokens = (message: string): PropertyDecorator => IsCount({ message, least: 1, most: MAX_TOKENS });
+const Tokens = (message: string): PropertyDecorator => IsCount({ message, min: 1, max: MAX_TOKENS });
 
 /** The simulated call, as typed; no field is ever undefined. */
 class RoutingForm {

@@ -6,8 +6,8 @@ import { countOf, type FormBody, IsCount } from '../../web/index.js';
 const Limit = (): PropertyDecorator =>
   IsCount({
     message: 'Enter a whole number of 1 or more, or leave empty for no limit.',
-    least: 1,
-    most: LARGEST_LIMIT,
+    min: 1,
+    max: LARGEST_LIMIT,
   });
 
 /** Default limits of a kind, as typed. */

@@ -107,7 +107,7 @@ export class SettingsPages {
       return await this.editor.change(name, Number(revision), typed);
     } catch (error) {
       if (!(error instanceof InvalidSettings)) throw error;
-      Object.assign(form.faults, error.faults);
+      Object.assign(form.errors, error.faults);
       return undefined;
     }
   }
@@ -144,7 +144,7 @@ const IDS: Readonly<Partial<Record<SectionName, Readonly<Record<string, string>>
 
 /** Each kind has its own controls. */
 const idsOf = ({ kind, form }: FilledLimits): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.keys(form.faults).map((field) => [field, `${kind}-${field}`]));
+  Object.fromEntries(Object.keys(form.errors).map((field) => [field, `${kind}-${field}`]));
 
 /** Moves a password pasted with the SMTP URL into its own field, so that it is never displayed. */
 function parted(body: FormBody): FormBody {

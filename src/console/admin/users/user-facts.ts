@@ -12,7 +12,7 @@ import { TimeLimitedReads } from '../../../usage/index.js';
 import { type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
 import { sessionViews } from '../../account/index.js';
 import { badgeOf as keyBadgeOf, fullestOf, limitsOf } from '../../keys/index.js';
-import { exactAmount, MOVEMENT_WORDS, paymentLabels } from '../../wallet/index.js';
+import { exactAmount, MOVEMENT_LABELS, paymentLabels } from '../../wallet/index.js';
 import { Cursors } from '../../web/index.js';
 import { listAddress, type ListQuery } from '../list-address.js';
 
@@ -68,7 +68,7 @@ export class UserFacts {
 const movementRow = ({ id, at, kind, reason, amount, balanceAfter, payment }: TopUp) => ({
   id,
   at,
-  source: MOVEMENT_WORDS[kind].source,
+  source: MOVEMENT_LABELS[kind].source,
   // The source column already says that it is a redemption code.
   reason: reason.replace(/^Redemption code /, ''),
   /** Of a payment: its Stripe reference and status. */

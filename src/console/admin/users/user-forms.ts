@@ -7,8 +7,8 @@ import { IsAmount, IsCount, Trimmed } from '../../web/index.js';
 const Rate = (): PropertyDecorator =>
   IsCount({
     message: 'Enter a whole number of 1 or more, or leave empty for the default.',
-    least: 1,
-    most: LARGEST_LIMIT,
+    min: 1,
+    max: LARGEST_LIMIT,
   });
 
 /** A balance adjustment; `reviewed` is the amount whose preview was shown. */
@@ -16,7 +16,7 @@ export class BalanceForm extends ConfirmedForm {
   @IsIn(['add', 'take'], { message: 'Choose whether to add or deduct the amount.' })
   readonly direction: string = 'add';
 
-  @IsAmount({ message: 'Enter an amount in dollars, such as 25 or 1,000.50.', least: nanos(1n) })
+  @IsAmount({ message: 'Enter an amount in dollars, such as 25 or 1,000.50.', min: nanos(1n) })
   readonly amount: string = '';
 
   @Trimmed()
@@ -40,7 +40,7 @@ export class QuotaForm {
   @IsIn(['add', 'take'], { message: 'Choose whether to raise or lower the quota.' })
   readonly direction: string = 'add';
 
-  @IsAmount({ message: 'Enter an amount in dollars, such as 25 or 1,000.50.', least: nanos(1n) })
+  @IsAmount({ message: 'Enter an amount in dollars, such as 25 or 1,000.50.', min: nanos(1n) })
   readonly quota: string = '';
 }
 

@@ -5,49 +5,46 @@ import { type ModelTrouble, RESULT_LABELS } from '../../../usage/index.js';
 import { type AllowanceOutlook, lastingBalance } from '../../../wallet/index.js';
 import { noticeText } from '../../keys/index.js';
 
-/** What may have to be attended to. */
 export interface AttentionConditions {
   readonly now: Date;
   readonly timeZone: string;
   readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos };
-  /** What was spent a day; undefined before anybody can tell. */
+  /** Spending per day; undefined if there is too little data. */
   readonly pace: Nanos | undefined;
   readonly allowance: AllowanceOutlook | undefined;
-  /** Those that are near a limit, or at one. */
+  /** Keys near or at a limit, or about to expire. */
   readonly keys: readonly OwnKey[];
-  /** What is unusual about a key's use, and not acknowledged. */
   readonly notices: readonly KeyNotice[];
   readonly usage: { readonly troubles: readonly ModelTrouble[] } | undefined;
 }
 
-/** One condition, with what can be done about it. */
-interface Attention {
+/** An item that needs attention, with its remedy. */
+interface AttentionItem {
   readonly tone: 'warn' | 'bad';
   readonly icon: 'warning' | 'clock';
-  /** In bold in front of the text; may be empty. */
+  /** Subject, shown in bold before the text; may be empty. */
   readonly name: string;
   readonly text: string;
   readonly action: { readonly href: string; readonly label: string };
-  /** Posted to, it makes the condition go; what cannot be told to go has none. */
+  /** Form that dismisses the item, if it can be dismissed. */
   readonly known?: { readonly action: string; readonly label: string };
 }
 
-/** So many days ahead it is time to think of money. */
-const SOON_DAYS = 3;
+const LOW_BALANCE_DAYS = 3;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX = 6;
-const LONGEST_REASON = 90;
+const MAX_ITEMS = 6;
+const MAX_REASON = 90;
 
-/** The worst in front, at most six. */
-export function attention(conditions: AttentionConditions): readonly Attention[] {
+/** The most severe first. */
+export function attention(conditions: AttentionConditions): readonly AttentionItem[] {
   const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
   const all = [...moneyOf(conditions), ...noticesOf(conditions), ...ofKeys, ...troublesOf(conditions)];
-  const isBad = ({ tone }: Attention): boolean => tone === 'bad';
-  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX);
+  const isBad = ({ tone }: AttentionItem): boolean => tone === 'bad';
+  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MAX_ITEMS);
 }
 
-function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): Attention[] {
-  const item = (tone: Attention['tone'], text: string): Attention[] => [
+function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): AttentionItem[] {
+  const item = (tone: AttentionItem['tone'], text: string): AttentionItem[] => [
     { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
   ];
   if (wallet.owed > 0n)
@@ -55,11 +52,11 @@ function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): Attenti
   if (wallet.balance <= 0n) return item('bad', 'Your balance is used up');
   const lasting = lastingBalance(wallet.balance, pace, allowance, now);
   const days = daysLeft(lasting, pace);
-  if (days === undefined || days >= SOON_DAYS) return [];
+  if (days === undefined || days >= LOW_BALANCE_DAYS) return [];
   return item('warn', `Your balance lasts ${daysLeftText(lasting, pace) ?? ''} at this pace`);
 }
 
-const noticesOf = ({ notices, timeZone }: AttentionConditions): Attention[] =>
+const noticesOf = ({ notices, timeZone }: AttentionConditions): AttentionItem[] =>
   notices.map((notice) => {
     const { text, calls, known } = noticeText(notice, timeZone);
     const { id, keyId, keyName } = notice;
@@ -73,7 +70,7 @@ const noticesOf = ({ notices, timeZone }: AttentionConditions): Attention[] =>
     };
   });
 
-function limitOf(key: OwnKey): Attention[] {
+function limitOf(key: OwnKey): AttentionItem[] {
   const limit = fullestLimit(key);
   if (limit === undefined) return [];
   const about = { name: key.name, icon: 'warning', action: editing(key, `Raise ${limit.name}`) } as const;
@@ -82,7 +79,7 @@ function limitOf(key: OwnKey): Attention[] {
   return [{ ...about, tone: 'warn', text: `has used ${limit.percent}% of its ${limit.name}` }];
 }
 
-function expiryOf(key: OwnKey, now: Date): Attention[] {
+function expiryOf(key: OwnKey, now: Date): AttentionItem[] {
   const { name, expiresAt, conditions } = key;
   if (expiresAt === undefined || !conditions.includes('expires-soon')) return [];
   const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
@@ -90,9 +87,9 @@ function expiryOf(key: OwnKey, now: Date): Attention[] {
   return [{ tone: 'warn', icon: 'clock', name, text, action: editing(key, 'Extend') }];
 }
 
-const editing = ({ id }: OwnKey, label: string): Attention['action'] => ({ href: `/keys/${id}/edit`, label });
+const editing = ({ id }: OwnKey, label: string): AttentionItem['action'] => ({ href: `/keys/${id}/edit`, label });
 
-/** The limit of which least is left, and how much of it is used or on hold. */
+/** The limit with the largest share used or on hold. */
 function fullestLimit({ quota, used, held, budgets }: OwnKey): { name: string; percent: number } | undefined {
   const ofBudgets = Object.entries(budgets).flatMap(([period, budget]) =>
     budget === undefined ? [] : [{ name: `${period} budget`, limit: budget.limit, taken: budget.used + budget.held }],
@@ -103,7 +100,7 @@ function fullestLimit({ quota, used, held, budgets }: OwnKey): { name: string; p
     .toSorted((one, other) => other.percent - one.percent)[0];
 }
 
-const troublesOf = ({ usage, timeZone }: AttentionConditions): Attention[] =>
+const troublesOf = ({ usage, timeZone }: AttentionConditions): AttentionItem[] =>
   (usage?.troubles ?? []).map(({ model, calls, since, result, reason, message }) => ({
     tone: 'bad',
     icon: 'warning',
@@ -117,16 +114,16 @@ const ENDED: Readonly<Partial<Record<ModelTrouble['result'], string>>> = {
   timeout: RESULT_LABELS.timeout.toLowerCase(),
 };
 
-/** What the last call was told, without its request ID; else the reason in words. */
+/** The error message without its request ID; otherwise the reason. */
 function why(reason: string, message: string): string {
   const text = message.replace(/ \(request id: [^)]*\)$/, '').trim() || reason.replaceAll('_', ' ');
-  return text.length > LONGEST_REASON ? `${text.slice(0, LONGEST_REASON - 1).trimEnd()}…` : text;
+  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON - 1).trimEnd()}…` : text;
 }
 
-/** Further ahead nobody can tell. */
+/** Longer forecasts are not shown. */
 const MAX_DAYS = 366;
 
-/** How many days a balance lasts, to a tenth; undefined where nobody can tell, or where nothing is spent. */
+/** Days that a balance lasts, to a tenth; undefined if unknown or too long. */
 function daysLeft(balance: bigint, pace: bigint | undefined): number | undefined {
   if (pace === undefined || pace <= 0n || balance <= 0n) return undefined;
   const days = Number((balance * 10n) / pace) / 10;

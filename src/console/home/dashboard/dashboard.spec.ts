@@ -72,37 +72,37 @@ const input = (overrides: Partial<DashboardInput> = {}): DashboardInput => ({
   ...conditions(),
   group: { name: 'saver', multiplier: '× 0.80' },
   usage: usageOf(),
-  begun: { funds: true, key: true, call: true },
+  done: { funds: true, key: true, call: true },
   payable: false,
-  isOperator: false,
+  isAdmin: false,
   days: 14,
   models: [],
   base: 'https://relay.example',
   ...overrides,
 });
 
-const told = (overrides: Partial<AttentionConditions>): string[] =>
+const itemsOf = (overrides: Partial<AttentionConditions>): string[] =>
   attention(conditions(overrides)).map(({ tone, name, text, action }) => `${tone}: ${name} ${text} → ${action.href}`);
 
-describe('what needs attention', () => {
-  it('is nothing when nothing does', () => {
-    expect(told({ keys: [aKey()], pace: usd('1') })).toEqual([]);
+describe('attention', () => {
+  it('is empty when nothing needs attention', () => {
+    expect(itemsOf({ keys: [aKey()], pace: usd('1') })).toEqual([]);
   });
 
-  it('is a key whose quota, or fullest budget, is nearly or quite used up', () => {
+  it('lists keys whose quota or fullest budget is nearly or fully used', () => {
     const near = aKey({ quota: usd('10'), used: usd('9'), held: usd('0.25'), conditions: ['near-quota'] });
     const daily = { limit: usd('1'), used: usd('1'), held: nanos(0n), resetsAt: NOW };
     const budgets = { daily, weekly: undefined, monthly: undefined };
     const up = aKey({ id: 'key_2', name: 'ci', quota: usd('10'), used: usd('5'), budgets, conditions: ['used-up'] });
-    expect(told({ keys: [near, up] })).toEqual([
+    expect(itemsOf({ keys: [near, up] })).toEqual([
       'bad: ci has used up its daily budget → /keys/key_2/edit',
       'warn: laptop has used 92% of its quota → /keys/key_1/edit',
     ]);
   });
 
-  it('is a key that expires within a week', () => {
+  it('lists keys that expire within a week', () => {
     const expiresAt = new Date(NOW.getTime() + 2.5 * DAY_MS);
-    expect(told({ keys: [aKey({ expiresAt, conditions: ['expires-soon'] })] })).toEqual([
+    expect(itemsOf({ keys: [aKey({ expiresAt, conditions: ['expires-soon'] })] })).toEqual([
       'warn: laptop expires in 3 days → /keys/key_1/edit',
     ]);
   });
@@ -149,9 +149,9 @@ describe('what needs attention', () => {
     },
   );
 
-  it('is a model that fails again and again, with what its last call was told, at the time of the reader', () => {
+  it('lists failing models with the last error, in the time zone of the reader', () => {
     const troubles = [aTrouble(), aTrouble({ model: 'a/b', result: 'failed', message: '', reason: 'upstream_error' })];
-    expect(told({ usage: { troubles } })).toEqual([
+    expect(itemsOf({ usage: { troubles } })).toEqual([
       'bad: gemini 4 calls refused since 13:05: unsupported parameter → /usage-logs/common?range=24h&model=gemini',
       'bad: a/b 4 calls failed since 13:05: upstream error → /usage-logs/common?range=24h&model=a%2Fb',
     ]);
@@ -164,7 +164,7 @@ describe('what needs attention', () => {
     ['1', '0', '2', 'warn:  Your balance lasts less than a day at this pace → /wallet'],
   ])('is a wallet of $%s that owes $%s and loses $%s a day', (balance, owed, pace, text) => {
     const wallet = { balance: usd(balance), held: nanos(0n), owed: usd(owed) };
-    expect(told({ wallet, pace: pace === undefined ? undefined : usd(pace) })).toEqual([text]);
+    expect(itemsOf({ wallet, pace: pace === undefined ? undefined : usd(pace) })).toEqual([text]);
   });
 });
 
@@ -180,11 +180,11 @@ describe('the dashboard', () => {
     expect(greeting(new Date(at), 'Europe/Berlin')).toBe(words);
   });
 
-  it('names the day of the reader', () => {
+  it('shows the date in the time zone of the reader', () => {
     expect(dashboardView(input({ now: new Date('2026-11-20T23:30:00Z') })).today).toBe('Saturday 21 November');
   });
 
-  it('has four figures, each with what it is compared to', () => {
+  it('shows four figures, each with a comparison', () => {
     const [yesterday, today] = [new Date('2026-11-18T23:00:00Z'), new Date('2026-11-19T23:00:00Z')];
     const bar = (start: Date, series: string, cost: string) => ({ ...NOTHING, start, series, cost: usd(cost) });
     const bars = [bar(yesterday, 'a', '4'), bar(yesterday, '', '0.61'), bar(today, 'a', '3.08')];
@@ -212,15 +212,15 @@ describe('the dashboard', () => {
     });
   });
 
-  it('shows a dash, and never 0, for what could not be read', () => {
+  it('shows a dash instead of 0 when usage could not be read', () => {
     const view = dashboardView(input({ usage: undefined }));
     expect(view.stats.map(({ value }) => value)).toEqual(['$50.00', '–', '–', '–']);
     expect(view.failed).toBe(true);
   });
 
-  it('leads newcomers through three steps, of which one is to be pressed', () => {
-    const stepsOf = (begun: DashboardInput['begun']) =>
-      dashboardView(input({ begun })).steps?.map(({ title, done, ...step }) => [
+  it('shows new users three steps with one primary button', () => {
+    const stepsOf = (setup: DashboardInput['done']) =>
+      dashboardView(input({ done: setup })).steps?.map(({ title, done, ...step }) => [
         title,
         done,
         'action' in step ? (step.action?.kind ?? 'plain') : undefined,
@@ -239,10 +239,13 @@ describe('the dashboard', () => {
     [true, false, 'Pay with Stripe, redeem a code, or ask an administrator for credit.'],
     [false, true, 'Redeem a code, or add credit under Users.'],
     [true, true, 'Pay with Stripe, redeem a code, or add credit under Users.'],
-  ])('names the ways to add funds that there are: payments %s, for the operator %s', (payable, isOperator, text) => {
-    const begun = { funds: false, key: false, call: false };
-    expect(dashboardView(input({ begun, payable, isOperator })).steps?.[0]).toMatchObject({ title: 'Add funds', text });
-  });
+  ])(
+    'names the available ways to add funds when payments are %s and the user is an administrator: %s',
+    (payable, isAdmin, text) => {
+      const done = { funds: false, key: false, call: false };
+      expect(dashboardView(input({ done, payable, isAdmin })).steps?.[0]).toMatchObject({ title: 'Add funds', text });
+    },
+  );
 
   it.each([
     ['50', '2', 'about 25 days'],

@@ -11,42 +11,37 @@ import type { UsageOverview } from '../../usage/index.js';
 import { clientSnippets, DOLLARS, type Reachable, stackedBars } from '../../web/index.js';
 import { attention, type AttentionConditions, daysLeftText } from './attention.js';
 
-/** Everything that the first page of an account is made of. */
 export interface DashboardInput extends AttentionConditions {
-  /** The group of the account, and its multiplier in words. */
+  /** The account's group; multiplier: `× 0.80`. */
   readonly group: { readonly name: string; readonly multiplier: string } | undefined;
-  /** Undefined: it could not be read in time. */
+  /** Undefined if the query timed out. */
   readonly usage: UsageOverview | undefined;
-  /** Whether the account has ever had money, a key, and a call. */
-  readonly begun: { readonly funds: boolean; readonly key: boolean; readonly call: boolean };
-  /** Whether funds can be added by a payment. */
+  /** Setup steps: whether the account has ever had funds, a key and a call. */
+  readonly done: { readonly funds: boolean; readonly key: boolean; readonly call: boolean };
   readonly payable: boolean;
-  /** Whether the reader runs the service, and gives credit. */
-  readonly isOperator: boolean;
-  /** How many days of spending are shown. */
+  /** Whether the reader can add credit as an administrator. */
+  readonly isAdmin: boolean;
   readonly days: number;
-  /** What can be called; what snippets name first in front. */
+  /** Callable models; snippets use the first. */
   readonly models: readonly Reachable[];
-  /** Where people reach the service, without a trailing slash. */
   readonly base: string;
 }
 
-/** So many days of spending can be looked at. */
 export const RANGES = [7, 14, 30];
 
 export function dashboardView(input: DashboardInput) {
-  const { now, timeZone, group, usage, begun, base, models } = input;
+  const { now, timeZone, group, usage, done, base, models } = input;
   return {
     greeting: greeting(now, timeZone),
     today: dayText(now, timeZone),
     group,
     stats: figures(input),
-    steps: begun.call ? undefined : steps(input),
-    failed: begun.call && usage === undefined,
-    spend: begun.call ? usage && spendView(usage, input) : undefined,
-    // Before the first call an empty wallet is the first step, and nothing to be alarmed at.
-    attention: begun.call ? attention(input) : undefined,
-    latest: begun.call ? usage?.latest.map(latestCall) : undefined,
+    steps: done.call ? undefined : steps(input),
+    failed: done.call && usage === undefined,
+    spend: done.call ? usage && spendView(usage, input) : undefined,
+    // Before the first call, an empty wallet is a setup step, not an alert.
+    attention: done.call ? attention(input) : undefined,
+    latest: done.call ? usage?.latest.map(latestCall) : undefined,
     addresses: [
       { id: 'base-openai', label: 'OpenAI clients', address: `${base}/v1` },
       { id: 'base-anthropic', label: 'Anthropic clients', address: base },
@@ -55,7 +50,7 @@ export function dashboardView(input: DashboardInput) {
   };
 }
 
-/** By the reader's clock. */
+/** In the reader's time zone. */
 export function greeting(now: Date, timeZone: string): string {
   const hour = Number(clockTime(now, timeZone, 'minutes').slice(0, 2));
   if (hour >= 4 && hour < 12) return 'Good morning';
@@ -80,7 +75,7 @@ function spendView({ spend }: UsageOverview, { days, timeZone }: DashboardInput)
     values: spend.starts.map((start) => costOn(start, name)),
   }));
   const paid = all.filter(({ values }) => values.some((cost) => cost > 0n));
-  // Where nothing costs anything, that is what the chart says.
+  // If everything is free, the chart shows that.
   const series = paid.length > 0 ? paid : all.slice(0, 1);
   const total = usd(spend.total.cost);
   return {
@@ -111,8 +106,8 @@ const latestCall = (call: LoggedCall) => ({
   reason: call.errorReason,
 });
 
-/** What is to be done before the first call; of what is not done the first is the one thing to press. */
-function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
+/** Steps before the first call; the first that is not done has the primary button. */
+function steps({ done: { funds, key, call }, ...reader }: DashboardInput) {
   const all = [
     {
       title: 'Add funds',
@@ -140,16 +135,13 @@ function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
   }));
 }
 
-/** The ways to add funds that there are for whoever reads it. */
-function fundsText({ payable, isOperator }: Pick<DashboardInput, 'payable' | 'isOperator'>): string {
-  const credit = isOperator ? 'add credit under Users' : 'ask an administrator for credit';
+function fundsText({ payable, isAdmin }: Pick<DashboardInput, 'payable' | 'isAdmin'>): string {
+  const credit = isAdmin ? 'add credit under Users' : 'ask an administrator for credit';
   return `${payable ? 'Pay with Stripe, redeem' : 'Redeem'} a code, or ${credit}.`;
 }
 
-/** What stands where a number is not known. */
 const UNKNOWN = '–';
 
-/** The four figures on top of the dashboard, each with one line that compares it. */
 function figures(conditions: AttentionConditions & { readonly usage: UsageOverview | undefined }) {
   const { wallet, usage } = conditions;
   const costs = usage && dayCosts(usage);
@@ -180,7 +172,7 @@ const firstToken = (times: Percentiles | undefined) =>
     ? { value: UNKNOWN, note: 'no streams in 24 h' }
     : { value: `${count(times.medianMs)} ms`, note: `p95 ${count(times.p95Ms)} ms` };
 
-/** What each day cost, the last one today. */
+/** Cost by day; the last is today. */
 const dayCosts = ({ spend }: UsageOverview): bigint[] =>
   spend.starts.map((start) =>
     spend.bars.filter((bar) => bar.start.getTime() === start.getTime()).reduce((sum, { cost }) => sum + cost, 0n),

@@ -23,7 +23,7 @@ export class DocsController {
   docs(): Page {
     const group = this.offer.groupsFor(undefined)[0];
     const data = docsView({
-      dialects: protocolEndpoints(this.adapters.dialects),
+      protocols: protocolEndpoints(this.adapters.dialects),
       models: group === undefined ? [] : this.offer.modelsOf(group.name),
       base: this.address.current(),
       maxBodyBytes: this.config.maxBodyBytes,
@@ -37,41 +37,37 @@ export class DocsController {
   }
 }
 
-/** What the documentation is told of this service. */
-interface Documented {
-  readonly dialects: readonly ProtocolEndpoint[];
+interface DocsInput {
+  readonly protocols: readonly ProtocolEndpoint[];
   /** Newest first. */
   readonly models: readonly OfferedModel[];
-  /** Where people reach it, without a trailing slash. */
   readonly base: string;
   readonly maxBodyBytes: number;
 }
 
 const MIB = 1024 * 1024;
 
-/** Before there are models, samples are written with a name that stands for any. */
+/** Placeholder for samples while there are no models. */
 const ANY_MODEL = { name: 'MODEL', protocols: [], translates: true };
 
-const docsView = ({ dialects, models, base, maxBodyBytes }: Documented) => ({
+const docsView = ({ protocols, models, base, maxBodyBytes }: DocsInput) => ({
   base,
-  addresses: dialects.map((dialect, index) => ({ ...dialect, id: `base-${index}`, address: base + dialect.base })),
+  addresses: protocols.map((protocol, index) => ({ ...protocol, id: `base-${index}`, address: base + protocol.base })),
   maxBody: `${Math.floor((maxBodyBytes / MIB) * 10) / 10} MiB`,
-  tabs: clientSnippets(base, [...models.map(({ model, ...answers }) => ({ name: model.name, ...answers })), ANY_MODEL]),
-  losses: WARNINGS,
+  tabs: clientSnippets(base, [...models.map(({ model, ...support }) => ({ name: model.name, ...support })), ANY_MODEL]),
+  changes: WARNINGS,
   warnings: Object.entries(WARNING_MEANINGS).map(([code, meaning]) => ({ code, meaning })),
   errors: ERRORS,
-  operations: referenceView(pathsFor(dialects)),
+  operations: referenceView(pathsFor(protocols)),
 });
 
-/** A member of a request or an answer, as a row. */
-interface MemberRow {
+interface FieldRow {
   readonly name: string;
   readonly type: string;
   readonly required: boolean;
   readonly description: string;
 }
 
-/** The description of the API as tables: the same data that programs read as OpenAPI. */
 const referenceView = (paths: Paths) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationView(method.toUpperCase(), path, operation)),
@@ -80,7 +76,7 @@ const referenceView = (paths: Paths) =>
 function operationView(method: string, path: string, operation: Operation) {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const body = bodyOf(requestBody?.content);
-  const answer = bodyOf(responses['200']?.content);
+  const response = bodyOf(responses['200']?.content);
   return {
     id: operationId,
     method,
@@ -93,10 +89,10 @@ function operationView(method: string, path: string, operation: Operation) {
         required: parameter.required,
         description: parameter.description,
       })),
-      ...members(body),
+      ...fields(body),
     ],
     note: body?.description,
-    got: members(answer),
+    got: fields(response),
     statuses: Object.entries(responses).map(([status, { description }]) => ({ status, description })),
   };
 }
@@ -106,8 +102,8 @@ const bodyOf = (content: Readonly<Record<string, { readonly schema: Schema }>> |
   return schema && resolved(schema);
 };
 
-/** The members of an object, those of objects within it behind their own; lists of objects likewise. */
-function members(schema: Schema | undefined, prefix = ''): MemberRow[] {
+/** Fields of an object; nested fields and those of array items follow their parent. */
+function fields(schema: Schema | undefined, prefix = ''): FieldRow[] {
   return Object.entries(schema?.properties ?? {}).flatMap(([name, property]) => {
     const own = resolved(property);
     const row = {
@@ -116,12 +112,12 @@ function members(schema: Schema | undefined, prefix = ''): MemberRow[] {
       required: schema?.required?.includes(name) ?? false,
       description: own.description ?? '',
     };
-    const inner = own.items ? members(resolved(own.items), `${prefix}${name}[].`) : members(own, `${prefix}${name}.`);
+    const inner = own.items ? fields(resolved(own.items), `${prefix}${name}[].`) : fields(own, `${prefix}${name}.`);
     return [row, ...inner];
   });
 }
 
-/** What a reference points at; of two possibilities the one that is not null. */
+/** Resolves references, and nullable types to the type. */
 function resolved(schema: Schema): Schema {
   const either = schema.oneOf?.find(({ type }) => type !== 'null');
   if (either !== undefined) return resolved(either);

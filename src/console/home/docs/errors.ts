@@ -1,11 +1,11 @@
-/** An error beside the three that have a part of the page each. */
 interface DocumentedError {
-  /** In the dialects of OpenAI; Messages has types of its own. */
+  /** In the OpenAI protocols; Messages has its own types. */
   readonly code: string;
   readonly status: string;
   readonly advice: string;
 }
 
+/** Errors without a section of their own. */
 export const ERRORS: readonly DocumentedError[] = [
   {
     code: 'invalid_value, unsupported_parameter',
@@ -54,13 +54,12 @@ export const ERRORS: readonly DocumentedError[] = [
   },
 ];
 
-/** Parts of requests that upstreams of other dialects have no word for, by what becomes of them. */
 interface TranslationWarning {
   readonly becomes: string;
   readonly things: readonly string[];
 }
 
-/** What a translation loses, in the order of how much it matters. */
+/** In order of severity. */
 export const WARNINGS: readonly TranslationWarning[] = [
   {
     becomes: 'Rejected with 400, naming the field',

@@ -7,20 +7,18 @@ import {
   type PriceTier,
   type TokenClass,
 } from '../../../catalog/index.js';
-import { type Endpoint, endpointsOf, multiplierFor, type ProtocolEndpoint } from '../endpoints.js';
-import { highlighted, sampleCall } from '../../web/index.js';
 import { times } from '../../../platform/format/index.js';
+import { highlighted, sampleCall } from '../../web/index.js';
+import { type Endpoint, endpointsOf, multiplierFor, type ProtocolEndpoint } from '../endpoints.js';
 import { modelAddress, scaled, scaledPrice } from './pricing.view.js';
 
-/** A model with every group that the viewer may choose to call it in. */
 interface ModelOffer {
-  /** At least one; `offered` is the model as that group has it. */
+  /** Groups in which the viewer may call the model; not empty. */
   readonly groups: readonly { readonly group: CatalogGroup; readonly offered: OfferedModel }[];
-  /** The name of the group whose prices are shown; one of them. */
+  /** Name of the group whose prices are shown; default: the first. */
   readonly shown: string;
-  readonly dialects: readonly ProtocolEndpoint[];
+  readonly protocols: readonly ProtocolEndpoint[];
   readonly base: string;
-  /** Prices of the model that are known and not in force yet. */
   readonly upcoming: readonly { readonly at: number; readonly model: CatalogModel }[];
 }
 
@@ -37,12 +35,12 @@ const TOKENS: readonly (readonly [item: TokenClass, label: string])[] = [
   ['audio_output', 'Audio output'],
 ];
 
-export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffer) {
+export function modelView({ groups, shown, protocols, base, upcoming }: ModelOffer) {
   const current = groups.find(({ group }) => group.name === shown) ?? groups[0];
   if (current === undefined) throw new RangeError('The model is not offered in any group.');
   const { group, offered } = current;
   const { model } = offered;
-  const endpoints = endpointsOf(offered, dialects);
+  const endpoints = endpointsOf(offered, protocols);
   return {
     name: model.name,
     title: model.displayName === model.name ? undefined : model.displayName,
@@ -56,7 +54,7 @@ export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffe
     multiplier: times(multiplierFor(group, model.name)),
     free: model.pricing.costsNothing,
     prices: priceTable(model.pricing.tiers, multiplierFor(group, model.name)),
-    besides: besides(model.pricing, multiplierFor(group, model.name)),
+    extras: extras(model.pricing, multiplierFor(group, model.name)),
     groups: groups.map((one) => groupRow(one.group, one.offered, one.group.name === group.name)),
     samples: samples(endpoints, model.name, base),
     since: new Date(model.pricesSince),
@@ -68,10 +66,9 @@ export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffe
   };
 }
 
-/** One row for each kind of tokens, one column for each length of prompt. */
 function priceTable(tiers: readonly PriceTier[], multiplier: bigint) {
   return {
-    columns: tiers.map(({ fromPromptTokens }, index) => ({ from: fromPromptTokens, to: upTo(tiers, index) })),
+    columns: tiers.map(({ fromPromptTokens }, index) => ({ from: fromPromptTokens, to: maxPrompt(tiers, index) })),
     hasTiers: tiers.length > 1,
     rows: TOKENS.map(([item, label]) => ({
       label,
@@ -80,14 +77,14 @@ function priceTable(tiers: readonly PriceTier[], multiplier: bigint) {
   };
 }
 
-/** The longest prompt of a tier that is not the last. */
-function upTo(tiers: readonly PriceTier[], index: number): number | undefined {
+/** Undefined for the last tier. */
+function maxPrompt(tiers: readonly PriceTier[], index: number): number | undefined {
   const next = tiers[index + 1];
   return next && next.fromPromptTokens - 1;
 }
 
-/** What a call costs beside its tokens, and what its price is multiplied by beside its group. */
-function besides(pricing: Pricing, multiplier: bigint) {
+/** Fees, and multipliers other than the group's. */
+function extras(pricing: Pricing, multiplier: bigint) {
   const fee = (nanos: bigint): string => scaledPrice(scaled(nanos, multiplier));
   return [
     ...(pricing.requestFee > 0n ? [{ label: 'Each call', value: fee(pricing.requestFee) }] : []),
@@ -122,14 +119,14 @@ function groupRow(group: CatalogGroup, { model }: OfferedModel, isShown: boolean
   };
 }
 
-/** `vision`, `stopMax: 4`; what is said to be missing is left out. */
+/** `vision`, `stopMax: 4`; omits false flags. */
 const capabilities = ({ capabilities: flags }: CatalogModel): string[] =>
   Object.entries(flags)
     .filter(([, value]) => value !== false)
     .map(([name, value]) => (value === true ? name : `${name}: ${[value].flat().join(', ')}`))
     .toSorted();
 
-/** A call in each dialect; the first is the one that is open. */
+/** A sample call for each protocol; the first is expanded. */
 const samples = (endpoints: readonly Endpoint[], model: string, base: string) =>
   endpoints.flatMap(({ id, name }, index) => {
     const code = sampleCall(id, model, base);

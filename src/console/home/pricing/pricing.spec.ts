@@ -1,7 +1,16 @@
-import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
 import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
+import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
+import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import { modelView } from './model.view.js';
-import { modelAddress, type PriceQuery, priceQuery, priceRows, pricingView } from './pricing.view.js';
+import {
+  modelAddress,
+  type PriceQuery,
+  priceQuery,
+  priceRows,
+  pricingView,
+  scaled,
+  scaledPrice,
+} from './pricing.view.js';
 
 const priced = (tiers: PricingDefinition['tiers'], more: Partial<PricingDefinition> = {}) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers, ...more });
@@ -18,7 +27,7 @@ const query = (parts: Record<string, unknown> = {}): PriceQuery => priceQuery(pa
 const names = (parts: Record<string, unknown>, group = aGroup()): string[] =>
   priceRows(OFFERS, group, query(parts), PROTOCOLS).map(({ name }) => name);
 
-describe('the list of prices', () => {
+describe('the price list', () => {
   it.each([
     [{}, ['beta', 'zeta', 'alpha']],
     [{ sort: 'provider' }, ['beta', 'zeta', 'alpha']],
@@ -26,11 +35,11 @@ describe('the list of prices', () => {
     [{ sort: 'output' }, ['zeta', 'alpha', 'beta']],
     [{ sort: 'context' }, ['beta', 'alpha', 'zeta']],
     [{ sort: 'nonsense' }, ['beta', 'zeta', 'alpha']],
-  ])('asked with %j is %j', (parts, expected) => {
+  ])('queried with %j is %j', (parts, expected) => {
     expect(names(parts)).toEqual(expected);
   });
 
-  it('sorts by what is paid in the group, not by what the model costs before', () => {
+  it('sorts by prices after the group multiplier', () => {
     const group = aGroup({ modelMultipliers: new Map([['beta', 2_000_000n]]) });
     expect(names({ sort: 'input' }, group)).toEqual(['zeta', 'alpha', 'beta']);
   });
@@ -47,7 +56,7 @@ describe('the list of prices', () => {
     expect(names(parts)).toEqual(expected);
   });
 
-  it('shows every tier after the multiplier, to the last digit', () => {
+  it('shows exact prices of all tiers after the multiplier', () => {
     const pricing = priced([
       { from_prompt_tokens: 0, input: '0.28', cache_read: '0.028', output: '0.42' },
       { from_prompt_tokens: 60_000, input: '0.56', output: '1' },
@@ -59,7 +68,7 @@ describe('the list of prices', () => {
     ]);
   });
 
-  it('tells the fee of a call, and of a model that costs nothing only that', () => {
+  it('shows the fee per call, and marks free models', () => {
     const fee = priced([{ from_prompt_tokens: 0, input: '0', output: '0' }], { request_fee: '0.02' });
     const rows = priceRows(
       [anOffer({ name: 'a', pricing: fee }), anOffer({ name: 'b' })],
@@ -73,7 +82,7 @@ describe('the list of prices', () => {
     ]);
   });
 
-  it('has every endpoint for every model, and says which of them are translated', () => {
+  it('lists all endpoints of a model and marks translated ones', () => {
     const [row] = priceRows([anOffer({}, ['messages'])], aGroup(), query(), PROTOCOLS);
     expect(row?.endpoints.map(({ id, translated }) => [id, translated])).toEqual([
       ['messages', false],
@@ -82,28 +91,30 @@ describe('the list of prices', () => {
     ]);
   });
 
-  it('has only the endpoints that its channels speak where they take nothing else', () => {
+  it('lists only native endpoints when the channels do not translate', () => {
     const [row] = priceRows([anOffer({}, ['messages'], false)], aGroup(), query(), PROTOCOLS);
     expect(row?.endpoints.map(({ id }) => id)).toEqual(['messages']);
   });
 
-  it('explains what translated is where it says so', () => {
+  it('explains translation when a listed endpoint is translated', () => {
     const group = aGroup();
     const explains = (protocols: string[]): boolean =>
-      pricingView({ groups: [group], group, models: [anOffer({}, protocols)], dialects: PROTOCOLS }, query())
+      pricingView({ groups: [group], group, models: [anOffer({}, protocols)], protocols: PROTOCOLS }, query())
         .hasTranslated;
     expect([explains(['messages']), explains(['messages', 'responses', 'chat-completions'])]).toEqual([true, false]);
   });
 
-  it('says since when all of its prices have been in force', () => {
+  it('shows the date of the latest price change', () => {
     const models = [anOffer({ pricesSince: 1000 }), anOffer({ pricesSince: 3000 }), anOffer({ pricesSince: 2000 })];
     const group = aGroup();
-    expect(pricingView({ groups: [group], group, models, dialects: PROTOCOLS }, query()).since).toEqual(new Date(3000));
+    expect(pricingView({ groups: [group], group, models, protocols: PROTOCOLS }, query()).since).toEqual(
+      new Date(3000),
+    );
   });
 
-  it('marks what its address chose, and offers the way back to all of the group', () => {
+  it('marks the selected options and links to the unfiltered group', () => {
     const groups = [aGroup(), aGroup({ name: 'a&b', multiplier: 1_250_000n })];
-    const list = { groups, group: groups[1]!, models: OFFERS, dialects: PROTOCOLS };
+    const list = { groups, group: groups[1]!, models: OFFERS, protocols: PROTOCOLS };
     const view = pricingView(list, query({ endpoint: 'messages', sort: 'context', q: 'x' }));
     const chosen = [view.endpoints, view.groups, view.sorts].map((options) =>
       options.filter(({ selected }) => selected).map(({ label }) => label),
@@ -113,7 +124,7 @@ describe('the list of prices', () => {
   });
 });
 
-describe('the page of a model', () => {
+describe('the model page', () => {
   const cheap = aGroup({ name: 'saver', multiplier: 800_000n, modelMultipliers: new Map([['v/m', 500_000n]]) });
   const pricing = priced(
     [
@@ -133,12 +144,12 @@ describe('the page of a model', () => {
   const view = modelView({
     groups: [aGroup(), cheap].map((group) => ({ group, offered })),
     shown: 'saver',
-    dialects: PROTOCOLS,
+    protocols: PROTOCOLS,
     base: 'https://relay.example',
     upcoming: [{ at: 5000, model: { ...offered.model, pricing: flat('6') } }],
   });
 
-  it('has every price of the group, by the length of the prompt', () => {
+  it('shows the prices of the group by prompt length', () => {
     expect(view.prices.columns).toEqual([
       { from: 0, to: 999 },
       { from: 1000, to: undefined },
@@ -157,8 +168,8 @@ describe('the page of a model', () => {
     });
   });
 
-  it('has what is paid beside the tokens, fees after the multiplier', () => {
-    expect(view.besides).toEqual([
+  it('shows fees after the multiplier, and other multipliers', () => {
+    expect(view.extras).toEqual([
       { label: 'Each call', value: '$0.01' },
       { label: 'Per use of web_search', value: '$0.005' },
       { label: 'Effort “high”', value: '× 1.25' },
@@ -166,14 +177,14 @@ describe('the page of a model', () => {
     ]);
   });
 
-  it('has every group with its multiplier for this model', () => {
+  it('lists the groups with their multipliers for the model', () => {
     expect(view.groups.map(({ name, multiplier, input, isShown }) => [name, multiplier, input, isShown])).toEqual([
       ['default', '× 1.00', '$2.00', false],
       ['saver', '× 0.50', '$1.00', true],
     ]);
   });
 
-  it('has prices that begin later, what the model can do, and a call for each endpoint', () => {
+  it('shows scheduled prices, capabilities, and a sample call for each endpoint', () => {
     expect(view.upcoming.map(({ at, prices }) => [at.getTime(), prices.rows[0]?.cells])).toEqual([[5000, ['$3.00']]]);
     expect(view.capabilities).toEqual(['stopMax: 4', 'vision']);
     expect(view.samples.map(({ name, isOpen, code }) => [name, isOpen, code.map(({ text }) => text).join('')])).toEqual(
@@ -185,7 +196,34 @@ describe('the page of a model', () => {
     );
   });
 
-  it('has an address that its name fits into', () => {
+  it('escapes the model name in its URL', () => {
     expect(modelAddress('v/m?x#y%', 'a b')).toBe('/pricing/v/m%3Fx%23y%25?group=a%20b');
+  });
+});
+
+const scaledText = (price: string, multiplier: bigint): string => scaledPrice(scaled(parseUsd(price), multiplier));
+
+describe('scaledPrice', () => {
+  it.each([
+    ['2.5', 800_000n, '$2.00'],
+    ['0.28', 800_000n, '$0.224'],
+    ['0.028', 800_000n, '$0.0224'],
+    ['15', 1_000_000n, '$15.00'],
+    ['0', 800_000n, '$0.00'],
+    ['1234.5', 1_000_000n, '$1,234.50'],
+    // 0.1 × 0.7 is 0.06999999999999999 in floating point.
+    ['0.1', 700_000n, '$0.07'],
+  ])('shows $%s × %s millionths as %s', (price, multiplier, text) => {
+    expect(scaledText(price, multiplier)).toBe(text);
+  });
+
+  it('keeps all digits', () => {
+    expect(scaledText('0.000000001', 1n)).toBe('$0.000000000000001');
+    expect(scaledText('999999999.999999999', 999_999n)).toBe('$999,998,999.999999999000001');
+  });
+
+  it('returns the price itself when the multiplier is one', () => {
+    const price = parseUsd('1.234567891');
+    expect(scaledPrice(scaled(price, 1_000_000n))).toBe(`$${formatUsd(price)}`);
   });
 });

@@ -11,17 +11,17 @@ describe('AssetStore', () => {
     return asset;
   };
 
-  it('names everything by what it says, so that it may be kept for good', () => {
+  it('names files by their content so that they can be cached forever', () => {
     expect(assets.addressOf('switchboard.css')).toMatch(/^\/assets\/switchboard\.[0-9a-f]{16}\.css$/);
     expect(assets.find('switchboard.css')).toBeUndefined();
     expect(assets.find('switchboard.0000000000000000.css')).toBeUndefined();
   });
 
-  it('says when a template asks for what is not there', () => {
+  it('throws when a template references a missing file', () => {
     expect(() => assets.addressOf('missing.css')).toThrow('Asset “missing.css” not found.');
   });
 
-  it('has the fonts that the styles name, and their licences', () => {
+  it('contains the fonts of the styles and their licenses', () => {
     const css = found('switchboard.css').body.toString();
     const named = [...css.matchAll(/url\(\/assets\/([^)]+)\)/g)].map(([, name]) => name ?? '');
     expect(named).toHaveLength(5);
@@ -31,13 +31,13 @@ describe('AssetStore', () => {
     expect(found('geist-mono-licence.txt').body.toString()).toContain('SIL OPEN FONT LICENSE');
   });
 
-  it.each(['switchboard.css', 'switchboard.js', 'icon.svg'])('has %s packed, as the same bytes', (name) => {
+  it.each(['switchboard.css', 'switchboard.js', 'icon.svg'])('compresses %s without changing its bytes', (name) => {
     const { body, gzip, brotli } = found(name);
     expect(gzip && gunzipSync(gzip).equals(body)).toBe(true);
     expect(brotli && brotliDecompressSync(brotli).equals(body)).toBe(true);
   });
 
-  it('stays within what a page may weigh: 12 KB of styles, 3 KB of script, fonts as they are', () => {
+  it('stays within the page budget: 12 KB of styles, 3 KB of script', () => {
     expect(found('switchboard.css').gzip?.length).toBeLessThan(12 * KIB);
     expect(found('switchboard.js').gzip?.length).toBeLessThan(3 * KIB);
     expect(found('inter-latin.woff2')).toMatchObject({ type: 'font/woff2', gzip: undefined, brotli: undefined });

@@ -8,12 +8,11 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { VIEWS } from '../../../platform/config/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 
-/** A file as browsers fetch it. */
 interface Asset {
   readonly type: string;
   readonly etag: string;
   readonly body: Buffer;
-  /** Undefined for what is compressed already. */
+  /** Undefined if the file is already compressed. */
   readonly gzip: Buffer | undefined;
   readonly brotli: Buffer | undefined;
 }
@@ -26,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The fonts and their licences, where their packages have them. */
+/** Fonts and their licenses, by module path. */
 const FROM_PACKAGES: Readonly<Record<string, string>> = {
   'inter-latin.woff2': '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
   'inter-latin-ext.woff2': '@fontsource-variable/inter/files/inter-latin-ext-wght-normal.woff2',
@@ -38,31 +37,26 @@ const FROM_PACKAGES: Readonly<Record<string, string>> = {
 const FILES = ['icon.svg', 'switchboard.js'];
 const { resolve } = createRequire(import.meta.url);
 
-/**
- * Styles, scripts, fonts: read once at the start and kept under a name that has a hash of what they say, so that
- * browsers may keep them for good.
- */
+/** Styles, scripts and fonts, loaded at startup under names with a content hash so that browsers can cache them forever. */
 @Injectable()
 export class AssetStore {
   private readonly assets = new Map<string, Asset>();
-  /** By the name that templates use. */
   private readonly addresses = new Map<string, string>();
 
   constructor() {
     for (const [name, path] of Object.entries(FROM_PACKAGES)) this.add(name, readFileSync(resolve(path)));
     for (const name of FILES) this.add(name, readFileSync(join(VIEWS, 'assets', name)));
-    // Last: it names the fonts.
+    // Last, because it references the fonts.
     this.add('switchboard.css', Buffer.from(this.styles()));
   }
 
-  /** Where an asset is fetched. @throws Error when there is none of that name */
+  /** URL of an asset. @throws Error if it does not exist */
   addressOf(name: string): string {
     const address = this.addresses.get(name);
     if (address === undefined) throw new Error(`Asset “${name}” not found.`);
     return address;
   }
 
-  /** The asset of a name with its hash; undefined when there is none. */
   find(hashedName: string): Asset | undefined {
     return this.assets.get(hashedName);
   }
@@ -71,27 +65,27 @@ export class AssetStore {
     const ending = extname(name);
     const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
     const hashedName = `${name.slice(0, -ending.length)}.${hash}${ending}`;
-    const packed = ending !== '.woff2';
+    const isCompressible = ending !== '.woff2';
     this.assets.set(hashedName, {
       type: TYPES[ending] ?? 'application/octet-stream',
       etag: `"${hash}"`,
       body,
-      gzip: packed ? gzipSync(body, { level: 9 }) : undefined,
-      brotli: packed
+      gzip: isCompressible ? gzipSync(body, { level: 9 }) : undefined,
+      brotli: isCompressible
         ? brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } })
         : undefined,
     });
     this.addresses.set(name, `/assets/${hashedName}`);
   }
 
-  /** The style sheets in the order of their names, as one; `asset(name)` in them becomes `url(address)`. */
+  /** Concatenates the style sheets by name, and replaces `asset(name)` with `url(address)`. */
   private styles(): string {
     const folder = join(VIEWS, 'assets/styles');
     const all = readdirSync(folder)
       .toSorted()
       .map((file) => readFileSync(join(folder, file), 'utf8'))
       .join('\n')
-      // Comments that begin with ! are licences.
+      // Comments that begin with ! are licenses.
       .replaceAll(/\/\*(?!!)[^]*?\*\//g, '')
       .replaceAll(/\n\s*/g, '\n');
     return all.replaceAll(/asset\(([\w.-]+)\)/g, (_, name: string) => `url(${this.addressOf(name)})`);
@@ -110,7 +104,6 @@ export class AssetsController {
   }
 }
 
-/** The name changes with what it names, so that it may be kept for good. */
 function sendAsset(reply: FastifyReply, asset: Asset, headers: Readonly<Record<string, string>>): void {
   void reply.headers({
     'content-type': asset.type,

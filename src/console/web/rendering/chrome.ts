@@ -7,7 +7,6 @@ export interface Notice {
   readonly tone: 'warn' | 'bad';
   readonly title: string;
   readonly text?: string;
-  /** Where to resolve it. */
   readonly action?: { readonly href: string; readonly label: string };
 }
 
@@ -18,13 +17,10 @@ export interface Chrome {
   readonly notice?: Notice | undefined;
   /** Undefined if unknown or not signed in. */
   readonly balance?: Nanos | undefined;
-  /** The service's name. */
   readonly product: string;
   /** An email address or a URL. */
   readonly supportContact?: string | undefined;
-  /** Whether /terms exists. */
   readonly hasTerms: boolean;
-  /** Whether /status is public. */
   readonly statusIsPublic: boolean;
   readonly signUp: 'open' | 'invite' | 'closed';
   /** Public base URL, without a trailing slash. */
@@ -75,7 +71,7 @@ interface NavigationItem {
 interface Area {
   readonly navigation: readonly (NavigationItem & { readonly current: boolean })[];
   /** Whether the page belongs to the admin console. */
-  readonly isOperators: boolean;
+  readonly isAdminArea: boolean;
   /** Link to the other area; set for administrators only. */
   readonly otherArea: NavigationItem | undefined;
 }
@@ -90,9 +86,9 @@ const OWN: readonly NavigationItem[] = [
   { href: '/account', label: 'Account', icon: 'person' },
 ];
 
-const START_OF_OPERATORS = '/admin';
-const OPERATORS: readonly NavigationItem[] = [
-  { href: START_OF_OPERATORS, label: 'Overview', icon: 'overview' },
+const ADMIN_START = '/admin';
+const ADMIN: readonly NavigationItem[] = [
+  { href: ADMIN_START, label: 'Overview', icon: 'overview' },
   { href: '/admin/users', label: 'Users', icon: 'people' },
   { href: '/admin/channels', label: 'Channels', icon: 'plug' },
   { href: '/admin/models', label: 'Models & prices', icon: 'box' },
@@ -103,22 +99,21 @@ const OPERATORS: readonly NavigationItem[] = [
   { href: '/admin/settings', label: 'Settings', icon: 'sliders' },
 ];
 
-const TO_OPERATORS: NavigationItem = { href: START_OF_OPERATORS, label: 'Admin console', icon: 'sliders' };
+const TO_ADMIN: NavigationItem = { href: ADMIN_START, label: 'Admin console', icon: 'sliders' };
 const TO_OWN: NavigationItem = { href: '/', label: 'Back to console', icon: 'chevron-left' };
 
-/** @param path page path, without the query */
-function areaOf(path: string, isOperator: boolean): Area {
-  const isOperators = isOperator && isWithin(START_OF_OPERATORS, path);
-  const items = isOperators ? OPERATORS : OWN;
+function areaOf(path: string, isAdmin: boolean): Area {
+  const isAdminArea = isAdmin && isWithin(ADMIN_START, path);
+  const items = isAdminArea ? ADMIN : OWN;
   return {
     navigation: items.map((item) => ({ ...item, current: isCurrent(item.href, path) })),
-    isOperators,
-    otherArea: isOperator ? (isOperators ? TO_OWN : TO_OPERATORS) : undefined,
+    isAdminArea,
+    otherArea: isAdmin ? (isAdminArea ? TO_OWN : TO_ADMIN) : undefined,
   };
 }
 
 /** The start page of an area is a prefix of all its pages, so it must match exactly. */
 const isCurrent = (href: string, path: string): boolean =>
-  href === '/' || href === START_OF_OPERATORS ? path === href : isWithin(href, path);
+  href === '/' || href === ADMIN_START ? path === href : isWithin(href, path);
 
 const isWithin = (start: string, path: string): boolean => path === start || path.startsWith(`${start}/`);

@@ -4,12 +4,12 @@ import { errorPage } from '../error-pages.js';
 const NOW = new Date('2026-11-20T13:36:02Z');
 const show = (error: AppError, status: number, method = 'GET', url = '/keys?x=1') =>
   errorPage(error, status, { id: 'req_1', method, url }, NOW).options;
-const told = (kind: ErrorKind, message: string, status: number, method?: string) =>
+const pageFor = (kind: ErrorKind, message: string, status: number, method?: string) =>
   show(new AppError(kind, message), status, method);
 
 describe('error pages', () => {
   it('do not reveal whether a hidden page exists', () => {
-    const [one, other] = [told('not_found', 'No key key_1.', 404), told('not_found', 'No call.', 404)];
+    const [one, other] = [pageFor('not_found', 'No key key_1.', 404), pageFor('not_found', 'No call.', 404)];
     expect(one).toEqual(other);
     expect(JSON.stringify(one)).not.toContain('key_1');
   });
@@ -22,14 +22,14 @@ describe('error pages', () => {
   });
 
   it('say that API calls are not affected, and offer a retry', () => {
-    expect(told('unavailable', 'The database is not responding.', 503).data).toMatchObject({
+    expect(pageFor('unavailable', 'The database is not responding.', 503).data).toMatchObject({
       paragraphs: ['The database is not responding.', 'API calls are not affected.'],
       retry: '/keys?x=1',
     });
   });
 
   it('offer no retry link when the request was a POST', () => {
-    expect(told('unavailable', 'The database is not responding.', 503, 'POST').data).toMatchObject({
+    expect(pageFor('unavailable', 'The database is not responding.', 503, 'POST').data).toMatchObject({
       retry: undefined,
     });
   });

@@ -7,7 +7,7 @@ const chrome = { timeZone: 'Europe/Berlin', now: new Date('2026-11-20T13:36:02Z'
 const show = (template: string, data: Readonly<Record<string, unknown>> = {}): string =>
   handlebars.compile(template)({ ...data, chrome });
 
-describe('helpers of templates', () => {
+describe('template helpers', () => {
   it('write money with the digits below a cent apart', () => {
     expect(show('{{money cost}}', { cost: 33_528_000n })).toBe('$0.03<span class="tail">3528</span>');
     expect(show('{{moneyExact cost}}', { cost: 0n })).toBe('$0.00<span class="tail">0000</span>');
@@ -59,7 +59,7 @@ describe('helpers of templates', () => {
     expect(show('{{ago at}}', { at: new Date('2026-11-20T13:34:00Z') })).toContain('>2 min ago</time>');
   });
 
-  it('add the ending of a plural', () => {
+  it('add the plural suffix', () => {
     expect(show('{{n}} call{{s n}}', { n: 1 })).toBe('1 call');
     expect(show('{{n}} call{{s n}}', { n: 0 })).toBe('0 calls');
   });

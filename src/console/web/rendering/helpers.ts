@@ -12,17 +12,16 @@ import {
   UNKNOWN,
   usd,
 } from '../../../platform/format/index.js';
-import type { Form } from '../form.js';
+import type { FieldValue, Form } from '../form.js';
 
 const { SafeString, escapeExpression } = Handlebars;
 type Html = Handlebars.SafeString;
 type Options = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
-/** What templates have of a number that may not be known. */
 type Maybe<T> = T | null | undefined;
 
 const html = (text: string): Html => new SafeString(text);
-const muted = (words: string): Html => html(`<span class="muted">${words}</span>`);
+const muted = (text: string): Html => html(`<span class="muted">${text}</span>`);
 const withTail = ({ head, tail }: MoneyParts): Html => html(`${head}<span class="tail">${tail}</span>`);
 /** Shows a placeholder for unknown values. */
 const known = <T>(value: Maybe<T>, show: (value: T) => string | Html): string | Html =>
@@ -91,7 +90,7 @@ const moments: Helpers = {
     ),
   date: (at: Maybe<Date | string>, options: Options) =>
     timeElement(at, options, (moment, { timeZone }) => times.calendarDate(moment, timeZone)),
-  /** What the reader's zone is called at that time. */
+  /** Name of the reader's time zone at that time. */
   zone: (at: Maybe<Date | string>, options: Options) =>
     known(at, (value) => times.zoneName(new Date(value), templateContext(options).timeZone)),
   day: (at: Maybe<Date | string>, options: Options) =>
@@ -108,65 +107,51 @@ const logic: Helpers = {
   and: (one: unknown, other: unknown) => one && other,
   not: (one: unknown) => !one,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
-  /** A plural's ending: `{{count n}} call{{s n}}`. */
+  /** Plural suffix: `{{count n}} call{{s n}}`. */
   s: (number: Maybe<number | bigint>) => (Number(number) === 1 ? '' : 's'),
 };
 
 const forms: Helpers = {
-  fieldFault: (form: Form<object> | undefined, name: string) => fieldError(form, name),
-  fieldValue: (form: Form<object> | undefined, name: string) => fieldValue(form, name),
-  chosen: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
-    isChosen(form, name, String(option), String(initial)),
-  ticked: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
-    isTicked(form, name, String(option), initial === true),
-  formFaults: (form: Form<object> | undefined, ids: unknown) =>
-    formErrors(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
+  fieldError,
+  fieldValue,
+  chosen,
+  ticked,
+  formErrors,
   newNonce: () => randomBytes(16).toString('base64url'),
 };
 
-/** Everything that templates can call beside Handlebars' own `if`, `unless`, `each`, `with` and `lookup`. */
 export const HELPERS: Readonly<Helpers> = { ...money, ...numbers, ...moments, ...logic, ...forms };
 
-/** The error summary above a rejected form. */
-interface FormErrors {
-  readonly title: string;
-  /** `id` is that of the form control. */
-  readonly faults: readonly { readonly id: string; readonly message: string }[];
-}
+type MaybeForm = Form<object> | undefined;
 
-/** Undefined if the form has no errors. */
-function formErrors(
-  form: Form<object> | undefined,
-  ids: Readonly<Record<string, string>> = {},
-): FormErrors | undefined {
-  const entries = Object.entries(form?.faults ?? {});
+/** Undefined if the form has no errors. @param ids IDs of form controls, where they differ from the field */
+function formErrors(form: MaybeForm, ids: Readonly<Record<string, string>> | undefined) {
+  const entries = Object.entries(form?.errors ?? {});
   if (entries.length === 0) return undefined;
   return {
     title: entries.length === 1 ? 'Check 1 field' : `Check ${entries.length} fields`,
-    faults: entries.map(([field, message]) => ({ id: ids[field] ?? field, message })),
+    errors: entries.map(([field, message]) => ({ id: ids?.[field] ?? field, message })),
   };
 }
 
-const fieldError = (form: Form<object> | undefined, name: string): string | undefined =>
-  form !== undefined && Object.hasOwn(form.faults, name) ? form.faults[name] : undefined;
-
-/** The submitted or initial value of a field. */
-function fieldValue(form: Form<object> | undefined, name: string): string {
-  const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
-  return typeof value === 'string' ? value : (value?.[0] ?? '');
+function fieldError(form: MaybeForm, name: string): string | undefined {
+  return form !== undefined && Object.hasOwn(form.errors, name) ? form.errors[name] : undefined;
 }
 
-/** Whether an option is selected, in the submitted form or initially. */
-function isChosen(form: Form<object> | undefined, name: string, option: string, initial: string): boolean {
-  return form !== undefined && Object.hasOwn(form.values, name) ? hasValue(form, name, option) : option === initial;
+function submitted(form: MaybeForm, name: string): FieldValue {
+  return form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
+}
+
+function fieldValue(form: MaybeForm, name: string): string {
+  return [submitted(form, name) ?? []].flat()[0] ?? '';
+}
+
+function chosen(form: MaybeForm, name: string, option: unknown, initial: unknown): boolean {
+  return [submitted(form, name) ?? String(initial)].flat().includes(String(option));
 }
 
 /** Browsers do not send cleared checkboxes, so `initial` applies only to a form without values. */
-function isTicked(form: Form<object> | undefined, name: string, option: string, initial: boolean): boolean {
-  return form === undefined || Object.keys(form.values).length === 0 ? initial : hasValue(form, name, option);
-}
-
-function hasValue(form: Form<object> | undefined, name: string, wanted: string): boolean {
-  const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
-  return typeof value === 'string' ? value === wanted : (value?.includes(wanted) ?? false);
+function ticked(form: MaybeForm, name: string, option: unknown, initial: unknown): boolean {
+  const isEmpty = form === undefined || Object.keys(form.values).length === 0;
+  return isEmpty ? initial === true : [submitted(form, name) ?? []].flat().includes(String(option));
 }

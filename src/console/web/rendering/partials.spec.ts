@@ -1,12 +1,12 @@
 import { IsNotEmpty, IsOptional, MaxLength } from 'class-validator';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nanos } from '../../../platform/shared/index.js';
-import { Form } from '../form.js';
-import { clientSnippets } from '../snippets/index.js';
-import { AssetStore } from './asset-store.js';
-import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from './charts/index.js';
 import { VIEWS } from '../../../platform/config/package-root.js';
+import { nanos } from '../../../platform/shared/index.js';
+import { clientSnippets } from '../client-snippets.js';
+import { Form } from '../form.js';
+import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from '../index.js';
+import { AssetStore } from './asset-store.js';
 import { ViewEngine } from './view-engine.js';
 
 class KeyForm {
@@ -77,7 +77,7 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   notice: { tone: 'warn', title: EVIL, text: EVIL, action: { href: '/', label: EVIL } },
   'page-head': { title: EVIL, text: EVIL, crumbs: [{ href: '/', label: EVIL }, { label: EVIL }] },
   pager: { label: EVIL, text: EVIL, newer: '/?after=x', older: '/?before=x' },
-  'patch-panel': patchPanel([{ id: EVIL, name: EVIL, path: EVIL }], [{ name: EVIL, answers: [EVIL] }]),
+  'patch-panel': patchPanel([{ id: EVIL, name: EVIL, path: EVIL }], [{ name: EVIL, protocols: [EVIL] }]),
   'quota-meter': { meter: quotaMeter(usd(1), usd(2)), used: usd(1), quota: usd(2), period: EVIL },
   savebar: { form: refused, text: EVIL, cancel: '/', label: EVIL },
   select: { form: refused, name: 'group', label: EVIL, options, id: 'select' },
@@ -94,14 +94,14 @@ describe('partials', () => {
   const engine = new ViewEngine(new AssetStore());
   const show = (name: string, data = SAMPLES[name] ?? {}): string => engine.renderBare(name, data);
 
-  it.each(Object.keys(SAMPLES))('%s escapes what it is given, in texts and in attributes', (name) => {
+  it.each(Object.keys(SAMPLES))('escapes text and attributes in %s', (name) => {
     const html = show(name);
     expect(html).toContain('&lt;script&gt;');
     expect(html).not.toContain('<script>');
     expect(html).not.toMatch(/\[object|undefined|NaN/);
   });
 
-  it('of one page have ids of their own, and labels name what is there', () => {
+  it('have unique ids, and labels that refer to existing ids', () => {
     const html = Object.keys(SAMPLES)
       .map((name) => show(name))
       .join('');
@@ -111,7 +111,7 @@ describe('partials', () => {
     expect(named.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  it('show a fault at its field, tied to it, with what was typed', () => {
+  it('show the error of a field with the submitted value', () => {
     const html = show('field', { form: refused, name: 'name', label: 'Name', hint: 'Any.' });
     expect(html).toMatch(/aria-invalid="true"\s+aria-describedby="name-error name-hint"/);
     expect(html).toContain('id="name-error"');
@@ -119,13 +119,13 @@ describe('partials', () => {
     expect(html).toContain('value="&quot;&gt;&lt;script');
   });
 
-  it('never show a password again', () => {
+  it('never repeat a password', () => {
     const form = Form.read(KeyForm, { name: 'x', password: 'correct horse battery' });
     const html = show('field', { form, name: 'password', label: 'Password', type: 'password', value: 'hunter2' });
     expect(html).not.toMatch(/ value=|horse|hunter2/);
   });
 
-  it('keep what was chosen and ticked', () => {
+  it('keep selected options and checked boxes', () => {
     expect(show('select', { form: refused, name: 'group', label: 'Group', options })).toContain(
       '<option value="standard" selected>',
     );
@@ -140,14 +140,14 @@ describe('partials', () => {
     expect(show('check', { ...box, form: refused })).not.toContain(' checked');
   });
 
-  it('list every fault of a form, with the way to its field', () => {
+  it('list all errors of a form with links to their fields', () => {
     const html = show('form-summary', { form: refused });
     expect(html).toContain('Check 2 fields');
     expect(html).toContain('<a href="#name">Enter a name of at most 10 letters.</a>');
     expect(show('form-summary', { form: Form.empty() })).toBe('');
   });
 
-  it('write snippets as they must be typed, to the blank, with one of them open', () => {
+  it('preserve the whitespace of snippets, with one expanded', () => {
     const tabs = snippets('gpt-5.5');
     const html = show('client-snippets', { tabs, open: 'curl', group: 'client' });
     const shown = [...html.matchAll(/<pre[^>]*><code>([^]*?)<\/code><\/pre>/g)].map(([, code = '']) =>
@@ -160,7 +160,7 @@ describe('partials', () => {
     expect(html.match(/<details name="client" open>/g)).toHaveLength(1);
   });
 
-  it('say of a page that is not there that it cannot be opened', () => {
+  it('show the error page when a page is missing', () => {
     const html = show('pager', { label: 'Pages', text: '', older: '/?before=x' });
     expect(html).toMatch(/<a class="btn btn--sm" role="link" aria-disabled="true">[^]*Newer<\/a>/);
     expect(html).toContain('href="/?before&#x3D;x"');
@@ -172,7 +172,7 @@ describe('templates', () => {
     (file) => /\.(hbs|svg)$/.test(file) && !/^(layouts\/mail|mail)/.test(file),
   );
 
-  it('carry no style and no script of their own, which the policy of every page forbids', () => {
+  it('contain no inline styles or scripts', () => {
     const offenders = pages.filter((file) =>
       / style=| on[a-z]+=|<style|<script(?! type="module" src=)|javascript:/i.test(
         readFileSync(join(VIEWS, file), 'utf8'),
@@ -181,7 +181,7 @@ describe('templates', () => {
     expect(offenders).toEqual([]);
   });
 
-  it('load nothing from elsewhere', () => {
+  it('load nothing from other hosts', () => {
     const offenders = pages.filter((file) =>
       / (?:src|srcset|poster)="https?:|<link[^>]+href="https?:/i.test(readFileSync(join(VIEWS, file), 'utf8')),
     );

@@ -2,10 +2,10 @@ import Handlebars from 'handlebars';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HELPERS } from './helpers.js';
 import { loadTemplates } from '../../../platform/templates/index.js';
+import { HELPERS } from './helpers.js';
 
-describe('templates of a folder', () => {
+describe('loadTemplates', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'views-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
@@ -33,18 +33,18 @@ describe('templates of a folder', () => {
     expect(() => load({ ...icon, 'keys/list.hbs': text })).toThrow(/^views\/keys\/list\.hbs: /);
   });
 
-  it('see what they are given and nothing around it', () => {
+  it('gives templates only their own data', () => {
     const templates = load({ 'partials/name.hbs': '[{{name}}]', 'page.hbs': '{{> name}}{{> name name="b"}}' });
     expect(templates.get('page')?.({ name: 'a' })).toBe('[][b]');
   });
 
-  it('escape in pages and not in plain text', () => {
+  it('escapes in pages but not in plain text', () => {
     const templates = load({ 'mail/code.hbs': '{{x}}', 'mail/code.text.hbs': '{{x}}' });
     expect(templates.get('mail/code')?.({ x: '<&>' })).toBe('&lt;&amp;&gt;');
     expect(templates.get('mail/code.text')?.({ x: '<&>' })).toBe('<&>');
   });
 
-  it('cannot reach into what objects inherit', () => {
+  it('hides inherited properties', () => {
     const templates = load({ 'page.hbs': '{{x.constructor.name}}{{lookup x "__proto__"}}' });
     expect(templates.get('page')?.({ x: {} })).toBe('');
   });

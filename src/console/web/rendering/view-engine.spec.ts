@@ -1,7 +1,7 @@
 import { IsNotEmpty } from 'class-validator';
+import type { Visit } from '../../../auth/visit.js';
 import { Form } from '../form.js';
 import { Page, type PageOptions } from '../page.js';
-import type { Visit } from '../../../auth/visit.js';
 import { AssetStore } from './asset-store.js';
 import type { Chrome } from './chrome.js';
 import { type RenderedPage, ViewEngine } from './view-engine.js';
@@ -65,7 +65,7 @@ describe('ViewEngine', () => {
   const show = (options: Partial<PageOptions>, chrome = aChrome(signedIn())): RenderedPage =>
     engine.render(new Page('errors/error', { title: 'Keys', ...options, data: { ...WORDS, ...options.data } }), chrome);
 
-  it('puts a page into the frame of who looks at it, with the current place marked', () => {
+  it('renders the frame of the user with the current page marked', () => {
     const { html, status } = show({});
     expect(status).toBe(200);
     expect(html).toContain('<title>Keys · Switchboard</title>');
@@ -79,23 +79,23 @@ describe('ViewEngine', () => {
     expect(html).not.toContain('class="side"');
   });
 
-  it('escapes what people have typed', () => {
+  it('escapes user input', () => {
     const { html } = show({});
     expect(html).toContain('Account &lt;owner&gt;');
     expect(html).toContain('It &lt;may&gt; be gone.');
   });
 
-  it('answers 422 and says so in the title when the form of the page was refused', () => {
+  it('returns 422 and marks the title when the form has errors', () => {
     const { html, status } = show({ data: { form: Form.read(Named, { name: '' }) } });
     expect(status).toBe(422);
     expect(html).toContain('<title>Error: Keys · Switchboard</title>');
   });
 
-  it('leaves a form that was not refused alone', () => {
+  it('returns 200 when the form has no errors', () => {
     expect(show({ data: { form: Form.read(Named, { name: 'x' }) } }).status).toBe(200);
   });
 
-  it('writes the theme that was chosen, and none when the system decides', () => {
+  it('renders the chosen theme, and none when it follows the system', () => {
     expect(show({}, aChrome(signedIn({ theme: 'dark' }))).html).toContain('<html lang="en" data-theme="dark">');
     expect(show({}).html).toContain('<html lang="en">');
   });

@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import Handlebars from 'handlebars';
+import { VIEWS } from '../../../platform/config/index.js';
+import { loadTemplates, type Templates } from '../../../platform/templates/index.js';
 import type { Page } from '../page.js';
 import { AssetStore } from './asset-store.js';
 import { type Chrome, shownChrome } from './chrome.js';
 import { HELPERS } from './helpers.js';
-import { VIEWS } from '../../../platform/config/index.js';
-import { loadTemplates, type Templates } from '../../../platform/templates/index.js';
 
 export interface RenderedPage {
   readonly status: number;
   readonly html: string;
 }
 
-/** Templates read plain values, and of the one class among these, Form, this too. */
+/** The only getter that templates may read, of `Form`. */
 const READABLE: Handlebars.RuntimeOptions = { allowedProtoProperties: { refused: true } };
 
-/** Makes HTML and text of templates below views/. All of them are compiled at the start: a broken one ends it. */
+/** Renders the templates in views/. All are compiled at startup, which fails if one is invalid. */
 @Injectable()
 export class ViewEngine {
   private readonly handlebars = Handlebars.create();
@@ -30,7 +30,7 @@ export class ViewEngine {
     this.templates = loadTemplates(this.handlebars, VIEWS);
   }
 
-  /** A whole page in its layout; a refused form makes it 422 and says so in the title. */
+  /** A page in its layout; form errors set the status 422 and mark the title. */
   render({ view, options }: Page, chrome: Chrome): RenderedPage {
     const { title, data = {}, width } = options;
     const shown = shownChrome(chrome);
@@ -43,7 +43,6 @@ export class ViewEngine {
     };
   }
 
-  /** HTML of one template without a layout. */
   renderBare(view: string, data: Readonly<Record<string, unknown>>): string {
     return this.template(view)(data, READABLE);
   }
@@ -55,7 +54,7 @@ export class ViewEngine {
   }
 }
 
-/** `{{#wrap "card" title="…"}}…{{/wrap}}`: a partial around a part of the page, which it has as `body`. */
+/** `{{#wrap "card" title="…"}}…{{/wrap}}`: renders a partial with the block as `body`. */
 const wrapWith = (template: (name: string) => Handlebars.TemplateDelegate) =>
   function wrap(this: unknown, name: string, { hash, data, fn }: Handlebars.HelperOptions): Handlebars.SafeString {
     return new Handlebars.SafeString(template(name)({ ...hash, body: fn(this) }, { data: data as unknown }));

@@ -1,11 +1,8 @@
-// The description of /v1 as OpenAPI, written by hand: tests hold it against the routes and their answers.
-import { ANSWERS } from './responses.js';
-import type { Paths } from './operation.js';
-import { REQUESTS } from './requests.js';
+// The OpenAPI document of /v1, written by hand and tested against the routes and their responses.
+import type { Paths } from './schema.js';
+import { SCHEMAS } from './schemas.js';
 
-export const SCHEMAS = { ...ANSWERS, ...REQUESTS };
-
-/** The whole document. @param base where people reach the service, without a trailing slash */
+/** @param base public URL without a trailing slash */
 export const openApiDocument = (base: string, paths: Paths) => ({
   openapi: '3.1.0',
   info: {
@@ -26,5 +23,6 @@ export const openApiDocument = (base: string, paths: Paths) => ({
   },
 });
 
-export type { Operation, Paths, Schema } from './operation.js';
 export { pathsFor } from './operations.js';
+export type { Operation, Paths, Schema } from './schema.js';
+export { SCHEMAS };

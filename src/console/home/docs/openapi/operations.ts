@@ -1,9 +1,10 @@
 import {
+  ADDRESS_NOT_ALLOWED,
+  failed,
   header,
   INVALID_TOKEN,
   json,
   NO_MODEL,
-  NOT_FROM_HERE,
   ok,
   type Operation,
   type OperationResponse,
@@ -13,31 +14,30 @@ import {
   type Paths,
   reference,
   REQUEST_ID,
-  wrong,
-} from './operation.js';
+} from './schema.js';
 
-type Answers = Readonly<Record<string, OperationResponse>>;
+type Responses = Readonly<Record<string, OperationResponse>>;
 
-/** Errors that every question about a prompt knows, in the shape of its dialect. */
-const refusals = (error: string): Answers => ({
-  400: wrong('The request is invalid or cannot be translated; the message names the field.', error),
-  401: wrong(INVALID_TOKEN, error),
-  403: wrong('permission_denied: the key is not allowed to use this model, or not from this IP address.', error),
-  404: wrong(NO_MODEL, error),
-  413: wrong('The body is too large.', error),
-  415: wrong('Unsupported content encoding.', error),
+/** Errors of calls and token counts, in the format of the protocol. */
+const refusals = (error: string): Responses => ({
+  400: failed('The request is invalid or cannot be translated; the message names the field.', error),
+  401: failed(INVALID_TOKEN, error),
+  403: failed('permission_denied: the key is not allowed to use this model, or not from this IP address.', error),
+  404: failed(NO_MODEL, error),
+  413: failed('The body is too large.', error),
+  415: failed('Unsupported content encoding.', error),
 });
 
 const UNPAID = 'insufficient quota: wallet, key or budget cannot cover the call.';
 const LIMITED =
   'rate_limit_exceeded: a limit of calls per minute, tokens per minute or concurrent calls was reached; see retry-after.';
 
-/** Of calls too; `quota`: the status of one that nobody can pay for. */
-const callRefusals = (error: string, quota: string, overloaded: string): Answers => ({
+/** @param quota status of `insufficient quota` */
+const callRefusals = (error: string, quota: string, overloaded: string): Responses => ({
   ...refusals(error),
-  429: wrong(LIMITED, error),
-  [quota]: wrong(quota === '429' ? `${UNPAID} Or ${LIMITED}` : UNPAID, error),
-  [overloaded]: wrong('No channel is available; see retry-after.', error),
+  429: failed(LIMITED, error),
+  [quota]: failed(quota === '429' ? `${UNPAID} Or ${LIMITED}` : UNPAID, error),
+  [overloaded]: failed('No channel is available; see retry-after.', error),
 });
 
 const ENCODING = optional('header', 'Content-Encoding', 'Compression of the body: gzip, deflate, br or zstd.');
@@ -57,7 +57,7 @@ const CALL_HEADERS = {
 
 const call = (
   [operationId, summary, request]: readonly [string, string, string],
-  refused: Answers,
+  refused: Responses,
   parameters: readonly Parameter[] = [],
 ): Operation => ({
   operationId,
@@ -74,26 +74,26 @@ const call = (
   },
 });
 
-const count = (operationId: string, error: string, answer: string): Operation => ({
+const count = (operationId: string, error: string, response: string): Operation => ({
   operationId,
   summary: 'Count prompt tokens; free of charge',
   parameters: [ENCODING],
   requestBody: { required: true, content: json(reference('PromptRequest')) },
   responses: {
-    200: ok('Counted by the upstream if possible, otherwise here.', reference(answer)),
+    200: ok('Counted by the upstream if possible, otherwise here.', reference(response)),
     ...refusals(error),
   },
 });
 
-/** A call in a dialect that nothing more is said of here: what its members mean its vendor says. */
-const callIn = (dialect: string): Operation =>
-  call([`createCallIn${dialect.replaceAll(/\W/g, '')}`, `A call in ${dialect}`, 'AnyRequest'], anyRefusals());
-
-const anyRefusals = (): Answers => callRefusals('AnyError', '402', '503');
+/** A call in a protocol that is documented by its vendor only. */
+const callIn = (protocol: string): Operation =>
+  call(
+    [`createCallIn${protocol.replaceAll(/\W/g, '')}`, `A call in ${protocol}`, 'AnyRequest'],
+    callRefusals('AnyError', '402', '503'),
+  );
 
 const OPENAI = callRefusals('Error', '429', '503');
 
-/** Calls, and what can be asked about one before it is made. */
 const CALLS: Paths = {
   '/v1/responses': {
     post: call(['createResponse', 'Create a response (OpenAI Responses)', 'ResponsesRequest'], OPENAI),
@@ -115,15 +115,15 @@ const CALLS: Paths = {
   '/v1/messages/count_tokens': { post: count('countMessagesInput', 'MessagesError', 'MessagesInputTokens') },
 };
 
+const KEY_ERRORS = { 401: failed(INVALID_TOKEN), 403: failed(ADDRESS_NOT_ALLOWED) };
+
 const ID = pathId('ID of a response created with this key: resp_…');
 
 const refused = {
-  401: wrong(INVALID_TOKEN),
-  403: wrong(NOT_FROM_HERE),
-  404: wrong('Not stored for this key: expired, deleted, or never stored.'),
+  ...KEY_ERRORS,
+  404: failed('Not stored for this key: expired, deleted, or never stored.'),
 };
 
-/** Responses that were kept because their requests did not say `store: false`. */
 const STORED_RESPONSES: Paths = {
   '/v1/responses/{id}': {
     get: {
@@ -154,7 +154,6 @@ const STORED_RESPONSES: Paths = {
   },
 };
 
-/** Everything that a program can ask for with a key. */
 const PATHS: Paths = {
   ...CALLS,
   ...STORED_RESPONSES,
@@ -169,8 +168,7 @@ const PATHS: Paths = {
       ],
       responses: {
         200: ok('Newest first.', reference('ModelList')),
-        401: wrong(INVALID_TOKEN),
-        403: wrong(NOT_FROM_HERE),
+        ...KEY_ERRORS,
       },
     },
   },
@@ -181,9 +179,8 @@ const PATHS: Paths = {
       parameters: [pathId('Model name; may contain slashes.')],
       responses: {
         200: ok('The model.', reference('Model')),
-        401: wrong(INVALID_TOKEN),
-        403: wrong(NOT_FROM_HERE),
-        404: wrong(NO_MODEL),
+        ...KEY_ERRORS,
+        404: failed(NO_MODEL),
       },
     },
   },
@@ -193,8 +190,7 @@ const PATHS: Paths = {
       summary: 'Get usage and limits of this key and its wallet',
       responses: {
         200: ok('The key of the request.', reference('Key')),
-        401: wrong(INVALID_TOKEN),
-        403: wrong(NOT_FROM_HERE),
+        ...KEY_ERRORS,
       },
     },
   },
@@ -205,16 +201,15 @@ const PATHS: Paths = {
       parameters: [pathId('x-request-id of the call. Any key of the account may be used.')],
       responses: {
         200: ok('The call, available from its admission.', reference('Generation')),
-        401: wrong(INVALID_TOKEN),
-        403: wrong(NOT_FROM_HERE),
-        404: wrong('Call not found.'),
+        ...KEY_ERRORS,
+        404: failed('Call not found.'),
       },
     },
   },
 };
 
-/** The same with the calls of every dialect that clients can speak. */
-export const pathsFor = (dialects: readonly { readonly path: string; readonly fullName: string }[]): Paths => ({
-  ...Object.fromEntries(dialects.map(({ path, fullName }) => [path, { post: callIn(fullName) }])),
+/** Includes a call path for every registered protocol. */
+export const pathsFor = (protocols: readonly { readonly path: string; readonly fullName: string }[]): Paths => ({
+  ...Object.fromEntries(protocols.map(({ path, fullName }) => [path, { post: callIn(fullName) }])),
   ...PATHS,
 });

@@ -1,6 +1,6 @@
 import { percent } from '../../../../platform/format/index.js';
 import {
-  type Amount,
+  type ChartAmount,
   at,
   type Bar,
   type Buckets,
@@ -15,31 +15,29 @@ import {
   WIDTH,
 } from './chart.js';
 
-export interface BarsInput {
-  /** Unique on its page. */
+interface BarsInput {
   readonly id: string;
   readonly finding: string;
   readonly buckets: Buckets;
-  /** What is counted: `calls`. */
   readonly name: string;
   readonly values: Values;
   readonly unit: Unit;
 }
 
-/** One number a bucket, small and without an axis; its numbers stand in a table that it shares with others. */
+/** One value per bucket, small and without axis; charts in a row share a table. */
 export function miniBars({ id, finding, buckets, name, values, unit }: BarsInput): Chart {
   const series = [{ class: 'f1', name, values }];
   return { ...EMPTY, id, finding, mini: true, bars: drawBars(buckets, series, unit, highest(series) * HEADROOM) };
 }
 
-export interface MiniStackInput extends Omit<BarsInput, 'name' | 'values'> {
-  /** Drawn in this order, the first at the bottom. */
+interface MiniStackInput extends Omit<BarsInput, 'name' | 'values'> {
+  /** Bottom first. */
   readonly series: readonly Series[];
-  /** Whether the last of them is all the rest. */
+  /** Whether the last series is the sum of all others. */
   readonly withRest: boolean;
 }
 
-/** The same of several numbers a bucket. */
+/** The same with several values per bucket. */
 export function miniStack({ id, finding, buckets, series, withRest, unit }: MiniStackInput): Chart {
   const rest = withRest ? series.length - 1 : -1;
   const drawn = series.map((one, index) => ({ ...one, class: index === rest ? 'f5' : `f${index + 1}` }));
@@ -47,35 +45,33 @@ export function miniStack({ id, finding, buckets, series, withRest, unit }: Mini
   return { ...EMPTY, id, finding, mini: true, bars: drawBars(buckets, drawn, unit, top), legend: drawn };
 }
 
-export interface Series {
+interface Series {
   readonly name: string;
   readonly values: Values;
-  /** Left out: by its place. `fbad` is for failures. */
+  /** Default: by position. `fbad` is for failures. */
   readonly class?: 'f1' | 'fbad';
 }
 
-export interface StackedBarsInput {
-  /** Unique on its page. */
+interface StackedBarsInput {
   readonly id: string;
   readonly finding: string;
-  /** Of the table: `Spend per day`. */
+  /** Table caption: `Spend per day`. */
   readonly caption: string;
-  /** What a bucket is: `Day`. */
   readonly bucketName: string;
   readonly buckets: Buckets;
-  /** As many as there are; the four largest are drawn, the rest as one. */
+  /** All series; the four largest are drawn, and the sum of the others. */
   readonly series: readonly Series[];
-  /** What the rest is called: `Other models`. */
+  /** Name of that sum: `Other models`. */
   readonly restName: string;
   readonly unit: Unit;
-  /** Which series has which colour, where charts of a page must agree; left out: by size. */
+  /** Color order of series, if charts of a page must agree; default: by size. */
   readonly order?: readonly string[];
 }
 
-/** What adds up in each bucket, by who made it up; with an axis and its numbers as a table. */
+/** Stacked bars with an axis and a table. */
 export function stackedBars(input: StackedBarsInput): ChartWithTable {
   const { id, finding, caption, bucketName, buckets, unit } = input;
-  const series = coloured(input);
+  const series = colored(input);
   const total = summed(buckets, series);
   const top = roundedMaximum(highest([{ values: total }]) / unit.size, unit.whole);
   const chart: Chart = {
@@ -100,7 +96,7 @@ export function stackedBars(input: StackedBarsInput): ChartWithTable {
   };
 }
 
-/** Half, whole and nothing. */
+/** At the maximum, half and zero. */
 export const GRID = `M0 0H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}M0 ${HEIGHT}H${WIDTH}`;
 export const EMPTY = {
   mini: false,
@@ -112,13 +108,13 @@ export const EMPTY = {
   xLabels: [],
   legend: [],
 };
-/** What is left free above the highest value where no axis says how high it is. */
+/** Space above the highest value in charts without axis. */
 export const HEADROOM = 1.08;
-/** Of the room of a bucket, what its bar takes. */
+/** Width of a bar relative to its bucket. */
 const BAR_SHARE = 0.72;
 const MAX_SERIES = 4;
 
-interface ColouredSeries extends Omit<Series, 'class'> {
+interface ColoredSeries extends Omit<Series, 'class'> {
   readonly class: string;
 }
 
@@ -126,7 +122,7 @@ const sumOf = (values: Values): number => values.reduce<number>((all, value) => 
 const highest = (series: readonly Pick<Series, 'values'>[]): number =>
   Math.max(0, ...series.flatMap(({ values }) => values.map((value) => Number(value ?? 0))));
 
-function coloured({ series, order, buckets, restName }: StackedBarsInput): ColouredSeries[] {
+function colored({ series, order, buckets, restName }: StackedBarsInput): ColoredSeries[] {
   const place = (name: string): number => {
     const known = order?.indexOf(name) ?? 0;
     return known < 0 ? Infinity : known;
@@ -140,70 +136,71 @@ function coloured({ series, order, buckets, restName }: StackedBarsInput): Colou
   return rest.length === 0 ? drawn : [...drawn, { name: restName, values: summed(buckets, rest), class: 'f5' }];
 }
 
-/** Null only where none of them has anything. */
-function summed(buckets: Buckets, series: readonly Pick<Series, 'values'>[]): (Amount | null)[] {
+/** Null only if all values are null. */
+function summed(buckets: Buckets, series: readonly Pick<Series, 'values'>[]): (ChartAmount | null)[] {
   return buckets.map((_, index) =>
     series.map(({ values }) => values[index] ?? null).reduce((all, value) => add(all, value), null),
   );
 }
 
-function add(one: Amount | null, other: Amount | null): Amount | null {
+function add(one: ChartAmount | null, other: ChartAmount | null): ChartAmount | null {
   if (one === null) return other;
   if (other === null) return one;
   return typeof one === 'bigint' || typeof other === 'bigint' ? BigInt(one) + BigInt(other) : one + other;
 }
 
-function drawBars(buckets: Buckets, series: readonly ColouredSeries[], unit: Unit, top: number): Bar[] {
+function drawBars(buckets: Buckets, series: readonly ColoredSeries[], unit: Unit, top: number): Bar[] {
   const room = WIDTH / buckets.length;
   return buckets.flatMap((label, index) => {
-    const there = series
+    const present = series
       .map((one) => ({ ...one, value: one.values[index] ?? null }))
-      .filter((one): one is typeof one & { value: Amount } => one.value !== null && Number(one.value) > 0);
-    if (there.length === 0) return [];
+      .filter((one): one is typeof one & { value: ChartAmount } => one.value !== null && Number(one.value) > 0);
+    if (present.length === 0) return [];
     let y = HEIGHT;
-    const parts = there.map(({ class: name, value }) => {
+    const parts = present.map(({ class: name, value }) => {
       const height = (Number(value) / (top || 1)) * HEIGHT;
       y -= height;
       const x = (index + (1 - BAR_SHARE) / 2) * room;
       return { class: name, x: at(x), y: at(y), width: at(room * BAR_SHARE), height: at(height) };
     });
-    return [{ title: `${label}: ${there.map(({ name, value }) => `${name} ${unit.text(value)}`).join(', ')}`, parts }];
+    return [
+      { title: `${label}: ${present.map(({ name, value }) => `${name} ${unit.text(value)}`).join(', ')}`, parts },
+    ];
   });
 }
 
-export interface Share {
+interface BarShare {
   readonly name: string;
   readonly value: number;
-  /** `f1` to `f5`. */
   readonly class: string;
 }
 
 const GAP = 3;
 
-/** What parts a whole has, in one bar; undefined when there is nothing to show. */
-export function shareBar(finding: string, shares: readonly Share[]) {
-  const there = shares.filter(({ value }) => value > 0);
-  const total = there.reduce((sum, { value }) => sum + value, 0);
+/** Parts of a whole in one bar; undefined if there are none. */
+export function shareBar(finding: string, shares: readonly BarShare[]) {
+  const present = shares.filter(({ value }) => value > 0);
+  const total = present.reduce((sum, { value }) => sum + value, 0);
   if (total === 0) return undefined;
-  const room = WIDTH - GAP * (there.length - 1);
+  const room = WIDTH - GAP * (present.length - 1);
   let x = 0;
-  const parts = there.map(({ name, value, class: colour }) => {
+  const parts = present.map(({ name, value, class: color }) => {
     const width = (value / total) * room;
-    const part = { name, share: percent(value, total), class: colour, x: at(x), width: at(width) };
+    const part = { name, share: percent(value, total), class: color, x: at(x), width: at(width) };
     x += width + GAP;
     return part;
   });
   return { label: `${finding}: ${parts.map(({ name, share }) => `${share} ${name}`).join(', ')}`, parts };
 }
 
-/** How much of a quota is used, as the partial `quota-meter` draws it. */
+/** Data of the `quota-meter` partial. */
 export function quotaMeter(used: bigint, quota: bigint) {
   const share = quota <= 0n ? 100 : Math.min(100, Number((used * 1000n) / quota) / 10);
-  const colour = share >= 80 ? 'f2' : 'f1';
+  const color = share >= 80 ? 'f2' : 'f1';
   return {
     width: at(share),
-    // Rounded down: what is not used up never says 100%.
+    // Rounded down: 100% means used up.
     percent: Math.floor(share),
-    class: quota <= 0n || used >= quota ? 'fbad' : colour,
+    class: quota <= 0n || used >= quota ? 'fbad' : color,
   };
 }

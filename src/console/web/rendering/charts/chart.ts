@@ -1,17 +1,17 @@
 import { compact, count, exactUsd, price, usd } from '../../../../platform/format/index.js';
 
-/** A span of time; `label` is unique enough for a table: `7 Nov`, `15:00`. */
+/** Labels of time spans: `7 Nov`, `15:00`. */
 export type Buckets = readonly string[];
-/** What was measured in each bucket; null where there is nothing to measure: a gap, not a zero. */
-export type Values = readonly (Amount | null)[];
+/** One value per bucket; null without data, which is drawn as a gap. */
+export type Values = readonly (ChartAmount | null)[];
 
-/** A chart as its partial draws it. */
+/** Data of the `chart` partial. */
 export interface Chart {
   readonly id: string;
-  /** What the chart says, as a sentence: `Spend per day, last 14 days. Total $46.70`. */
+  /** A sentence: `Spend per day, last 14 days. Total $46.70`. */
   readonly finding: string;
   readonly mini: boolean;
-  /** Lines of the grid; undefined without an axis. */
+  /** SVG path; undefined without axis. */
   readonly grid: string | undefined;
   readonly bars: readonly Bar[];
   readonly areas: readonly string[];
@@ -40,7 +40,6 @@ export interface ChartTable {
   readonly rows: readonly { readonly head: string; readonly cells: readonly string[] }[];
 }
 
-/** A chart together with its numbers. */
 export interface ChartWithTable {
   readonly chart: Chart;
   readonly table: ChartTable;
@@ -52,7 +51,7 @@ interface Column {
   readonly unit: Unit;
 }
 
-/** One row a bucket; `bucketName` heads them: `Day`, `Hour`. */
+/** One row per bucket. @param bucketName heading of the first column: `Day` */
 export function chartTable(
   caption: string,
   bucketName: string,
@@ -69,37 +68,33 @@ export function chartTable(
   };
 }
 
-const textOf = (value: Amount | null | undefined, unit: Unit): string =>
+const textOf = (value: ChartAmount | null | undefined, unit: Unit): string =>
   value === null || value === undefined ? '–' : unit.text(value);
 
-/** The height of every plot, in units of its drawing; its width is `WIDTH`. The page stretches both. */
+/** Size of a plot in SVG units; the page stretches both. */
 export const HEIGHT = 100;
 export const WIDTH = 1000;
 
-/** Ends of an axis whose half is a round number too. */
+/** Axis maximums whose half is round, too. */
 const ROUND = [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10];
 
-/**
- * The least round number that nothing exceeds; 1 when there is nothing.
- * @param whole of what is counted in whole numbers, so that its half is one too
- */
+/** The smallest round upper bound; 1 if there is no data. @param whole whether half of it must be an integer */
 export function roundedMaximum(maximum: number, whole = false): number {
-  const end = maximum > 0 ? leastRound(maximum) : 1;
+  const end = maximum > 0 ? roundUp(maximum) : 1;
   return whole ? 2 * Math.ceil(end / 2) : end;
 }
 
-function leastRound(maximum: number): number {
+function roundUp(maximum: number): number {
   const power = 10 ** Math.floor(Math.log10(maximum));
   const step = ROUND.find((candidate) => candidate * power >= maximum * (1 - 1e-9)) ?? 10;
   return Number((step * power).toPrecision(6));
 }
 
-/** A number as it stands in a drawing: one hundredth is less than can be seen. */
 export const at = (value: number): string => value.toFixed(2).replace(/\.?0+$/, '');
 
-/** Some of the labels below a plot: the first, the last, and what lies evenly between them. */
-export function spread(labels: readonly string[], most = 4): string[] {
-  const number = Math.min(most, labels.length);
+/** Evenly spaced labels, including the first and the last. */
+export function spread(labels: readonly string[], max = 4): string[] {
+  const number = Math.min(max, labels.length);
   if (number < 2) return [...labels];
   return Array.from(
     { length: number },
@@ -107,18 +102,16 @@ export function spread(labels: readonly string[], most = 4): string[] {
   );
 }
 
-/** Money comes as nano-dollars (bigint), everything else as numbers. */
-export type Amount = number | bigint;
+/** Money is in nano-dollars (bigint). */
+export type ChartAmount = number | bigint;
 
-/** What the values of a chart are. */
 export interface Unit {
-  /** How many of what comes make one of what an axis counts. */
+  /** Values per unit of the axis: 1e9 nano-dollars per dollar. */
   readonly size: number;
-  /** Whether there is nothing between one and the next. */
+  /** Whether axis labels must be integers. */
   readonly whole: boolean;
-  /** In a table and in what is said of a bar. */
-  text(value: Amount): string;
-  /** Beside a line of the grid, of what the axis counts. */
+  /** For tables and tooltips. */
+  text(value: ChartAmount): string;
   axis(value: number): string;
 }
 
@@ -130,7 +123,7 @@ export const DOLLARS: Unit = {
   text: (value) => usd(BigInt(value)),
   axis: (value) => price(BigInt(Math.round(value * 1e9))).replace(/\.00$/, ''),
 };
-/** Every digit of an amount in the table: where the days of a chart are what a wallet has paid. */
+/** All digits, for amounts that must add up to a wallet's. */
 export const EXACT_DOLLARS: Unit = { ...DOLLARS, text: (value) => exactUsd(BigInt(value)) };
 export const COUNT: Unit = { size: 1, whole: true, text: count, axis: plain };
 export const TOKENS: Unit = { size: 1, whole: true, text: compact, axis: compact };

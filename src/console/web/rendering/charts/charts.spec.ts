@@ -11,7 +11,7 @@ import {
   shareBar,
   stackedBars,
   waterfall,
-} from './index.js';
+} from '../../index.js';
 import { roundedMaximum, spread } from './chart.js';
 
 const usd = (dollars: number) => nanos(BigInt(Math.round(dollars * 1e9)));
@@ -29,7 +29,7 @@ const aSpend = (series: readonly { name: string; values: readonly (bigint | null
   });
 
 describe('stacked bars', () => {
-  it('stand on zero, one on the other, as high as their share of a round number', () => {
+  it('stack from zero in proportion to a round maximum', () => {
     const { chart } = aSpend([
       { name: 'small', values: [usd(1), null, usd(0.5)] },
       { name: 'large', values: [usd(2), null, usd(1)] },
@@ -50,7 +50,7 @@ describe('stacked bars', () => {
     expect(table.rows.map(({ cells }) => cells)).toEqual([['$1.00'], ['–'], ['$0.00']]);
   });
 
-  it('show four and add up the rest, by size', () => {
+  it('show the four largest and sum the rest', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const { chart, table } = aSpend(names.map((name, index) => ({ name, values: [usd(index + 1), null, null] })));
     expect(chart.legend.map(({ name, class: colour }) => [name, colour])).toEqual([
@@ -64,7 +64,7 @@ describe('stacked bars', () => {
     expect(table.rows[0]?.cells).toEqual(['$6.00', '$5.00', '$4.00', '$3.00', '$3.00', '$21.00']);
   });
 
-  it('give each series its colour by a given order, so that charts of a page agree', () => {
+  it('assign colors in a given order so that charts of a page agree', () => {
     const series = [
       { name: 'a', values: [usd(1)] },
       { name: 'b', values: [usd(9)] },
@@ -83,7 +83,7 @@ describe('stacked bars', () => {
     expect(chart.legend.map(({ name }) => name)).toEqual(['a', 'b']);
   });
 
-  it('draw nothing of nothing', () => {
+  it('draw nothing when there is no data', () => {
     const { chart } = aSpend([]);
     expect(chart).toMatchObject({ bars: [], yLabels: ['$1', '$0.50', '$0'] });
   });
@@ -166,7 +166,7 @@ describe('small charts', () => {
   });
 });
 
-describe('the forecast of a balance', () => {
+describe('the balance forecast', () => {
   const past = [
     { at: new Date('2026-11-10T12:00:00Z'), balance: usd(100) },
     { at: new Date('2026-11-20T12:00:00Z'), balance: usd(60) },
@@ -180,7 +180,7 @@ describe('the forecast of a balance', () => {
       timeZone: 'UTC',
     });
 
-  it('goes on in a straight line until nothing is left', () => {
+  it('continues in a straight line until the balance is used up', () => {
     const { chart, table } = forecast('2026-11-30T12:00:00Z');
     expect(chart.lines).toEqual([
       { class: 'l1', path: 'M0 0L500 40' },
@@ -190,7 +190,7 @@ describe('the forecast of a balance', () => {
     expect(table.rows.at(-1)).toEqual({ head: '30 Nov 2026, forecast', cells: ['$0.00'] });
   });
 
-  it('looks no farther ahead than back', () => {
+  it('looks no further ahead than back', () => {
     const { chart, table } = forecast('2026-12-10T12:00:00Z');
     expect(chart.lines[1]).toEqual({ class: 'l5', path: 'M500 40L1000 70' });
     expect(table.rows.at(-1)).toEqual({ head: '30 Nov 2026, forecast', cells: ['$30.00'] });
@@ -202,7 +202,7 @@ describe('the forecast of a balance', () => {
 });
 
 describe('a timeline', () => {
-  it('puts every step on one scale, wide enough to be seen and never outside', () => {
+  it('puts every step on one scale, at least the minimum width and never outside', () => {
     const { ticks, steps } = waterfall(
       [
         { name: 'Attempt 1', rank: 'whole', atMs: 0, tookMs: 500, tone: 'failed' },
@@ -232,7 +232,7 @@ describe('a timeline', () => {
 });
 
 describe('shares', () => {
-  it('fill the bar but for what is between them', () => {
+  it('fill the bar except for the gaps', () => {
     const bar = shareBar('Share of tokens', [
       { name: 'new', value: 3, class: 'f1' },
       { name: 'cached', value: 1, class: 'f4' },
@@ -259,29 +259,29 @@ describe('shares', () => {
     expect(quotaMeter(usd(used), usd(100))).toEqual(meter);
   });
 
-  it('of a quota of nothing everything is used', () => {
+  it('shows a quota of 0 as fully used', () => {
     expect(quotaMeter(usd(0), usd(0))).toMatchObject({ percent: 100, class: 'fbad' });
   });
 });
 
 describe('the patch panel', () => {
-  const dialects = ['responses', 'chat', 'messages'].map((id) => ({ id, name: id, path: `/v1/${id}` }));
-  const endsOf = (...models: readonly { name: string; answers: readonly string[] }[]) => {
-    const { wires, ...panel } = patchPanel(dialects, models);
+  const protocols = ['responses', 'chat', 'messages'].map((id) => ({ id, name: id, path: `/v1/${id}` }));
+  const endsOf = (...models: readonly { name: string; protocols: readonly string[] }[]) => {
+    const { wires, ...panel } = patchPanel(protocols, models);
     return wires.map(({ fromY, toY }) => [
-      panel.dialects.find(({ y }) => y === fromY)?.id,
+      panel.protocols.find(({ y }) => y === fromY)?.id,
       panel.models.find(({ y }) => y === toY)?.name,
     ]);
   };
 
-  it('leads each dialect to a model that answers it, and different ones to different models where it can', () => {
+  it('leads each protocol to a model that supports it, to a different one each if possible', () => {
     expect(
       endsOf(
-        { name: 'a', answers: ['messages'] },
-        { name: 'b', answers: ['responses', 'chat'] },
+        { name: 'a', protocols: ['messages'] },
+        { name: 'b', protocols: ['responses', 'chat'] },
         {
           name: 'c',
-          answers: ['chat'],
+          protocols: ['chat'],
         },
       ),
     ).toEqual([
@@ -289,23 +289,23 @@ describe('the patch panel', () => {
       ['chat', 'c'],
       ['messages', 'a'],
     ]);
-    expect(endsOf({ name: 'a', answers: ['responses', 'chat', 'messages'] }).map(([, model]) => model)).toEqual([
+    expect(endsOf({ name: 'a', protocols: ['responses', 'chat', 'messages'] }).map(([, model]) => model)).toEqual([
       'a',
       'a',
       'a',
     ]);
   });
 
-  it('leaves a cord out where no model answers its dialect', () => {
-    expect(endsOf({ name: 'a', answers: ['messages'] })).toEqual([['messages', 'a']]);
+  it('omits a wire when no model supports its protocol', () => {
+    expect(endsOf({ name: 'a', protocols: ['messages'] })).toEqual([['messages', 'a']]);
     expect(endsOf()).toEqual([]);
   });
 
-  it('has six jacks: some of them empty where there are few models, and names that fit beside them', () => {
-    const { models, finding } = patchPanel(dialects, [{ name: 'a-very-long-name-of-a-model', answers: [] }]);
+  it('has six jacks, some empty when there are few models, and shortens names', () => {
+    const { models, finding } = patchPanel(protocols, [{ name: 'a-very-long-name-of-a-model', protocols: [] }]);
     expect(models.map(({ name }) => name)).toEqual(['a-very-long-name-…', '', '', '', '', '']);
     expect(finding).toBe('responses, chat, messages: 1 model behind one address');
-    const many = Array.from({ length: 9 }, (_, index) => ({ name: `m${index}`, answers: [] }));
-    expect(patchPanel(dialects, many).models.map(({ name }) => name)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'm5']);
+    const many = Array.from({ length: 9 }, (_, index) => ({ name: `m${index}`, protocols: [] }));
+    expect(patchPanel(protocols, many).models.map(({ name }) => name)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'm5']);
   });
 });

@@ -3,16 +3,14 @@ import type { Nanos } from '../../../../platform/shared/index.js';
 import { EMPTY, GRID, HEADROOM } from './bars.js';
 import { at, type Chart, type ChartWithTable, DOLLARS, HEIGHT, roundedMaximum, type Values, WIDTH } from './chart.js';
 
-export interface LatencyInput {
-  /** Unique on its page. */
+interface LatencyInput {
   readonly id: string;
   readonly finding: string;
-  /** In milliseconds, one a bucket. */
   readonly median: Values;
   readonly p95: Values;
 }
 
-/** The median as a line over its area, the 95th percentile above it; small, without an axis. */
+/** Median with area, and 95th percentile; small, without axis. */
 export function latencyLines({ id, finding, median, p95 }: LatencyInput): Chart {
   const top = Math.max(0, ...[...median, ...p95].map((value) => Number(value ?? 0))) * HEADROOM || 1;
   const points = (values: Values): Run[] =>
@@ -36,15 +34,13 @@ export function latencyLines({ id, finding, median, p95 }: LatencyInput): Chart 
   };
 }
 
-/** In units of the drawing, from its top left. */
 type Point = readonly [x: number, y: number];
-/** Points with nothing missing between them. */
+/** Points without a gap. */
 type Run = readonly Point[];
 
 const xOf = (index: number, number: number): number => (number < 2 ? WIDTH / 2 : (index / (number - 1)) * WIDTH);
 const heightOf = (value: number, top: number): number => HEIGHT - (Math.max(0, value) / top) * HEIGHT;
 
-/** Where a point is missing, a run ends. */
 function runsOf(points: readonly (Point | null)[]): Run[] {
   const runs: Point[][] = [[]];
   for (const point of points) {
@@ -64,30 +60,28 @@ function linePath(run: Run): string {
   return `M${run.map(([x, y]) => `${at(x)} ${at(y)}`).join('L')}`;
 }
 
-/** What lies below a line. */
 function areaPath(run: Run): string {
   const [first, last] = [run[0], run.at(-1)];
   if (first === undefined || last === undefined) return '';
   return `M${at(first[0])} ${HEIGHT}L${run.map(([x, y]) => `${at(x)} ${at(y)}`).join('L')}L${at(last[0])} ${HEIGHT}Z`;
 }
 
-export interface BalancePoint {
+interface BalancePoint {
   readonly at: Date;
   readonly balance: Nanos;
 }
 
-export interface ForecastInput {
-  /** Unique on its page. */
+interface ForecastInput {
   readonly id: string;
   readonly finding: string;
   /** Oldest first, at least one; the last is now. */
   readonly past: readonly BalancePoint[];
-  /** When nothing is left at the present pace; undefined: no forecast. */
+  /** When the balance will be used up; undefined for no forecast. */
   readonly emptyAt: Date | undefined;
   readonly timeZone: string;
 }
 
-/** A balance over time and where it is heading: as far ahead as it looks back, or until nothing is left. */
+/** Balance over time with a forecast: as far ahead as the past shown, or until the balance is used up. */
 export function balanceForecast({ id, finding, past, emptyAt, timeZone }: ForecastInput): ChartWithTable {
   const ahead = emptyAt === undefined ? undefined : endOfForecast(past, emptyAt);
   const all = ahead === undefined ? past : [...past, ahead];
@@ -119,7 +113,6 @@ export function balanceForecast({ id, finding, past, emptyAt, timeZone }: Foreca
   };
 }
 
-/** Where the line of the forecast ends: half of the chart is what was, half what comes. */
 function endOfForecast(past: readonly BalancePoint[], emptyAt: Date): BalancePoint | undefined {
   const [first, now] = [past[0], past.at(-1)];
   if (first === undefined || now === undefined || emptyAt <= now.at) return undefined;

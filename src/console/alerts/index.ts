@@ -1,2 +1,0 @@
-// The page on which people choose their alerts.
-export { AlertPagesModule } from './alerts.controller.js';
