@@ -9,9 +9,9 @@ import { TimeSlicer } from './translation-job.js';
 
 const MIB = 1024 * 1024;
 
-describe('a body that is refused for what it says', () => {
+describe('a body rejected by its watcher', () => {
   it.each(['identity', 'gzip', 'gzip, gzip'])(
-    'is left to others, and takes no memory: %s (case 107)',
+    'is left unread and uses no memory with encoding %s (case 107)',
     async (encoding) => {
       const config = { maxBodyBytes: MIB, bodyMemoryBytes: MIB } as Config;
       const budget = new BodyBudget(config);

@@ -21,7 +21,7 @@ function limits(): ConstructorParameters<typeof BodyReader>[2] {
   return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), slicer: new TimeSlicer() };
 }
 
-describe('reading a body', () => {
+describe('BodyReader', () => {
   it.each([true, false])(
     'shows all but the last slice of it as it comes, slice by slice: length known %p',
     async (known) => {
@@ -47,7 +47,7 @@ describe('reading a body', () => {
     },
   );
 
-  it('does not take a turn for a body of the usual size', async () => {
+  it('uses no time slice for a body of typical size', async () => {
     const request = aRequest(1000);
     const options = limits();
     const take = jest.spyOn(options.slicer, 'take');
@@ -58,7 +58,7 @@ describe('reading a body', () => {
     expect(take).not.toHaveBeenCalled();
   });
 
-  it('stops listening to a client that is far ahead of its reader', async () => {
+  it('pauses a client that is far ahead of its reader', async () => {
     const request = aRequest(10 * MIB);
     const options = limits();
     const waiting: (() => void)[] = [];
@@ -75,7 +75,7 @@ describe('reading a body', () => {
     expect(await reading).toHaveLength(10 * MIB);
   });
 
-  it('ends with what its reader says is wrong, and hears no more', async () => {
+  it('ends with the watcher’s error and reads no further', async () => {
     const request = aRequest();
     const wrong = new Error('no JSON');
     const reading = new BodyReader(
@@ -93,7 +93,7 @@ describe('reading a body', () => {
     expect(request.listenerCount('data')).toBe(0);
   });
 
-  it('ends when the client leaves, whenever that is', async () => {
+  it('fails when the client leaves at any time', async () => {
     const request = aRequest(10);
     const reading = new BodyReader(request, { next: () => undefined }, limits()).read();
     request.push(Buffer.alloc(5));

@@ -39,14 +39,14 @@ function decode(names: readonly string[], bytes: Buffer, maxBytes = MIB, pieceBy
   return new BodyReader(body, { next: () => undefined }, limits).read().finally(() => body.destroy());
 }
 
-describe('the content-encoding of a request', () => {
+describe('encodingsOf', () => {
   it.each([
     [undefined, []],
     ['', []],
     ['identity', []],
     ['gzip', ['gzip']],
     ['GZip , identity,, br', ['gzip', 'br']],
-  ])('%j means %j', (header, names) => expect(encodingsOf(aRequest(header))).toEqual(names));
+  ])('parses %j as %j', (header, names) => expect(encodingsOf(aRequest(header))).toEqual(names));
 
   it.each([
     ['compress', 'compress'],
@@ -54,7 +54,7 @@ describe('the content-encoding of a request', () => {
     ['constructor', 'constructor'],
     ['x'.repeat(1000), `"${'x'.repeat(40)}"`],
     ['gzip,gzip,gzip,gzip,gzip', 'more than 4 content encodings'],
-  ])('%j is not supported, and told so by name (case 107)', (header, said) => {
+  ])('rejects %j by name (case 107)', (header, said) => {
     expect(() => encodingsOf(aRequest(header))).toThrow(
       expect.objectContaining({
         kind: 'unsupported_media_type',
@@ -64,7 +64,7 @@ describe('the content-encoding of a request', () => {
   });
 });
 
-describe('a body that was encoded (case 107)', () => {
+describe('an encoded body (case 107)', () => {
   it.each([...Object.keys(ENCODERS).map((name) => [name]), ['gzip', 'br'], ['zstd', 'deflate', 'gzip', 'br']])(
     'is what it was before, whatever pieces it comes in: %s %s %s %s',
     async (...names) => {
@@ -74,7 +74,7 @@ describe('a body that was encoded (case 107)', () => {
     },
   );
 
-  it('may be of several parts where the encoding knows such: gzip, zstd', async () => {
+  it('may have several members with gzip and zstd', async () => {
     for (const name of ['gzip', 'zstd']) {
       const parts = [BODY.subarray(0, 50_000), BODY.subarray(50_000)].map((part) => encoded([name], part));
       expect((await decode([name], Buffer.concat(parts))).equals(BODY)).toBe(true);
@@ -84,18 +84,18 @@ describe('a body that was encoded (case 107)', () => {
   describe.each(Object.keys(ENCODERS))('as %s', (name) => {
     const good = encoded([name], BODY);
     it.each<[string, Buffer]>([
-      ['is none', BODY],
+      ['is not encoded', BODY],
       ['is empty', Buffer.alloc(0)],
       ['ends too early', good.subarray(0, -3)],
-      ['has something behind its end', Buffer.concat([good, Buffer.from('{"model":"other"}')])],
-    ])('that %s is refused by that name', async (_, bytes) => {
+      ['has trailing data', Buffer.concat([good, Buffer.from('{"model":"other"}')])],
+    ])('is rejected by encoding when it %s', async (_, bytes) => {
       await expect(decode([name], bytes)).rejects.toMatchObject({
         kind: 'invalid_request',
         message: expect.stringContaining(name) as string,
       });
     });
 
-    it('is too large by what it unfolds to, to the byte', async () => {
+    it('is limited by its decoded size to the byte', async () => {
       expect(await decode([name], good, BODY.length)).toHaveLength(BODY.length);
       const refusal = { kind: 'request_too_large' };
       await expect(decode([name], good, BODY.length - 1)).rejects.toMatchObject(refusal);
@@ -104,7 +104,7 @@ describe('a body that was encoded (case 107)', () => {
     });
   });
 
-  it('is too large by what stands between two encodings, even when that unfolds to nothing', async () => {
+  it('is limited by its size between two encodings, even if it decodes to nothing', async () => {
     const empty = gzipSync(Buffer.alloc(0));
     const parts = Buffer.alloc(empty.length * 100_000, empty);
     await expect(decode(['gzip', 'br'], brotliCompressSync(parts))).rejects.toMatchObject({
@@ -112,13 +112,13 @@ describe('a body that was encoded (case 107)', () => {
     });
   });
 
-  it('must not ask for a window larger than the web allows', async () => {
+  it('is rejected when its zstd window exceeds 8 MiB', async () => {
     const params = { [constants.ZSTD_c_windowLog]: 26 };
     const bytes = zstdCompressSync(Buffer.alloc(100 * MIB), { params });
     await expect(decode(['zstd'], bytes, 200 * MIB)).rejects.toMatchObject({ kind: 'invalid_request' });
   });
 
-  it('N6: is refused once it is over 100 times its compressed size and 1 MiB', async () => {
+  it('N6: is rejected when it exceeds 100 times its compressed size and 1 MiB', async () => {
     const bomb = brotliCompressSync(Buffer.alloc(50 * MIB)).subarray(0, 316);
     const request = aRequest();
     const body = new DecodedBody(request, ['br'], 400 * MIB);
@@ -130,11 +130,11 @@ describe('a body that was encoded (case 107)', () => {
     expect(bytes).toBeLessThanOrEqual(MIB);
   });
 
-  it('is read when it is small, however well it compresses', async () => {
+  it('is accepted when it is small, whatever its compression ratio', async () => {
     expect(await decode(['br'], encoded(['br'], Buffer.alloc(MIB, ' ')))).toHaveLength(MIB);
   });
 
-  it('is decoded only as far as it is read', async () => {
+  it('is decoded on demand', async () => {
     const request = aRequest();
     const body = new DecodedBody(request, ['gzip'], 1000 * MIB);
     request.push(gzipSync(Buffer.alloc(100 * MIB)));
@@ -144,7 +144,7 @@ describe('a body that was encoded (case 107)', () => {
     body.destroy();
   });
 
-  it('leaves the request to others when it is not read any more', async () => {
+  it('leaves the request intact when destroyed', async () => {
     const request = aRequest();
     const body = new DecodedBody(request, ['gzip'], MIB);
     body.on('error', () => undefined).resume();
@@ -155,7 +155,7 @@ describe('a body that was encoded (case 107)', () => {
     for (const event of ['data', 'close', 'end']) expect([event, request.listenerCount(event)]).toEqual([event, 0]);
   });
 
-  it('ends when the client leaves, whenever that is', async () => {
+  it('fails when the client leaves at any time', async () => {
     const request = aRequest();
     const reading = buffer(new DecodedBody(request, ['gzip'], MIB));
     request.push(gzipSync(BODY).subarray(0, 30));

@@ -12,19 +12,19 @@ function after(...turns: readonly number[]): boolean {
 
 const quick = (count: number): number[] => Array.from({ length: count }, () => 1);
 
-describe('the load of the event loop', () => {
-  it('is high after two turns that were too long, and not after one, however long', () => {
+describe('EventLoopLoad', () => {
+  it('is high after two long turns, but not after a single one', () => {
     expect(after(LIMIT_MS + 1, LIMIT_MS + 1)).toBe(true);
     expect(after(60_000)).toBe(false);
     expect(after(60_000, ...quick(10), 60_000)).toBe(false);
   });
 
-  it('is judged by what most moments lay in, not by how many turns were quick', () => {
+  it('is weighted by time, not by number of turns', () => {
     expect(after(3000, 1, 1, 3000, 1, 1)).toBe(true);
     expect(after(...quick(5), 1500, ...quick(30), 1500, ...quick(30))).toBe(false);
   });
 
-  it('is high until the delay has halved', () => {
+  it('stays high until the delay has halved', () => {
     const high = [1500, 1500];
     expect(after(...high, 700, 700)).toBe(true);
     expect(after(...high, 700, 400)).toBe(false);

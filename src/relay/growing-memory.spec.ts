@@ -3,8 +3,8 @@ import { GrowingMemory } from './body-reader.js';
 
 const MIB = 1024 * 1024;
 
-describe('memory that grows', () => {
-  it('holds what was added, in order, whether its length was known or not', () => {
+describe('GrowingMemory', () => {
+  it('contains all chunks in order, with known or unknown length', () => {
     const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3000 }), { maxLength: 60 });
     fc.assert(
       fc.property(chunks, fc.boolean(), (added, isKnown) => {
@@ -17,7 +17,7 @@ describe('memory that grows', () => {
     );
   });
 
-  it('gives views that stay as they are while it grows', () => {
+  it('returns views that do not change while it grows', () => {
     const memory = new GrowingMemory(10 * MIB, false);
     memory.add(Buffer.alloc(60_000, 'a'));
     const before = memory.bytes;
@@ -27,7 +27,7 @@ describe('memory that grows', () => {
     expect(memory.bytes.at(-1)).toBe(0x62);
   });
 
-  it('keeps no chunk of many, however small they are', () => {
+  it('retains no chunks, however small', () => {
     const memory = new GrowingMemory(MIB, true);
     const first = Buffer.from('x');
     memory.add(first);
@@ -35,7 +35,7 @@ describe('memory that grows', () => {
     expect(memory.bytes.buffer).not.toBe(first.buffer);
   });
 
-  it('takes no more than was allowed', () => {
+  it('rejects chunks beyond its capacity', () => {
     const memory = new GrowingMemory(3, true);
     memory.add(Buffer.from('ab'));
     expect(() => memory.add(Buffer.from('cd'))).toThrow(RangeError);

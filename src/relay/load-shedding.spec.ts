@@ -8,12 +8,12 @@ const LIMITS = { maxCallsInFlight: 1, maxEventLoopDelayMs: 60_000 } as Config;
 
 const aResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
 
-describe('the shedding of calls', () => {
+describe('LoadShedding', () => {
   let load: LoadShedding;
   beforeEach(() => (load = new LoadShedding(new Metrics(), LIMITS)));
   afterEach(() => load.onModuleDestroy());
 
-  it('counts a call until its answer is over', () => {
+  it('counts a call until its response ends', () => {
     const response = aResponse();
     load.take(response);
     expect(() => load.take(aResponse())).toThrow('overloaded');
@@ -21,7 +21,7 @@ describe('the shedding of calls', () => {
     expect(() => load.take(aResponse())).not.toThrow();
   });
 
-  it('does not count one whose client has left already', () => {
+  it('does not count a call whose client has already left', () => {
     const left = aResponse();
     left.destroy();
     left.emit('close');

@@ -43,15 +43,15 @@ function aWallet(left: bigint) {
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('the credit of a stream', () => {
-  it('covers what is held for and asks for nothing before half of the slice is used', () => {
+describe('Credit', () => {
+  it('covers the hold and requests nothing before half of the slice is used', () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line(), wallet.extend);
     expect(credit.covers(499)).toBe(true);
     expect(wallet.asked).toEqual([]);
   });
 
-  it('asks for the next slice ahead of use, once, and covers it then', async () => {
+  it('requests the next slice once, ahead of use, and then covers it', async () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line(), wallet.extend);
     expect([credit.covers(500), credit.covers(600), credit.covers(1000)]).toEqual([true, true, true]);
@@ -60,7 +60,7 @@ describe('the credit of a stream', () => {
     expect(credit.covers(2000)).toBe(true);
   });
 
-  it('never asks for more than the call can say', async () => {
+  it('never requests more than the output limit', async () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line({ bound: 1200 }), wallet.extend);
     credit.covers(1000);
@@ -70,7 +70,7 @@ describe('the credit of a stream', () => {
     expect(wallet.asked).toHaveLength(1);
   });
 
-  it('asks again, slice by slice, when the upstream has passed the limit', async () => {
+  it('requests slice by slice when the upstream exceeds the limit', async () => {
     const wallet = aWallet(4500n * TOKEN);
     const credit = new Credit(line({ bound: 1000 }), wallet.extend);
     expect(credit.covers(4 * 1000 + 1)).toBe(false);
@@ -85,7 +85,7 @@ describe('the credit of a stream', () => {
     await expect(credit.cover(5501)).rejects.toThrow('insufficient quota');
   });
 
-  it('waits for what is not covered: a large piece at once', async () => {
+  it('waits for a large uncovered piece', async () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line(), wallet.extend);
     expect(credit.covers(3000)).toBe(false);
@@ -94,7 +94,7 @@ describe('the credit of a stream', () => {
     expect(wallet.asked[0]).toMatchObject({ want: 3000n * TOKEN });
   });
 
-  it('says all that the money pays for and no more', async () => {
+  it('covers exactly what the money pays for', async () => {
     const wallet = aWallet(300n * TOKEN);
     const credit = new Credit(line(), wallet.extend);
     await credit.cover(1300);
@@ -102,7 +102,7 @@ describe('the credit of a stream', () => {
     expect(wallet.left).toBe(0n);
   });
 
-  it('asks again when it is needed after it was refused ahead: money may have come', async () => {
+  it('requests again when needed after an early request was rejected', async () => {
     const wallet = aWallet(0n);
     const credit = new Credit(line(), wallet.extend);
     credit.covers(900);
@@ -113,14 +113,14 @@ describe('the credit of a stream', () => {
     expect(credit.covers(1001)).toBe(true);
   });
 
-  it('covers more when the prompt turns out smaller than it was estimated', () => {
+  it('covers more when the reported prompt is smaller than estimated', () => {
     const credit = new Credit(line(), aWallet(0n).extend);
     // 500 prompt tokens less pay for 50 output tokens more.
     credit.report({ ...NO_TOKENS, input: 500, output: 1 });
     expect([credit.covers(1050), credit.covers(1051)]).toEqual([true, false]);
   });
 
-  it('covers more when a count of the prompt shows that it was held for too much', () => {
+  it('covers more when the counted prompt is smaller than held', () => {
     const credit = new Credit(line(), aWallet(0n).extend);
     credit.count(400);
     expect([credit.covers(1060), credit.covers(1061)]).toEqual([true, false]);
@@ -130,7 +130,7 @@ describe('the credit of a stream', () => {
     expect([credit.covers(1050), credit.covers(1051)]).toEqual([true, false]);
   });
 
-  it('keeps the reserve for tools and passes apart from the output', async () => {
+  it('does not spend the reserve for tools and passes on output', async () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line({ reserve: 500n * TOKEN }), wallet.extend);
     expect([credit.covers(500), credit.covers(501)]).toEqual([true, false]);
@@ -139,14 +139,14 @@ describe('the credit of a stream', () => {
     expect(credit.payableOutput({ ...NO_TOKENS, input: 1000 })).toBeGreaterThan(1500);
   });
 
-  it('lets a running stream go on without a database, slice by slice', async () => {
+  it('lets a running stream continue slice by slice during a database outage', async () => {
     const credit = new Credit(line(), () => Promise.reject(new AdmissionUnavailable(new Error('gone'))));
     await credit.cover(1500);
     expect(credit.covers(2500)).toBe(true);
     await credit.cover(2501);
   });
 
-  it('asks for nothing when output costs nothing', () => {
+  it('requests nothing when output is free', () => {
     const free = {
       ...terms,
       pricing: parsePricing({ free: true, request_fee: '0', effort_multipliers: {}, tiers: [] }),
@@ -157,7 +157,7 @@ describe('the credit of a stream', () => {
     expect(wallet.asked).toEqual([]);
   });
 
-  it.each(['reasoning', 'audio_output'])('holds for output at the dearest price, be it that of %s', async (dearer) => {
+  it.each(['reasoning', 'audio_output'])('holds output at the most expensive price when that is %s', async (dearer) => {
     const pricing = parsePricing({
       ...DEFINITION,
       tiers: [{ from_prompt_tokens: 0, input: '1', output: '10', [dearer]: '20' }],
@@ -168,7 +168,7 @@ describe('the credit of a stream', () => {
     expect(wallet.asked).toEqual([{ held: PROMPT, want: 1100n * 2n * TOKEN }]);
   });
 
-  it('keeps what it has let pass without a database when the upstream reports usage all the time', async () => {
+  it('keeps output trusted during an outage when the upstream reports usage repeatedly', async () => {
     let asked = 0;
     const credit = new Credit(line(), () => {
       asked += 1;

@@ -29,8 +29,8 @@ const head = (overrides: Partial<CallHead>): CallHead => ({
   ...overrides,
 });
 
-describe('what is held for a call', () => {
-  it('bounds the prompt by its text, its images and what is encoded in it, at most the context window', () => {
+describe('the hold of a call', () => {
+  it('bounds the prompt by text, images and encoded content, up to the context window', () => {
     expect(heldPromptTokens({ bytes: 2001, encodedBytes: 0, images: 0 }, 200_000)).toBe(1001);
     expect(heldPromptTokens({ bytes: 2001, encodedBytes: 0, images: 2, maxTextTokens: 1500 }, 200_000)).toBe(11_100);
     const image = { kind: 'image', start: 0, end: 9, maxTokens: 300, likelyTokens: 90 } as const;
@@ -42,7 +42,7 @@ describe('what is held for a call', () => {
     expect(likelyPromptTokens({ bytes: 2001, encodedBytes: 0, images: 0 }, 200_000)).toBe(501);
   });
 
-  it('holds for 1,024 output tokens of a stream, or its whole bound when that is less', () => {
+  it('covers 1,024 output tokens of a stream, or its limit when that is lower', () => {
     // $0.001 + 1,024 × $15/M = $0.01636
     expect(holdFor(head({ stream: true }), model, terms, BESIDE)).toMatchObject({
       prompt: parseUsd('0.001'),
@@ -52,12 +52,12 @@ describe('what is held for a call', () => {
     expect(holdFor(head({ stream: true, outputLimit: 100 }), model, terms, BESIDE).ceiling).toBe(parseUsd('0.0025'));
   });
 
-  it('holds for the whole limit of an unstreamed call, for every answer asked for', () => {
+  it('covers the whole output limit of an unstreamed call for every choice', () => {
     expect(holdFor(head({ outputLimit: 1000 }), model, terms, BESIDE).ceiling).toBe(parseUsd('0.016'));
     expect(holdFor(head({ outputLimit: 1000, choices: 3 }), model, terms, BESIDE).ceiling).toBe(parseUsd('0.046'));
   });
 
-  it('holds for 4,096 tokens at least when an unstreamed call has no limit, and at most for what the model can say', () => {
+  it('covers 4,096 tokens to the max output when an unstreamed call has no limit', () => {
     // $0.001 + 4,096 × $15/M = $0.06244; $0.001 + 128,000 × $15/M = $1.921
     expect(holdFor(head({}), model, terms, BESIDE)).toMatchObject({
       base: parseUsd('0.06244'),
@@ -65,13 +65,13 @@ describe('what is held for a call', () => {
     });
   });
 
-  it('needs the prompt and 16 output tokens at the least', () => {
+  it('requires at least the prompt and 16 output tokens', () => {
     // $0.001 + 16 × $15/M = $0.00124
     expect(holdFor(head({}), model, terms, BESIDE).minimum).toBe(parseUsd('0.00124'));
     expect(holdFor(head({ outputLimit: 4 }), model, terms, BESIDE).minimum).toBe(parseUsd('0.00106'));
   });
 
-  it('limits the output to what was granted when that is less than was asked for', () => {
+  it('limits the output when less was granted than requested', () => {
     const granted = { granted: parseUsd('0.0025'), ceiling: parseUsd('0.016') };
     expect(affordableOutput(head({ outputLimit: 1000 }), model, terms, granted, BESIDE)).toBe(100);
     expect(affordableOutput(head({ outputLimit: 1000, choices: 3 }), model, terms, granted, BESIDE)).toBe(33);

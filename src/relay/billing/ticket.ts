@@ -220,7 +220,11 @@ export class Ticket {
     return tokens !== undefined;
   }
 
-  private noteCount({ prompt, output }: CountedTokens, hasPrompt: boolean, uncounted: UncountedOutput | undefined): void {
+  private noteCount(
+    { prompt, output }: CountedTokens,
+    hasPrompt: boolean,
+    uncounted: UncountedOutput | undefined,
+  ): void {
     uncounted?.replaceBy(output);
     if (!hasPrompt) return;
     this.countedPrompt = prompt;

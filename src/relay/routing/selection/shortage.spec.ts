@@ -8,8 +8,8 @@ const coolingDown = (reason: CooldownReason, ms: number) => ({
   cooldowns: [{ subject: 'a channel', id: 'a cooldown', reason, untilMs: NOW + ms, strikes: 1, probeUntilMs: 0 }],
 });
 
-describe('a shortage of channels', () => {
-  it('says the wait that the header tells in the message too', () => {
+describe('Shortage', () => {
+  it('states the same wait in the header and the message', () => {
     const shortage = new Shortage(NOW);
     shortage.add(coolingDown('failures', 16_200));
     shortage.add(coolingDown('rate_limit', 40_000));
@@ -20,7 +20,7 @@ describe('a shortage of channels', () => {
     );
   });
 
-  it('is a rate limit where nothing else keeps a channel from answering', () => {
+  it('is a rate limit error when all channels are rate-limited', () => {
     const shortage = new Shortage(NOW);
     shortage.add(coolingDown('rate_limit', 300_000));
     expect(shortage.errorFor('large')).toMatchObject({
@@ -30,7 +30,7 @@ describe('a shortage of channels', () => {
     });
   });
 
-  it('lasts a moment where a channel is only full', () => {
+  it('suggests a short wait when a channel is only full', () => {
     const shortage = new Shortage(NOW);
     shortage.add(coolingDown('failures', 30_000));
     shortage.add({ isFull: true, cooldowns: [] });

@@ -16,7 +16,7 @@ function shares(draw: (round: number) => Name | undefined): Record<Name, number>
   return counts;
 }
 
-describe('a draw by weight', () => {
+describe('a weighted draw', () => {
   const random = new SeededRandom(42);
   const byChance = (): Name | undefined => drawn((name) => drawTime(WEIGHTS[name], name, undefined, random));
   const byAffinity = (round: number, names?: readonly Name[]): Name | undefined =>
@@ -25,14 +25,14 @@ describe('a draw by weight', () => {
   it.each<[string, (round: number) => Name | undefined]>([
     ['chance', byChance],
     ['affinity', (round) => byAffinity(round)],
-  ])('by %s gives each its share', (_, draw) => {
+  ])('by %s selects each in proportion to its weight', (_, draw) => {
     const { a, b, c } = shares(draw);
     expect(a).toBeCloseTo(0.1, 1.7);
     expect(b).toBeCloseTo(0.3, 1.7);
     expect(c).toBeCloseTo(0.6, 1.7);
   });
 
-  it('by affinity gives the same conversation the same channel, and moves it only when that one is out', () => {
+  it('keeps a conversation on its channel and moves it only when that channel is unavailable', () => {
     for (let round = 0; round < 1000; round += 1) {
       const whole = byAffinity(round);
       expect(byAffinity(round)).toBe(whole);
@@ -41,7 +41,7 @@ describe('a draw by weight', () => {
     }
   });
 
-  it('does not take two accounts, or two names put together otherwise, for one conversation', () => {
+  it('distinguishes accounts, and names that concatenate to the same text', () => {
     expect(affinityOf('acc_1', 'x')).not.toBe(affinityOf('acc_2', 'x'));
     expect(affinityOf('acc_1', 'x')).not.toBe(affinityOf('acc_1x'));
   });
