@@ -46,13 +46,13 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** All protocols that clients can use. */
-  get dialects(): readonly ProtocolAdapter[] {
+  get clientProtocols(): readonly ProtocolAdapter[] {
     return [...this.protocols.values()];
   }
 
   /** Default auth by upstream protocol. */
-  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
-    return new Map([...this.upstreams].map(([id, { defaultAuth: usualAuth }]) => [id, usualAuth]));
+  get defaultAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
+    return new Map([...this.upstreams].map(([id, { defaultAuth }]) => [id, defaultAuth]));
   }
 
   /** @throws RangeError when no such adapter is registered */

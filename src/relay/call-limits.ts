@@ -110,7 +110,7 @@ export class Admissions {
   ) {}
 
   /**
-   * Cold. Runs `answered` for the admitted call, which counts as running until that ends or is unsubscribed.
+   * Cold. Calls `run` for the admitted call, which counts as running until that ends or is unsubscribed.
    * @throws AppError when the call is rejected, or another process runs a call of the same name
    */
   during(pending: PendingCall, run: (admission: Admission) => Observable<Frame>): Observable<Frame> {

@@ -26,7 +26,7 @@ type DryCaller = { readonly keyId: string } | { readonly newKeyOf: string };
 type DryCall = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
 
 /**
- * What would be decided about a call before an upstream is asked. All steps are evaluated as far as possible, even
+ * The decisions about a call before it is sent upstream. All steps are evaluated as far as possible, even
  * after one that rejects; a real call returns the first error.
  */
 interface DryAdmission {
@@ -122,7 +122,7 @@ export interface DryRunResult extends DryAdmission {
   readonly outlook: ModelOutlook;
   /** Most likely first. */
   readonly routes: readonly DryRoute[];
-  /** The error that the client would get; undefined: a channel would be asked. */
+  /** The error that the client would get; undefined: a channel would be called. */
   readonly refusal: AppError | undefined;
   /** Time of the evaluation, Unix ms. */
   readonly evaluatedAt: number;

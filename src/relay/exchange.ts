@@ -86,10 +86,10 @@ export class Exchange {
     const frames = this.client
       .open(channel, credential?.secret, traced(request, ticket, channel, adapter), response.flow)
       .pipe(lane(context), watchAttempt({ attempt, response, ...limits }));
-    return this.kept(frames, running, assignment, translation);
+    return this.storing(frames, running, assignment, translation);
   }
 
-  private kept(
+  private storing(
     frames: Observable<Frame>,
     { ticket: { call }, admission, protocol }: RunningCall,
     { channel, credential }: Assignment,

@@ -65,8 +65,8 @@ export class Failover {
   ) {}
 
   /**
-   * Cold. Another channel is only tried before any of the response was sent. All attempts share one time limit, that of
-   * the most patient channel, and none begins after SDKs have given up.
+   * Cold. Another channel is only tried before any of the response was sent. All attempts share one time limit, the
+   * longest of all channels, and none begins after SDKs have timed out.
    */
   frames(running: RunningCall, selection: CallSelection, translator: Translator): Observable<Frame> {
     const deadlineMs = running.response.startedMs + selection.longestTotalMs;

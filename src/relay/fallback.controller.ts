@@ -22,7 +22,7 @@ import { isApiRequest, requestLineOf, wantsWebSocket } from './request-facts.js'
 
 /**
  * Unknown API paths require a valid key first, except WebSocket requests at call paths: those clients fall back to HTTP
- * only if told that there is no WebSocket.
+ * only on the error that WebSockets are not supported.
  */
 @Injectable()
 export class FallbackGuard implements CanActivate {

@@ -21,7 +21,7 @@ export class RelayTimings {
   readonly bodyBytesPerSecond: number = 10_000;
   /** Time limit for forms. */
   readonly formMs: number = 30_000;
-  /** How long an answered client may keep sending, so that it can read the response. */
+  /** How long a client may keep sending after its response, so that it can read it. */
   readonly lingerUnreadMs: number = 10_000;
   /** A client that accepts no byte for this long counts as gone; detected within twice the time. */
   readonly stalledClientMs: number = 60_000;

@@ -29,9 +29,9 @@ export class SharedResponse {
   readonly over: Promise<void>;
   private readonly clients = new Set<SharingClient>();
   private buffered: Frame[] = [];
-  /** Number of discarded frames before those kept. */
+  /** Number of frames discarded before the buffered ones. */
   private discarded = 0;
-  /** Bytes received, and bytes in kept frames. */
+  /** Bytes received, and bytes buffered. */
   private bytes = 0;
   private bufferedBytes = 0;
   private partial: string | undefined;

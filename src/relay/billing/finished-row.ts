@@ -219,7 +219,7 @@ export interface CostedPart {
 
 /**
  * Upstream cost, rounded once, half up. Service tier, speed and region multiply it as they multiply the price, because
- * upstreams charge for them. Effort and group do not: they are the operator's own markup or discount.
+ * upstreams charge for them. Effort and group do not: they are the administrator's own markup or discount.
  * @param usage as reported
  */
 export function upstreamCost(parts: readonly CostedPart[], head: CallHead, usage: TokenUsage): Nanos {

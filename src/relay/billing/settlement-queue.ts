@@ -19,7 +19,7 @@ const LAST_TRIES_MS = 5000;
 const MAX_WAITING = 10_000;
 
 /**
- * A waiting call. Its row may be replaced until it is sent; a sent row may commit after its timeout, and then stands.
+ * A waiting call. Its row may be replaced until it is sent; a sent row may commit after its timeout, and is then final.
  */
 class WaitingCall {
   /** Stops waiting for it. */

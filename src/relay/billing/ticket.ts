@@ -65,7 +65,7 @@ export interface BillingPort {
 
 /**
  * The billing of one call: new → admitting → open → settled. The first settlement decides the outcome; later ones have
- * no effect. It ends exactly once, whatever happens and whoever leaves.
+ * no effect. It ends exactly once.
  */
 export class Ticket {
   /** Arrival, monotonic. */

@@ -27,7 +27,7 @@ const RECORD = `
      SET channel_id = EXCLUDED.channel_id, credential_id = EXCLUDED.credential_id, used_at = EXCLUDED.used_at,
          expires_at = EXCLUDED.expires_at, ends_at = EXCLUDED.ends_at`;
 
-/** Use is recorded at most once a day: reads usually write nothing and never wait. */
+/** Use is recorded at most once a day: most reads write nothing, and none waits. */
 const FIND = `
   WITH named AS (SELECT DISTINCT kind, id FROM unnest($2::text[], $3::text[]) AS n (kind, id)),
   stale AS (
@@ -70,8 +70,8 @@ export class UpstreamStatesRepository {
     return this.dataSource.query(FIND, [accountId, kinds, ids, usedAt, expiresAt]);
   }
 
-  async evict(accountId: string, kept: number): Promise<void> {
-    await this.dataSource.query(EVICT, [accountId, kept]);
+  async evict(accountId: string, maxStates: number): Promise<void> {
+    await this.dataSource.query(EVICT, [accountId, maxStates]);
   }
 
   async deleteExpired(now: Date): Promise<void> {

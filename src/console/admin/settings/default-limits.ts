@@ -61,6 +61,6 @@ export class DefaultLimitSettings {
       subject: { kind: 'limits', name: TITLES[kind], id: kind },
       revision: form.revision,
     } as const;
-    return this.desk.put({ limits: { [kind]: limitsEntry(form) } }, { protocols: this.adapters.usualAuth, seen });
+    return this.desk.put({ limits: { [kind]: limitsEntry(form) } }, { protocols: this.adapters.defaultAuth, seen });
   }
 }

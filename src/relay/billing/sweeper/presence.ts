@@ -190,7 +190,7 @@ const REGISTER_UNKNOWN = `
   ON CONFLICT (id) DO NOTHING`;
 
 /**
- * During a database outage nobody could be heard. In pg_locks, a two-key lock shows its keys as unsigned classid and
+ * Heartbeats cannot be written during a database outage, hence the start time. In pg_locks, a two-key lock shows its keys as unsigned classid and
  * objid.
  */
 const UNLOCKED = `
