@@ -91,13 +91,11 @@ function found<Adapter>(adapter: Adapter | undefined, id: ProtocolId): Adapter {
   return adapter;
 }
 
-interface Adapters {
+/** Instantiates the adapters of these modules without an application; they have no dependencies. */
+export function adaptersIn(modules: readonly Type[]): {
   readonly protocols: ReadonlyMap<ProtocolId, ProtocolAdapter>;
   readonly upstreams: ReadonlyMap<ProtocolId, UpstreamAdapter>;
-}
-
-/** Instantiates the adapters of these modules without an application; they have no dependencies. */
-export function adaptersIn(modules: readonly Type[]): Adapters {
+} {
   const providers = modules.flatMap(
     (module) => (Reflect.getMetadata(MODULE_METADATA.PROVIDERS, module) ?? []) as readonly unknown[],
   );

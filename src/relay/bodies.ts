@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Config } from '../platform/config/index.js';
-import { ExpansionLimit } from '../platform/shared/index.js';
+import { AppError, ExpansionLimit } from '../platform/shared/index.js';
 import type { BodySize, CallBody, CallHead, HeadReader, PromptSample } from '../protocols/contract/index.js';
 import { BodyBudget, type BodyShare } from './body-budget.js';
 import {
@@ -11,12 +11,9 @@ import {
   BodyMeasure,
   BodyReader,
   type BodyWatcher,
-  corrupt,
   clientLeft,
   SLICE_BYTES,
   tooLarge,
-  tooManyEncodings,
-  unsupportedEncoding,
 } from './body-reader.js';
 import { RelayTimings } from './relay-timings.js';
 import { TimeSlicer } from './translation-job.js';
@@ -89,10 +86,16 @@ export function encodingsOf({ headers }: IncomingMessage): readonly string[] {
   const names = (headers['content-encoding'] ?? '').toLowerCase().split(',');
   const encodings = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
   const unknown = encodings.find((name) => !DECODERS.has(name));
-  if (unknown !== undefined) throw unsupportedEncoding(unknown, [...DECODERS.keys()]);
-  if (encodings.length > MAX_ENCODINGS) throw tooManyEncodings(MAX_ENCODINGS);
+  if (unknown !== undefined)
+    throw unsupported(
+      `The content-encoding "${unknown.slice(0, 40)}" is not supported. Use ${[...DECODERS.keys()].join(', ')}, or no encoding.`,
+    );
+  if (encodings.length > MAX_ENCODINGS)
+    throw unsupported(`The body has more than ${MAX_ENCODINGS} content encodings. Send it without.`);
   return encodings;
 }
+
+const unsupported = (message: string): AppError => new AppError('unsupported_media_type', message);
 
 /**
  * A request body decoded on demand. The output of every stage is limited like the body itself, so that a small input
@@ -146,7 +149,9 @@ export class DecodedBody extends Readable {
       if (isArriving) this.expansion.compressed(chunk);
       this.isWithin(measure, chunk);
     });
-    decoder.once('error', () => this.destroy(corrupt(name)));
+    decoder.once('error', () =>
+      this.destroy(new AppError('invalid_request', `The body is not valid ${name}, as declared in content-encoding.`)),
+    );
     return encoded.pipe(decoder);
   }
 

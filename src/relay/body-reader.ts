@@ -245,15 +245,3 @@ const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
 
 export const clientLeft = (): AppError =>
   new AppError('context_canceled', 'context canceled: the client disconnected before its request was complete.');
-
-export const corrupt = (encoding: string): AppError =>
-  new AppError('invalid_request', `The body is not valid ${encoding}, as declared in content-encoding.`);
-
-export const unsupportedEncoding = (encoding: string, supported: readonly string[]): AppError =>
-  new AppError(
-    'unsupported_media_type',
-    `The content-encoding "${encoding.slice(0, 40)}" is not supported. Use ${supported.join(', ')}, or no encoding.`,
-  );
-
-export const tooManyEncodings = (max: number): AppError =>
-  new AppError('unsupported_media_type', `The body has more than ${max} content encodings. Send it without.`);

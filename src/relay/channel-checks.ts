@@ -181,14 +181,10 @@ const GREETING: CallContent = {
 };
 
 /** Result of probing a channel. */
-export interface ProbeResult {
+export interface ProbeResult extends Pick<CheckResult, 'answered' | 'message' | 'durationMs'> {
   readonly channel: string;
   /** Upstream name of the model; empty if the channel has none. */
   readonly model: string;
-  readonly answered: boolean;
-  /** The reply or the error, for administrators. */
-  readonly message: string;
-  readonly durationMs: number;
 }
 
 /** Probes channels with a minimal call, which costs about one token. */

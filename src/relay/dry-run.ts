@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { upstreamModel } from '../catalog/channels/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import type { Subject } from '../platform/limits/index.js';
@@ -158,7 +158,12 @@ export class DryRun {
       routes: outlook.prospects.map((prospect) => ({
         ...prospect,
         upstreamModel: upstreamModel(prospect.channel, model),
-        isTranslated: !this.passesVerbatim(call, prospect.channel),
+        isTranslated: !passesVerbatim(
+          call,
+          protocol,
+          prospect.channel,
+          this.adapters.upstream(prospect.channel.protocol),
+        ),
       })),
       evaluatedAt: call.createdAt,
       refusal: keyRefusal ?? modelRefusal ?? limitRefusal ?? money?.refusal ?? outlook.shortage,
@@ -171,9 +176,5 @@ export class DryRun {
     const head = { model, stream, effort, outputLimit, choices: 1, size, fields: NO_FIELDS };
     // Without an address, address limits do not apply.
     return { id: newId('req', createdAt), createdAt, protocol, head, ip: '' };
-  }
-
-  private passesVerbatim(call: DryCall, channel: Channel): boolean {
-    return passesVerbatim(call, call.protocol, channel, this.adapters.upstream(channel.protocol));
   }
 }

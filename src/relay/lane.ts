@@ -106,7 +106,9 @@ export class VerbatimWhole implements ResponseSink {
     try {
       this.limit.add(bytes);
     } catch (error) {
-      return this.giveUp(error);
+      this.isOver = true;
+      this.stop();
+      return this.out.error(error);
     }
     this.chunks.push(bytes);
     this.size += bytes.length;
@@ -132,12 +134,6 @@ export class VerbatimWhole implements ResponseSink {
 
   stop(): void {
     this.chunks = [];
-  }
-
-  private giveUp(error: unknown): void {
-    this.isOver = true;
-    this.stop();
-    this.out.error(error);
   }
 
   private signalsOf(bytes: Buffer): readonly CallSignal[] {

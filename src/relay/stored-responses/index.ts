@@ -3,7 +3,6 @@
 export {
   type NewStoredResponse,
   type ResponseOwner,
-  type StoredContent,
   type StoredResponse,
   StoredResponseLimits,
   type UpstreamOrigin,
