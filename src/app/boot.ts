@@ -61,7 +61,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   surviveUncaughtErrors(app);
   await app.get(Notifications).announceServer();
   app.get(ChannelDirectory).serve();
-  app.get(ChannelProbe).answerQuestions();
+  app.get(ChannelProbe).serveRequests();
   for (const work of BACKGROUND) app.get<{ start(): void }>(work).start();
 }
 

@@ -9,7 +9,7 @@ import { Config } from '../platform/config/index.js';
 import { AppError, LimitedLines, maskKeys, networkOf, newId } from '../platform/shared/index.js';
 import { renderOpenAiError } from '../protocols/contract/index.js';
 import {
-  answering,
+  runForRequest,
   arrivalOf,
   canonicalPath,
   isApiAddress,
@@ -111,7 +111,7 @@ export function configureApp(app: NestFastifyApplication): void {
       delete request.raw.headers['content-type'];
     // CORS preflight requests carry no key.
     if (request.method === 'OPTIONS') void reply.headers(CROSS_ORIGIN).status(204).send();
-    else answering(request.id, done);
+    else runForRequest(request.id, done);
   });
   logOtherRequests(server);
   answerBeforeBodies(server, { lingerUnreadMs, maxBytes: app.get(Config).maxBodyBytes });

@@ -54,7 +54,7 @@ class Shutdown {
     // Clients that have not read everything by now are disconnected; that settles their calls if nothing has.
     const server = this.app.getHttpServer();
     server.close().closeAllConnections();
-    await within(state.answered(), DESTROYED_MS);
+    await within(state.responsesClosed(), DESTROYED_MS);
     await this.app.close();
     this.closed();
     return this.app.get(BillingService).unsettled;

@@ -46,13 +46,13 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** All protocols that clients can use. */
-  get dialects(): readonly ProtocolAdapter[] {
+  get clientProtocols(): readonly ProtocolAdapter[] {
     return [...this.protocols.values()];
   }
 
   /** Default auth by upstream protocol. */
-  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
-    return new Map([...this.upstreams].map(([id, { defaultAuth: usualAuth }]) => [id, usualAuth]));
+  get defaultAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
+    return new Map([...this.upstreams].map(([id, { defaultAuth }]) => [id, defaultAuth]));
   }
 
   /** @throws RangeError when no such adapter is registered */
@@ -91,13 +91,11 @@ function found<Adapter>(adapter: Adapter | undefined, id: ProtocolId): Adapter {
   return adapter;
 }
 
-interface Adapters {
+/** Instantiates the adapters of these modules without an application; they have no dependencies. */
+export function adaptersIn(modules: readonly Type[]): {
   readonly protocols: ReadonlyMap<ProtocolId, ProtocolAdapter>;
   readonly upstreams: ReadonlyMap<ProtocolId, UpstreamAdapter>;
-}
-
-/** Instantiates the adapters of these modules without an application; they have no dependencies. */
-export function adaptersIn(modules: readonly Type[]): Adapters {
+} {
   const providers = modules.flatMap(
     (module) => (Reflect.getMetadata(MODULE_METADATA.PROVIDERS, module) ?? []) as readonly unknown[],
   );

@@ -12,9 +12,9 @@ import { RelayService } from './relay.service.js';
 import { callerOf, requestLineOf } from './request-facts.js';
 
 /** Creates the controllers for a protocol's POST endpoints. */
-export function apiControllers({ id, callPaths, tokenCounting: promptQuestion }: ProtocolAdapter): readonly Type[] {
+export function apiControllers({ id, callPaths, tokenCounting }: ProtocolAdapter): readonly Type[] {
   const calls = callController(id, callPaths);
-  return promptQuestion === undefined ? [calls] : [calls, promptCountController(promptQuestion)];
+  return tokenCounting === undefined ? [calls] : [calls, promptCountController(tokenCounting)];
 }
 
 function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Type {
@@ -36,16 +36,16 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
   return CallController;
 }
 
-function promptCountController(question: TokenCountEndpoint): Type {
+function promptCountController(endpoint: TokenCountEndpoint): Type {
   @Controller()
   @PromptRoute()
   class PromptCountController {
     constructor(private readonly counts: PromptCounts) {}
 
-    @Post(question.path)
+    @Post(endpoint.path)
     @HttpCode(200)
     count(@Req() request: FastifyRequest): Promise<JsonObject> {
-      return this.counts.respond(question, request);
+      return this.counts.respond(endpoint, request);
     }
   }
   return PromptCountController;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Config } from '../platform/config/index.js';
-import { ExpansionLimit } from '../platform/shared/index.js';
+import { AppError, ExpansionLimit } from '../platform/shared/index.js';
 import type { BodySize, CallBody, CallHead, HeadReader, PromptSample } from '../protocols/contract/index.js';
 import { BodyBudget, type BodyShare } from './body-budget.js';
 import {
@@ -11,12 +11,9 @@ import {
   BodyMeasure,
   BodyReader,
   type BodyWatcher,
-  corrupt,
-  left,
+  clientLeft,
   SLICE_BYTES,
   tooLarge,
-  tooManyEncodings,
-  unsupportedEncoding,
 } from './body-reader.js';
 import { RelayTimings } from './relay-timings.js';
 import { TimeSlicer } from './translation-job.js';
@@ -28,7 +25,7 @@ export class Bodies {
     private readonly config: Config,
     private readonly budget: BodyBudget,
     private readonly timings: RelayTimings,
-    private readonly turns: TimeSlicer,
+    private readonly slicer: TimeSlicer,
   ) {}
 
   /**
@@ -43,7 +40,7 @@ export class Bodies {
     const encodings = encodingsOf(request);
     if (announced > maxBytes) throw tooLarge(maxBytes);
     const share = this.budget.open(accountId);
-    const limits = { maxBytes, share, timings: this.timings, turns: this.turns };
+    const limits = { maxBytes, share, timings: this.timings, slicer: this.slicer };
     const decoded = encodings.length === 0 ? undefined : new DecodedBody(request, encodings, maxBytes);
     try {
       const bytes = await new BodyReader(decoded ?? request, watcher, limits).read();
@@ -59,7 +56,7 @@ export class Bodies {
   async readHead(reader: HeadReader, body: CallBody): Promise<CallHead> {
     const { bytes } = body;
     for (let seen = SLICE_BYTES; seen < bytes.length; seen += SLICE_BYTES) {
-      await new Promise<void>((resolve) => this.turns.take(resolve));
+      await new Promise<void>((resolve) => this.slicer.take(resolve));
       reader.next(bytes.subarray(0, seen));
     }
     return reader.end(body);
@@ -86,13 +83,19 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
  * @throws AppError unsupported_media_type
  */
 export function encodingsOf({ headers }: IncomingMessage): readonly string[] {
-  const named = (headers['content-encoding'] ?? '').toLowerCase().split(',');
-  const encodings = named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  const names = (headers['content-encoding'] ?? '').toLowerCase().split(',');
+  const encodings = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
   const unknown = encodings.find((name) => !DECODERS.has(name));
-  if (unknown !== undefined) throw unsupportedEncoding(unknown, [...DECODERS.keys()]);
-  if (encodings.length > MAX_ENCODINGS) throw tooManyEncodings(MAX_ENCODINGS);
+  if (unknown !== undefined)
+    throw unsupported(
+      `The content-encoding "${unknown.slice(0, 40)}" is not supported. Use ${[...DECODERS.keys()].join(', ')}, or no encoding.`,
+    );
+  if (encodings.length > MAX_ENCODINGS)
+    throw unsupported(`The body has more than ${MAX_ENCODINGS} content encodings. Send it without.`);
   return encodings;
 }
+
+const unsupported = (message: string): AppError => new AppError('unsupported_media_type', message);
 
 /**
  * A request body decoded on demand. The output of every stage is limited like the body itself, so that a small input
@@ -146,7 +149,9 @@ export class DecodedBody extends Readable {
       if (isArriving) this.expansion.compressed(chunk);
       this.isWithin(measure, chunk);
     });
-    decoder.once('error', () => this.destroy(corrupt(name)));
+    decoder.once('error', () =>
+      this.destroy(new AppError('invalid_request', `The body is not valid ${name}, as declared in content-encoding.`)),
+    );
     return encoded.pipe(decoder);
   }
 
@@ -162,7 +167,7 @@ export class DecodedBody extends Readable {
   }
 
   private readonly onClose = (): void => {
-    if (!this.request.readableEnded) this.destroy(left());
+    if (!this.request.readableEnded) this.destroy(clientLeft());
   };
 }
 
@@ -176,23 +181,23 @@ const SAMPLE_BYTES = MAX_STORED_BYTES / SAMPLES;
  * must not stay for the half hour of its response.
  */
 export class HeldBody implements CallBody {
-  private kept: Buffer | undefined;
-  private rest: Buffer | PromptSample | undefined;
+  private buffer: Buffer | undefined;
+  private sample: Buffer | PromptSample | undefined;
 
   constructor(
     bytes: Buffer,
     private readonly share: Pick<BodyShare, 'growTo' | 'shrinkTo' | 'release'>,
   ) {
-    this.kept = bytes;
+    this.buffer = bytes;
   }
 
   get bytes(): Buffer {
-    if (this.kept === undefined) throw new TypeError('The body of a call was read after it was released.');
-    return this.kept;
+    if (this.buffer === undefined) throw new TypeError('The body of a call was read after it was released.');
+    return this.buffer;
   }
 
   get countable(): Buffer | PromptSample | undefined {
-    return this.kept ?? this.rest;
+    return this.buffer ?? this.sample;
   }
 
   /**
@@ -201,21 +206,21 @@ export class HeldBody implements CallBody {
    * @throws AppError server_is_overloaded
    */
   countBeside(bytes: number): void {
-    if (this.kept === undefined) return;
-    this.share.growTo(this.kept.length + bytes);
-    this.share.shrinkTo(this.kept.length + bytes);
+    if (this.buffer === undefined) return;
+    this.share.growTo(this.buffer.length + bytes);
+    this.share.shrinkTo(this.buffer.length + bytes);
   }
 
   /** Reduces the body to what counting its prompt needs. Idempotent. */
   shrink(size: BodySize): void {
-    if (this.kept !== undefined)
-      this.rest = this.kept.length <= MAX_STORED_BYTES ? this.kept : sampleOf(this.kept, size);
+    if (this.buffer !== undefined)
+      this.sample = this.buffer.length <= MAX_STORED_BYTES ? this.buffer : sampleOf(this.buffer, size);
     this.drop();
   }
 
   /** Idempotent. */
   drop(): void {
-    this.kept = undefined;
+    this.buffer = undefined;
     this.share.release();
   }
 }

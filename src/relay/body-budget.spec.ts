@@ -29,8 +29,8 @@ class Budget extends BodyBudget {
   }
 }
 
-describe('the budget of bodies', () => {
-  it('refuses what does not fit beside what there is, and says when to come again', () => {
+describe('BodyBudget', () => {
+  it('rejects a request that does not fit, with a Retry-After', () => {
     const budget = new Budget(100);
     budget.hold('one', 60);
     expect(() => budget.hold('two', 41)).toThrow(OVERLOADED);
@@ -39,7 +39,7 @@ describe('the budget of bodies', () => {
     budget.hold('three', 20);
   });
 
-  it('lets a share grow as long as there is room, and shrinks it when it is told to', () => {
+  it('grows a share while there is room, and shrinks it on request', () => {
     const budget = new Budget(100);
     const share = budget.hold('one', 10);
     share.growTo(100);
@@ -52,12 +52,12 @@ describe('the budget of bodies', () => {
     expect(budget.takenBytes).toBe(80);
   });
 
-  it('refuses a request for good that needs more than there is for all', () => {
+  it('rejects a request permanently when it needs more than the total budget', () => {
     const share = new Budget(100).hold('one', 60);
     expect(() => share.growTo(101)).toThrow(expect.objectContaining({ kind: 'request_too_large' }));
   });
 
-  it('takes a share back once', () => {
+  it('releases a share once', () => {
     const budget = new Budget(100);
     const share = budget.hold('one', 50);
     budget.hold('two', 20);
@@ -67,19 +67,19 @@ describe('the budget of bodies', () => {
   });
 });
 
-describe('N3: the budget of bodies between accounts', () => {
+describe('N3: BodyBudget between accounts', () => {
   let ended: string[];
   beforeEach(() => (ended = []));
   afterEach(() => jest.useRealTimers());
 
-  it('counts what has arrived, not what is announced', () => {
+  it('counts received bytes, not announced ones', () => {
     const budget = new Budget(100);
     budget.upload('one', 0, () => ended.push('one'));
     budget.hold('two', 100);
     expect(ended).toEqual([]);
   });
 
-  it('keeps half free when an account has more than a quarter in several requests', () => {
+  it('keeps half free when an account holds more than a quarter in several requests', () => {
     const budget = new Budget(100);
     budget.hold('greedy', 20);
     budget.hold('greedy', 30);
@@ -88,7 +88,7 @@ describe('N3: the budget of bodies between accounts', () => {
     budget.hold('other', 25);
   });
 
-  it('ends the youngest uploads of an account with more than a quarter when another account needs the memory', () => {
+  it('aborts the newest uploads of an account above a quarter when another account needs memory', () => {
     const budget = new Budget(100);
     for (const index of [0, 1, 2, 3]) budget.upload('greedy', 12, () => ended.push(`greedy ${index}`));
     for (const accountId of ['one', 'two', 'three']) budget.hold(accountId, 20);
@@ -96,7 +96,7 @@ describe('N3: the budget of bodies between accounts', () => {
     expect(budget.takenBytes).toBe(96);
   });
 
-  it('ends no upload for an account that has more than a quarter itself', () => {
+  it('aborts no upload for an account above a quarter', () => {
     const budget = new Budget(100);
     budget.upload('one', 40, () => ended.push('one'));
     budget.upload('two', 40, () => ended.push('two'));
@@ -105,7 +105,7 @@ describe('N3: the budget of bodies between accounts', () => {
     expect(ended).toEqual([]);
   });
 
-  it('ends uploads first that are slower than 100 kB/s', () => {
+  it('aborts uploads slower than 100 kB/s first', () => {
     jest.useFakeTimers();
     const budget = new Budget(1_000_000);
     budget.upload('fast', 600_000, () => ended.push('fast'));
@@ -115,7 +115,7 @@ describe('N3: the budget of bodies between accounts', () => {
     expect(ended).toEqual(['slow']);
   });
 
-  it('takes an upload for slow that began fast and then stopped', () => {
+  it('counts an upload as slow when it started fast and then stalled', () => {
     jest.useFakeTimers();
     const budget = new Budget(1_000_000);
     const upload = budget.upload('stalled', 1, () => ended.push('stalled'));
@@ -129,7 +129,7 @@ describe('N3: the budget of bodies between accounts', () => {
     expect(ended).toEqual(['stalled']);
   });
 
-  it('ends no body that has arrived', () => {
+  it('aborts no complete body', () => {
     const budget = new Budget(100);
     const upload = budget.upload('one', 90, () => ended.push('one'));
     upload.endUpload();

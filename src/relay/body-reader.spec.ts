@@ -1,12 +1,13 @@
+import fc from 'fast-check';
+import type { Config } from '../platform/config/index.js';
+import { BodyBudget } from './body-budget.js';
+import { BodyReader, GrowingMemory, SLICE_BYTES } from './body-reader.js';
+import { RelayTimings } from './relay-timings.js';
+import { TimeSlicer } from './translation-job.js';
 import { jest } from '@jest/globals';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { Config } from '../platform/config/index.js';
-import { BodyBudget } from './body-budget.js';
-import { BodyReader, SLICE_BYTES } from './body-reader.js';
-import { RelayTimings } from './relay-timings.js';
-import { TimeSlicer } from './translation-job.js';
 
 const MIB = 1024 * 1024;
 
@@ -18,10 +19,10 @@ function aRequest(length?: number): IncomingMessage {
 
 function limits(): ConstructorParameters<typeof BodyReader>[2] {
   const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).open('acc_1');
-  return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), turns: new TimeSlicer() };
+  return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), slicer: new TimeSlicer() };
 }
 
-describe('reading a body', () => {
+describe('BodyReader', () => {
   it.each([true, false])(
     'shows all but the last slice of it as it comes, slice by slice: length known %p',
     async (known) => {
@@ -47,10 +48,10 @@ describe('reading a body', () => {
     },
   );
 
-  it('does not take a turn for a body of the usual size', async () => {
+  it('uses no time slice for a body of typical size', async () => {
     const request = aRequest(1000);
     const options = limits();
-    const take = jest.spyOn(options.turns, 'take');
+    const take = jest.spyOn(options.slicer, 'take');
     const reading = new BodyReader(request, { next: () => undefined }, options).read();
     request.push(Buffer.alloc(1000, 'x'));
     request.push(null);
@@ -58,11 +59,11 @@ describe('reading a body', () => {
     expect(take).not.toHaveBeenCalled();
   });
 
-  it('stops listening to a client that is far ahead of its reader', async () => {
+  it('pauses a client that is far ahead of its reader', async () => {
     const request = aRequest(10 * MIB);
     const options = limits();
     const waiting: (() => void)[] = [];
-    options.turns.take = (slice) => void waiting.push(slice);
+    options.slicer.take = (slice) => void waiting.push(slice);
     const reading = new BodyReader(request, { next: () => undefined }, options).read();
     request.push(Buffer.alloc(5 * MIB));
     await nextRound();
@@ -75,7 +76,7 @@ describe('reading a body', () => {
     expect(await reading).toHaveLength(10 * MIB);
   });
 
-  it('ends with what its reader says is wrong, and hears no more', async () => {
+  it('ends with the watcher’s error and reads no further', async () => {
     const request = aRequest();
     const wrong = new Error('no JSON');
     const reading = new BodyReader(
@@ -93,7 +94,7 @@ describe('reading a body', () => {
     expect(request.listenerCount('data')).toBe(0);
   });
 
-  it('ends when the client leaves, whenever that is', async () => {
+  it('fails when the client leaves at any time', async () => {
     const request = aRequest(10);
     const reading = new BodyReader(request, { next: () => undefined }, limits()).read();
     request.push(Buffer.alloc(5));
@@ -101,5 +102,45 @@ describe('reading a body', () => {
     await expect(reading).rejects.toMatchObject({ kind: 'context_canceled' });
     const gone = new BodyReader(request, { next: () => undefined }, limits()).read();
     await expect(gone).rejects.toMatchObject({ kind: 'context_canceled' });
+  });
+});
+
+describe('GrowingMemory', () => {
+  it('contains all chunks in order, with known or unknown length', () => {
+    const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3000 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(chunks, fc.boolean(), (added, isKnown) => {
+        const whole = Buffer.concat(added);
+        const memory = new GrowingMemory(isKnown ? whole.length : 10 * MIB, isKnown);
+        for (const chunk of added) memory.add(Buffer.from(chunk));
+        expect(memory.length).toBe(whole.length);
+        expect(memory.bytes.equals(whole)).toBe(true);
+      }),
+    );
+  });
+
+  it('returns views that do not change while it grows', () => {
+    const memory = new GrowingMemory(10 * MIB, false);
+    memory.add(Buffer.alloc(60_000, 'a'));
+    const before = memory.bytes;
+    for (let index = 0; index < 100; index++) memory.add(Buffer.alloc(60_000, 'b'));
+    expect(before.every((byte) => byte === 0x61)).toBe(true);
+    expect(memory.bytes.subarray(0, 60_000).equals(before)).toBe(true);
+    expect(memory.bytes.at(-1)).toBe(0x62);
+  });
+
+  it('retains no chunks, however small', () => {
+    const memory = new GrowingMemory(MIB, true);
+    const first = Buffer.from('x');
+    memory.add(first);
+    memory.add(Buffer.from('y'));
+    expect(memory.bytes.buffer).not.toBe(first.buffer);
+  });
+
+  it('rejects chunks beyond its capacity', () => {
+    const memory = new GrowingMemory(3, true);
+    memory.add(Buffer.from('ab'));
+    expect(() => memory.add(Buffer.from('cd'))).toThrow(RangeError);
+    expect(memory.bytes.toString()).toBe('ab');
   });
 });

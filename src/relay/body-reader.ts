@@ -23,7 +23,7 @@ interface ReadingLimits {
   readonly maxBytes: number;
   readonly share: BodyShare;
   readonly timings: RelayTimings;
-  readonly turns: TimeSlicer;
+  readonly slicer: TimeSlicer;
 }
 
 /** Reads one request body. When it is complete, its watcher has seen all but the last slice. */
@@ -32,7 +32,7 @@ export class BodyReader {
   private memory: GrowingMemory;
   private seen = 0;
   private isComplete = false;
-  private isWaiting = false;
+  private isScheduled = false;
   private isOver = false;
   private slowTimer: NodeJS.Timeout | undefined;
   private bytesBefore = 0;
@@ -53,7 +53,7 @@ export class BodyReader {
   read(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       // The client may have left during authentication; the event is not repeated.
-      if (this.source.destroyed) return reject(left());
+      if (this.source.destroyed) return reject(clientLeft());
       this.succeed = resolve;
       this.refuse = reject;
       this.limits.share.beginUpload((error) => this.fail(error));
@@ -69,18 +69,18 @@ export class BodyReader {
       return this.fail(error);
     }
     this.memory.add(chunk);
-    if (this.ahead > SLICE_BYTES) this.wait();
+    if (this.ahead > SLICE_BYTES) this.schedule();
     if (this.ahead > MAX_AHEAD_BYTES) this.source.pause();
   };
 
   private readonly onEnd = (): void => {
     this.isComplete = true;
     this.limits.share.endUpload();
-    if (!this.isWaiting) this.finish();
+    if (!this.isScheduled) this.finish();
   };
 
   private readonly onLeft = (error?: unknown): void => {
-    if (!this.isComplete) this.fail(error instanceof AppError ? error : left());
+    if (!this.isComplete) this.fail(error instanceof AppError ? error : clientLeft());
   };
 
   /** Bytes the watcher has not seen. */
@@ -88,14 +88,14 @@ export class BodyReader {
     return this.memory.length - this.seen;
   }
 
-  private wait(): void {
-    if (this.isWaiting) return;
-    this.isWaiting = true;
-    this.limits.turns.take(() => this.look());
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    this.limits.slicer.take(() => this.inspect());
   }
 
-  private look(): void {
-    this.isWaiting = false;
+  private inspect(): void {
+    this.isScheduled = false;
     if (this.isOver) return;
     this.seen += SLICE_BYTES;
     try {
@@ -103,7 +103,7 @@ export class BodyReader {
     } catch (error) {
       return this.fail(error);
     }
-    if (this.ahead > SLICE_BYTES) this.wait();
+    if (this.ahead > SLICE_BYTES) this.schedule();
     else if (this.isComplete) return this.finish();
     if (this.ahead <= MAX_AHEAD_BYTES) this.source.resume();
   }
@@ -111,9 +111,9 @@ export class BodyReader {
   /** Requires the whole body within the time limit, or a minimum amount per limit. */
   private demandSpeed(): void {
     const { bodyMs, bodyBytesPerSecond } = this.limits.timings;
-    const came = this.memory.length - this.bytesBefore;
+    const received = this.memory.length - this.bytesBefore;
     this.bytesBefore = this.memory.length;
-    if (this.isComplete || came >= (bodyBytesPerSecond * bodyMs) / 1000) return;
+    if (this.isComplete || received >= (bodyBytesPerSecond * bodyMs) / 1000) return;
     this.fail(tooSlow(bodyMs, bodyBytesPerSecond));
   }
 
@@ -234,8 +234,8 @@ const expandsTooFar = (): AppError =>
     'The body decompresses to more than 100 times its size. Send it uncompressed or with less compression.',
   );
 
-const tooManyChunks = (leastBytes: number): AppError =>
-  new AppError('invalid_request', `The body arrives in too many chunks under ${leastBytes} bytes. Send larger chunks.`);
+const tooManyChunks = (minBytes: number): AppError =>
+  new AppError('invalid_request', `The body arrives in too many chunks under ${minBytes} bytes. Send larger chunks.`);
 
 const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
   new AppError(
@@ -243,17 +243,5 @@ const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
     `The body arrived too slowly: under ${bytesPerSecond} bytes per second for more than ${bodyMs / 1000} s.`,
   );
 
-export const left = (): AppError =>
+export const clientLeft = (): AppError =>
   new AppError('context_canceled', 'context canceled: the client disconnected before its request was complete.');
-
-export const corrupt = (encoding: string): AppError =>
-  new AppError('invalid_request', `The body is not valid ${encoding}, as declared in content-encoding.`);
-
-export const unsupportedEncoding = (encoding: string, supported: readonly string[]): AppError =>
-  new AppError(
-    'unsupported_media_type',
-    `The content-encoding "${encoding.slice(0, 40)}" is not supported. Use ${supported.join(', ')}, or no encoding.`,
-  );
-
-export const tooManyEncodings = (most: number): AppError =>
-  new AppError('unsupported_media_type', `The body has more than ${most} content encodings. Send it without.`);

@@ -90,7 +90,7 @@ class LimitedCall implements Unsubscribable {
 }
 
 /** A call to be admitted. */
-interface AskingCall {
+interface PendingCall {
   readonly ticket: Ticket;
   readonly response: CallContext;
   /** Protocol of the response, which reports remaining limits. */
@@ -110,14 +110,14 @@ export class Admissions {
   ) {}
 
   /**
-   * Cold. Runs `answered` for the admitted call, which counts as running until that ends or is unsubscribed.
+   * Cold. Calls `run` for the admitted call, which counts as running until that ends or is unsubscribed.
    * @throws AppError when the call is rejected, or another process runs a call of the same name
    */
-  during(asking: AskingCall, answered: (admission: Admission) => Observable<Frame>): Observable<Frame> {
-    const { ticket, name } = asking;
+  during(pending: PendingCall, run: (admission: Admission) => Observable<Frame>): Observable<Frame> {
+    const { ticket, name } = pending;
     const { head, protocol } = ticket.call;
     if (head.demands !== undefined) this.metrics.countUnknown(protocol, head.demands.unknownMembers);
-    const admitted = (): Observable<Frame> => this.limited(asking, answered);
+    const admitted = (): Observable<Frame> => this.limited(pending, run);
     return name === undefined ? admitted() : this.names.during(name, ticket.call.id, admitted);
   }
 
@@ -127,12 +127,12 @@ export class Admissions {
   }
 
   private limited(
-    { ticket, response, protocol }: AskingCall,
-    answered: (admission: Admission) => Observable<Frame>,
+    { ticket, response, protocol }: PendingCall,
+    run: (admission: Admission) => Observable<Frame>,
   ): Observable<Frame> {
     const { call, caller } = ticket;
     const admitted = (): Observable<Frame> =>
-      from(ticket.admit((current) => this.models.plan(call, current))).pipe(switchMap(answered));
+      from(ticket.admit((current) => this.models.plan(call, current))).pipe(switchMap(run));
     const subjects = this.limits.subjectsOf(caller, call.ip);
     if (subjects === undefined) return admitted();
     return defer(() => {

@@ -19,7 +19,7 @@ import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import { RunState } from './run-state.js';
 
 /** Sampling interval of the event loop delay. */
-const LOOK_MS = 100;
+const SAMPLE_MS = 100;
 
 /**
  * Rejects calls that this process could not serve in time, so that running calls are not affected. Applies to calls
@@ -30,15 +30,15 @@ export class LoadShedding implements OnModuleDestroy {
   private readonly shed;
   private readonly maxCalls: number;
   private readonly load: EventLoopLoad;
-  private readonly looking: NodeJS.Timeout;
-  private lookedMs = monotonicMs();
+  private readonly timer: NodeJS.Timeout;
+  private sampledMs = monotonicMs();
   private running = 0;
 
   constructor(metrics: Metrics, { maxCallsInFlight, maxEventLoopDelayMs }: Config) {
     this.shed = metrics.counter('calls_shed_total', 'Requests rejected by load shedding.', ['reason']);
     this.maxCalls = maxCallsInFlight;
     this.load = new EventLoopLoad(maxEventLoopDelayMs);
-    this.looking = setInterval(() => this.look(), LOOK_MS).unref();
+    this.timer = setInterval(() => this.sample(), SAMPLE_MS).unref();
   }
 
   /** Counts a call until its response ends. @throws Overloaded */
@@ -52,7 +52,7 @@ export class LoadShedding implements OnModuleDestroy {
   }
 
   onModuleDestroy(): void {
-    clearInterval(this.looking);
+    clearInterval(this.timer);
   }
 
   private refuse(reason: 'calls_in_flight' | 'event_loop_delay'): never {
@@ -60,11 +60,11 @@ export class LoadShedding implements OnModuleDestroy {
     throw new Overloaded();
   }
 
-  private look(): void {
+  private sample(): void {
     const nowMs = monotonicMs();
-    const sinceMs = nowMs - this.lookedMs;
-    this.lookedMs = nowMs;
-    this.load.note(sinceMs, Math.max(0, sinceMs - LOOK_MS));
+    const sinceMs = nowMs - this.sampledMs;
+    this.sampledMs = nowMs;
+    this.load.note(sinceMs, Math.max(0, sinceMs - SAMPLE_MS));
   }
 }
 

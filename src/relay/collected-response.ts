@@ -12,21 +12,21 @@ export interface CollectedResponse {
 }
 
 /** The complete response. @throws AppError of the upstream client, and when it is too large or too slow */
-export function collected(parts: Observable<UpstreamPart>, patienceMs: number): Promise<CollectedResponse> {
+export function collected(parts: Observable<UpstreamPart>, timeoutMs: number): Promise<CollectedResponse> {
   const late = (): Observable<never> =>
-    throwError(() => new AppError('timeout', `no response within ${patienceMs / 1000} s`));
+    throwError(() => new AppError('timeout', `no response within ${timeoutMs / 1000} s`));
   const size = ResponseSize.ofWhole();
   const chunks: Buffer[] = [];
-  const add = (so: CollectedResponse, part: UpstreamPart): CollectedResponse => {
+  const add = (response: CollectedResponse, part: UpstreamPart): CollectedResponse => {
     if (part.type === 'head') return { status: part.status, headers: part.headers, chunks };
     if (part.type === 'chunk') {
       size.add(part.bytes);
       chunks.push(part.bytes);
     }
-    return so;
+    return response;
   };
   const nothing: CollectedResponse = { status: 0, headers: {}, chunks };
-  return firstValueFrom(parts.pipe(reduce(add, nothing), timeout({ first: patienceMs, with: late })));
+  return firstValueFrom(parts.pipe(reduce(add, nothing), timeout({ first: timeoutMs, with: late })));
 }
 
 /** The parsed body; undefined if it is not JSON. */

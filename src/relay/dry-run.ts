@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { upstreamModel } from '../catalog/channels/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import type { Subject } from '../platform/limits/index.js';
@@ -26,7 +26,7 @@ type DryCaller = { readonly keyId: string } | { readonly newKeyOf: string };
 type DryCall = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
 
 /**
- * What would be decided about a call before an upstream is asked. All steps are evaluated as far as possible, even
+ * The decisions about a call before it is sent upstream. All steps are evaluated as far as possible, even
  * after one that rejects; a real call returns the first error.
  */
 interface DryAdmission {
@@ -97,7 +97,7 @@ export class DryAdmissions {
 }
 
 /** A hypothetical call: what decides its admission, price and route. */
-export interface DryRunQuestion {
+export interface DryRunInput {
   readonly who: DryCaller;
   readonly model: string;
   /** Protocol of the client. */
@@ -122,10 +122,10 @@ export interface DryRunResult extends DryAdmission {
   readonly outlook: ModelOutlook;
   /** Most likely first. */
   readonly routes: readonly DryRoute[];
-  /** The error that the client would get; undefined: a channel would be asked. */
+  /** The error that the client would get; undefined: a channel would be called. */
   readonly refusal: AppError | undefined;
   /** Time of the evaluation, Unix ms. */
-  readonly askedAt: number;
+  readonly evaluatedAt: number;
 }
 
 const BYTES_PER_TOKEN = 4;
@@ -143,13 +143,13 @@ export class DryRun {
   ) {}
 
   /** Undefined if there is no such key or account. @throws AppError `unavailable` when the database does not respond */
-  async of(question: DryRunQuestion): Promise<DryRunResult | undefined> {
+  async of(input: DryRunInput): Promise<DryRunResult | undefined> {
     await this.catalog.reload();
-    const call = this.callOf(question);
-    const admission = await this.admissions.of(call, question.who);
+    const call = this.callOf(input);
+    const admission = await this.admissions.of(call, input.who);
     if (admission === undefined) return undefined;
     const { caller, keyRefusal, modelRefusal, limitRefusal, money } = admission;
-    const { model, protocol } = question;
+    const { model, protocol } = input;
     const { groupName: group, accountId } = caller;
     const outlook = this.channels.outlook({ group, model, protocol, affinity: undefined, accountId });
     return {
@@ -158,22 +158,23 @@ export class DryRun {
       routes: outlook.prospects.map((prospect) => ({
         ...prospect,
         upstreamModel: upstreamModel(prospect.channel, model),
-        isTranslated: !this.passesVerbatim(call, prospect.channel),
+        isTranslated: !passesVerbatim(
+          call,
+          protocol,
+          prospect.channel,
+          this.adapters.upstream(prospect.channel.protocol),
+        ),
       })),
-      askedAt: call.createdAt,
+      evaluatedAt: call.createdAt,
       refusal: keyRefusal ?? modelRefusal ?? limitRefusal ?? money?.refusal ?? outlook.shortage,
     };
   }
 
-  private callOf({ model, protocol, stream, effort, promptTokens, outputLimit }: DryRunQuestion): DryCall {
+  private callOf({ model, protocol, stream, effort, promptTokens, outputLimit }: DryRunInput): DryCall {
     const createdAt = this.clock.now();
     const size = { bytes: promptTokens * BYTES_PER_TOKEN, encodedBytes: 0, images: 0 };
     const head = { model, stream, effort, outputLimit, choices: 1, size, fields: NO_FIELDS };
     // Without an address, address limits do not apply.
     return { id: newId('req', createdAt), createdAt, protocol, head, ip: '' };
-  }
-
-  private passesVerbatim(call: DryCall, channel: Channel): boolean {
-    return passesVerbatim(call, call.protocol, channel, this.adapters.upstream(channel.protocol));
   }
 }

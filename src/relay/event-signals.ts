@@ -5,16 +5,16 @@ export class EventSignals {
   private hasContent = false;
   private isReported = false;
   private part = 0;
-  private seen = 0;
+  private outputUnits = 0;
 
   constructor(
     /** The client gets our response ID, not the upstream's. */
-    private readonly answerId: string | undefined,
+    private readonly responseId: string | undefined,
   ) {}
 
   /** Estimated output tokens so far. */
   get units(): number {
-    return Math.ceil(this.seen);
+    return Math.ceil(this.outputUnits);
   }
 
   /** Whether the upstream has reported usage. */
@@ -49,7 +49,7 @@ export class EventSignals {
         this.isReported ||= event.isProvisional !== true;
         signals.push({
           type: 'usage',
-          usage: this.answerId === undefined ? event.usage : { ...event.usage, responseId: this.answerId },
+          usage: this.responseId === undefined ? event.usage : { ...event.usage, responseId: this.responseId },
           ...(event.isProvisional === true && { isProvisional: true }),
         });
         return;
@@ -59,7 +59,7 @@ export class EventSignals {
 
   private output(text: string, signals: CallSignal[]): void {
     const output = outputOf(text, this.part);
-    this.seen += output.units;
+    this.outputUnits += output.units;
     signals.push(output);
   }
 

@@ -32,7 +32,7 @@ export class Exchange {
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
     private readonly timings: RelayTimings,
-    private readonly memory: ResponseStore,
+    private readonly responses: ResponseStore,
   ) {}
 
   /**
@@ -86,18 +86,18 @@ export class Exchange {
     const frames = this.client
       .open(channel, credential?.secret, traced(request, ticket, channel, adapter), response.flow)
       .pipe(lane(context), watchAttempt({ attempt, response, ...limits }));
-    return this.kept(frames, running, assignment, translation);
+    return this.storing(frames, running, assignment, translation);
   }
 
-  private kept(
+  private storing(
     frames: Observable<Frame>,
     { ticket: { call }, admission, protocol }: RunningCall,
     { channel, credential }: Assignment,
     translation: Translation | undefined,
   ): Observable<Frame> {
     const { caller } = admission.plan;
-    const maker = { channelId: channel.id, credentialId: credential?.id ?? null };
-    return this.memory.kept(frames, { call, caller, protocol, maker, input: translation?.input });
+    const origin = { channelId: channel.id, credentialId: credential?.id ?? null };
+    return this.responses.storing(frames, { call, caller, protocol, origin, input: translation?.input });
   }
 }
 

@@ -14,13 +14,12 @@ import {
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
-import { AdapterRegistry } from './adapter.registry.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
 import { Exchange } from './exchange.js';
 import { misfitOf } from './model-access.js';
 import { NotForThisChannel, type RunningCall } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
-import { admitsNamed, keeperOf, type NamedReferences, ResponseStore } from './response-store.js';
+import { admitsReferences, pinnedOrigin, type ResolvedReferences, ResponseStore } from './response-store.js';
 import {
   type Affinity,
   affinityOf,
@@ -30,8 +29,7 @@ import {
   NoChannel,
   Random,
 } from './routing/index.js';
-import type { PreviousResponses } from './state-access.js';
-import { type Translatable, Translations, type Translator } from './translations.js';
+import { Translations, type Translator } from './translations.js';
 
 /** Max attempts per call; clients retry themselves. */
 const MAX_ATTEMPTS = 4;
@@ -67,39 +65,39 @@ export class Failover {
   ) {}
 
   /**
-   * Cold. Another channel is only tried before any of the response was sent. All attempts share one time limit, that of
-   * the most patient channel, and none begins after SDKs have given up.
+   * Cold. Another channel is only tried before any of the response was sent. All attempts share one time limit, the
+   * longest of all channels, and none begins after SDKs have timed out.
    */
   frames(running: RunningCall, selection: CallSelection, translator: Translator): Observable<Frame> {
     const deadlineMs = running.response.startedMs + selection.longestTotalMs;
     return this.attempt({ running, selection, translator, deadlineMs }, { attempts: 0 });
   }
 
-  private attempt(course: FailoverOptions, past: FailoverState): Observable<Frame> {
-    const { running, selection, translator, deadlineMs } = course;
+  private attempt(options: FailoverOptions, state: FailoverState): Observable<Frame> {
+    const { running, selection, translator, deadlineMs } = options;
     const draw = (): Assignment | Promise<Assignment> => selection.next();
     const use = (assignment: Assignment): Observable<Frame> => {
       const { totalMs } = assignment.channel.timeouts;
-      const ask = (): Observable<Frame> => {
-        const leftMs = past.attempts === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
+      const send = (): Observable<Frame> => {
+        const leftMs = state.attempts === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
         return this.exchange.frames(running, assignment, translator, leftMs);
       };
-      const backOffMs = Math.min(this.backOffMs(past), deadlineMs - monotonicMs() - MIN_MS);
-      return backOffMs > 0 ? backedOff(running.ticket, backOffMs).pipe(switchMap(ask)) : ask();
+      const backOffMs = Math.min(this.backOffMs(state), deadlineMs - monotonicMs() - MIN_MS);
+      return backOffMs > 0 ? backedOff(running.ticket, backOffMs).pipe(switchMap(send)) : send();
     };
     const isCutShort = ({ kind }: AppError): boolean =>
-      kind === 'timeout' && past.attempts > 0 && this.isOver(deadlineMs);
-    return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(course, past, thrown)));
+      kind === 'timeout' && state.attempts > 0 && this.isOver(deadlineMs);
+    return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(options, state, thrown)));
   }
 
-  private after(course: FailoverOptions, past: FailoverState, thrown: unknown): Observable<Frame> {
-    if (thrown instanceof NoChannel) return throwError(() => whatToSay(past, thrown));
-    if (thrown instanceof NotForThisChannel) return this.attempt(course, { ...past, unfit: thrown.reason });
+  private after(options: FailoverOptions, state: FailoverState, thrown: unknown): Observable<Frame> {
+    if (thrown instanceof NoChannel) return throwError(() => finalError(state, thrown));
+    if (thrown instanceof NotForThisChannel) return this.attempt(options, { ...state, unfit: thrown.reason });
     const failure = AppError.from(thrown);
-    const attempts = past.attempts + 1;
-    const mayAnother = failure.details.failover === true && !course.running.response.committed;
-    if (!mayAnother || attempts >= MAX_ATTEMPTS || this.isLate(course)) return throwError(() => failure);
-    return this.attempt(course, { ...past, attempts, failure });
+    const attempts = state.attempts + 1;
+    const mayAnother = failure.details.failover === true && !options.running.response.committed;
+    if (!mayAnother || attempts >= MAX_ATTEMPTS || this.isLate(options)) return throwError(() => failure);
+    return this.attempt(options, { ...state, attempts, failure });
   }
 
   private isLate({ running, deadlineMs }: FailoverOptions): boolean {
@@ -114,8 +112,8 @@ export class Failover {
   /** Exponential backoff with full jitter. Rate limits and bad credentials need no backoff on another channel. */
   private backOffMs({ attempts, failure }: FailoverState): number {
     if (failure === undefined || failure.kind === 'rate_limit_exceeded' || failure.kind === 'upstream_auth') return 0;
-    const { backOffMs, longestBackOffMs } = this.timings;
-    return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (attempts - 1), longestBackOffMs));
+    const { backOffMs, maxBackOffMs } = this.timings;
+    return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (attempts - 1), maxBackOffMs));
   }
 }
 
@@ -127,9 +125,9 @@ const backedOff = ({ waits }: Ticket, ms: number): Observable<unknown> =>
   });
 
 /** A failed or cooling channel may succeed on a retry; an unsuitable one will not. */
-function whatToSay({ failure, unfit }: FailoverState, none: NoChannel): AppError {
+function finalError({ failure, unfit }: FailoverState, noChannel: NoChannel): AppError {
   if (failure !== undefined) return failure;
-  return none.isExhausted && unfit !== undefined ? unfit : none;
+  return noChannel.isExhausted && unfit !== undefined ? unfit : noChannel;
 }
 
 /**
@@ -154,7 +152,7 @@ function assigned(
       // Unsubscribed before the channel was known.
       if (out.closed) return drawn.release();
       assignment = drawn;
-      subscription = use(drawn).subscribe(watched(drawn, out, isCutShort));
+      subscription = use(drawn).subscribe(observerFor(drawn, out, isCutShort));
     };
     try {
       const drawn = draw();
@@ -170,14 +168,14 @@ function assigned(
   });
 }
 
-function watched(assignment: Assignment, out: Subscriber<Frame>, isCutShort: IsCutShort) {
-  let isWaited = assignment.isProbe;
+function observerFor(assignment: Assignment, out: Subscriber<Frame>, isCutShort: IsCutShort) {
+  let awaitsContent = assignment.isProbe;
   return {
     next: (frame: Frame): void => {
       if (frame.last) assignment.succeeded();
-      else if (isWaited && frame.signals.some(({ type }) => type === 'content')) {
-        isWaited = false;
-        assignment.answered();
+      else if (awaitsContent && frame.signals.some(({ type }) => type === 'content')) {
+        awaitsContent = false;
+        assignment.started();
       }
       out.next(frame);
     },
@@ -198,63 +196,54 @@ export class Attempts {
     private readonly channels: ChannelSelection,
     private readonly failover: Failover,
     private readonly translations: Translations,
-    private readonly memory: ResponseStore,
-    private readonly adapters: AdapterRegistry,
+    private readonly responses: ResponseStore,
   ) {}
 
   /** Cold. */
   frames(running: RunningCall): Observable<Frame> {
     return defer(() => {
-      const { ticket, admission } = running;
-      const { call } = ticket;
+      const { call } = running.ticket;
       let tree: TreeObject | undefined;
       const request = (): TreeObject => (tree ??= this.translations.read(call));
-      const protocol = this.adapters.protocol(call.protocol);
-      const { caller } = admission.plan;
-      const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
-      const recalling = this.memory.recall(call, caller, protocol, request, names);
-      if (recalling === undefined) return this.firstOf(running, request);
-      return from(recalling).pipe(switchMap((recalled) => this.firstOf(running, request, recalled)));
+      const resolving = this.responses.resolve(call, running.admission.plan.caller, request);
+      if (resolving === undefined) return this.serve(running, request);
+      return from(resolving).pipe(switchMap((references) => this.serve(running, request, references)));
     });
   }
 
-  private firstOf(running: RunningCall, request: () => TreeObject, named: NamedReferences = {}): Observable<Frame> {
-    const { previous, state } = named;
-    const { admission, ticket } = running;
+  private serve(
+    running: RunningCall,
+    request: () => TreeObject,
+    references: ResolvedReferences = {},
+  ): Observable<Frame> {
+    const { previous, state } = references;
+    const { ticket, admission, protocol } = running;
+    const { call } = ticket;
     const { group, model, caller, namedModels } = admission.plan;
-    const unpriced = unpricedTool(ticket.call.head, [model, ...(namedModels?.values() ?? [])]);
+    const unpriced = unpricedTool(call.head, [model, ...(namedModels?.values() ?? [])]);
     const selection = this.channels.for({
       group: group.name,
       model: model.name,
-      protocol: ticket.call.protocol,
-      affinity: affinityOfCall(ticket.call, caller),
+      protocol: call.protocol,
+      affinity: affinityOfCall(call, caller),
       accountId: caller.accountId,
-      admits: (channel) => admitsNamed(named, channel) && misfitOf(channel, ticket.call, unpriced) === undefined,
-      keeper: keeperOf(named),
-      preferred: previous?.maker,
+      admits: (channel) => admitsReferences(references, channel) && misfitOf(channel, call, unpriced) === undefined,
+      pinned: pinnedOrigin(references),
+      preferred: previous?.origin,
     });
-    const translatable = this.translatable(running, request, previous);
+    const storesInput = this.responses.stores({ call, caller, protocol });
+    const translatable = { call, protocol, caller, request, previous, storesInput };
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {
       // A disabled or unsuitable channel still has its state: the client may retry later.
-      const mayReturn = state?.isKnown === true && this.channels.has(state.keeper?.channelId ?? '');
+      const mayReturn = state?.isKnown === true && this.channels.has(state.pinned?.channelId ?? '');
       if (state !== undefined && !mayReturn) throw state.refusal;
       return frames;
     });
     if (previous?.isKnown !== false) return refused;
     // Names the unknown reference.
-    return from(this.translations.requireNamed(translatable)).pipe(switchMap(() => refused));
-  }
-
-  private translatable(
-    { ticket: { call }, admission, protocol }: RunningCall,
-    request: () => TreeObject,
-    previous: PreviousResponses | undefined,
-  ): Translatable {
-    const { caller } = admission.plan;
-    const keepsInput = this.memory.keeps({ call, caller, protocol });
-    return { call, protocol, caller, request, previous, keepsInput };
+    return from(this.translations.requireReferenced(translatable)).pipe(switchMap(() => refused));
   }
 }
 

@@ -22,7 +22,7 @@ import { isApiRequest, requestLineOf, wantsWebSocket } from './request-facts.js'
 
 /**
  * Unknown API paths require a valid key first, except WebSocket requests at call paths: those clients fall back to HTTP
- * only if told that there is no WebSocket.
+ * only on the error that WebSockets are not supported.
  */
 @Injectable()
 export class FallbackGuard implements CanActivate {
@@ -81,7 +81,7 @@ const takesPosts = (request: FastifyRequest): boolean => {
 /** Calls posted to the base URL itself; those with Messages headers were rewritten before. */
 @Controller()
 @CallRoute()
-export class BareAddressController {
+export class BaseUrlController {
   constructor(
     private readonly relay: RelayService,
     private readonly choices: ProtocolChoices,

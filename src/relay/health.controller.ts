@@ -17,7 +17,7 @@ export class HealthController {
   ) {}
 
   /** Liveness, including during shutdown. */
-  @Get('healthz')
+  @Get(['healthz', 'health', 'api/hello'])
   alive(): { status: string } {
     return { status: 'ok' };
   }
@@ -38,11 +38,6 @@ export class HealthController {
   @Head('readyz')
   readyHead(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string }> {
     return this.ready(reply);
-  }
-
-  @Get(['health', 'api/hello'])
-  hello(): { status: string } {
-    return { status: 'ok' };
   }
 
   @Head(['health', 'api/hello'])

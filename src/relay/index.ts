@@ -1,9 +1,14 @@
 // The path of a call: API endpoints, request bodies, planning, attempts at upstreams, the lane of the response, and
 // writing it to the client. Also what a key can ask besides calls: models, its own limits, token counts, stored
 // responses.
-export { AdapterRegistry, adaptersIn } from './adapter.registry.js';
+export { AdapterRegistry } from './adapter.registry.js';
+export { apiControllers } from './api-controllers.js';
+export { ChannelProbe, type CheckResult, type ProbeResult, ChannelChecks } from './channel-checks.js';
+export { DryRun, type DryRoute, type DryRunResult, type DryRunInput } from './dry-run.js';
+export { RelayTimings } from './relay-timings.js';
+export { ApiModule, RelayModule } from './relay.module.js';
 export {
-  answering,
+  runForRequest,
   arrivalOf,
   canonicalPath,
   currentRequestId,
@@ -12,18 +17,6 @@ export {
   noteArrival,
   requestLineOf,
 } from './request-facts.js';
-export { CallRoute } from './call.guard.js';
-export { ChannelProbe, type CheckResult, type ProbeResult, UpstreamQuestions } from './upstream-questions.js';
-export { ProtocolChoices } from './prepared-request.js';
-export { DryRun, type DryRoute, type DryRunResult, type DryRunQuestion } from './dry-run.js';
-export { ResponseLookup } from './response-lookup.js';
-export { PromptCounts, PromptRoute } from './prompt-counts.js';
-export { unsealWith } from './reasoning-seal.js';
-export { ApiModule, RelayModule } from './relay.module.js';
-export { RelayService } from './relay.service.js';
-export { RelayTimings } from './relay-timings.js';
 export { RunState } from './run-state.js';
-export { doJob, type TranslationJob } from './translation-job.js';
+export { Tracing, TracingModule } from './tracing/tracing.js';
 export { TranslationThread } from './translation-queue.js';
-export { Tracing, TracingModule } from './tracing/index.js';
-export { apiControllers } from './api-controllers.js';

@@ -62,12 +62,12 @@ function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders,
   const refused = (): ResponseSink => new RefusedResponse(out, adapter, status, headers, timings.refusalMs);
   if (status < 200 || status >= 300 || form === 'other') return refused();
   const streamed = form === 'stream';
-  const isAsAsked = streamed === call.head.stream;
-  if (context.translation === undefined && isAsAsked && verbatim !== undefined)
+  const matchesRequest = streamed === call.head.stream;
+  if (context.translation === undefined && matchesRequest && verbatim !== undefined)
     return streamed
       ? new ResponseStream(out, verbatim.meterStream(call), response, timings)
       : new VerbatimWhole(out, verbatim, call, response);
-  const translation = context.translation ?? translator.ofAnswer();
+  const translation = context.translation ?? translator.ofResponse();
   return translation === undefined ? refused() : translatedSink(context, translation, streamed, out);
 }
 
@@ -106,7 +106,9 @@ export class VerbatimWhole implements ResponseSink {
     try {
       this.limit.add(bytes);
     } catch (error) {
-      return this.giveUp(error);
+      this.isOver = true;
+      this.stop();
+      return this.out.error(error);
     }
     this.chunks.push(bytes);
     this.size += bytes.length;
@@ -132,12 +134,6 @@ export class VerbatimWhole implements ResponseSink {
 
   stop(): void {
     this.chunks = [];
-  }
-
-  private giveUp(error: unknown): void {
-    this.isOver = true;
-    this.stop();
-    this.out.error(error);
   }
 
   private signalsOf(bytes: Buffer): readonly CallSignal[] {
@@ -168,11 +164,11 @@ export class VerbatimWhole implements ResponseSink {
  */
 function usageIn(pieces: readonly Buffer[]): Buffer | undefined {
   const texts = pieces.map((piece) => piece.toString('latin1'));
-  const [usage, ofTools] = ['usage', 'tool_usage'].map((name) =>
+  const [usage, toolUsage] = ['usage', 'tool_usage'].map((name) =>
     texts.map((text) => memberIn(text, name)).find((member) => member !== undefined),
   );
   if (usage === undefined) return undefined;
-  return Buffer.from(`{${usage}${ofTools === undefined ? '' : `,${ofTools}`}}`, 'latin1');
+  return Buffer.from(`{${usage}${toolUsage === undefined ? '' : `,${toolUsage}`}}`, 'latin1');
 }
 
 /** The last occurrence of a member whose value is an object. */
@@ -195,16 +191,16 @@ const MAX_BYTES = 64 * 1024;
 class RefusedResponse implements ResponseSink {
   private chunks: Uint8Array[] = [];
   private size = 0;
-  private readonly patience: NodeJS.Timeout;
+  private readonly timer: NodeJS.Timeout;
 
   constructor(
     private readonly out: Subscriber<Frame>,
     private readonly adapter: UpstreamAdapter,
     private readonly status: number,
     private readonly headers: UpstreamHeaders,
-    patienceMs: number,
+    timeoutMs: number,
   ) {
-    this.patience = setTimeout(() => this.end(), patienceMs);
+    this.timer = setTimeout(() => this.end(), timeoutMs);
   }
 
   chunk(bytes: Uint8Array): void {
@@ -224,7 +220,7 @@ class RefusedResponse implements ResponseSink {
   }
 
   stop(): void {
-    clearTimeout(this.patience);
+    clearTimeout(this.timer);
     this.chunks = [];
   }
 
@@ -248,14 +244,14 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-const NAMES = ['x-request-id', 'request-id'];
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id'];
 /** Upstream headers are stored and shown to administrators as is, except unprintable characters. */
 const NOT_PRINTABLE = /[^\x20-\x7e]/g;
 const MAX_CHARACTERS = 200;
 
 /** The upstream's request ID for its support; empty if none. */
 function upstreamRequestId(headers: UpstreamHeaders): string {
-  for (const name of NAMES) {
+  for (const name of REQUEST_ID_HEADERS) {
     const value = headers[name];
     const text = typeof value === 'string' ? value : value?.[0];
     if (text !== undefined && text !== '') return text.replace(NOT_PRINTABLE, '').slice(0, MAX_CHARACTERS);

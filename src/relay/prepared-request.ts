@@ -87,16 +87,15 @@ export class NotForThisChannel extends Error {
 
 /**
  * Whether the client's bytes are sent unchanged: the upstream uses the same protocol and the response form matches.
- * @param answered protocol of the response
  */
 export function passesVerbatim(
   { protocol, head }: Pick<Call, 'protocol' | 'head'>,
-  answered: ProtocolId,
+  responseProtocol: ProtocolId,
   channel: Channel,
   adapter: Pick<UpstreamAdapter, 'verbatim'>,
 ): adapter is { readonly verbatim: VerbatimLane } {
   const folds = channel.flags['forceUpstreamStream'] === true && !head.stream;
-  return adapter.verbatim !== undefined && channel.protocol === protocol && answered === protocol && !folds;
+  return adapter.verbatim !== undefined && channel.protocol === protocol && responseProtocol === protocol && !folds;
 }
 
 function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {

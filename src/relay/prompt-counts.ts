@@ -1,15 +1,9 @@
 import { applyDecorators, type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { upstreamModel } from '../catalog/channels/index.js';
 import { ApiKeyGuard, type Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
-import {
-  type Call,
-  Flow,
-  type TokenCountEndpoint,
-  type TreeObject,
-  UpstreamRefusal,
-} from '../protocols/contract/index.js';
+import { type Call, Flow, type TokenCountEndpoint, UpstreamRefusal } from '../protocols/contract/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
@@ -19,19 +13,13 @@ import { collected, jsonOf } from './collected-response.js';
 import { affinityOfCall } from './failover.js';
 import { misfitOf, ModelAccess } from './model-access.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import { admitsNamed, keeperOf, ResponseStore } from './response-store.js';
+import { admitsReferences, pinnedOrigin, ResponseStore } from './response-store.js';
 import { type Assignment, ChannelSelection, NoChannel } from './routing/index.js';
 import { Translations } from './translations.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 
 /** Clients count in passing and in bursts: an own estimate beats a late upstream. */
 const TIMEOUT_MS = 5_000;
-
-interface Asker {
-  readonly group: string;
-  readonly model: string;
-  readonly caller: Caller;
-}
 
 /** Asks an upstream of the client's protocol for the token count of a prompt. */
 @Injectable()
@@ -40,7 +28,7 @@ export class UpstreamPromptCounts {
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
-    private readonly memory: ResponseStore,
+    private readonly responses: ResponseStore,
     private readonly translations: Translations,
   ) {}
 
@@ -48,11 +36,11 @@ export class UpstreamPromptCounts {
    * Undefined if there is no suitable upstream or it fails.
    * @throws AppError when it rejects the request itself
    */
-  async ask(question: TokenCountEndpoint, call: Call, asker: Asker): Promise<JsonObject | undefined> {
-    const assignment = await this.assignmentFor(question, call, asker);
+  async ask(endpoint: TokenCountEndpoint, call: Call, caller: Caller): Promise<JsonObject | undefined> {
+    const assignment = await this.assignmentFor(endpoint, call, caller);
     if (assignment === undefined) return undefined;
     try {
-      return await this.exchange(question, call, assignment);
+      return await this.exchange(endpoint, call, assignment);
     } finally {
       // Not a call: its result says little about channel health.
       assignment.release();
@@ -60,22 +48,24 @@ export class UpstreamPromptCounts {
   }
 
   private async assignmentFor(
-    { protocol: id }: TokenCountEndpoint,
+    { protocol }: TokenCountEndpoint,
     call: Call,
-    { group, model, caller }: Asker,
+    caller: Caller,
   ): Promise<Assignment | undefined> {
-    const affinity = affinityOfCall(call, caller);
-    const protocol = this.adapters.protocol(id);
-    const request = (): TreeObject => this.translations.read(call);
-    const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
-    const named = await this.memory.recall(call, caller, protocol, request, names);
-    const admits = (channel: Channel): boolean =>
-      channel.protocol === id && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
-    const keeper = named && keeperOf(named);
-    const { accountId } = caller;
-    const wanted = { group, model, protocol: id, affinity, accountId, admits, keeper, mayProbe: false };
+    const references = (await this.responses.resolve(call, caller, () => this.translations.read(call))) ?? {};
+    const selection = this.channels.for({
+      group: caller.groupName,
+      model: call.head.model,
+      protocol,
+      affinity: affinityOfCall(call, caller),
+      accountId: caller.accountId,
+      admits: (channel) =>
+        channel.protocol === protocol && admitsReferences(references, channel) && !misfitOf(channel, call),
+      pinned: pinnedOrigin(references),
+      mayProbe: false,
+    });
     try {
-      return await this.channels.for(wanted).next();
+      return await selection.next();
     } catch (error) {
       if (error instanceof NoChannel) return undefined;
       throw error;
@@ -83,26 +73,23 @@ export class UpstreamPromptCounts {
   }
 
   private async exchange(
-    question: TokenCountEndpoint,
+    endpoint: TokenCountEndpoint,
     call: Call,
     { channel, credential }: Assignment,
   ): Promise<JsonObject | undefined> {
-    const request = question.requestFor(call, upstreamModel(channel, call.head.model));
+    const request = endpoint.requestFor(call, upstreamModel(channel, call.head.model));
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
     const response = await collected(parts, TIMEOUT_MS).catch(() => undefined);
     if (response === undefined) return undefined;
     const { status, headers } = response;
     const body = jsonOf(response);
-    if (status >= 200 && status < 300) return isJsonObject(body) && question.hasCount(body) ? body : undefined;
+    if (status >= 200 && status < 300) return isJsonObject(body) && endpoint.hasCount(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
     // 404: the upstream does not have this endpoint.
     if (error instanceof UpstreamRefusal && status !== 404) throw error;
     return undefined;
   }
 }
-
-/** Prompts may exceed the context window: the client wants to know. */
-const NO_WINDOW = Infinity;
 
 /** Counts the tokens of a prompt. Free of charge and not recorded. */
 @Injectable()
@@ -119,29 +106,28 @@ export class PromptCounts {
    * Counted by an upstream of the protocol, else by us.
    * @throws AppError when we or the upstream reject the request; never because an upstream fails
    */
-  async respond(question: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
-    const reader = question.headReader(requestLineOf(request));
+  async respond(endpoint: TokenCountEndpoint, request: FastifyRequest): Promise<JsonObject> {
+    const reader = endpoint.headReader(requestLineOf(request));
     const caller = callerOf(request);
     const body = await this.bodies.read(request.raw, reader, caller.accountId);
     try {
       const head = reader.end(body);
       const { createdAt, ip } = arrivalOf(request);
       const line = requestLineOf(request);
-      const call: Call = { id: request.id, createdAt, protocol: question.protocol, request: line, ip, head, body };
-      const { group, model } = this.models.permitted(head.model, caller);
-      const response = await this.upstreams.ask(question, call, { group: group.name, model: model.name, caller });
-      return response ?? question.render(await this.count(call));
+      const call: Call = { id: request.id, createdAt, protocol: endpoint.protocol, request: line, ip, head, body };
+      this.models.permitted(head.model, caller);
+      const response = await this.upstreams.ask(endpoint, call, caller);
+      return response ?? endpoint.render(await this.count(call));
     } finally {
       body.drop();
     }
   }
 
+  /** Not limited by the context window: the client wants to know. */
   private async count({ protocol, head, body }: Call): Promise<number> {
     const places = this.adapters.protocol(protocol).textPlaces;
     const counted = await this.counter.count({ prompt: body.bytes, response: [], places });
-    return counted === undefined
-      ? likelyPromptTokens(head.size, NO_WINDOW)
-      : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
+    return counted === undefined ? likelyPromptTokens(head.size) : countedPromptTokens(head.size, counted.prompt);
   }
 }
 

@@ -9,13 +9,13 @@ const THOUGHT: OpaqueReasoning = { kind: 'signature', family: 'f', data: 'c2ln',
 describe('sealed reasoning', () => {
   const seal = sealUnder('a'.repeat(32));
 
-  it('comes back as it was', () => {
+  it('is unsealed unchanged', () => {
     const redacted: OpaqueReasoning = { kind: 'redacted', family: 'f', data: 'x', text: '' };
     expect(seal.unseal(seal.seal(THOUGHT))).toEqual(THOUGHT);
     expect(seal.unseal(seal.seal(redacted))).toEqual(redacted);
   });
 
-  it('is carried by anything that carries words', () => {
+  it('contains only URL-safe characters', () => {
     expect(seal.seal(THOUGHT)).toMatch(/^rly1\.[\w-]+\.[\w-]{43}$/);
   });
 
@@ -26,7 +26,7 @@ describe('sealed reasoning', () => {
     ['of a vendor', 'EqQBCgIYAhIM'],
     ['without an end', 'rly1.abc'],
     ['without anything', ''],
-  ])('is nothing to us when it is one %s (case 79)', (_, text) => {
+  ])('is rejected when it is one %s (case 79)', (_, text) => {
     expect(seal.unseal(text)).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-response.js';
 
 /** In seconds. Above the first few the relay is busy, or a large body was read. */
-const ADDED = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const ADDED_LATENCIES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /** Max unknown members counted by name, per protocol, since clients can invent names. */
 const MAX_COUNTED_MEMBERS = 100;
@@ -16,7 +16,7 @@ const OTHER_MEMBERS = 'other';
 /** Metrics of calls in progress. */
 @Injectable()
 export class RelayMetrics {
-  private readonly added;
+  private readonly addedLatency;
   private readonly unknownMembers;
   private readonly countedMembers = new Map<ProtocolId, Set<string>>();
 
@@ -24,13 +24,13 @@ export class RelayMetrics {
     metrics: Metrics,
     state: RunState,
     bodies: BodyBudget,
-    answers: SharedMemory,
+    shared: SharedMemory,
     { bodyMemoryBytes }: Config,
   ) {
-    this.added = metrics.histogram(
+    this.addedLatency = metrics.histogram(
       'added_latency_seconds',
       'Time in the relay until the first byte of a response, excluding admission and upstream.',
-      ADDED,
+      ADDED_LATENCIES,
     );
     this.unknownMembers = metrics.counter(
       'unknown_members_total',
@@ -43,7 +43,7 @@ export class RelayMetrics {
     gauge('requests_in_flight', 'Requests in progress, of any kind.', () => state.running);
     gauge('body_memory_bytes', 'Request buffer memory in use.', () => bodies.takenBytes);
     gauge('body_memory_limit_bytes', 'Request buffer memory limit (BODY_MEMORY_BYTES).', () => bodyMemoryBytes);
-    gauge('shared_answers_bytes', 'Memory used by responses shared through Idempotency-Key.', () => answers.takenBytes);
+    gauge('shared_answers_bytes', 'Memory used by responses shared through Idempotency-Key.', () => shared.takenBytes);
   }
 
   /** Counts request members missing in the protocol's table. */
@@ -58,6 +58,6 @@ export class RelayMetrics {
 
   /** Records the relay's latency when the first byte is sent. */
   begun(relayMs: number): void {
-    this.added.observe(relayMs / 1000);
+    this.addedLatency.observe(relayMs / 1000);
   }
 }

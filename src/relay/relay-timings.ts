@@ -11,7 +11,7 @@ export class RelayTimings {
   readonly lingerMs: number = 1000;
   /** Max backoff before the first retry; doubles with each retry. */
   readonly backOffMs: number = 100;
-  readonly longestBackOffMs: number = 1000;
+  readonly maxBackOffMs: number = 1000;
   /** No attempt begins later than this: SDKs time out after 10 minutes and retry. */
   readonly lastAttemptMs: number = 570_000;
   /** Wait for the body of an error; then it is classified by status. */
@@ -21,7 +21,7 @@ export class RelayTimings {
   readonly bodyBytesPerSecond: number = 10_000;
   /** Time limit for forms. */
   readonly formMs: number = 30_000;
-  /** How long an answered client may keep sending, so that it can read the response. */
+  /** How long a client may keep sending after its response, so that it can read it. */
   readonly lingerUnreadMs: number = 10_000;
   /** A client that accepts no byte for this long counts as gone; detected within twice the time. */
   readonly stalledClientMs: number = 60_000;

@@ -39,15 +39,15 @@ export class TranslationTooSlow extends AppError {
 /** The key does not allow stored responses, but the request needs them. */
 export class StorageDisabled extends AppError {
   /** The client requests storage. */
-  static ofAnswers(): StorageDisabled {
+  static forResponse(): StorageDisabled {
     return new StorageDisabled('The response cannot be stored. Omit "store" or send "store": false.', 'store');
   }
 
-  /** The client refers to a stored response. @param answerId its complete ID, if known */
-  static ofNames(answerId: string | undefined): StorageDisabled {
+  /** The client refers to a stored response. @param responseId its complete ID, if known */
+  static forReference(responseId: string | undefined): StorageDisabled {
     return new StorageDisabled(
       'It cannot refer to an earlier response. Send the whole conversation with "store": false.',
-      answerId === undefined ? 'input' : 'previous_response_id',
+      responseId === undefined ? 'input' : 'previous_response_id',
       'previous_response_not_found',
     );
   }

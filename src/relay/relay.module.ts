@@ -17,7 +17,7 @@ import { CallGuard, LoadShedding } from './call.guard.js';
 import { DryAdmissions, DryRun } from './dry-run.js';
 import { Exchange } from './exchange.js';
 import { Attempts, Failover } from './failover.js';
-import { BareAddressController, FallbackController, FallbackGuard } from './fallback.controller.js';
+import { BaseUrlController, FallbackController, FallbackGuard } from './fallback.controller.js';
 import { HealthController } from './health.controller.js';
 import { KeyInfoController } from './key-info.controller.js';
 import { ModelAccess } from './model-access.js';
@@ -28,7 +28,6 @@ import { RelayMetrics } from './relay-metrics.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
-import { ResponseLookup } from './response-lookup.js';
 import { ResponseStore } from './response-store.js';
 import { Revocations } from './revocations.js';
 import { RoutingModule } from './routing/index.js';
@@ -40,7 +39,7 @@ import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
 import { Translations } from './translations.js';
-import { ChannelProbe, UpstreamQuestions } from './upstream-questions.js';
+import { ChannelProbe, ChannelChecks } from './channel-checks.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
 
@@ -57,7 +56,14 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     TokensModule,
     UsageModule,
   ],
-  controllers: [ModelsController, KeyInfoController, BareAddressController, HealthController, FallbackController],
+  controllers: [
+    ModelsController,
+    KeyInfoController,
+    StoredResponsesController,
+    BaseUrlController,
+    HealthController,
+    FallbackController,
+  ],
   providers: [
     AdapterRegistry,
     Admissions,
@@ -68,13 +74,12 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     CallGuard,
     CallLimits,
     ChannelProbe,
-    UpstreamQuestions,
+    ChannelChecks,
     DryAdmissions,
     DryRun,
     Exchange,
     Failover,
     ProtocolChoices,
-    ResponseLookup,
     LoadShedding,
     ModelAccess,
     ReasoningSeal,
@@ -103,10 +108,9 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     CallGuard,
     CallLimits,
     ChannelProbe,
-    UpstreamQuestions,
+    ChannelChecks,
     ProtocolChoices,
     DryRun,
-    ResponseLookup,
     KeysModule,
     LoadShedding,
     PromptCounts,
@@ -122,7 +126,7 @@ const modules = Object.values(protocolModules);
 /** All protocols with their endpoints. */
 @Module({
   imports: [...modules, RelayModule],
-  controllers: [...[...adaptersIn(modules).protocols.values()].flatMap(apiControllers), StoredResponsesController],
+  controllers: [...adaptersIn(modules).protocols.values()].flatMap(apiControllers),
   exports: [RelayModule],
 })
 export class ApiModule {}

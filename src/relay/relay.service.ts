@@ -22,7 +22,7 @@ import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './shared-response.js';
 
-interface ReadCall {
+interface ReceivedCall {
   /** In the protocol of the request. */
   readonly call: Call;
   readonly requestProtocol: ProtocolAdapter;
@@ -60,25 +60,15 @@ export class RelayService {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const response = this.replies.open(request.id, caller, arrival.startedMs);
-    let read: ReadCall | undefined;
+    let received: ReceivedCall | undefined;
     try {
-      const { call, requestProtocol, responseProtocol, body, share } = (read = await this.readOrRefuse(
-        choice,
-        request,
-        caller,
-        response,
-      ));
+      received = await this.readOrRefuse(choice, request, caller, response);
+      const { call, responseProtocol, body, share } = received;
       response.onBodySpent = () => body.shrink(call.head.size);
-      if (share !== undefined) return await this.sendShared(read, share, caller, response, reply);
-      await this.replies.send(
-        reply,
-        call,
-        responseProtocol,
-        response,
-        this.run({ call, requestProtocol, responseProtocol }, caller, response),
-      );
+      if (share !== undefined) return await this.sendShared(received, share, caller, response, reply);
+      await this.replies.send(reply, call, responseProtocol, response, this.run(received, caller, response));
     } finally {
-      read?.body.drop();
+      received?.body.drop();
       this.replies.close(request.id);
     }
   }
@@ -88,18 +78,14 @@ export class RelayService {
    * @param name idempotency key: no other process runs a call with it at the same time
    */
   run(
-    {
-      call,
-      requestProtocol,
-      responseProtocol: protocol,
-    }: Pick<ReadCall, 'call' | 'requestProtocol' | 'responseProtocol'>,
+    { call, requestProtocol, responseProtocol: protocol }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
     response: CallContext,
     name?: string,
   ): Observable<Frame> {
     return defer(() => {
       const ticket = this.billing.open(call, caller, response, requestProtocol.textPlaces);
-      const answered = (admission: Admission): Observable<Frame> => {
+      const whenAdmitted = (admission: Admission): Observable<Frame> => {
         const { outputLimit } = admission;
         response.timing.admitMs = ticket.admitMs;
         if (outputLimit !== undefined) response.headers['x-relay-output-limit'] = String(outputLimit);
@@ -107,7 +93,9 @@ export class RelayService {
         if (response.interruption.error !== undefined) throw response.interruption.error;
         return this.attempts.frames({ ticket, admission, response, protocol });
       };
-      return this.admissions.during({ ticket, response, protocol, name }, answered).pipe(accounted(ticket, response));
+      return this.admissions
+        .during({ ticket, response, protocol, name }, whenAdmitted)
+        .pipe(accounted(ticket, response));
     });
   }
 
@@ -116,7 +104,7 @@ export class RelayService {
     request: FastifyRequest,
     caller: Caller,
     response: CallContext,
-  ): Promise<ReadCall> {
+  ): Promise<ReceivedCall> {
     try {
       const { interruption } = response;
       const call = await unlessInterrupted(this.read(choice, request, caller), interruption, ({ body }) => body.drop());
@@ -133,7 +121,7 @@ export class RelayService {
     choice: ProtocolChoice,
     request: FastifyRequest,
     { accountId }: Caller,
-  ): Promise<Omit<ReadCall, 'share'>> {
+  ): Promise<Omit<ReceivedCall, 'share'>> {
     const body = await this.bodies.read(request.raw, choice, accountId);
     try {
       const { requestProtocol, responseProtocol, head } = await choice.end(body);
@@ -152,10 +140,11 @@ export class RelayService {
    * @throws AppError when the key was used for another request
    */
   private async shareOf(
-    { call, requestProtocol, responseProtocol, body }: Omit<ReadCall, 'share'>,
+    received: Omit<ReceivedCall, 'share'>,
     caller: Caller,
     response: CallContext,
   ): Promise<Share | undefined> {
+    const { call, requestProtocol, body } = received;
     try {
       const key = idempotencyKeyOf(call.request);
       if (key === undefined) return undefined;
@@ -165,11 +154,7 @@ export class RelayService {
       // No await from here on: of two concurrent requests, the second finds the first.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { response: other, isGuest: true };
-      const own = this.replies.share(
-        call.id,
-        response,
-        this.run({ call, requestProtocol, responseProtocol }, caller, response, name),
-      );
+      const own = this.replies.share(call.id, response, this.run(received, caller, response, name));
       this.shared.add(name, fingerprint, own);
       return { response: own, isGuest: false };
     } catch (error) {
@@ -179,7 +164,7 @@ export class RelayService {
   }
 
   private async sendShared(
-    { call, responseProtocol, body }: ReadCall,
+    { call, responseProtocol, body }: ReceivedCall,
     share: Share,
     caller: Caller,
     response: CallContext,
@@ -199,14 +184,14 @@ export class RelayService {
   }
 }
 
-interface Running {
+interface SharedCall {
   readonly fingerprint: string;
   readonly response: SharedResponse;
 }
 
 /** Running calls of this process by API key and idempotency key. */
 class SharedResponses {
-  private readonly running = new Map<string, Running>();
+  private readonly running = new Map<string, SharedCall>();
 
   /**
    * The response to share; undefined if no such call runs.
@@ -217,7 +202,7 @@ class SharedResponses {
     if (running === undefined) return undefined;
     const { response } = running;
     if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(response.callId);
-    if (response.whyPartial !== undefined) throw new ResponseIncomplete(response.callId, response.whyPartial);
+    if (response.partialReason !== undefined) throw new ResponseIncomplete(response.callId, response.partialReason);
     return response;
   }
 
@@ -242,8 +227,8 @@ function idempotencyKeyOf(line: RequestLine): string | undefined {
 
 /** Equal for byte-identical requests. @param headers headers that affect the response */
 async function fingerprintOf(line: RequestLine, headers: readonly string[], body: Buffer): Promise<string> {
-  const requestProtocol = headers.map((name) => headerOf(line, name));
-  return `${await digestOf(body)} ${line.path}?${line.query} ${JSON.stringify(requestProtocol)}`;
+  const values = headers.map((name) => headerOf(line, name));
+  return `${await digestOf(body)} ${line.path}?${line.query} ${JSON.stringify(values)}`;
 }
 
 async function digestOf(body: Buffer): Promise<string> {

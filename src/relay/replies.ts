@@ -153,8 +153,8 @@ class ReplyWriter {
     // A truncated response must not look complete: a stream ends with an error, anything else breaks off. A held-back
     // prelude was never sent, so the error comes first.
     const context = this.begun ? this.response : undefined;
-    const words = (): Uint8Array => this.protocol.renderStreamError(this.call, error, context?.tail ?? {});
-    if (this.call.head.stream) this.close(context?.failure(error) ?? words());
+    const rendered = (): Uint8Array => this.protocol.renderStreamError(this.call, error, context?.tail ?? {});
+    if (this.call.head.stream) this.close(context?.failure(error) ?? rendered());
     else this.raw.destroy();
     return true;
   }

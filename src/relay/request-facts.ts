@@ -30,7 +30,7 @@ export function noteArrival(request: FastifyRequest, trace?: CallTrace): void {
 }
 
 /** Runs `work` in the context of a request, so that uncaught errors can be attributed to it. */
-export function answering(requestId: string, work: () => void): void {
+export function runForRequest(requestId: string, work: () => void): void {
   requestIds.run(requestId, work);
 }
 
@@ -47,11 +47,11 @@ export function arrivalOf(request: FastifyRequest): Arrival {
 
 export function requestLineOf(request: FastifyRequest): RequestLine {
   const { url, method, headers } = request;
-  const mark = url.indexOf('?');
+  const queryAt = url.indexOf('?');
   return {
     method,
-    path: mark < 0 ? url : url.slice(0, mark),
-    query: mark < 0 ? '' : url.slice(mark + 1),
+    path: queryAt < 0 ? url : url.slice(0, queryAt),
+    query: queryAt < 0 ? '' : url.slice(queryAt + 1),
     headers,
   };
 }
@@ -78,10 +78,10 @@ const BARE = /^(?:\/v1)*\/?$/;
 export function canonicalPath(url: string, method: string, headers: IncomingHttpHeaders): string {
   // `OPTIONS *` addresses the server as a whole.
   const local = url === '*' ? '/' : url.replace(ORIGIN, '');
-  const mark = local.indexOf('?');
-  const path = decodable(mark < 0 ? local : local.slice(0, mark)) || '/';
-  const query = mark < 0 ? '' : local.slice(mark);
-  for (const rest of endings(withoutSlashes(path))) if (ENDPOINT.test(rest)) return `/v1${rest}${query}`;
+  const queryAt = local.indexOf('?');
+  const path = decodable(queryAt < 0 ? local : local.slice(0, queryAt)) || '/';
+  const query = queryAt < 0 ? '' : local.slice(queryAt);
+  for (const suffix of suffixes(withoutSlashes(path))) if (ENDPOINT.test(suffix)) return `/v1${suffix}${query}`;
   // POST to the bare base URL: headers tell whether it is a Messages request.
   if (method === 'POST' && BARE.test(path)) return `${speaksMessages(headers) ? '/v1/messages' : '/v1'}${query}`;
   // A liveness check by a program; browsers get a page.
@@ -107,7 +107,7 @@ function decodable(path: string): string {
 }
 
 /** The path without prefixes, longest first; an endpoint's own name can look like a prefix. */
-function* endings(path: string): Iterable<string> {
+function* suffixes(path: string): Iterable<string> {
   const longest = PREFIX.exec(path)?.[0] ?? '';
   for (let length = longest.length; length > 0; length = longest.lastIndexOf('/', length - 1)) yield path.slice(length);
   yield path;

@@ -18,8 +18,8 @@ const anAnswer = (): { readonly response: WholeResponse; readonly failures: unkn
 };
 const mute: StreamDecoder = { next: () => [], end: () => [] };
 
-describe('an answer that is kept until it is complete', () => {
-  it('fails when it is larger than any answer', () => {
+describe('a buffered response', () => {
+  it('fails when it exceeds the maximum size', () => {
     const { response, failures } = anAnswer();
     const whole = new TranslatedWhole(response, () => ({ parts: [], stop: 'end', usage: undefined }));
     for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
@@ -28,7 +28,7 @@ describe('an answer that is kept until it is complete', () => {
     expect(failures).toEqual([TOO_LARGE]);
   });
 
-  it('fails likewise when it passes as it is', () => {
+  it('fails when it is verbatim and exceeds the maximum size', () => {
     const failures: unknown[] = [];
     const out = { next: () => undefined, error: (error: unknown) => failures.push(error), complete: () => undefined };
     const whole = new VerbatimWhole(
@@ -44,7 +44,7 @@ describe('an answer that is kept until it is complete', () => {
     expect(failures).toEqual([TOO_LARGE]);
   });
 
-  it('fails likewise when it comes as a stream, which takes more room', () => {
+  it('fails when it is collected from a stream that exceeds its larger maximum', () => {
     const { response, failures } = anAnswer();
     const folded = new FoldedStream(response, mute, 0);
     const comment = Buffer.from(`:${'x'.repeat(MIB - 3)}\n\n`);
@@ -55,7 +55,7 @@ describe('an answer that is kept until it is complete', () => {
     expect(failures).toEqual([TOO_LARGE]);
   });
 
-  it('is refused likewise when it is none to a call, and its upstream is left', async () => {
+  it('fails and aborts its request when it does not belong to a call', async () => {
     let read = 0;
     const head: UpstreamPart = { type: 'head', status: 200, headers: {} };
     const chunks = range(0, 1000).pipe(

@@ -4,97 +4,93 @@ import type { Channel } from '../catalog/channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
 import type { Call, Frame, ResponseReferences, ProtocolAdapter, TreeObject } from '../protocols/contract/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
 import { StorageDisabled } from './relay.errors.js';
-import type { ResponseOrigin } from './routing/index.js';
-import { type NamedState, PreviousResponses, StateAccess } from './state-access.js';
-import { type ResponseOwner, StoredResponses } from './stored-responses/index.js';
+import { type FoundResponses, PreviousResponses, type ReferencedState, StateAccess } from './state-access.js';
+import { type ResponseOwner, StoredResponses, type UpstreamOrigin } from './stored-responses/index.js';
+import { Translations } from './translations.js';
 
 /** Max delay of the response's end for storing it. */
 const TIMEOUT_MS = 2000;
 
 /** A response to be stored on completion. */
-interface Keepable {
+interface StorableResponse {
   readonly call: Call;
   readonly caller: Caller;
   /** Protocol of the response. */
   readonly protocol: ProtocolAdapter;
-  readonly maker: ResponseOrigin;
+  readonly origin: UpstreamOrigin;
   /** The request's content as JSON, or undefined if too long. Absent: the channel stores the response. */
   readonly input: (() => string | undefined) | undefined;
 }
 
 /** References of a request to stored responses and upstream state. */
-export interface NamedReferences {
+export interface ResolvedReferences {
   readonly previous?: PreviousResponses | undefined;
-  readonly state?: NamedState | undefined;
+  readonly state?: ReferencedState | undefined;
 }
 
 /** Whether a channel has everything referenced. */
-export const admitsNamed = ({ previous, state }: NamedReferences, channel: Channel): boolean =>
+export const admitsReferences = ({ previous, state }: ResolvedReferences, channel: Channel): boolean =>
   previous?.admits(channel) !== false && state?.admits(channel) !== false;
 
 /** The only channel that has it; undefined if unknown. */
-export const keeperOf = ({ previous, state }: NamedReferences): ResponseOrigin | undefined =>
-  previous?.keeper ?? state?.keeper;
+export const pinnedOrigin = ({ previous, state }: ResolvedReferences): UpstreamOrigin | undefined =>
+  previous?.pinned ?? state?.pinned;
 
 /** Stored responses in calls: resolving references and storing new responses. */
 @Injectable()
 export class ResponseStore {
-  private readonly logger = new Logger('AnswerMemory');
+  private readonly logger = new Logger('ResponseStore');
 
   constructor(
-    private readonly answers: StoredResponses,
+    private readonly responses: StoredResponses,
     private readonly keys: KeyAuthenticator,
     private readonly states: StateAccess,
+    private readonly adapters: AdapterRegistry,
+    private readonly translations: Translations,
   ) {}
 
   /**
    * Resolves references of a request; undefined, without waiting, if there are none.
-   * @param protocol protocol of the request
-   * @param request parsed request, for expansion
-   * @param names its references; only evaluated if its head says that there may be some
+   * @param request parsed request; only read if its head says that there may be some
    * @throws StorageDisabled when the key does not allow storage but the request needs it
    */
-  recall(
-    call: Call,
-    caller: Caller,
-    protocol: ProtocolAdapter,
-    request: () => TreeObject,
-    names: () => ResponseReferences | Promise<ResponseReferences>,
-  ): Promise<NamedReferences> | undefined {
-    const lookup = this.recollect(call, caller, protocol, request, names);
-    const finding = this.states.namedBy(call, caller);
-    if (lookup === undefined && finding === undefined) return undefined;
-    return Promise.all([lookup, finding]).then(([previous, state]) => ({ previous, state }));
+  resolve(call: Call, caller: Caller, request: () => TreeObject): Promise<ResolvedReferences> | undefined {
+    const findingPrevious = this.findPrevious(call, caller, request);
+    const findingState = this.states.referencedBy(call, caller);
+    if (findingPrevious === undefined && findingState === undefined) return undefined;
+    return Promise.all([findingPrevious, findingState]).then(([previous, state]) => ({ previous, state }));
   }
 
-  private recollect(
+  private findPrevious(
     call: Call,
     caller: Caller,
-    protocol: ProtocolAdapter,
     request: () => TreeObject,
-    names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<PreviousResponses | undefined> | undefined {
-    if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.ofAnswers();
+    if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.forResponse();
+    const protocol = this.adapters.protocol(call.protocol);
     if (protocol.storage === undefined || call.head.outside === undefined) return undefined;
-    const find = (named: ResponseReferences): Promise<PreviousResponses> | undefined => {
-      if (named.responseId === undefined && named.itemIds.length === 0) return undefined;
-      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.responseId);
-      return this.find(named, call, caller, protocol, request);
+    const find = (references: ResponseReferences): Promise<PreviousResponses> | undefined => {
+      if (references.responseId === undefined && references.itemIds.length === 0) return undefined;
+      if (!caller.storesAnswers) throw StorageDisabled.forReference(references.responseId);
+      return this.find(references, call, caller).then((found) => new PreviousResponses(protocol, request, found));
     };
-    const named = names();
-    return named instanceof Promise ? named.then(find) : find(named);
+    const references = this.translations.references(call, caller, request);
+    return references instanceof Promise ? references.then(find) : find(references);
   }
 
   /** The same frames; before the last one, the response and the state it creates are stored. */
-  kept(frames: Observable<Frame>, keepable: Keepable): Observable<Frame> {
-    const { call, caller, maker } = keepable;
-    const recorded = this.states.recorded(frames, call, caller, maker);
-    return this.keeps(keepable) ? recorded.pipe(firstFrameBuffer((last) => this.keep(keepable, last))) : recorded;
+  storing(frames: Observable<Frame>, storable: StorableResponse): Observable<Frame> {
+    const { call, caller, origin } = storable;
+    const recorded = this.states.recorded(frames, call, caller, origin);
+    return this.stores(storable)
+      ? recorded.pipe(storedBeforeLastFrame((last) => this.store(storable, last)))
+      : recorded;
   }
 
   /** Whether the response is stored here, or remembered as stored by its channel. */
-  keeps({ call, caller, protocol }: Pick<Keepable, 'call' | 'caller' | 'protocol'>): boolean {
+  stores({ call, caller, protocol }: Pick<StorableResponse, 'call' | 'caller' | 'protocol'>): boolean {
     const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
     return wanted && caller.storesAnswers;
   }
@@ -103,38 +99,32 @@ export class ResponseStore {
    * Stores a response. Never fails: what could not be stored will not be found.
    * @param last final bytes of the response
    */
-  async keep(keepable: Keepable, last: Uint8Array): Promise<void> {
+  async store(storable: StorableResponse, last: Uint8Array): Promise<void> {
     try {
-      await within(this.write(keepable, last), TIMEOUT_MS);
+      await within(this.write(storable, last), TIMEOUT_MS);
     } catch (error) {
-      this.logger.warn(`Failed to store the response of ${keepable.call.id}: ${reasonOf(error)}`);
+      this.logger.warn(`Failed to store the response of ${storable.call.id}: ${reasonOf(error)}`);
     }
   }
 
-  private async find(
-    { responseId: answerId, itemIds }: ResponseReferences,
-    call: Call,
-    caller: Caller,
-    protocol: ProtocolAdapter,
-    request: () => TreeObject,
-  ): Promise<PreviousResponses> {
+  private async find({ responseId, itemIds }: ResponseReferences, call: Call, caller: Caller): Promise<FoundResponses> {
     const owner = await this.ownerOf(call, caller);
-    const response = answerId === undefined ? undefined : await this.answers.find(owner, answerId);
-    const ofItems = await this.answers.ofItems(owner, itemIds);
-    const isKnown = (answerId === undefined || response !== undefined) && itemIds.every((id) => ofItems.has(id));
-    return new PreviousResponses(protocol, request, { response, ofItems, isKnown });
+    const response = responseId === undefined ? undefined : await this.responses.find(owner, responseId);
+    const ofItems = await this.responses.ofItems(owner, itemIds);
+    const isKnown = (responseId === undefined || response !== undefined) && itemIds.every((id) => ofItems.has(id));
+    return { response, ofItems, isKnown };
   }
 
-  private async write({ call, caller, protocol, maker, input }: Keepable, last: Uint8Array): Promise<void> {
+  private async write({ call, caller, protocol, origin, input }: StorableResponse, last: Uint8Array): Promise<void> {
     const { storage } = protocol;
-    const given = storage?.responseIn(last);
-    if (storage === undefined || given === undefined) return;
+    const storable = storage?.responseIn(last);
+    if (storage === undefined || storable === undefined) return;
     const text = input?.();
     if (input !== undefined && text === undefined) return;
-    const content = text === undefined ? undefined : { input: text, response: given.text() };
-    const { id, itemIds } = given;
+    const content = text === undefined ? undefined : { input: text, response: storable.text() };
+    const { id, itemIds } = storable;
     const owner = await this.ownerOf(call, caller);
-    await this.answers.keep(owner, { id, itemIds, callId: call.id, ...maker, content });
+    await this.responses.store(owner, { id, itemIds, callId: call.id, ...origin, content });
   }
 
   private async ownerOf({ request }: Call, caller: Caller): Promise<ResponseOwner> {
@@ -144,5 +134,5 @@ export class ResponseStore {
 }
 
 /** Delays the last frame until the response is stored, since the client may refer to it immediately. */
-const firstFrameBuffer = (keep: (last: Uint8Array) => Promise<void>): MonoTypeOperatorFunction<Frame> =>
-  concatMap((frame) => (frame.last ? from(keep(frame.bytes)).pipe(map(() => frame)) : of(frame)));
+const storedBeforeLastFrame = (store: (last: Uint8Array) => Promise<void>): MonoTypeOperatorFunction<Frame> =>
+  concatMap((frame) => (frame.last ? from(store(frame.bytes)).pipe(map(() => frame)) : of(frame)));

@@ -39,7 +39,7 @@ export class ResponseStream implements ResponseSink {
   private endingSignals: CallSignal[] = [];
   private lingerTimer: NodeJS.Timeout | undefined;
   /** An event of the response itself has arrived. */
-  private spoken = false;
+  private hasStarted = false;
   private over = false;
   /** Size of keep-alives before the response. */
   private idleSize = 0;
@@ -87,10 +87,10 @@ export class ResponseStream implements ResponseSink {
         const reading = event.isComment ? this.comments : this.read(event);
         // Keep-alives pass but do not start the response.
         const isIdle = event.isComment || reading.keepsAlive === true;
-        if (isIdle && !this.spoken && (this.idleSize += event.wire.length) > MAX_IDLE_SIZE) continue;
+        if (isIdle && !this.hasStarted && (this.idleSize += event.wire.length) > MAX_IDLE_SIZE) continue;
         if (reading.last) this.ending ??= [];
-        const shown = reading.replacement ?? event.wire;
-        if (shown.length > EMPTY_LINES) (this.ending ?? pieces).push(shown);
+        const output = reading.replacement ?? event.wire;
+        if (output.length > EMPTY_LINES) (this.ending ?? pieces).push(output);
         (this.ending ? this.endingSignals : signals).push(...reading.signals);
       }
     } finally {
@@ -107,7 +107,7 @@ export class ResponseStream implements ResponseSink {
   private read(event: SseEvent): MeterReading {
     const reading = this.meter.next(event);
     this.response.tail = { first: this.response.tail.first ?? event, last: event };
-    if (reading.replacement?.length !== 0 && reading.keepsAlive !== true) this.spoken = true;
+    if (reading.replacement?.length !== 0 && reading.keepsAlive !== true) this.hasStarted = true;
     return reading;
   }
 
@@ -118,7 +118,7 @@ export class ResponseStream implements ResponseSink {
     this.preludeSignals.push(...signals);
     this.preludeSize += pieces.reduce((sum, { length }) => sum + length, 0);
     if (signals.some(({ type }) => type === 'content') || this.preludeSize > MAX_PRELUDE_SIZE) this.commit();
-    else if (this.spoken) this.preludeTimer ??= setTimeout(() => this.commit(), this.timings.preludeMs);
+    else if (this.hasStarted) this.preludeTimer ??= setTimeout(() => this.commit(), this.timings.preludeMs);
   }
 
   private commit(): void {
@@ -204,7 +204,7 @@ const STREAM_FACTOR = 4;
 export class ResponseSize {
   private bytes = 0;
 
-  private constructor(private readonly most: number) {}
+  private constructor(private readonly maxBytes: number) {}
 
   static ofWhole(): ResponseSize {
     return new ResponseSize(MAX_BYTES);
@@ -217,6 +217,6 @@ export class ResponseSize {
   /** @throws AppError upstream_error when it is too large */
   add({ length }: Uint8Array): void {
     this.bytes += length;
-    if (this.bytes > this.most) throw new AppError('upstream_error', 'The upstream response is too large.');
+    if (this.bytes > this.maxBytes) throw new AppError('upstream_error', 'The upstream response is too large.');
   }
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../keys/index.js';
 import type { AppError } from '../platform/shared/index.js';
 import { CutOff } from './relay.errors.js';
 
-interface RunningCall {
+interface RegisteredCall {
   readonly caller: Caller;
   readonly interruption: Interruption;
 }
@@ -17,13 +17,13 @@ interface RunningCall {
  */
 @Injectable()
 export class RunState {
-  private readonly answering = new Set<ServerResponse>();
+  private readonly responses = new Set<ServerResponse>();
   /** Requests in progress per connection: clients may pipeline. */
   private readonly requestsOn = new WeakMap<Socket, number>();
   /** Idle keep-alive connections. */
   private readonly idle = new Set<Socket>();
   /** By call ID. */
-  private readonly calls = new Map<string, RunningCall>();
+  private readonly calls = new Map<string, RegisteredCall>();
   private isDraining = false;
   private isOver = false;
 
@@ -33,7 +33,7 @@ export class RunState {
 
   /** Number of requests in progress. */
   get running(): number {
-    return this.answering.size;
+    return this.responses.size;
   }
 
   /** Number of running calls. */
@@ -49,11 +49,11 @@ export class RunState {
   /** Counts a request until its response was flushed or the client has left. */
   track(socket: Socket, response: ServerResponse): void {
     this.idle.delete(socket);
-    this.answering.add(response);
+    this.responses.add(response);
     this.requestsOn.set(socket, (this.requestsOn.get(socket) ?? 0) + 1);
     if (this.isDraining) lastOfItsConnection(response);
     response.once('close', () => {
-      this.answering.delete(response);
+      this.responses.delete(response);
       const others = (this.requestsOn.get(socket) ?? 1) - 1;
       this.requestsOn.set(socket, others);
       if (socket.destroyed || others > 0) return;
@@ -82,9 +82,9 @@ export class RunState {
   }
 
   /** IDs of keys with running calls of matching callers. */
-  keysWhere(fits: (caller: Caller) => boolean): readonly string[] {
+  keysWhere(matches: (caller: Caller) => boolean): readonly string[] {
     const keyIds = new Set<string>();
-    for (const { caller } of this.calls.values()) if (fits(caller)) keyIds.add(caller.keyId);
+    for (const { caller } of this.calls.values()) if (matches(caller)) keyIds.add(caller.keyId);
     return [...keyIds];
   }
 
@@ -98,22 +98,22 @@ export class RunState {
   drain(): Promise<void> {
     this.isDraining = true;
     for (const socket of this.idle) socket.destroySoon();
-    for (const response of this.answering) lastOfItsConnection(response);
-    return this.answered();
+    for (const response of this.responses) lastOfItsConnection(response);
+    return this.responsesClosed();
   }
 
   /** Ends all running calls. Resolves when their clients have received the error. */
   cutOff(): Promise<void> {
     this.isOver = true;
     for (const { interruption } of this.calls.values()) interruption.interrupt(new CutOff());
-    return this.answered();
+    return this.responsesClosed();
   }
 
   /** Resolves when current requests have ended; later ones are not awaited. */
-  async answered(): Promise<void> {
+  async responsesClosed(): Promise<void> {
     const closed = (response: ServerResponse): Promise<void> =>
       new Promise((resolve) => response.once('close', resolve));
-    await Promise.all(Array.from(this.answering, closed));
+    await Promise.all(Array.from(this.responses, closed));
   }
 }
 

@@ -46,8 +46,8 @@ class TestClient {
   }
 }
 
-describe('an answer for several clients', () => {
-  it('fails in the words of its stream for all of them, but not for one that is disconnected', () => {
+describe('SharedResponse', () => {
+  it('ends with the stream’s error for all clients except a disconnected one', () => {
     const call = new Running();
     const failed: string[] = [];
     const fail = ({ message }: AppError): string => `failed ${failed.push(message)}`;
@@ -61,7 +61,7 @@ describe('an answer for several clients', () => {
     expect([wordsFor('broken'), wordsFor('broken'), failed]).toEqual(['failed 1', 'failed 1', ['broken']]);
   });
 
-  it('is read on for a client that comes while all others are stalled', () => {
+  it('resumes reading for a client that joins while all others are stalled', () => {
     const call = new Running();
     const first = call.join();
     call.frames.next(frame(10));
@@ -74,7 +74,7 @@ describe('an answer for several clients', () => {
     expect([first.bytes, second.bytes]).toEqual([10, 15]);
   });
 
-  it('stays held back when the one that comes takes nothing either', () => {
+  it('stays paused when the joining client accepts nothing either', () => {
     const call = new Running();
     call.join().flow.hold('client');
     call.join(true);
@@ -82,8 +82,8 @@ describe('an answer for several clients', () => {
   });
 });
 
-describe('the memory of all answers that are shared', () => {
-  it('is counted by what is kept, and given back when the last client has left', () => {
+describe('SharedMemory', () => {
+  it('counts buffered bytes and releases them when the last client has left', () => {
     const memory = memoryOf(10 * MIB);
     const [one, other] = [new Running(memory), new Running(memory)];
     const clients = [one.join(), one.join(), other.join()];
@@ -98,7 +98,7 @@ describe('the memory of all answers that are shared', () => {
     expect(memory.takenBytes).toBe(0);
   });
 
-  it('is kept for a client that still reads when the call has ended', () => {
+  it('is kept for a client that still reads after the call has ended', () => {
     const call = new Running();
     call.join();
     const slow = call.join(true);
@@ -109,20 +109,20 @@ describe('the memory of all answers that are shared', () => {
     expect([slow.bytes, slow.isOver, call.memory.takenBytes]).toEqual([MIB, true, 0]);
   });
 
-  it('is given back by an answer that finds it short, and that can be shared no longer', () => {
+  it('is released when it is short, which ends sharing', () => {
     const memory = memoryOf(5 * MIB);
     const [one, other] = [new Running(memory), new Running(memory)];
     const clients = [one.join(), one.join(), other.join()];
     one.frames.next(frame(3 * MIB));
     other.frames.next(frame(2 * MIB));
-    expect([one.shared.whyPartial, other.shared.whyPartial]).toEqual([undefined, undefined]);
+    expect([one.shared.partialReason, other.shared.partialReason]).toEqual([undefined, undefined]);
     one.frames.next(frame(1));
-    expect(one.shared.whyPartial).toContain('memory');
-    expect(other.shared.whyPartial).toBeUndefined();
+    expect(one.shared.partialReason).toContain('memory');
+    expect(other.shared.partialReason).toBeUndefined();
     expect(memory.takenBytes).toBe(2 * MIB);
     // There is room again, but nobody who comes now could have all of it.
     one.frames.next(frame(1));
-    expect(one.shared.whyPartial).toContain('memory');
+    expect(one.shared.partialReason).toContain('memory');
     expect(memory.takenBytes).toBe(2 * MIB);
     one.frames.complete();
     expect(clients.map(({ bytes, isOver }) => [bytes, isOver])).toEqual([
@@ -132,7 +132,7 @@ describe('the memory of all answers that are shared', () => {
     ]);
   });
 
-  it('is not kept for a client that is far behind the others when it is short', () => {
+  it('is not kept for a client far behind the others when it is short', () => {
     const call = new Running(memoryOf(2 * MIB));
     const [first, near, stalled] = [call.join(), call.join(), call.join(true)];
     call.frames.next(frame(2 * MIB));
@@ -149,7 +149,7 @@ describe('the memory of all answers that are shared', () => {
     expect(near.bytes).toBe(2 * MIB + 1000);
   });
 
-  it('is not taken by the only client of an answer, however much passes', () => {
+  it('is not used for a single client, however much passes', () => {
     const call = new Running(memoryOf(MIB));
     const client = call.join();
     for (let count = 0; count < 20; count++) call.frames.next(frame(MIB));

@@ -28,16 +28,16 @@ export class SharedResponse {
   /** Resolves when the call has ended. */
   readonly over: Promise<void>;
   private readonly clients = new Set<SharingClient>();
-  private kept: Frame[] = [];
-  /** Number of discarded frames before those kept. */
-  private forgotten = 0;
-  /** Bytes received, and bytes in kept frames. */
+  private buffered: Frame[] = [];
+  /** Number of frames discarded before the buffered ones. */
+  private discarded = 0;
+  /** Bytes received, and bytes buffered. */
   private bytes = 0;
-  private keptBytes = 0;
+  private bufferedBytes = 0;
   private partial: string | undefined;
   private source: Subscription | undefined;
   private ending: { readonly error?: unknown } | undefined;
-  private tellOver: () => void = () => undefined;
+  private resolveOver: () => void = () => undefined;
 
   constructor(
     /** ID of the running call. */
@@ -46,11 +46,11 @@ export class SharedResponse {
     private readonly frames: Observable<Frame>,
     private readonly memory: SharedMemory,
   ) {
-    this.over = new Promise((resolve) => (this.tellOver = resolve));
+    this.over = new Promise((resolve) => (this.resolveOver = resolve));
   }
 
   /** Why a new client could not get all of it; undefined if it can. */
-  get whyPartial(): string | undefined {
+  get partialReason(): string | undefined {
     return this.partial;
   }
 
@@ -79,23 +79,23 @@ export class SharedResponse {
   private join(client: SharingClient): () => void {
     this.clients.add(client);
     const detach = client.flow.attach({
-      pause: () => this.steer(),
+      pause: () => this.updateFlow(),
       resume: () => {
         this.serve(client);
-        this.steer();
+        this.updateFlow();
       },
     });
     this.serve(client);
     if (this.ending === undefined && this.source === undefined) this.start();
     // The remaining clients may all be stalled.
-    else if (this.ending === undefined) this.steer();
+    else if (this.ending === undefined) this.updateFlow();
     return () => {
       detach();
       this.clients.delete(client);
-      if (this.clients.size > 0) return this.steer();
+      if (this.clients.size > 0) return this.updateFlow();
       this.end({});
-      this.memory.giveBack(this.keptBytes);
-      this.keptBytes = 0;
+      this.memory.giveBack(this.bufferedBytes);
+      this.bufferedBytes = 0;
     };
   }
 
@@ -109,57 +109,59 @@ export class SharedResponse {
 
   private take(frame: Frame): void {
     const { length } = frame.bytes;
-    this.kept.push(frame);
+    this.buffered.push(frame);
     this.bytes += length;
-    this.keptBytes += length;
+    this.bufferedBytes += length;
     this.memory.take(length);
     for (const client of this.clients) this.serve(client);
     if (this.bytes > MAX_SHARED_BYTES) this.partial ??= `it exceeds ${MAX_SHARED_BYTES} bytes`;
     if (this.memory.isShort) this.partial ??= 'memory for shared responses is exhausted';
-    if (this.partial !== undefined) this.forget();
+    if (this.partial !== undefined) this.trim();
   }
 
   /** Sends a client what it lacks, as far as it accepts it. */
   private serve(client: SharingClient): void {
     const { out, flow } = client;
     while (!flow.paused && !out.closed) {
-      const frame = this.kept[client.frames - this.forgotten];
+      const frame = this.buffered[client.frames - this.discarded];
       if (frame === undefined) break;
       client.frames += 1;
       client.bytes += frame.bytes.length;
       out.next(frame);
     }
-    if (this.ending === undefined || client.frames < this.forgotten + this.kept.length) return;
+    if (this.ending === undefined || client.frames < this.discarded + this.buffered.length) return;
     if ('error' in this.ending) out.error(this.ending.error);
     else out.complete();
   }
 
   /** Once no further client can join: discards what all have received, and drops clients that lag too far. */
-  private forget(): void {
-    this.leaveBehind(MAX_SHARED_BYTES);
-    this.dropHad();
+  private trim(): void {
+    this.dropLagging(MAX_SHARED_BYTES);
+    this.discardReceived();
     if (!this.memory.isShort) return;
-    this.leaveBehind(SMALL_LAG_BYTES);
-    this.dropHad();
+    this.dropLagging(SMALL_LAG_BYTES);
+    this.discardReceived();
   }
 
-  private leaveBehind(most: number): void {
-    const foremost = Math.max(...Array.from(this.clients, ({ bytes }) => bytes));
+  private dropLagging(maxLagBytes: number): void {
+    const furthest = Math.max(...Array.from(this.clients, ({ bytes }) => bytes));
     for (const { bytes, out } of this.clients)
-      if (foremost - bytes > most) out.error(new TooFarBehind(this.callId, most));
+      if (furthest - bytes > maxLagBytes) out.error(new TooFarBehind(this.callId, maxLagBytes));
   }
 
-  private dropHad(): void {
+  private discardReceived(): void {
     if (this.clients.size === 0) return;
-    const had = Math.min(...Array.from(this.clients, ({ frames }) => frames));
-    const dropped = this.kept.splice(0, had - this.forgotten).reduce((sum, { bytes }) => sum + bytes.length, 0);
-    this.forgotten = had;
-    this.keptBytes -= dropped;
+    const received = Math.min(...Array.from(this.clients, ({ frames }) => frames));
+    const dropped = this.buffered
+      .splice(0, received - this.discarded)
+      .reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.discarded = received;
+    this.bufferedBytes -= dropped;
     this.memory.giveBack(dropped);
   }
 
   /** Reads from the upstream while at least one client reads. */
-  private steer(): void {
+  private updateFlow(): void {
     const isPaused = Array.from(this.clients).every(({ flow }) => flow.paused);
     if (isPaused) this.response.flow.hold('client');
     else this.response.flow.release('client');
@@ -168,7 +170,7 @@ export class SharedResponse {
   private end(ending: { readonly error?: unknown }): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
-    this.tellOver();
+    this.resolveOver();
     this.source?.unsubscribe();
     for (const client of this.clients) this.serve(client);
   }

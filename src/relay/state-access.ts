@@ -15,8 +15,7 @@ import {
   type StoredResponseText,
   type TreeObject,
 } from '../protocols/contract/index.js';
-import type { ResponseOrigin } from './routing/index.js';
-import { type StoredResponse, UpstreamStates } from './stored-responses/index.js';
+import { type StoredResponse, type UpstreamOrigin, UpstreamStates } from './stored-responses/index.js';
 
 /** Max delay of the response's end for recording its state. */
 const TIMEOUT_MS = 2000;
@@ -31,7 +30,10 @@ export class StateAccess {
   constructor(private readonly states: UpstreamStates) {}
 
   /** The upstream state that a request names; undefined, without waiting, if there is none. */
-  namedBy({ head: { demands } }: Call, { accountId }: Pick<Caller, 'accountId'>): Promise<NamedState> | undefined {
+  referencedBy(
+    { head: { demands } }: Call,
+    { accountId }: Pick<Caller, 'accountId'>,
+  ): Promise<ReferencedState> | undefined {
     const [first, ...others] = demands?.scopedIds ?? [];
     return first && this.find([first, ...others], accountId);
   }
@@ -41,7 +43,7 @@ export class StateAccess {
     frames: Observable<Frame>,
     { head: { demands } }: Call,
     { accountId }: Pick<Caller, 'accountId'>,
-    maker: ResponseOrigin,
+    origin: UpstreamOrigin,
   ): Observable<Frame> {
     if (demands?.createsState !== true) return frames;
     return defer(() => {
@@ -49,7 +51,7 @@ export class StateAccess {
       const record = async (): Promise<void> => {
         const states = [...created.values()];
         created.clear();
-        if (states.length > 0) await this.record(accountId, maker, states);
+        if (states.length > 0) await this.record(accountId, origin, states);
       };
       return frames.pipe(
         concatMap((frame) => {
@@ -61,17 +63,17 @@ export class StateAccess {
     });
   }
 
-  private async find(named: readonly [ScopedId, ...ScopedId[]], accountId: string): Promise<NamedState> {
-    return new NamedState(named, await this.states.makersOf(accountId, named));
+  private async find(references: readonly [ScopedId, ...ScopedId[]], accountId: string): Promise<ReferencedState> {
+    return new ReferencedState(references, await this.states.originsOf(accountId, references));
   }
 
   /** Never fails: state that could not be recorded is not found later. */
-  private async record(accountId: string, maker: ResponseOrigin, created: readonly CreatedState[]): Promise<void> {
+  private async record(accountId: string, origin: UpstreamOrigin, created: readonly CreatedState[]): Promise<void> {
     try {
-      const recording = this.states.record(accountId, maker, created).then(() => true);
+      const recording = this.states.record(accountId, origin, created).then(() => true);
       if ((await within(recording, TIMEOUT_MS)) === undefined) throw new Error('the database is too slow');
     } catch (error) {
-      this.logger.warn(`Failed to record state created by ${maker.channelId}: ${reasonOf(error)}`);
+      this.logger.warn(`Failed to record state created by ${origin.channelId}: ${reasonOf(error)}`);
     }
   }
 }
@@ -85,35 +87,37 @@ function collect(signals: readonly CallSignal[], created: Map<string, CreatedSta
 }
 
 /** Upstream state named by a request, with its makers. */
-export class NamedState {
-  /** @param makers by position; undefined if not made for the account */
+export class ReferencedState {
+  /** @param origins by position; undefined if not made for the account */
   constructor(
-    private readonly named: readonly [ScopedId, ...ScopedId[]],
-    private readonly makers: readonly (ResponseOrigin | undefined)[],
+    private readonly references: readonly [ScopedId, ...ScopedId[]],
+    private readonly origins: readonly (UpstreamOrigin | undefined)[],
   ) {}
 
   /** The channel that made all of it; unknown state is allowed on channels with `sharedState`. */
   admits(channel: Pick<Channel, 'id' | 'flags'>): boolean {
-    return this.makers.every((maker) => (maker === undefined ? sharesState(channel) : maker.channelId === channel.id));
+    return this.origins.every((origin) =>
+      origin === undefined ? sharesState(channel) : origin.channelId === channel.id,
+    );
   }
 
   /** The only channel that has it; undefined if unknown. */
-  get keeper(): ResponseOrigin | undefined {
-    return this.makers.find((maker) => maker !== undefined);
+  get pinned(): UpstreamOrigin | undefined {
+    return this.origins.find((origin) => origin !== undefined);
   }
 
   /** All of it was made for the account by one channel. */
   get isKnown(): boolean {
-    const { keeper } = this;
-    return keeper !== undefined && this.makers.every((maker) => maker?.channelId === keeper.channelId);
+    const { pinned } = this;
+    return pinned !== undefined && this.origins.every((origin) => origin?.channelId === pinned.channelId);
   }
 
   /** Names the first ID that the account does not have, or not together with the others. */
   get refusal(): AppError {
-    const { keeper } = this;
-    const isOther = (_: unknown, at: number): boolean => this.makers[at]?.channelId !== keeper?.channelId;
-    const unknown = this.named.find((_, at) => this.makers[at] === undefined);
-    return new StateNotFound(unknown ?? this.named.find(isOther) ?? this.named[0]);
+    const { pinned } = this;
+    const isOther = (_: unknown, at: number): boolean => this.origins[at]?.channelId !== pinned?.channelId;
+    const unknown = this.references.find((_, at) => this.origins[at] === undefined);
+    return new StateNotFound(unknown ?? this.references.find(isOther) ?? this.references[0]);
   }
 }
 
@@ -144,7 +148,7 @@ class StateNotFound extends AppError {
 }
 
 /** Stored responses found for a request. */
-export interface Found {
+export interface FoundResponses {
   readonly response: StoredResponse | undefined;
   readonly ofItems: ReadonlyMap<string, StoredResponse>;
   /** Nothing is missing. */
@@ -159,7 +163,7 @@ export class PreviousResponses {
   constructor(
     private readonly protocol: ProtocolAdapter,
     private readonly request: () => TreeObject,
-    readonly found: Found,
+    readonly found: FoundResponses,
   ) {}
 
   /**
@@ -168,15 +172,15 @@ export class PreviousResponses {
    * belong to anyone, so they only go to dedicated upstream accounts.
    */
   admits(channel: Pick<Channel, 'id' | 'protocol' | 'flags'>): boolean {
-    const { keeper } = this;
+    const { pinned } = this;
     if (!this.found.isKnown) return channel.protocol === this.protocol.id && sharesState(channel);
-    if (keeper !== undefined) return keeper.channelId === channel.id;
+    if (pinned !== undefined) return pinned.channelId === channel.id;
     return channel.protocol !== this.protocol.id;
   }
 
   /** Characters to be read of responses stored here. */
   get length(): number {
-    const contents = new Set(this.answers.map(({ content }) => content));
+    const contents = new Set(this.responses.map(({ content }) => content));
     return [...contents].reduce((sum, one) => sum + (one ? one.input.length + one.response.length : 0), 0);
   }
 
@@ -186,17 +190,17 @@ export class PreviousResponses {
   }
 
   /** The only channel that has the state; undefined if unknown, or stored here. */
-  get keeper(): ResponseOrigin | undefined {
-    return this.answers.find(({ content }) => content === undefined);
+  get pinned(): UpstreamOrigin | undefined {
+    return this.responses.find(({ content }) => content === undefined);
   }
 
   /** Origin of the latest response: its prompt cache has the beginning of this conversation. */
-  get maker(): ResponseOrigin | undefined {
-    return this.answers.at(0);
+  get origin(): UpstreamOrigin | undefined {
+    return this.responses.at(0);
   }
 
   /** The continued response comes first. */
-  private get answers(): readonly StoredResponse[] {
+  private get responses(): readonly StoredResponse[] {
     return [this.found.response, ...this.found.ofItems.values()].filter((one) => one !== undefined);
   }
 
@@ -206,12 +210,12 @@ export class PreviousResponses {
    */
   expanded(): TreeObject {
     const { response, ofItems } = this.found;
-    const kept = [...ofItems].flatMap(([id, one]) => {
+    const contents = [...ofItems].flatMap(([id, one]) => {
       const content = this.contentOf(one);
       return content === undefined ? [] : [[id, content] as const];
     });
-    const named = { response: response && this.contentOf(response), ofItems: new Map(kept) };
-    return this.protocol.storage?.expand(this.request(), named) ?? this.request();
+    const references = { response: response && this.contentOf(response), ofItems: new Map(contents) };
+    return this.protocol.storage?.expand(this.request(), references) ?? this.request();
   }
 
   private contentOf(response: StoredResponse): StoredResponseText | undefined {

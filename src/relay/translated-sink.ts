@@ -37,7 +37,7 @@ export function translatedSink(
   out: Subscriber<Frame>,
 ): ResponseSink {
   const { call, adapter, target, response, warnings, timings, stopsSent } = context;
-  const signals = new EventSignals(translation.answerId);
+  const signals = new EventSignals(translation.responseId);
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {
@@ -48,9 +48,9 @@ export function translatedSink(
     return new ResponseStream(out, meter, response, timings);
   }
   const render = (result: CallResult, output: number): string => {
-    const words = translation.render(result, warnings, output);
+    const text = translation.render(result, warnings, output);
     response.warnings = warnings.header;
-    return words;
+    return text;
   };
   const whole = new WholeResponse({ out, response, signals, stream, render });
   if (streamed) return new FoldedStream(whole, decoder(), timings.lingerMs);
@@ -145,7 +145,7 @@ export class TranslatedWhole implements ResponseSink {
   end(): void {
     try {
       const result = this.decode(Buffer.concat(this.chunks).toString('utf8'));
-      this.response.tell(result, [...eventsOf(result)]);
+      this.response.send(result, [...eventsOf(result)]);
     } catch (error) {
       return this.response.fail(error);
     }
@@ -186,7 +186,7 @@ export class FoldedStream implements ResponseSink {
   end(): void {
     this.guarded(() => {
       this.read(this.splitter.end());
-      if (!this.isOver) this.tell(this.collect(this.decoder.end()));
+      if (!this.isOver) this.emit(this.collect(this.decoder.end()));
     });
     this.complete();
   }
@@ -194,7 +194,7 @@ export class FoldedStream implements ResponseSink {
   /** A broken connection after a complete response does not matter. */
   fail(error: unknown): void {
     try {
-      if (!this.isOver) this.tell(this.collect(this.decoder.end()));
+      if (!this.isOver) this.emit(this.collect(this.decoder.end()));
     } catch {
       // It was incomplete, and the connection error says why.
       this.isOver = true;
@@ -208,10 +208,10 @@ export class FoldedStream implements ResponseSink {
   }
 
   private read(events: readonly SseEvent[]): void {
-    const spoken: (readonly CallEvent[])[] = [];
+    const decoded: (readonly CallEvent[])[] = [];
     for (const event of events)
-      if (!this.isOver && !event.isComment) spoken.push(this.collect(this.decoder.next(event)));
-    if (spoken.length > 0) this.tell(spoken.flat());
+      if (!this.isOver && !event.isComment) decoded.push(this.collect(this.decoder.next(event)));
+    if (decoded.length > 0) this.emit(decoded.flat());
   }
 
   private collect(events: readonly CallEvent[]): readonly CallEvent[] {
@@ -222,13 +222,13 @@ export class FoldedStream implements ResponseSink {
     return events;
   }
 
-  private tell(events: readonly CallEvent[]): void {
+  private emit(events: readonly CallEvent[]): void {
     if (!this.isOver) {
       // Events without content do not start a response.
-      if (events.length > 0) this.response.hear(events);
+      if (events.length > 0) this.response.progress(events);
       return;
     }
-    this.response.tell(this.collector.result, events);
+    this.response.send(this.collector.result, events);
     // Waits for the upstream's end to reuse the connection, unless it would go on writing.
     if (this.decoder.stopped === true) this.complete();
     else this.lingerTimer ??= setTimeout(() => this.complete(), this.lingerMs);
@@ -264,12 +264,12 @@ export class WholeResponse {
   constructor(private readonly parts: WholeParts) {}
 
   /** Events received so far. The client sees nothing of them yet but is charged if it leaves. */
-  hear(events: readonly CallEvent[]): void {
+  progress(events: readonly CallEvent[]): void {
     this.parts.out.next({ bytes: NO_BYTES, signals: this.signalsOf(events), last: false });
   }
 
   /** @param events those not passed to `hear` */
-  tell(result: CallResult, events: readonly CallEvent[]): void {
+  send(result: CallResult, events: readonly CallEvent[]): void {
     const { out, response, signals, render } = this.parts;
     const sent = this.signalsOf(events);
     const bytes = Buffer.from(render(result, signals.units));

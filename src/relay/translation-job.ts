@@ -19,7 +19,7 @@ import {
   type UpstreamTarget,
   writeJson,
 } from '../protocols/contract/index.js';
-import { type Found, PreviousResponses } from './state-access.js';
+import { type FoundResponses, PreviousResponses } from './state-access.js';
 import { Translation } from './translation.js';
 
 // Work of the translation thread on requests too large to parse beside running streams. Inputs and outputs are plain
@@ -27,23 +27,23 @@ import { Translation } from './translation.js';
 
 /** `names`: finds references to earlier responses. `expand`: checks that all of them exist. */
 export type TranslationTask =
-  | { readonly does: 'names' }
-  | { readonly does: 'expand' }
+  | { readonly kind: 'names' }
+  | { readonly kind: 'expand' }
   | {
-      readonly does: 'build';
+      readonly kind: 'build';
       readonly upstream: string;
       readonly target: UpstreamTarget;
       /** Reject rather than lose content. */
       readonly strict: boolean;
       /** The input is needed to store the response. */
-      readonly keepsInput: boolean;
+      readonly storesInput: boolean;
     };
 
 export type TranslationJob = TranslationTask & {
   readonly call: Pick<Call, 'id' | 'createdAt' | 'protocol' | 'request' | 'ip'>;
   readonly body: Uint8Array;
   /** The earlier responses it refers to. */
-  readonly found: Found | undefined;
+  readonly found: FoundResponses | undefined;
 };
 
 /** A built upstream request, and what is needed to read its response. */
@@ -89,7 +89,7 @@ interface TranslationTools {
  */
 const MAX_CONTENT_VALUES = 32_000;
 const MAX_SHOWN_VALUES = 20_000;
-const MAX_BESIDE_LENGTH = 8 * 1024 * 1024;
+const MAX_COPIED_LENGTH = 8 * 1024 * 1024;
 /** Longer input is not stored. */
 const MAX_STORED_LENGTH = 16 * 1024 * 1024;
 /** Member that marks raw JSON while it is passed between threads. */
@@ -112,24 +112,24 @@ export function readTree(body: Buffer, { rawMembers }: ProtocolAdapter): TreeObj
 export function doJob(job: TranslationJob, tools: TranslationTools): TranslationReply {
   try {
     const protocol = tools.protocol(job.call.protocol);
-    const upstream = job.does === 'build' ? tools.upstream(job.upstream) : undefined;
-    if (protocol === undefined || (job.does === 'build' && upstream === undefined)) return { isUnknown: true };
+    const upstream = job.kind === 'build' ? tools.upstream(job.upstream) : undefined;
+    if (protocol === undefined || (job.kind === 'build' && upstream === undefined)) return { isUnknown: true };
     const bytes = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.byteLength);
     const tree = readTree(bytes, protocol);
-    if (job.does === 'names')
+    if (job.kind === 'names')
       return { named: protocol.storage?.referencesIn(tree) ?? { responseId: undefined, itemIds: [] } };
     const expanded = job.found === undefined ? tree : new PreviousResponses(protocol, () => tree, job.found).expanded();
-    if (job.does === 'expand' || upstream === undefined) return { done: true };
+    if (job.kind === 'expand' || upstream === undefined) return { done: true };
     const head = protocol.headReader(job.call.request).end({ bytes });
     const call: Call = { ...job.call, head, body: { bytes } };
     return { built: build({ job, call, protocol, upstream, tree, expanded }, tools) };
   } catch (thrown) {
-    return { error: copyOf(AppError.from(thrown)) };
+    return { error: copiedError(AppError.from(thrown)) };
   }
 }
 
 interface Building {
-  readonly job: TranslationJob & { readonly does: 'build' };
+  readonly job: TranslationJob & { readonly kind: 'build' };
   readonly call: Call;
   readonly protocol: ProtocolAdapter;
   readonly upstream: UpstreamAdapter;
@@ -143,13 +143,13 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
   const context = { call, content, request: tree, promptTokens: () => 1, seal: () => '' };
   const built = new Translation(context, protocol, warnings).build(upstream, job.target);
   const { body, ...request } = built.request;
-  const input = job.keepsInput && protocol.storage ? writeJson(protocol.storage.inputOf(expanded)) : undefined;
+  const input = job.storesInput && protocol.storage ? writeJson(protocol.storage.inputOf(expanded)) : undefined;
   const { messages: _messages, input: _input, tools: offered, ...others } = tree;
   // With response storage, responses repeat the tools.
   const shown = { ...others, tools: protocol.storage === undefined && Array.isArray(offered) ? [] : offered };
   return {
     request,
-    body: wholeOf(body.pieces()),
+    body: joined(body.pieces()),
     warnings: built.warnings.names,
     content: packed({ ...content, lead: [], turns: [], tools: content.tools.map(nameOnly) }, MAX_CONTENT_VALUES),
     shown: packed(shown, MAX_SHOWN_VALUES),
@@ -158,7 +158,7 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
 }
 
 /** In a buffer of its own, which can be transferred. */
-function wholeOf(pieces: readonly Uint8Array[]): Uint8Array {
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [first] = pieces;
   const whole = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
   return whole.byteLength === whole.buffer.byteLength ? whole : new Uint8Array(whole);
@@ -181,7 +181,7 @@ function packed<Value extends object>(value: Value, maxValues: number): Value {
     if (one !== undefined) values += 1;
     if (typeof one === 'string') length += one.length;
     if (one instanceof RawJson) length += one.text.length;
-    if (values > maxValues || length > MAX_BESIDE_LENGTH) throw tooMuchBeside(maxValues);
+    if (values > maxValues || length > MAX_COPIED_LENGTH) throw tooMuchToCopy(maxValues);
     if (one instanceof RawJson) return { [RAW]: one.text };
     return mapped(one, pack, (name) => (LOOKS_RAW.test(name) ? `\0${name}` : name));
   };
@@ -206,14 +206,14 @@ function mapped(value: unknown, map: (one: unknown) => unknown, nameOf: (name: s
   return Object.fromEntries(members.map(([name, one]) => [nameOf(name), map(one)]));
 }
 
-const tooMuchBeside = (maxValues: number): AppError =>
+const tooMuchToCopy = (maxValues: number): AppError =>
   new AppError(
     'invalid_request',
-    `tools: this model is translated; the tools and settings of a request are limited to ${maxValues} JSON values and ${MAX_BESIDE_LENGTH} characters.`,
+    `tools: this model is translated; the tools and settings of a request are limited to ${maxValues} JSON values and ${MAX_COPIED_LENGTH} characters.`,
     { param: 'tools', fault: 'invalid_value' },
   );
 
-const copyOf = (error: AppError): CopiedError => ({
+const copiedError = (error: AppError): CopiedError => ({
   kind: error.kind,
   message: error.message,
   details: error.details,

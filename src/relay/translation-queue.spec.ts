@@ -21,7 +21,7 @@ class TestThread extends TranslationThread {
 
 const call = { id: 'req_1', createdAt: 0, protocol: 'messages', request: { headers: {} }, ip: '' } as never;
 
-describe('the queue of large requests', () => {
+describe('TranslationQueue', () => {
   let budget: BodyBudget;
   let queue: TranslationQueue;
   beforeEach(() => {
@@ -32,12 +32,12 @@ describe('the queue of large requests', () => {
   });
   afterEach(() => queue.onModuleDestroy());
 
-  const run = (accountId: string, body: CallBody = { bytes: Buffer.alloc(MIB) }, recalledLength = 0) =>
+  const run = (accountId: string, body: CallBody = { bytes: Buffer.alloc(MIB) }, referencedLength = 0) =>
     firstValueFrom(
-      queue.run({ accountId, job: { does: 'expand', call, found: undefined }, body, values: 10, recalledLength }),
+      queue.run({ accountId, job: { kind: 'expand', call, found: undefined }, body, values: 10, referencedLength }),
     );
 
-  it('goes on when the body of a waiting request is dropped because its client has left', async () => {
+  it('continues when a waiting request loses its body because its client left', async () => {
     let isDropped = false;
     const body = {
       get bytes(): Buffer {
@@ -54,7 +54,7 @@ describe('the queue of large requests', () => {
     expect(budget.takenBytes).toBe(0);
   });
 
-  it('counts memory of work, earlier responses included, and leaves half of the budget free', async () => {
+  it('reserves memory for processing, including earlier responses, and leaves half of the budget free', async () => {
     const running = run('one', undefined, 2 * MIB);
     const waiting = run('two', undefined, 5 * MIB);
     expect(budget.takenBytes).toBe(8 * 3 * MIB + 250 * 10 + 5 * MIB);
@@ -64,7 +64,7 @@ describe('the queue of large requests', () => {
     expect(budget.takenBytes).toBe(0);
   });
 
-  it('refuses what waits when the process stops', async () => {
+  it('rejects waiting requests when the process stops', async () => {
     const waiting = ['one', 'one', 'two'].map((accountId) => run(accountId));
     const outcomes = Promise.allSettled(waiting);
     await queue.onModuleDestroy();

@@ -30,14 +30,14 @@ export class TranslationThread {
 type Job = TranslationJob extends infer Each ? (Each extends TranslationJob ? Omit<Each, 'body'> : never) : never;
 
 /** A large request to translate. */
-export interface QueuedRequest {
+interface QueuedRequest {
   readonly accountId: string;
   readonly job: Job;
   readonly body: CallBody;
   /** JSON values in the body. */
   readonly values: number;
   /** Characters of referenced responses. */
-  readonly recalledLength: number;
+  readonly referencedLength: number;
 }
 
 /** A waiting or running request. */
@@ -62,34 +62,34 @@ export class TranslationQueue implements OnModuleDestroy {
 
   constructor(
     private readonly thread: TranslationThread,
-    private readonly turns: TimeSlicer,
+    private readonly slicer: TimeSlicer,
     private readonly budget: BodyBudget,
     private readonly reasoning: ReasoningSeal,
   ) {}
 
   /** Cold. Unsubscribing removes the request from the queue. Errors are AppErrors. */
   run(request: QueuedRequest): Observable<TranslationReply> {
-    const { accountId, recalledLength } = request;
+    const { accountId, referencedLength } = request;
     return new Observable((out) => {
       if (this.isClosed) return out.error(new CutOff());
-      const waiting: QueueEntry = { ...request, share: this.budget.open(accountId), out };
+      const entry: QueueEntry = { ...request, share: this.budget.open(accountId), out };
       try {
-        waiting.share.growForWork(recalledLength);
+        entry.share.growForWork(referencedLength);
       } catch (error) {
         return out.error(error);
       }
-      const line = this.waiting.get(accountId);
-      if (line === undefined) this.waiting.set(accountId, [waiting]);
-      else line.push(waiting);
+      const queue = this.waiting.get(accountId);
+      if (queue === undefined) this.waiting.set(accountId, [entry]);
+      else queue.push(entry);
       this.next();
-      return () => this.leave(waiting);
+      return () => this.remove(entry);
     });
   }
 
   async onModuleDestroy(): Promise<void> {
     this.isClosed = true;
     const { worker } = this;
-    this.lose(worker, 'the process stops');
+    this.dropWorker(worker, 'the process stops');
     for (const { share, out } of [...this.waiting.values()].flat()) {
       share.release();
       out.error(new CutOff());
@@ -102,47 +102,47 @@ export class TranslationQueue implements OnModuleDestroy {
     if (this.current !== undefined || this.isClosed) return;
     const [first] = this.waiting;
     if (first === undefined) return;
-    const [accountId, line] = first;
+    const [accountId, queue] = first;
     this.waiting.delete(accountId);
-    this.current = line.shift();
-    if (line.length > 0) this.waiting.set(accountId, line);
+    this.current = queue.shift();
+    if (queue.length > 0) this.waiting.set(accountId, queue);
     if (this.current !== undefined) this.begin(this.current);
   }
 
-  private begin(waiting: QueueEntry): void {
+  private begin(entry: QueueEntry): void {
     try {
       // Throws if the client has left.
-      const { length } = waiting.body.bytes;
-      const needed = MEMORY_PER_BYTE * (length + waiting.recalledLength) + MEMORY_PER_VALUE * waiting.values;
-      waiting.share.growForWork(needed);
-      this.timer = setTimeout(() => this.lose(this.worker, 'it timed out'), this.thread.maxMs).unref();
-      this.copy(waiting, Buffer.allocUnsafeSlow(length), 0);
+      const { length } = entry.body.bytes;
+      const needed = MEMORY_PER_BYTE * (length + entry.referencedLength) + MEMORY_PER_VALUE * entry.values;
+      entry.share.growForWork(needed);
+      this.timer = setTimeout(() => this.dropWorker(this.worker, 'it timed out'), this.thread.maxMs).unref();
+      this.copy(entry, Buffer.allocUnsafeSlow(length), 0);
     } catch (error) {
-      this.end(waiting, error);
+      this.end(entry, error);
     }
   }
 
-  private copy(waiting: QueueEntry, copy: Buffer, from: number): void {
-    this.turns.take(() => {
-      if (this.current !== waiting) return;
-      if (waiting.out.closed) return this.end(waiting);
+  private copy(entry: QueueEntry, copy: Buffer, from: number): void {
+    this.slicer.take(() => {
+      if (this.current !== entry) return;
+      if (entry.out.closed) return this.end(entry);
       const to = from + SLICE_BYTES;
       try {
-        waiting.body.bytes.copy(copy, from, from, to);
+        entry.body.bytes.copy(copy, from, from, to);
       } catch (error) {
-        return this.end(waiting, error);
+        return this.end(entry, error);
       }
-      if (to < copy.length) this.copy(waiting, copy, to);
-      else this.post(waiting, copy);
+      if (to < copy.length) this.copy(entry, copy, to);
+      else this.post(entry, copy);
     });
   }
 
-  private post(waiting: QueueEntry, body: Buffer): void {
+  private post(entry: QueueEntry, body: Buffer): void {
     try {
       this.worker ??= this.start();
-      this.worker.postMessage({ ...waiting.job, body }, [body.buffer as ArrayBuffer]);
+      this.worker.postMessage({ ...entry.job, body }, [body.buffer as ArrayBuffer]);
     } catch (error) {
-      this.end(waiting, error);
+      this.end(entry, error);
     }
   }
 
@@ -156,8 +156,8 @@ export class TranslationQueue implements OnModuleDestroy {
     });
     worker.unref();
     worker.on('message', (reply: TranslationReply) => this.onReply(worker, reply));
-    worker.on('error', (error) => this.lose(worker, String(error)));
-    worker.on('exit', (code) => this.lose(worker, `it exited with ${code}`));
+    worker.on('error', (error) => this.dropWorker(worker, String(error)));
+    worker.on('exit', (code) => this.dropWorker(worker, `it exited with ${code}`));
     return worker;
   }
 
@@ -174,31 +174,31 @@ export class TranslationQueue implements OnModuleDestroy {
     this.end(current);
   }
 
-  private lose(worker: Worker | undefined, why: string): void {
+  private dropWorker(worker: Worker | undefined, reason: string): void {
     if (worker !== this.worker) return;
     this.worker = undefined;
     void worker?.terminate();
     if (this.current === undefined) return;
-    this.logger.warn(`The translation thread exited: ${why}.`);
+    this.logger.warn(`The translation thread exited: ${reason}.`);
     this.end(this.current, new AppError('internal', 'Failed to translate the request for the upstream of its model.'));
   }
 
-  private leave(waiting: QueueEntry): void {
-    const line = this.waiting.get(waiting.accountId);
-    const place = line?.indexOf(waiting) ?? -1;
+  private remove(entry: QueueEntry): void {
+    const queue = this.waiting.get(entry.accountId);
+    const place = queue?.indexOf(entry) ?? -1;
     if (place < 0) return;
-    line?.splice(place, 1);
-    waiting.share.release();
-    if (line?.length === 0) this.waiting.delete(waiting.accountId);
+    queue?.splice(place, 1);
+    entry.share.release();
+    if (queue?.length === 0) this.waiting.delete(entry.accountId);
   }
 
-  private end(waiting: QueueEntry, error?: unknown): void {
-    if (this.current !== waiting) return;
+  private end(entry: QueueEntry, error?: unknown): void {
+    if (this.current !== entry) return;
     this.current = undefined;
     clearTimeout(this.timer);
-    waiting.share.release();
-    if (error === undefined) waiting.out.complete();
-    else waiting.out.error(error);
+    entry.share.release();
+    if (error === undefined) entry.out.complete();
+    else entry.out.error(error);
     this.next();
   }
 }

@@ -42,7 +42,7 @@ export class Translation {
   }
 
   /** Response ID for the client; undefined if it cannot refer to it. */
-  get answerId(): string | undefined {
+  get responseId(): string | undefined {
     return this.protocol.storage?.idOf(this.call);
   }
 
@@ -56,21 +56,13 @@ export class Translation {
   ): { readonly request: UpstreamRequest; readonly warnings: TranslationWarnings } {
     const warnings = this.warnings.fork();
     const request = adapter.buildRequest({ call: this.call, content: this.content, warnings }, target);
-    requireModest(this.stopsBeyond(request.stopSequencesSent ?? 0));
+    requireEnforceable(this.stopsBeyond(request.stopSequencesSent ?? 0));
     return { request, warnings };
   }
 
   /**
-   * Whether the upstream response may be aborted early.
-   * @param stopsSent number of stop sequences sent upstream
-   */
-  mayLeave(stopsSent: number): boolean {
-    return this.stopsBeyond(stopsSent).length > 0;
-  }
-
-  /**
    * Decodes the upstream's stream and enforces stop sequences it was not sent.
-   * @param stopsSent as above
+   * @param stopsSent number of stop sequences sent upstream
    */
   decoder(
     adapter: UpstreamAdapter,
@@ -120,7 +112,7 @@ export class Translation {
 }
 
 /** Each part of a response is searched for all of them. @throws AppError invalid_request */
-function requireModest(stops: readonly string[]): void {
+function requireEnforceable(stops: readonly string[]): void {
   if (stops.length > MAX_STOPS || stops.some(({ length }) => length > MAX_STOP_LENGTH))
     throw unsupported(
       'stop',
@@ -180,7 +172,7 @@ export class StoppingDecoder implements StreamDecoder {
       this.sentText = this.held = '';
     }
     if (event.type === 'part-delta' && this.isText) return this.text(event.text, passed);
-    if (event.type === 'part-end' && this.isText) this.tell(this.held, passed);
+    if (event.type === 'part-end' && this.isText) this.emit(this.held, passed);
     passed.push(event);
   }
 
@@ -192,7 +184,7 @@ export class StoppingDecoder implements StreamDecoder {
     // Does not split a surrogate pair.
     const cut = free > 0 && isLowSurrogate(known.charCodeAt(free)) ? free - 1 : free;
     this.held = known.slice(cut);
-    this.tell(known.slice(0, cut), passed);
+    this.emit(known.slice(0, cut), passed);
   }
 
   private firstStop(text: string): { readonly at: number; readonly stop: string } | undefined {
@@ -205,7 +197,7 @@ export class StoppingDecoder implements StreamDecoder {
   }
 
   private cut(text: string, stop: string, passed: CallEvent[]): void {
-    this.tell(text, passed);
+    this.emit(text, passed);
     this.isStopped = true;
     passed.push(
       { type: 'part-end', part: { kind: 'text', text: this.sentText } },
@@ -214,7 +206,7 @@ export class StoppingDecoder implements StreamDecoder {
     );
   }
 
-  private tell(text: string, passed: CallEvent[]): void {
+  private emit(text: string, passed: CallEvent[]): void {
     if (text === '') return;
     this.sentText += text;
     passed.push({ type: 'part-delta', text });

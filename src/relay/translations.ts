@@ -32,8 +32,6 @@ import { Translation } from './translation.js';
 
 /** Larger prompts are not counted for `message_start`: the count would be late and delay those for billing. */
 const MAX_COUNTED_BYTES = 256 * 1024;
-/** Prompts may exceed the context window. */
-const NO_WINDOW = Infinity;
 
 /** A parsed request. */
 interface ParsedRequest {
@@ -55,7 +53,7 @@ export interface Translatable {
   /** Set if it refers to earlier responses. */
   readonly previous: PreviousResponses | undefined;
   /** Whether the response is stored, with all input. */
-  readonly keepsInput: boolean;
+  readonly storesInput: boolean;
 }
 
 /** A request in the upstream's protocol, and the translation that reads its response. */
@@ -77,7 +75,7 @@ export interface Translator {
    * For a response that is rendered although its request was sent verbatim, without warnings. Undefined if the request
    * uses features of its own protocol only.
    */
-  ofAnswer(): Translation | undefined;
+  ofResponse(): Translation | undefined;
 }
 
 /** Creates translations of calls. */
@@ -97,7 +95,7 @@ export class Translations {
   }
 
   /** The earlier responses that a request refers to. */
-  named(
+  references(
     call: Call,
     { accountId }: Caller,
     request: () => TreeObject,
@@ -105,14 +103,14 @@ export class Translations {
     const { storage } = this.adapters.protocol(call.protocol);
     const inline = (): ResponseReferences => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
-    const replies = this.run(accountId, call, { does: 'names' });
+    const replies = this.run(accountId, call, { kind: 'names' });
     return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));
   }
 
   /** Resolves if everything referenced exists. @throws AppError naming what is missing */
-  async requireNamed({ call, caller, previous }: Translatable): Promise<void> {
+  async requireReferenced({ call, caller, previous }: Translatable): Promise<void> {
     if (!this.isLarge(call, previous)) return void previous?.expanded();
-    await firstValueFrom(this.run(caller.accountId, call, { does: 'expand' }, previous));
+    await firstValueFrom(this.run(caller.accountId, call, { kind: 'expand' }, previous));
   }
 
   /** Requests are translated once, for the first channel; large ones for each channel. */
@@ -131,7 +129,7 @@ export class Translations {
           map((reply) => ('built' in reply ? this.restore(translatable, reply.built) : inline(adapter, target))),
         );
       },
-      ofAnswer: () => {
+      ofResponse: () => {
         // Parsing a large request only for another response form would stall streams.
         if (this.isLarge(call, previous)) return undefined;
         try {
@@ -151,11 +149,11 @@ export class Translations {
   }
 
   private inThread(
-    { call, caller, previous, keepsInput }: Translatable,
+    { call, caller, previous, storesInput }: Translatable,
     upstream: UpstreamAdapter,
     target: UpstreamTarget,
   ): Observable<TranslationReply> {
-    const task = { does: 'build', upstream: upstream.id, target, strict: caller.strict, keepsInput } as const;
+    const task = { kind: 'build', upstream: upstream.id, target, strict: caller.strict, storesInput } as const;
     return this.run(caller.accountId, call, task, previous);
   }
 
@@ -166,8 +164,8 @@ export class Translations {
     previous?: PreviousResponses,
   ): Observable<TranslationReply> {
     const job = { ...task, call: { id, createdAt, protocol, request, ip }, found: previous?.found };
-    const recalledLength = previous?.length ?? 0;
-    return this.queue.run({ accountId, job, body, values: head.size.values ?? 0, recalledLength });
+    const referencedLength = previous?.length ?? 0;
+    return this.queue.run({ accountId, job, body, values: head.size.values ?? 0, referencedLength });
   }
 
   private restore(translatable: Translatable, built: BuiltRequest): TranslatedRequest {
@@ -215,10 +213,10 @@ export class Translations {
 
   /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */
   private promptTokens({ head, body }: Call, { textPlaces }: ProtocolAdapter, isCounted: boolean): () => number {
-    let tokens = likelyPromptTokens(head.size, NO_WINDOW);
+    let tokens = likelyPromptTokens(head.size);
     if (isCounted && head.stream && body.bytes.length <= MAX_COUNTED_BYTES)
       void this.counter.count({ prompt: body.bytes, response: [], places: textPlaces }).then((counted) => {
-        tokens = counted === undefined ? tokens : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
+        tokens = counted === undefined ? tokens : countedPromptTokens(head.size, counted.prompt);
         return tokens;
       });
     return () => Math.max(1, tokens);

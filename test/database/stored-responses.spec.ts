@@ -22,12 +22,12 @@ const DAY_S = 24 * 60 * 60;
 const MARKER = 'a prompt that nobody else may read';
 
 class FewAnswers extends StoredResponseLimits {
-  override readonly textLength = 5000;
-  override readonly sealedBytes = 1000;
-  override readonly recalledLength = 9000;
-  override readonly keptOfKey = 3;
-  override readonly sealedBytesOfKey = 2000;
-  override readonly originsOfKey = 2;
+  override readonly maxTextLength = 5000;
+  override readonly maxSealedBytes = 1000;
+  override readonly maxReferencedLength = 9000;
+  override readonly maxPerKey = 3;
+  override readonly maxSealedBytesPerKey = 2000;
+  override readonly maxOriginsPerKey = 2;
 }
 
 const anAnswer = (id: string, overrides: Partial<NewStoredResponse> = {}): NewStoredResponse => ({
@@ -65,7 +65,7 @@ describe('stored answers', () => {
     owner = ann,
   ): Promise<Date | undefined> => {
     clock.pass(1);
-    return answers.keep(owner, anAnswer(id, overrides));
+    return answers.store(owner, anAnswer(id, overrides));
   };
 
   beforeEach(async () => {
@@ -135,11 +135,11 @@ describe('stored answers', () => {
     clock.pass(DAY_S - 1);
     await app.get(StoredResponseSweep, { strict: false }).sweep();
     await expect(answers.find(ann, 'resp_1')).resolves.toBeDefined();
-    await expect(answers.keptUntil(ann.accountId, 'req_1')).resolves.toEqual(until);
+    await expect(answers.expiryOfCall(ann.accountId, 'req_1')).resolves.toEqual(until);
     clock.pass(1);
     await expect(answers.find(ann, 'resp_1')).resolves.toBeUndefined();
     await expect(answers.ofItems(ann, ['msg_of_resp_1'])).resolves.toEqual(new Map());
-    await expect(answers.keptUntil(ann.accountId, 'req_1')).resolves.toBeUndefined();
+    await expect(answers.expiryOfCall(ann.accountId, 'req_1')).resolves.toBeUndefined();
     await expect(ids()).resolves.toEqual(['resp_1']);
     await app.get(StoredResponseSweep, { strict: false }).sweep();
     await expect(ids()).resolves.toEqual([]);
@@ -182,9 +182,9 @@ describe('stored answers', () => {
     for (const id of ['resp_1', 'resp_2']) await keep(id);
     await expect(answers.delete(ann, 'resp_1')).resolves.toBe(true);
     await expect(answers.delete(ann, 'resp_1')).resolves.toBe(false);
-    await answers.forget('acc_of_somebody_else', 'req_2');
+    await answers.deleteOfCall('acc_of_somebody_else', 'req_2');
     await expect(ids()).resolves.toEqual(['resp_2']);
-    await answers.forget(ann.accountId, 'req_2');
+    await answers.deleteOfCall(ann.accountId, 'req_2');
     await expect(ids()).resolves.toEqual([]);
   });
 
@@ -235,7 +235,7 @@ describe('stored answers', () => {
         expiresAt: until,
       });
       expect(until?.getTime()).toBe(clock.now() + 30 * DAY_S * 1000);
-      await expect(answers.keptUntil(ann.accountId, 'req_1')).resolves.toBeUndefined();
+      await expect(answers.expiryOfCall(ann.accountId, 'req_1')).resolves.toBeUndefined();
     });
 
     it('are so many of a key, beside those that are kept here', async () => {

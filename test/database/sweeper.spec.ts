@@ -137,7 +137,7 @@ describe('the sweeper', () => {
   it('does nothing while another one is at it', async () => {
     const [one, other] = [await patient(), await patient()];
     await bench.open(await bench.list({ ...one.self, id: 'prs_dead', pid: goneNumber() }));
-    await one.presence.inTurn(async () => {
+    await one.presence.exclusively(async () => {
       await other.sweep();
       expect(await bench.openIds()).toHaveLength(1);
     });

@@ -17,7 +17,7 @@ const DAY_S = 24 * 60 * 60;
 const MAKER = { channelId: 'chn_1', credentialId: 'crd_1' };
 
 class FewStates extends StoredResponseLimits {
-  override readonly statesOfAccount = 3;
+  override readonly maxStatesPerAccount = 3;
 }
 
 describe('state that upstreams created', () => {
@@ -31,7 +31,7 @@ describe('state that upstreams created', () => {
   const aFile = (id: string, endsAt?: number): CreatedState => ({ kind: 'file', id, endsAt });
   const named = (id: string, kind: ScopedId['kind'] = 'file'): ScopedId => ({ kind, id, path: 'file_id' });
   const found = async (account: string, ...ids: readonly string[]): Promise<readonly boolean[]> => {
-    const makers = await states.makersOf(
+    const makers = await states.originsOf(
       account,
       ids.map((id) => named(id)),
     );
@@ -56,8 +56,8 @@ describe('state that upstreams created', () => {
 
   it('is found for its account alone, by its kind, with who made it', async () => {
     await states.record(ann, MAKER, [aFile('file_1'), { kind: 'container', id: 'cntr_1' }]);
-    expect(await states.makersOf(ann, [named('file_1'), named('file_2')])).toMatchObject([MAKER, undefined]);
-    expect(await states.makersOf(ann, [named('cntr_1'), named('cntr_1', 'container')])).toMatchObject([
+    expect(await states.originsOf(ann, [named('file_1'), named('file_2')])).toMatchObject([MAKER, undefined]);
+    expect(await states.originsOf(ann, [named('cntr_1'), named('cntr_1', 'container')])).toMatchObject([
       undefined,
       MAKER,
     ]);
@@ -88,7 +88,7 @@ describe('state that upstreams created', () => {
     await states.record(ann, MAKER, [aFile('file_1', clock.now() + 1000)]);
     await states.record(ann, { ...MAKER, channelId: 'chn_2' }, [aFile('file_1', clock.now() + 60_000)]);
     clock.pass(30);
-    expect(await states.makersOf(ann, [named('file_1')])).toMatchObject([{ channelId: 'chn_2' }]);
+    expect(await states.originsOf(ann, [named('file_1')])).toMatchObject([{ channelId: 'chn_2' }]);
     expect(await rows()).toBe(1);
   });
 

@@ -53,15 +53,7 @@ describe('the memory of answers', () => {
     request: TreeObject,
     as = { caller, test: ann },
   ): Promise<PreviousResponses | undefined> | undefined =>
-    memory
-      .recall(
-        call(request, as.test),
-        as.caller,
-        responses,
-        () => request,
-        () => RESPONSES_STORAGE.referencesIn(request),
-      )
-      ?.then(({ previous }) => previous);
+    memory.resolve(call(request, as.test), as.caller, () => request)?.then(({ previous }) => previous);
   const recalled = async (request: TreeObject): Promise<PreviousResponses> => {
     const previous = await recall(request);
     if (previous === undefined) throw new Error('Nothing was named.');
@@ -74,10 +66,10 @@ describe('the memory of answers', () => {
       call: call(request),
       caller,
       protocol: responses,
-      maker: { channelId: channel, credentialId: null },
+      origin: { channelId: channel, credentialId: null },
     };
     const input = isHere ? (): string => writeJson(RESPONSES_STORAGE.inputOf(request)) : undefined;
-    await memory.keep({ ...keepable, input }, Buffer.from(JSON.stringify(body)));
+    await memory.store({ ...keepable, input }, Buffer.from(JSON.stringify(body)));
     return body['output'] as readonly { readonly id: string }[];
   };
 
@@ -148,7 +140,7 @@ describe('the memory of answers', () => {
     const silent = await callerOf({ ...ann, keyId: id, key: secret.reveal() });
     const chat = relay.get(AdapterRegistry).protocol('chat-completions');
     const keeps = (request: TreeObject, as = caller, protocol = responses): boolean =>
-      memory.keeps({ call: call({ input: 'a', ...request }), caller: as, protocol });
+      memory.stores({ call: call({ input: 'a', ...request }), caller: as, protocol });
     expect([keeps({}), keeps({ store: true }), keeps({ store: false })]).toEqual([true, true, false]);
     expect([keeps({}, silent), keeps({}, caller, chat)]).toEqual([false, false]);
   });
@@ -156,14 +148,14 @@ describe('the memory of answers', () => {
   const NOBODY = { channelId: 'chn_nobody', credentialId: null };
 
   it('does not fail when an answer cannot be kept, or is none', async () => {
-    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, maker: NOBODY, input: () => '[]' };
-    await expect(memory.keep(keepable, Buffer.from('data: [DONE]\n\n'))).resolves.toBeUndefined();
+    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, origin: NOBODY, input: () => '[]' };
+    await expect(memory.store(keepable, Buffer.from('data: [DONE]\n\n'))).resolves.toBeUndefined();
     const stranger = {
       ...keepable,
       call: call({ input: 'a' }, { ...ann, key: 'sk-of-nobody-at-all-0000000000000000' }),
     };
     const bytes = Buffer.from(JSON.stringify(responsesBody({ id: 'resp_1' })));
-    await expect(memory.keep(stranger, bytes)).resolves.toBeUndefined();
+    await expect(memory.store(stranger, bytes)).resolves.toBeUndefined();
   });
 
   it('leaves no word of a prompt in the database', async () => {

@@ -48,7 +48,7 @@ describe('where the time of a call went', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {
-    relay = await RelayApp.start({ backOffMs: BACK_OFF_MS, longestBackOffMs: BACK_OFF_MS });
+    relay = await RelayApp.start({ backOffMs: BACK_OFF_MS, maxBackOffMs: BACK_OFF_MS });
     await relay.applyCatalog(twoChannels(relay.upstream.url));
   });
   beforeEach(async () => (caller = await relay.caller()));

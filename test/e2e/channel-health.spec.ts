@@ -41,7 +41,7 @@ ${channel('half-2', 'half', 'tier: 2')}
 `;
 
 /** Short pauses, so that tests need not wait; the shortest that a slow machine does not overtake. */
-const HEALTH = { pauseMs: 1500, longestPauseMs: 3000 };
+const HEALTH = { pauseMs: 1500, maxPauseMs: 3000 };
 
 const secretIn = ({ headers }: RecordedRequest): string => String(headers.authorization).replace('Bearer ', '');
 const byPath =
@@ -95,7 +95,7 @@ const untilCooling = (name: string, credential?: number): Promise<void> =>
     const health = relay.get(ChannelHealth);
     const at = channelOf(name);
     if (credential === undefined) expect(health.isUp(at)).toBe(false);
-    else expect(health.restOfCredential(at, at.credentials[credential])).toBeDefined();
+    else expect(health.credentialCooldownOf(at, at.credentials[credential])).toBeDefined();
   });
 const askedSecrets = (): string[] => clientRequests().map(secretIn);
 

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { AccountStatus } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { DryRun, type DryRunResult, type DryRunQuestion } from '../../src/relay/index.js';
+import { DryRun, type DryRunResult, type DryRunInput } from '../../src/relay/index.js';
 import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { type CallerOptions, RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -31,7 +31,7 @@ describe('the routing dry run', () => {
   afterAll(() => relay.close());
   beforeEach(() => relay.upstream.reset());
 
-  const dryRun = async (caller: TestCaller, question: Partial<DryRunQuestion> = {}): Promise<DryRunResult> => {
+  const dryRun = async (caller: TestCaller, question: Partial<DryRunInput> = {}): Promise<DryRunResult> => {
     const usual = { model: 'routed', protocol: 'responses', stream: false, effort: undefined, outputLimit: undefined };
     const asked = { ...usual, promptTokens: 100, who: { keyId: caller.keyId }, ...question };
     return (await relay.get(DryRun).of(asked))!;

@@ -52,7 +52,7 @@ describe('responses that are kept', () => {
     relay.post('/v1/responses', key, { model: 'free', input: 'Hello', ...body });
   const keepHere = async (caller = ann): Promise<void> => {
     const { accountId, keyId, key } = caller;
-    await relay.get(StoredResponses).keep(
+    await relay.get(StoredResponses).store(
       { accountId, keyId, secret: new Secret(key) },
       {
         id: ID,

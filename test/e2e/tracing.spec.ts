@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { Tracing } from '../../src/relay/tracing/index.js';
+import { Tracing } from '../../src/relay/tracing/tracing.js';
 import { Collector, type CollectedSpan } from '../support/collector.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';

@@ -115,7 +115,7 @@ describe('the pages of the usage log', () => {
   it('say until when an answer is kept, to its account alone, and delete it at once', async () => {
     const id = await row(ann, 1);
     const { accountId, keyId, key } = ann;
-    const kept = await relay.get(StoredResponses).keep(
+    const kept = await relay.get(StoredResponses).store(
       { accountId, keyId, secret: new Secret(key) },
       {
         id: 'resp_1',

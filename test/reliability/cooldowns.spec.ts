@@ -55,7 +55,7 @@ describe('whom calls ask', () => {
     clock.pass(0.001);
     const second = (await drawn(aCall()))!;
     expect(await drawn(aCall())).toBeUndefined();
-    second.answered();
+    second.started();
     expect(await attempt(aCall())).toBe('a');
     expect((await drawn(aCall()))?.isProbe).toBe(false);
   });
@@ -71,7 +71,7 @@ describe('whom calls ask', () => {
   });
 
   it('R2: what was healed while its call claimed something else does not rest again', async () => {
-    await start([{ name: 'a' }], { leastOutcomes: 1 });
+    await start([{ name: 'a' }], { minOutcomes: 1 });
     const [refused, broken] = [await aCall().next(), await aCall().next()];
     await fail(refused, REFUSED);
     await fail(broken, BROKEN);
@@ -85,7 +85,7 @@ describe('whom calls ask', () => {
   });
 
   it('R2: an answer that comes after another call has tried and failed changes nothing of the new rest', async () => {
-    await start([{ name: 'a' }], { leastOutcomes: 1, probeMs: 1 });
+    await start([{ name: 'a' }], { minOutcomes: 1, probeMs: 1 });
     await attempt(aCall(), BROKEN);
     clock.pass(5);
     const slow = await aCall().next();
@@ -116,7 +116,7 @@ describe('whom calls ask', () => {
     }
     clock.pass(60);
     const probe = (await drawn(aCall()))!;
-    probe.answered();
+    probe.started();
     // Open to all, and it begins anew: four failures are too few again.
     for (let count = 0; count < 4; count += 1) expect(await attempt(aCall(), BROKEN)).toBe('a');
     expect(await attempt(aCall())).toBe('a');

@@ -84,9 +84,9 @@ describe('what is said of whom a call would ask', () => {
     const running = await drawn(aCall());
     expect(running!.channel.name).toBe('full');
     for (const _each of ['t1', 't2']) await attempt(aCall(), RATE_LIMITED(40));
-    const { prospects, hindered } = outlook();
+    const { prospects, unavailable } = outlook();
     expect(prospects.map(({ channel: { name }, firstShare }) => [name, firstShare])).toEqual([['well', 1]]);
-    expect(hindered.map(({ channel: { name }, isFull, rests }) => [name, isFull, rests.length])).toEqual([
+    expect(unavailable.map(({ channel: { name }, isFull, cooldowns }) => [name, isFull, cooldowns.length])).toEqual([
       ['full', true, 0],
       ['tired', false, 2],
     ]);
@@ -95,12 +95,12 @@ describe('what is said of whom a call would ask', () => {
   });
 
   it('tells of a channel whose rest is up that the next call tries it', async () => {
-    await start([{ name: 'a' }], { leastOutcomes: 1 });
+    await start([{ name: 'a' }], { minOutcomes: 1 });
     await attempt(aCall(), BROKEN);
     expect(outlook().prospects).toEqual([]);
     expect(outlook().shortage?.message).toBe(refusal().message);
     world.clock.pass(60);
-    expect(outlook().prospects.map(({ rest }) => rest?.reason)).toEqual(['failures']);
+    expect(outlook().prospects.map(({ cooldown }) => cooldown?.reason)).toEqual(['failures']);
     const tried = await drawn(aCall());
     expect(tried!.isProbe).toBe(true);
     tried!.release();

@@ -103,7 +103,7 @@ describe('whom calls ask', () => {
       { name: 'e', tier: 3, credentials: ['e1'] },
     ];
     // The breaker has tests of its own; here each rest is foretold.
-    await start(described, { leastOutcomes: Infinity });
+    await start(described, { minOutcomes: Infinity });
     const units = described.flatMap(({ name, tier, credentials }) =>
       credentials!.map((secret) => ({ name, tier: tier!, secret })),
     );

@@ -75,7 +75,7 @@ ${['chat-completions', 'messages', 'responses']
 `;
 
 /** Channels are called whatever they did before: what a test has one do is not to be felt by the next. */
-const HEALTH_OFF = { leastOutcomes: Infinity, refusedMs: 0, longestRateLimitMs: 0 };
+const HEALTH_OFF = { minOutcomes: Infinity, refusedMs: 0, maxRateLimitMs: 0 };
 
 /** The whole application on a database of its own, with a scripted upstream behind all three dialects. */
 export class RelayApp {
@@ -155,7 +155,7 @@ export class RelayApp {
     const changes = await this.get(CatalogImport).apply(text, {
       fileName: 'test.yaml',
       prune: false,
-      protocols: this.get(AdapterRegistry).usualAuth,
+      protocols: this.get(AdapterRegistry).defaultAuth,
     });
     await this.get(CatalogService).reload();
     return changes;

@@ -37,7 +37,7 @@ export function catalogCommands(program: Command, withApp: WithApp): void {
 async function apply(file: string, { prune, check, json }: ApplyOptions, withApp: WithApp): Promise<void> {
   const text = await readText(file);
   await withApp(async (app) => {
-    const protocols = app.get(AdapterRegistry).usualAuth;
+    const protocols = app.get(AdapterRegistry).defaultAuth;
     const changes = await app
       .get(CatalogImport)
       .apply(text, { fileName: file, prune: prune === true, protocols })

@@ -113,7 +113,7 @@ export class SeedCatalog {
   /** Applies the small catalog above, unless channels of the developer's own are stored. */
   async applyIfNone(): Promise<void> {
     if (this.channels.hasStored) return;
-    const options = { fileName: 'the seed catalog', prune: false, protocols: this.adapters.usualAuth };
+    const options = { fileName: 'the seed catalog', prune: false, protocols: this.adapters.defaultAuth };
     await this.file.apply(SEED_CATALOG, options);
     await this.catalog.reload();
   }

@@ -116,7 +116,7 @@ class CallController {
   @Get()
   async show(@CurrentVisitor() { accountId, operator, timeZone }: Visitor, @Param('id') id: string): Promise<Page> {
     const details = await this.details.find(accountId, id);
-    const keptUntil = await this.responses.keptUntil(accountId, details.call.id);
+    const keptUntil = await this.responses.expiryOfCall(accountId, details.call.id);
     const data = { ...callPage(details, this.clock.date(), { timeZone, isAdmin: operator, path: PATH }), keptUntil };
     return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
   }
@@ -124,7 +124,7 @@ class CallController {
   @Post('forget')
   async forget(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
     const { call } = await this.details.find(accountId, id);
-    await this.responses.forget(accountId, call.id);
+    await this.responses.deleteOfCall(accountId, call.id);
     return new Redirect(`${PATH}/${call.id}`, {
       tone: 'ok',
       title: 'Response deleted',

@@ -71,7 +71,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 describe('accounted', () => {
   afterEach(() => open.splice(0).forEach((subscription) => subscription.unsubscribe()));
 
-  it('lets the last frame go only when the call is settled', async () => {
+  it('sends the last frame only after settlement', async () => {
     const { ticket, fates, settle } = aTicket();
     const { frames, heard } = listen(ticket);
     frames.next(piece());
@@ -83,7 +83,7 @@ describe('accounted', () => {
     expect(heard).toEqual(['frame', 'last', 'complete']);
   });
 
-  it('tells a failure when it is settled', async () => {
+  it('sends a failure after its settlement', async () => {
     const { ticket, fates } = aTicket();
     const { frames, heard } = listen(ticket);
     frames.error(failure());
@@ -92,7 +92,7 @@ describe('accounted', () => {
     expect([heard, fates.slice(0, 1)]).toEqual([['timeout'], ['failed: timeout']]);
   });
 
-  it('does not let an answer that is complete fail because of what comes behind it', async () => {
+  it('ignores errors after the last frame', async () => {
     const { ticket, fates, settle } = aTicket();
     const { frames, heard, interruption } = listen(ticket);
     frames.next(piece(true));
@@ -103,7 +103,7 @@ describe('accounted', () => {
     expect([heard, fates.slice(0, 1)]).toEqual([['last', 'complete'], ['succeeded']]);
   });
 
-  it('waits a little for a settlement that an interruption meets, then gives it up and fails as it does', async () => {
+  it('waits briefly for a settlement in progress when interrupted, then gives it up and fails', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const { ticket, fates } = aTicket();
     const { frames, heard, interruption } = listen(ticket);
@@ -117,7 +117,7 @@ describe('accounted', () => {
     expect([heard, fates.slice(0, 3)]).toEqual([['unavailable'], ['succeeded', 'given up', 'failed: unavailable']]);
   });
 
-  it('fails by an interruption, once, and hears no more of the answer', async () => {
+  it('fails once when interrupted and ignores further frames', async () => {
     const { ticket, fates } = aTicket();
     const { frames, heard, interruption } = listen(ticket);
     expect(interruption.interrupt(failure())).toBe(true);
@@ -127,7 +127,7 @@ describe('accounted', () => {
     expect([heard, fates.filter((fate) => fate !== 'abandoned')]).toEqual([['timeout'], ['failed: timeout']]);
   });
 
-  it('does not interrupt a call that is still being admitted: whoever admits it looks', async () => {
+  it('does not interrupt a call during admission, which checks the interruption itself', async () => {
     const { ticket, fates } = aTicket({ admitted: false });
     const { interruption } = listen(ticket);
     expect(interruption.interrupt(failure())).toBe(false);
@@ -135,7 +135,7 @@ describe('accounted', () => {
     expect(fates).toEqual([]);
   });
 
-  it('has nothing fail by an interruption when the call has failed already', () => {
+  it('ignores an interruption after a failure', () => {
     const { ticket, fates } = aTicket();
     const { frames, interruption } = listen(ticket);
     frames.error(failure());
@@ -143,7 +143,7 @@ describe('accounted', () => {
     expect(fates).toEqual(['failed: timeout']);
   });
 
-  it('abandons the call when nobody listens any more, and hears of no interruption then', async () => {
+  it('abandons the call on unsubscription and ignores later interruptions', async () => {
     const { ticket, fates } = aTicket();
     const { subscription, interruption, frames } = listen(ticket);
     subscription.unsubscribe();
@@ -153,7 +153,7 @@ describe('accounted', () => {
     expect(frames.observed).toBe(false);
   });
 
-  it('looks at every frame for what it costs', async () => {
+  it('meters every frame', async () => {
     const { ticket, settle } = aTicket();
     const note = jest.spyOn(ticket, 'note');
     const signals = [{ type: 'output', units: 3 }] as const;
@@ -165,7 +165,7 @@ describe('accounted', () => {
     expect(note.mock.calls).toEqual([[signals], [[]]]);
   });
 
-  it('keeps back what is not paid for, reads no further meanwhile, and lets it go in order', async () => {
+  it('holds back unpaid frames, pauses reading meanwhile, and sends them in order', async () => {
     const { ticket, fates, pay } = aTicket({ covered: false });
     const { frames, heard, flow } = listen(ticket);
     frames.next(piece());
@@ -176,7 +176,7 @@ describe('accounted', () => {
     expect([heard, flow.paused]).toEqual([['frame', 'frame'], false]);
   });
 
-  it('settles an end that has waited for credit behind what came before it', async () => {
+  it('settles a last frame that waited for credit after the frames before it', async () => {
     const { ticket, fates, pay, settle } = aTicket({ covered: false });
     const { frames, heard } = listen(ticket);
     frames.next(piece());
@@ -192,7 +192,7 @@ describe('accounted', () => {
     ]);
   });
 
-  it('fails when there is no more credit, and leaves the upstream at once', async () => {
+  it('fails when credit runs out and aborts the upstream immediately', async () => {
     const { ticket, fates, refuse } = aTicket({ covered: false });
     const { frames, heard } = listen(ticket);
     frames.next(piece());
@@ -205,7 +205,7 @@ describe('accounted', () => {
     ]);
   });
 
-  it('asks for credit while a model shows nothing', async () => {
+  it('extends the hold while a model shows nothing', async () => {
     jest.useFakeTimers();
     const { ticket, fates } = aTicket({ covered: false });
     const { subscription } = listen(ticket);

@@ -43,31 +43,31 @@ export function accounted(ticket: Ticket, { interruption, flow }: AccountingCont
 
 class Accounting {
   private state: 'open' | 'settling' | 'ended' = 'open';
-  private patience: NodeJS.Timeout | undefined;
-  private readonly silence: NodeJS.Timeout | undefined;
+  private settlementTimer: NodeJS.Timeout | undefined;
+  private readonly silenceTimer: NodeJS.Timeout | undefined;
   /** Received but unpaid frames, in order. */
   private unpaid: Frame[] = [];
-  private asking = false;
-  private sourceOver = false;
+  private isExtending = false;
+  private isSourceComplete = false;
 
   constructor(
     private readonly ticket: Ticket,
     private readonly flow: Flow,
     private readonly out: Subscriber<Frame>,
-    private readonly leaveSource: () => void,
+    private readonly unsubscribeSource: () => void,
   ) {
-    if (ticket.call.head.stream) this.silence = setInterval(() => this.askInSilence(), SILENCE_MS);
+    if (ticket.call.head.stream) this.silenceTimer = setInterval(() => this.extendInSilence(), SILENCE_MS);
   }
 
   pass(frame: Frame): void {
     if (this.state !== 'open') return;
     this.ticket.note(frame.signals);
-    if (!this.asking && this.ticket.covered) return this.letGo(frame);
+    if (!this.isExtending && this.ticket.covered) return this.forward(frame);
     this.unpaid.push(frame);
-    this.ask();
+    this.extendHold();
   }
 
-  private letGo(frame: Frame): void {
+  private forward(frame: Frame): void {
     if (!frame.last) return this.out.next(frame);
     this.state = 'settling';
     this.ticket
@@ -83,35 +83,35 @@ class Accounting {
     this.out.complete();
   }
 
-  private askInSilence(): void {
-    if (!this.ticket.silent) clearInterval(this.silence);
-    else if (!this.ticket.covered) this.ask();
+  private extendInSilence(): void {
+    if (!this.ticket.silent) clearInterval(this.silenceTimer);
+    else if (!this.ticket.covered) this.extendHold();
   }
 
   /** Pauses the upstream while the hold is being extended. */
-  private ask(): void {
-    if (this.asking) return;
-    this.asking = true;
+  private extendHold(): void {
+    if (this.isExtending) return;
+    this.isExtending = true;
     this.flow.hold('credit');
     this.ticket.cover().then(
-      () => this.pay(),
+      () => this.forwardPaid(),
       (error: unknown) => this.cutOff(error),
     );
   }
 
-  private pay(): void {
-    this.asking = false;
+  private forwardPaid(): void {
+    this.isExtending = false;
     const frames = this.unpaid;
     this.unpaid = [];
-    for (const frame of frames) if (this.state === 'open') this.letGo(frame);
+    for (const frame of frames) if (this.state === 'open') this.forward(frame);
     this.flow.release('credit');
-    if (this.sourceOver) this.complete();
+    if (this.isSourceComplete) this.complete();
   }
 
   /** Fails the call; nothing more is bought. */
   private cutOff(error: unknown): void {
     if (this.state !== 'open') return;
-    this.leaveSource();
+    this.unsubscribeSource();
     this.fail(error);
   }
 
@@ -133,13 +133,13 @@ class Accounting {
 
   /** Without a last frame, the source has reported an error before. */
   complete(): void {
-    this.sourceOver = true;
-    if (this.state === 'open' && !this.asking) this.out.complete();
+    this.isSourceComplete = true;
+    if (this.state === 'open' && !this.isExtending) this.out.complete();
   }
 
   /** @returns whether this error fails the call: not settled yet, and past admission */
   interrupt(error: AppError): boolean {
-    if (this.state === 'settling') this.patience = setTimeout(() => this.ticket.giveUp(), LAST_TIMEOUT_MS);
+    if (this.state === 'settling') this.settlementTimer = setTimeout(() => this.ticket.giveUp(), LAST_TIMEOUT_MS);
     if (this.state !== 'open' || this.ticket.admission === undefined) return false;
     this.cutOff(error);
     return true;
@@ -148,7 +148,7 @@ class Accounting {
   stop(): void {
     this.state = 'ended';
     this.unpaid = [];
-    clearInterval(this.silence);
-    clearTimeout(this.patience);
+    clearInterval(this.silenceTimer);
+    clearTimeout(this.settlementTimer);
   }
 }

@@ -5,8 +5,8 @@ const anAttempt = (): AttemptLog => {
   return new AttemptLog({ id: 'call_1', createdAt: 0 }, 1, target, 0);
 };
 
-describe('whether the prompt of an attempt is spent', () => {
-  it('is so once the request has gone up whole, and not while it goes up', () => {
+describe('the prompt of an attempt', () => {
+  it('is spent once the request was sent completely, not before', () => {
     const attempt = anAttempt();
     expect(attempt.isPromptSpent).toBe(false);
     attempt.connected();
@@ -15,7 +15,7 @@ describe('whether the prompt of an attempt is spent', () => {
     expect(attempt.isPromptSpent).toBe(true);
   });
 
-  it('is not so when the upstream has refused it, or the connection failed before it answered', () => {
+  it('is not spent when the upstream rejected it or the connection failed before a response', () => {
     const [refused, failed] = [anAttempt(), anAttempt()];
     for (const attempt of [refused, failed]) attempt.sent();
     refused.headers(429);
@@ -23,7 +23,7 @@ describe('whether the prompt of an attempt is spent', () => {
     expect([refused.isPromptSpent, failed.isPromptSpent]).toEqual([false, false]);
   });
 
-  it('is so when the upstream has begun to answer, whatever becomes of that', () => {
+  it('is spent once the upstream has started to respond, whatever follows', () => {
     const attempt = anAttempt();
     attempt.headers(200);
     attempt.finish('upstream_truncated');

@@ -22,7 +22,7 @@ export interface AttemptTarget {
 }
 
 /** How far a request got. */
-type Fate = 'never sent' | 'unanswered' | 'refused' | 'answered';
+type DeliveryState = 'unsent' | 'no response' | 'rejected' | 'responded';
 
 /** Record of one request to an upstream. Times in ms since its start. */
 export class AttemptLog {
@@ -40,7 +40,7 @@ export class AttemptLog {
   /** Usage reported before a failover. */
   usage: TokenUsage | undefined;
   /** Called when the upstream starts to respond. */
-  onAnswered: (() => void) | undefined;
+  onResponse: (() => void) | undefined;
 
   constructor(
     private readonly call: { readonly id: string; readonly createdAt: number },
@@ -76,13 +76,13 @@ export class AttemptLog {
     return this.target.offers?.models.get(model) ?? [];
   }
 
-  get fate(): Fate {
-    if (this.status !== null) return this.answered ? 'answered' : 'refused';
-    return this.connectMs === null ? 'never sent' : 'unanswered';
+  get delivery(): DeliveryState {
+    if (this.status !== null) return this.responded ? 'responded' : 'rejected';
+    return this.connectMs === null ? 'unsent' : 'no response';
   }
 
   /** The upstream has started a successful response. */
-  get answered(): boolean {
+  get responded(): boolean {
     return this.status !== null && this.status >= 200 && this.status < 300;
   }
 
@@ -98,7 +98,7 @@ export class AttemptLog {
 
   /** The upstream has the whole prompt and has not rejected it, so it will charge for it. */
   get isPromptSpent(): boolean {
-    return this.answered || (this.isSent && this.status === null && this.outcome === undefined);
+    return this.responded || (this.isSent && this.status === null && this.outcome === undefined);
   }
 
   /** @param requestId the upstream's request ID */
@@ -106,7 +106,7 @@ export class AttemptLog {
     this.headersMs = this.elapsed();
     this.status = status;
     this.upstreamRequestId = requestId;
-    if (this.answered) this.onAnswered?.();
+    if (this.responded) this.onResponse?.();
   }
 
   /** First byte of the body; later calls have no effect. */

@@ -129,8 +129,8 @@ export class CallMetrics {
 
   /** @param row as reported to its client */
   count(row: CallRow): void {
-    const { protocol: dialect, upstream_protocol: upstreamDialect, status, error_reason: reason } = row;
-    this.calls.inc({ dialect, upstream_dialect: upstreamDialect, status, reason });
+    const { protocol: dialect, upstream_protocol: upstreamProtocol, status, error_reason: reason } = row;
+    this.calls.inc({ dialect, upstream_dialect: upstreamProtocol, status, reason });
     this.durations.observe({ dialect, stream: String(row.stream) }, row.duration_ms / 1000);
     if (row.first_token_ms !== null) this.firstTokens.observe({ dialect }, row.first_token_ms / 1000);
     this.countTokens(row);

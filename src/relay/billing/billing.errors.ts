@@ -52,13 +52,13 @@ function adviceText(source: ShortFunds, passing: boolean): string {
 /** A stream has reached what its money can pay for. */
 export class OutOfCredit extends AppError {
   constructor(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft) {
-    super('insufficient_quota', `insufficient quota: ${whatRanOut(outcome, left)} The response ends here.`, {
+    super('insufficient_quota', `insufficient quota: ${exhaustedText(outcome, left)} The response ends here.`, {
       shouldRetry: false,
     });
   }
 }
 
-function whatRanOut(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft): string {
+function exhaustedText(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft): string {
   switch (outcome) {
     case 'key_state':
       return 'this API key is no longer valid.';

@@ -10,7 +10,7 @@ import { CallMetrics, MoneyMetrics } from './billing-metrics.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
 import { NamedCalls } from './named-calls.js';
-import { CallRecorder, SettlementQueue } from './settlement-queue.js';
+import { SettlementQueue } from './settlement-queue.js';
 import { Presence, ProcessRepository, SweepTimings, ThisProcess } from './sweeper/presence.js';
 import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
 
@@ -22,7 +22,6 @@ import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
     BillingRepository,
     BillingService,
     CallMetrics,
-    CallRecorder,
     MoneyMetrics,
     NamedCalls,
     SettlementQueue,

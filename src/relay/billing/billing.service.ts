@@ -21,7 +21,7 @@ import type { Ending } from './ending.js';
 import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import { affordableOutput, Credit, type CreditLine, creditLine, promptByCount } from './hold.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
-import { CallRecorder, InFlight } from './settlement-queue.js';
+import { InFlight, SettlementQueue } from './settlement-queue.js';
 import { ThisProcess } from './sweeper/presence.js';
 import {
   type Admission,
@@ -49,12 +49,12 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   /** Token counts that settlements wait for. */
   private readonly counting = new InFlight();
   private readonly line = new AdmissionLine((request) => this.place(request));
-  private readonly answers = new ConversationTokenCache();
-  private notSettled = 0;
+  private readonly conversations = new ConversationTokenCache();
+  private unsettledCalls = 0;
 
   constructor(
     repository: BillingRepository,
-    private readonly recorder: CallRecorder,
+    private readonly settlements: SettlementQueue,
     private readonly catalog: CatalogService,
     private readonly keys: KeyAuthenticator,
     private readonly self: ThisProcess,
@@ -71,12 +71,12 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   /** Whether admission is closed because too many calls wait for settlement. */
   get full(): boolean {
-    return this.recorder.full;
+    return this.settlements.full;
   }
 
   /** Unsettled calls when the service was closed. */
   get unsettled(): number {
-    return this.notSettled;
+    return this.unsettledCalls;
   }
 
   /** Holds in progress first: their calls may have been abandoned and are settled afterwards. */
@@ -85,7 +85,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     await this.admitting.over();
     await nextTurn();
     await this.counting.over();
-    this.notSettled = await this.recorder.close();
+    this.unsettledCalls = await this.settlements.close();
   }
 
   /** @param places where the prompt's text is */
@@ -107,8 +107,8 @@ export class BillingService implements BillingPort, OnModuleDestroy {
    */
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
-    await this.recorder
-      .record(row, { error, patienceMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
+    await this.settlements
+      .record(row, { error, timeoutMs: FAILURE_TIMEOUT_MS, trace: refused.trace })
       .catch(() => undefined);
   }
 
@@ -124,10 +124,10 @@ export class BillingService implements BillingPort, OnModuleDestroy {
   count(
     { places }: Ticket,
     prompt: CountablePrompt | undefined,
-    said: CountRequest['response'],
+    output: CountRequest['response'],
   ): Promise<CountedTokens | undefined> {
     if (places === undefined) return Promise.resolve(undefined);
-    return this.counting.add(this.counter.count({ prompt, response: said, places }));
+    return this.counting.add(this.counter.count({ prompt, response: output, places }));
   }
 
   /**
@@ -136,14 +136,14 @@ export class BillingService implements BillingPort, OnModuleDestroy {
    */
   async settle(ticket: Ticket, ending: Ending, endedMs = monotonicMs()): Promise<void> {
     const { usage } = ticket.progress();
-    if (usage !== undefined && ending.status === 'succeeded') this.answers.note(ticket.caller.accountId, usage);
+    if (usage !== undefined && ending.status === 'succeeded') this.conversations.note(ticket.caller.accountId, usage);
     const row = finishedRow(ticket, ending, Math.round(endedMs - ticket.startedMs));
     const { trace } = ticket.call;
     try {
-      if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
+      if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
       else
-        await this.recorder
-          .record(row, { error: ending.error, patienceMs: FAILURE_TIMEOUT_MS, trace })
+        await this.settlements
+          .record(row, { error: ending.error, timeoutMs: FAILURE_TIMEOUT_MS, trace })
           .catch(() => undefined);
     } finally {
       if (ticket.admission !== undefined) this.line.wake(row.account_id, row.key_id);
@@ -152,14 +152,14 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   /** Fails a success that waits for settlement, as if its timeout had passed. */
   giveUp({ call }: Ticket): void {
-    this.recorder.giveUp(call.id);
+    this.settlements.giveUp(call.id);
   }
 
   private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
     const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
     const { trace } = ticket.call;
-    if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
-    else await this.recorder.record(row, { patienceMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
+    if (ending.status === 'succeeded') await this.settlements.record(row, { trace });
+    else await this.settlements.record(row, { timeoutMs: FAILURE_TIMEOUT_MS, trace }).catch(() => undefined);
   }
 
   private async untilAdmitted(ticket: Ticket, plan: Planner): Promise<Admission> {
@@ -210,7 +210,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
 
   /** Adds what is known of the continued conversation to the plan. */
   private continued({ head: { outside } }: Call, plan: BillingPlan): BillingPlan {
-    const continuedTokens = outside && this.answers.tokensOf(plan.caller.accountId, outside.previousResponseId);
+    const continuedTokens = outside && this.conversations.tokensOf(plan.caller.accountId, outside.previousResponseId);
     return continuedTokens === undefined ? plan : { ...plan, continuedTokens };
   }
 
@@ -247,9 +247,9 @@ const MAX_RESPONSES = 10_000;
 export class ConversationTokenCache {
   private readonly tokens = new Map<string, number>();
 
-  note(accountId: string, { responseId: answerId, input, output }: TokenUsage): void {
-    if (answerId === undefined) return;
-    const name = nameOf(accountId, answerId);
+  note(accountId: string, { responseId, input, output }: TokenUsage): void {
+    if (responseId === undefined) return;
+    const name = nameOf(accountId, responseId);
     // Re-inserted as the most recent.
     this.tokens.delete(name);
     this.tokens.set(name, input + output);
@@ -257,9 +257,9 @@ export class ConversationTokenCache {
       for (const oldest of this.tokens.keys()) return void this.tokens.delete(oldest);
   }
 
-  tokensOf(accountId: string, answerId: string | undefined): number | undefined {
-    return answerId === undefined ? undefined : this.tokens.get(nameOf(accountId, answerId));
+  tokensOf(accountId: string, responseId: string | undefined): number | undefined {
+    return responseId === undefined ? undefined : this.tokens.get(nameOf(accountId, responseId));
   }
 }
 
-const nameOf = (accountId: string, answerId: string): string => `${accountId} ${answerId}`;
+const nameOf = (accountId: string, responseId: string): string => `${accountId} ${responseId}`;

@@ -28,20 +28,20 @@ const progress = ({ outputUnits = 0, ...overrides }: Partial<Progress>): Progres
 const left: Ending = { status: 'cancelled', error: new AppError('context_canceled', 'context canceled') };
 const failed: Ending = { status: 'failed', error: new AppError('upstream_error', 'failed') };
 
-describe('what is charged at each ending', () => {
-  it('finished with a report: the report', () => {
+describe('chargeFor', () => {
+  it('charges the report when the call succeeded with one', () => {
     expect(chargeFor({ status: 'succeeded' }, progress({ usage: reported, begun: true }), 100)).toEqual({
       basis: 'reported',
       usage: reported,
     });
   });
 
-  it('finished without a report: what was counted', () => {
+  it('charges counted tokens when the call succeeded without a report', () => {
     const charge = chargeFor({ status: 'succeeded' }, progress({ outputUnits: 7, begun: true }), 100);
     expect(charge).toMatchObject({ basis: 'estimated', usage: { input: 100, output: 7 } });
   });
 
-  it('finished without a report: the prompt as counted, and the output without what was thought out of sight', () => {
+  it('charges the counted prompt and the visible output when the call succeeded without a report', () => {
     const ended = { ...progress({ outputUnits: 7, begun: true, countedPrompt: 80 }), shownUnits: 5 };
     expect(chargeFor({ status: 'succeeded' }, ended, 100)).toMatchObject({
       basis: 'estimated',
@@ -50,7 +50,7 @@ describe('what is charged at each ending', () => {
     expect(chargeFor(left, ended, 100)).toMatchObject({ basis: 'partial', usage: { input: 80, output: 7 } });
   });
 
-  it('finished with nothing but a report from the beginning: its prompt, and the output that was counted', () => {
+  it('charges the reported prompt and the counted output when the only report came first', () => {
     const usage = { ...reported, input: 900, cacheRead: 400, output: 1, serviceTier: 'priority' };
     const ended = progress({ usage, isProvisional: true, outputUnits: 4000, begun: true });
     expect(chargeFor({ status: 'succeeded' }, ended, 100)).toEqual({
@@ -61,7 +61,7 @@ describe('what is charged at each ending', () => {
     expect(chargeFor(left, ended, 100)).toEqual({ basis: 'partial', usage: { ...usage, output: 4000 } });
   });
 
-  it('finished with a report from the beginning that knows of no prompt: all as counted', () => {
+  it('charges counted tokens when the only report came first and has no prompt', () => {
     const usage = { ...reported, input: 0, output: 0 };
     const ended = progress({ usage, isProvisional: true, outputUnits: 7, begun: true });
     expect(chargeFor({ status: 'succeeded' }, ended, 100)).toMatchObject({
@@ -74,7 +74,7 @@ describe('what is charged at each ending', () => {
     });
   });
 
-  it('client left after output began: the report so far, else prompt and streamed tokens', () => {
+  it('charges the report so far, else prompt and streamed tokens, when the client left after output began', () => {
     expect(chargeFor(left, progress({ begun: true, outputUnits: 7, promptSent: true }), 100)).toMatchObject({
       basis: 'partial',
       usage: { input: 100, output: 7 },
@@ -84,7 +84,7 @@ describe('what is charged at each ending', () => {
     ).toMatchObject({ basis: 'partial', usage: { input: 90, output: 7 } });
   });
 
-  it('client left before the upstream answered: nothing; after its headers: the prompt', () => {
+  it('charges nothing when the client left before the upstream responded, and the prompt when it left after the headers', () => {
     expect(chargeFor(left, progress({}), 100)).toEqual({ basis: 'free', usage: undefined });
     expect(chargeFor(left, progress({ promptSent: true }), 100)).toMatchObject({
       basis: 'partial',
@@ -92,7 +92,7 @@ describe('what is charged at each ending', () => {
     });
   });
 
-  it('upstream failed before any output: nothing; mid-stream: as if the client had left', () => {
+  it('charges nothing when the upstream failed before output, and as for a cancellation when it failed mid-stream', () => {
     expect(chargeFor(failed, progress({ promptSent: true }), 100).basis).toBe('free');
     expect(chargeFor(failed, progress({ begun: true, outputUnits: 7 }), 100)).toMatchObject({
       basis: 'partial',
@@ -100,7 +100,7 @@ describe('what is charged at each ending', () => {
     });
   });
 
-  it('refused: nothing', () => {
+  it('charges nothing when the call was refused', () => {
     const refused: Ending = { status: 'refused', error: new AppError('model_not_found', 'unknown') };
     expect(chargeFor(refused, progress({}), 100)).toEqual({ basis: 'free', usage: undefined });
   });

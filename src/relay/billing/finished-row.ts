@@ -219,7 +219,7 @@ export interface CostedPart {
 
 /**
  * Upstream cost, rounded once, half up. Service tier, speed and region multiply it as they multiply the price, because
- * upstreams charge for them. Effort and group do not: they are the operator's own markup or discount.
+ * upstreams charge for them. Effort and group do not: they are the administrator's own markup or discount.
  * @param usage as reported
  */
 export function upstreamCost(parts: readonly CostedPart[], head: CallHead, usage: TokenUsage): Nanos {
@@ -261,9 +261,9 @@ function costOfAttempt(
   plan: BillingPlan,
   usage: TokenUsage | undefined,
 ): Nanos | undefined {
-  const { fate } = attempt;
-  if (fate === 'refused' || fate === 'never sent') return ZERO;
-  if (usage === undefined || fate === 'unanswered') return undefined;
+  const { delivery } = attempt;
+  if (delivery === 'rejected' || delivery === 'unsent') return ZERO;
+  if (usage === undefined || delivery === 'no response') return undefined;
   const parts = [
     costedPart(attempt, plan, usage.servedBy, (pricing) => costTerms(pricing, usage)),
     ...(usage.passes ?? []).map((pass) =>

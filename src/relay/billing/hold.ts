@@ -33,7 +33,7 @@ export interface HeldBeside {
 export function heldPromptTokens(size: BodySize, contextWindow: number): number {
   const { bytes, encodedBytes, maxTextTokens = Math.ceil((bytes - encodedBytes) / 2), media = [] } = size;
   const encoded = media.reduce((sum, { maxTokens }) => sum + maxTokens, 0);
-  return Math.min(contextWindow, maxTextTokens + encoded + imagesElsewhere(size) * MAX_IMAGE_TOKENS);
+  return Math.min(contextWindow, maxTextTokens + encoded + externalImages(size) * MAX_IMAGE_TOKENS);
 }
 
 /**
@@ -51,24 +51,24 @@ export function promptToHold(
 }
 
 /** Probable prompt tokens for charges without report or count: one per four bytes of text. */
-export const likelyPromptTokens = (size: BodySize, contextWindow: number): number =>
-  countedPromptTokens(size, contextWindow, Math.ceil((size.bytes - size.encodedBytes) / 4));
+export const likelyPromptTokens = (size: BodySize, contextWindow?: number): number =>
+  countedPromptTokens(size, Math.ceil((size.bytes - size.encodedBytes) / 4), contextWindow);
 
-/** Prompt tokens from a count of the text: other content is added, limited by the context window. */
-export function countedPromptTokens(size: BodySize, contextWindow: number, words: number): number {
+/** Prompt tokens from a count of the text: other content is added. Without a context window they are not limited. */
+export function countedPromptTokens(size: BodySize, textTokens: number, contextWindow = Infinity): number {
   const encoded = (size.media ?? []).reduce((sum, { likelyTokens }) => sum + likelyTokens, 0);
-  return Math.min(contextWindow, words + encoded + imagesElsewhere(size) * DEFAULT_IMAGE_TOKENS);
+  return Math.min(contextWindow, textTokens + encoded + externalImages(size) * DEFAULT_IMAGE_TOKENS);
 }
 
 /** Prompt tokens of a call from a count of the text in its body. */
 export const promptByCount = (
   { size }: CallHead,
   { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
-  words: number,
-): number => countedPromptTokens(size, model.contextWindow, words + continuedTokens);
+  textTokens: number,
+): number => countedPromptTokens(size, textTokens + continuedTokens, model.contextWindow);
 
 /** Images outside the body. */
-function imagesElsewhere({ images, media = [] }: BodySize): number {
+function externalImages({ images, media = [] }: BodySize): number {
   return Math.max(0, images - media.filter(({ kind }) => kind === 'image').length);
 }
 
@@ -162,8 +162,8 @@ export class Credit {
   /** Output allowed although its payment could not be verified. */
   private trusted = 0;
   /** Output from which the next extension is requested. */
-  private askFrom = 0;
-  private asking: Promise<void> | undefined;
+  private extendFrom = 0;
+  private extending: Promise<void> | undefined;
 
   constructor(
     private readonly line: CreditLine,
@@ -181,16 +181,16 @@ export class Credit {
 
   /** Whether this output is paid for. Requests extensions ahead. */
   covers(output: number): boolean {
-    if (output >= this.askFrom) this.askAhead(output);
+    if (output >= this.extendFrom) this.extendAhead(output);
     return output <= this.covered;
   }
 
   /** Resolves when this output is paid for. @throws OutOfCredit when it cannot be */
   async cover(output: number): Promise<void> {
     // A pending extension may be granted; a rejected one may succeed now that other calls have released holds.
-    await this.asking;
+    await this.extending;
     // A partial grant is followed by another request, which says what is missing.
-    while (output > this.covered) await this.ask(output);
+    while (output > this.covered) await this.extendTo(output);
   }
 
   /** The upstream has reported the prompt. */
@@ -219,15 +219,15 @@ export class Credit {
     return this.line.reserve ?? 0n;
   }
 
-  private askAhead(output: number): void {
+  private extendAhead(output: number): void {
     // One request ahead per slice; callers that need more ask again.
-    this.askFrom = Infinity;
-    this.asking ??= this.ask(output)
+    this.extendFrom = Infinity;
+    this.extending ??= this.extendTo(output)
       .catch(() => undefined)
-      .finally(() => (this.asking = undefined));
+      .finally(() => (this.extending = undefined));
   }
 
-  private async ask(output: number): Promise<void> {
+  private async extendTo(output: number): Promise<void> {
     const upTo = this.reach(output);
     const cost = costWithOutput(this.line.terms, this.prompt)(upTo) + this.reserve;
     const want = cost > this.held ? cost - this.held : 1n;
@@ -258,6 +258,6 @@ export class Credit {
   private measure(): void {
     const affordable = outputTokensFor(this.line.terms, this.prompt, this.held - this.reserve) ?? Infinity;
     this.covered = Math.max(affordable, this.trusted);
-    this.askFrom = affordable >= this.line.bound ? Infinity : this.covered - this.line.slice / 2;
+    this.extendFrom = affordable >= this.line.bound ? Infinity : this.covered - this.line.slice / 2;
   }
 }

@@ -11,7 +11,7 @@ export { BillingService } from './billing.service.js';
 export type { RefusedCall } from './call-row.js';
 export { countedPromptTokens, likelyPromptTokens } from './hold.js';
 export { NamedCalls } from './named-calls.js';
-export { type BillingPlan, type CallToAdmit, termsOf, termsToHold } from './plan.js';
+export { type BillingPlan, termsOf } from './plan.js';
 export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePrices, unpricedTool } from './service-tier.js';
 export { type Admission, type CallTimes, Ticket } from './ticket.js';

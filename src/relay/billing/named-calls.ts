@@ -6,7 +6,7 @@ import { DatabasePools } from '../../platform/database/index.js';
 import { AdmissionUnavailable, RunsElsewhere } from './billing.errors.js';
 import { ThisProcess } from './sweeper/presence.js';
 
-interface Named {
+interface NamedCallRow {
   readonly call_id: string;
 }
 
@@ -20,7 +20,7 @@ const TAKE = `
   RETURNING call_id`;
 
 const OWNER = 'SELECT call_id FROM named_calls WHERE name = $1';
-const GIVE_BACK = 'DELETE FROM named_calls WHERE name = $1 AND call_id = $2';
+const RELEASE = 'DELETE FROM named_calls WHERE name = $1 AND call_id = $2';
 
 /**
  * Idempotency keys in use: of all processes, only one runs a call with a given key, so that retries are not charged
@@ -41,7 +41,7 @@ export class NamedCalls {
       return from(taken).pipe(
         switchMap(run),
         // Also if the call was abandoned while the key was being acquired.
-        finalize(() => void taken.then(() => this.giveBack(digest, callId)).catch(() => undefined)),
+        finalize(() => void taken.then(() => this.release(digest, callId)).catch(() => undefined)),
       );
     });
   }
@@ -59,12 +59,12 @@ export class NamedCalls {
     return rows.length > 0;
   }
 
-  private giveBack(digest: Buffer, callId: string): Promise<unknown> {
-    return this.query('give-name-back', GIVE_BACK, [digest, callId]);
+  private release(digest: Buffer, callId: string): Promise<unknown> {
+    return this.query('give-name-back', RELEASE, [digest, callId]);
   }
 
-  private query(name: string, text: string, values: unknown[]): Promise<{ readonly rows: Named[] }> {
-    return this.pools.admission.query<Named>({ name, text, values }).catch((error: unknown) => {
+  private query(name: string, text: string, values: unknown[]): Promise<{ readonly rows: NamedCallRow[] }> {
+    return this.pools.admission.query<NamedCallRow>({ name, text, values }).catch((error: unknown) => {
       throw new AdmissionUnavailable(error);
     });
   }

@@ -4,8 +4,8 @@ import { OutputCount } from './output-count.js';
 const at = (ms: number) => (): number => ms;
 const report = (output: number) => ({ ...NO_TOKENS, input: 10, output });
 
-describe('the output of a call that runs', () => {
-  it('is what was counted', () => {
+describe('OutputCount', () => {
+  it('sums estimates', () => {
     const output = new OutputCount(0, 0);
     output.begin(0);
     output.show(500);
@@ -14,7 +14,7 @@ describe('the output of a call that runs', () => {
     expect(output.total(at(60_000))).toBe(7);
   });
 
-  it('is what was reported and counted since', () => {
+  it('sums the report and estimates since', () => {
     const output = new OutputCount(0, 0);
     output.estimate(40);
     output.report(report(25), 0);
@@ -22,14 +22,14 @@ describe('the output of a call that runs', () => {
     expect(output.total(at(0))).toBe(30);
   });
 
-  it('does not take a report that knows of no output for one of none', () => {
+  it('ignores a report without output', () => {
     const output = new OutputCount(0, 0);
     output.estimate(40);
     output.report(report(0), 0);
     expect(output.total(at(0))).toBe(40);
   });
 
-  it('grows by the second while a model that reasons out of sight shows nothing, from its headers on', () => {
+  it('grows every second from the headers while a model with hidden reasoning shows nothing', () => {
     const output = new OutputCount(150, 64_000);
     expect(output.total(at(10_000))).toBe(0);
     output.begin(10_000);
@@ -39,66 +39,66 @@ describe('the output of a call that runs', () => {
     expect(output.total(at(60_000))).toBe(605);
   });
 
-  it('is what a tokenizer counted in place of an estimate, and what was estimated since', () => {
+  it('replaces estimates with a tokenizer’s count and adds later estimates', () => {
     const output = new OutputCount(0, 0, true);
     output.estimate(10.5, 'Hello ');
     output.estimate(10.2, 'there');
     expect(output.total(at(0))).toBe(21);
     const uncounted = output.takeUncounted();
     output.estimate(4.3, ', you');
-    uncounted?.counted(2);
-    expect([uncounted?.said, output.total(at(0))]).toEqual([['Hello there'], 7]);
-    expect(output.takeUncounted()?.said).toEqual([', you']);
+    uncounted?.replaceBy(2);
+    expect([uncounted?.content, output.total(at(0))]).toEqual([['Hello there'], 7]);
+    expect(output.takeUncounted()?.content).toEqual([', you']);
     expect(output.takeUncounted()).toBeUndefined();
   });
 
-  it('takes no count of what a report has covered meanwhile', () => {
+  it('ignores a count that a report has superseded', () => {
     const output = new OutputCount(0, 0, true);
     output.estimate(10, 'Hello there');
     const uncounted = output.takeUncounted();
     output.report(report(3), 0);
-    uncounted?.counted(2);
+    uncounted?.replaceBy(2);
     expect([output.total(at(0)), output.takeUncounted()]).toEqual([3, undefined]);
   });
 
-  it('keeps a character that came in two pieces whole', () => {
+  it('joins a character split across two pieces', () => {
     const output = new OutputCount(0, 0, true);
     output.estimate(1, `${'a'.repeat(5000)}\ud83c`);
     output.estimate(1, '\udf0d');
-    expect(output.takeUncounted()?.said).toEqual([`${'a'.repeat(5000)}🌍`]);
+    expect(output.takeUncounted()?.content).toEqual([`${'a'.repeat(5000)}🌍`]);
   });
 
-  it('keeps texts apart that alternate', () => {
+  it('separates interleaved texts', () => {
     const output = new OutputCount(0, 0, true);
     for (const text of ['hel', 'lo']) for (const lane of [0, 1]) output.estimate(1, text, lane);
     const uncounted = output.takeUncounted();
-    uncounted?.counted(2);
-    expect([uncounted?.said, output.total(at(0))]).toEqual([['hello', 'hello'], 2]);
+    uncounted?.replaceBy(2);
+    expect([uncounted?.content, output.total(at(0))]).toEqual([['hello', 'hello'], 2]);
   });
 
-  it('corrects the estimate of what was too much to keep as well', () => {
+  it('extrapolates the count to text that was not kept', () => {
     const output = new OutputCount(0, 0, true);
     const text = 'hello '.repeat(20_000);
     for (let piece = 0; piece < 10; piece++) output.estimate(30_000, text);
     const uncounted = output.takeUncounted();
     // 120,000 characters each: three are kept of ten.
-    expect(uncounted?.said).toEqual([text.repeat(3)]);
-    uncounted?.counted(60_000);
+    expect(uncounted?.content).toEqual([text.repeat(3)]);
+    uncounted?.replaceBy(60_000);
     expect(output.total(at(0))).toBe(200_000);
   });
 
-  it('is what was counted of a response that came whole, whatever was known of it before', () => {
+  it('replaces everything with the count of an unstreamed body', () => {
     const output = new OutputCount(0, 0, true);
     output.estimate(40, 'Hello');
     output.report(report(3), 0);
     const whole = Buffer.from('{}');
-    output.come(whole);
+    output.setBody(whole);
     const uncounted = output.takeUncounted();
-    uncounted?.counted(7);
-    expect([uncounted?.said, output.total(at(0)), output.takeUncounted()]).toEqual([whole, 7, undefined]);
+    uncounted?.replaceBy(7);
+    expect([uncounted?.content, output.total(at(0)), output.takeUncounted()]).toEqual([whole, 7, undefined]);
   });
 
-  it('begins anew with another upstream', () => {
+  it('starts over with another upstream', () => {
     const output = new OutputCount(150, 64_000);
     output.begin(0);
     output.report(report(25), 0);
@@ -107,7 +107,7 @@ describe('the output of a call that runs', () => {
     expect(output.total(at(10_000))).toBe(0);
   });
 
-  it('is put right by a report, and goes on growing from there', () => {
+  it('is corrected by a report and continues from there', () => {
     const output = new OutputCount(100, 64_000);
     output.begin(0);
     output.report(report(1), 5000);
@@ -118,14 +118,14 @@ describe('the output of a call that runs', () => {
     expect(output.total(at(9000))).toBe(40);
   });
 
-  it('begins anew with another attempt', () => {
+  it('starts over with another attempt', () => {
     const output = new OutputCount(100, 64_000);
     output.begin(0);
     output.begin(5000);
     expect(output.total(at(6000))).toBe(100);
   });
 
-  it('is never more thought than the call may say in all', () => {
+  it('limits assumed reasoning to the output limit', () => {
     const output = new OutputCount(150, 200);
     output.begin(0);
     expect(output.total(at(60_000))).toBe(200);

@@ -3,13 +3,13 @@ import type { TokenUsage } from '../../protocols/contract/index.js';
 /** Characters of a response kept for counting; the rest is extrapolated. */
 const MAX_COUNTED_CHARACTERS = 256 * 1024;
 /** Pieces are joined at this size: each keeps the event it was cut from in memory. */
-const MAX_LOOSE_CHARACTERS = 4096;
+const MAX_PENDING_CHARACTERS = 4096;
 
 /** Output to be counted by a tokenizer: the texts of a stream, or an unstreamed body. */
-export interface Uncounted {
-  readonly said: readonly string[] | Uint8Array;
+export interface UncountedOutput {
+  readonly content: readonly string[] | Uint8Array;
   /** Replaces the estimate by the count, unless a report has covered the text meanwhile. */
-  readonly counted: (tokens: number) => void;
+  readonly replaceBy: (tokens: number) => void;
 }
 
 /**
@@ -20,31 +20,31 @@ export class OutputCount {
   private reported = 0;
   private counted = 0;
   private estimated = 0;
-  private thought = 0;
+  private reasoning = 0;
   /** Estimated text that can be counted; undefined if none. */
   private text: CountedText | undefined;
   /** Body of an unstreamed response. */
-  private whole: Uint8Array | undefined;
+  private body: Uint8Array | undefined;
   /** Incremented by each report, which supersedes earlier text. */
-  private era = 0;
+  private generation = 0;
   /** Since when the model has been silent; undefined if it is not, or if hidden reasoning need not be assumed. */
   private silentSinceMs: number | undefined;
 
   /**
    * @param hiddenPerSecond assumed hidden reasoning tokens per second; 0 for models that show everything
-   * @param mostHidden max hidden tokens: the output limit
+   * @param maxHidden max hidden tokens: the output limit
    * @param keepsText whether to keep text for counting
    */
   constructor(
     private readonly hiddenPerSecond: number,
-    private readonly mostHidden: number,
+    private readonly maxHidden: number,
     private readonly keepsText = false,
   ) {}
 
   /** A new attempt: earlier output is not the client's. */
   restart(): void {
     this.forget();
-    this.whole = undefined;
+    this.body = undefined;
     this.reported = 0;
     this.silentSinceMs = undefined;
   }
@@ -56,7 +56,7 @@ export class OutputCount {
 
   /** Content or the end: from now on output is counted as it arrives. */
   show(nowMs: number): void {
-    this.thought = this.hidden(nowMs);
+    this.reasoning = this.hidden(nowMs);
     this.silentSinceMs = undefined;
   }
 
@@ -70,8 +70,8 @@ export class OutputCount {
   }
 
   /** An unstreamed body: its count replaces everything known of the output. */
-  come(whole: Uint8Array): void {
-    this.whole = whole;
+  setBody(body: Uint8Array): void {
+    this.body = body;
   }
 
   /** Covers everything before it; ignored if it has no output yet. */
@@ -83,23 +83,23 @@ export class OutputCount {
   }
 
   /** Estimated output to be counted, once; undefined if none. */
-  takeUncounted(): Uncounted | undefined {
-    const { text, whole, era } = this;
-    if (whole !== undefined) return { said: whole, counted: (tokens) => this.replaceBy(tokens) };
+  takeUncounted(): UncountedOutput | undefined {
+    const { text, body, generation } = this;
+    if (body !== undefined) return { content: body, replaceBy: (tokens) => this.replaceBy(tokens) };
     if (text === undefined) return undefined;
     this.text = undefined;
     return {
-      said: text.whole,
-      counted: (tokens) => {
-        if (era !== this.era) return;
-        this.counted += tokens * (1 + text.passed / (text.units || 1));
-        this.estimated = Math.max(0, this.estimated - text.units - text.passed);
+      content: text.texts,
+      replaceBy: (tokens) => {
+        if (generation !== this.generation) return;
+        this.counted += tokens * (1 + text.skippedUnits / (text.units || 1));
+        this.estimated = Math.max(0, this.estimated - text.units - text.skippedUnits);
       },
     };
   }
 
   total(nowMs: () => number): number {
-    const hidden = this.silentSinceMs === undefined ? this.thought : this.hidden(nowMs());
+    const hidden = this.silentSinceMs === undefined ? this.reasoning : this.hidden(nowMs());
     return Math.ceil(this.reported + this.counted + this.estimated + hidden);
   }
 
@@ -110,21 +110,21 @@ export class OutputCount {
 
   private replaceBy(tokens: number): void {
     this.forget();
-    this.whole = undefined;
+    this.body = undefined;
     this.reported = 0;
     this.counted = tokens;
   }
 
   private forget(): void {
-    this.era += 1;
-    this.counted = this.estimated = this.thought = 0;
+    this.generation += 1;
+    this.counted = this.estimated = this.reasoning = 0;
     this.text = undefined;
   }
 
   private hidden(nowMs: number): number {
-    if (this.silentSinceMs === undefined) return this.thought;
+    if (this.silentSinceMs === undefined) return this.reasoning;
     const seconds = (nowMs - this.silentSinceMs) / 1000;
-    return Math.min(this.mostHidden, Math.floor(seconds * this.hiddenPerSecond));
+    return Math.min(this.maxHidden, Math.floor(seconds * this.hiddenPerSecond));
   }
 }
 
@@ -132,20 +132,20 @@ export class OutputCount {
 class CountedText {
   /** Estimated tokens, including those of text that was not kept. */
   units = 0;
-  passed = 0;
+  skippedUnits = 0;
   private characters = 0;
   /** The current text, and others interleaved with it. */
-  private current: Lane;
-  private lanes: Map<number, Lane> | undefined;
+  private current: TextLane;
+  private lanes: Map<number, TextLane> | undefined;
 
   constructor(lane: number) {
-    this.current = new Lane(lane);
+    this.current = new TextLane(lane);
   }
 
   add(text: string, units: number, lane: number): void {
     if (text === '') return;
     if (this.characters >= MAX_COUNTED_CHARACTERS) {
-      this.passed += units;
+      this.skippedUnits += units;
       return;
     }
     this.units += units;
@@ -155,38 +155,38 @@ class CountedText {
   }
 
   /** Each text separately. */
-  get whole(): readonly string[] {
-    return Array.from(this.lanes?.values() ?? [this.current], (lane) => lane.whole);
+  get texts(): readonly string[] {
+    return Array.from(this.lanes?.values() ?? [this.current], (lane) => lane.text);
   }
 
   private change(number: number): void {
     const lanes = (this.lanes ??= new Map([[this.current.number, this.current]]));
-    this.current = lanes.get(number) ?? new Lane(number);
+    this.current = lanes.get(number) ?? new TextLane(number);
     lanes.set(number, this.current);
   }
 }
 
-class Lane {
+class TextLane {
   private readonly pieces: Buffer[] = [];
-  private loose = '';
+  private pending = '';
 
   constructor(readonly number: number) {}
 
   add(text: string): void {
-    this.loose += text;
-    if (this.loose.length >= MAX_LOOSE_CHARACTERS) this.gather();
+    this.pending += text;
+    if (this.pending.length >= MAX_PENDING_CHARACTERS) this.flush();
   }
 
-  get whole(): string {
-    if (this.pieces.length === 0) return this.loose;
-    this.gather();
+  get text(): string {
+    if (this.pieces.length === 0) return this.pending;
+    this.flush();
     return Buffer.concat(this.pieces).toString('utf8');
   }
 
-  private gather(): void {
+  private flush(): void {
     // Keeps a lone surrogate for the next piece.
-    const end = this.loose.length - (/[\ud800-\udbff]$/.test(this.loose) ? 1 : 0);
-    this.pieces.push(Buffer.from(this.loose.slice(0, end)));
-    this.loose = this.loose.slice(end);
+    const end = this.pending.length - (/[\ud800-\udbff]$/.test(this.pending) ? 1 : 0);
+    this.pieces.push(Buffer.from(this.pending.slice(0, end)));
+    this.pending = this.pending.slice(end);
   }
 }

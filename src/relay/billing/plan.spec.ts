@@ -53,7 +53,7 @@ describe('a call with passes', () => {
     expect(costOf(tokens(23_000, 1_000, { passes }))).toBe(parseUsd('0.2255'));
   });
 
-  it('charges an advisor at the price of its model, and with the group multiplier of that', () => {
+  it('charges an advisor at the price and group multiplier of its model', () => {
     const usage = tokens(1_000, 100, { passes: [{ model: 'vendor-large', usage: tokens(2_000, 200) }] });
     // $0.001 + $0.0005, and 2,000 × $4/M + 200 × $20/M = $0.012
     expect(costOf(usage)).toBe(parseUsd('0.0135'));
@@ -85,7 +85,7 @@ describe('a call with passes', () => {
     expect(costOf(tokens(1, 0, { passes: [pass, pass] }), again)).toBe(2n);
   });
 
-  it('keeps the prices of the other models on the row', () => {
+  it('stores the prices of the other models in the row', () => {
     const passes = [
       { model: 'vl-2', usage: tokens(1, 0) },
       { model: undefined, usage: tokens(1, 0) },
@@ -96,8 +96,8 @@ describe('a call with passes', () => {
   });
 });
 
-describe('the model that is charged', () => {
-  it('is the one that served, by any name that it is known by', () => {
+describe('the charged model', () => {
+  it('is the serving one, by any of its names', () => {
     for (const servedBy of ['large', 'vendor-large', 'vl-2', 'vendor-large-20261101', 'vendor-large-2026-11-01'])
       expect(modelsOf(tokens(1, 1, { servedBy }))).toEqual(['large']);
     for (const servedBy of ['small', 'vendor-small', 'vendor-small@20261101'])
@@ -105,7 +105,7 @@ describe('the model that is charged', () => {
     expect(JSON.parse(charged(tokens(1, 1, { servedBy: 'large' })).snapshot)).toMatchObject({ served_by: 'large' });
   });
 
-  it('is the dearest of the plan when the upstream names one that is not in it', () => {
+  it('is the most expensive planned one when the upstream reports an unknown name', () => {
     expect(modelsOf(tokens(1, 1, { servedBy: 'large-mini' }))).toEqual(['large']);
     expect(modelsOf(tokens(1, 1, { passes: [{ model: 'other', usage: tokens(5, 5) }] }))).toEqual(['small', 'large']);
     expect(modelsOf(tokens(1, 1, { servedBy: 'other' }), aPlan())).toEqual(['small']);
@@ -113,12 +113,12 @@ describe('the model that is charged', () => {
     expect(modelsOf(tokens(1, 1, { servedBy: 'other' }), aPlan([LARGE], { large: 1n }))).toEqual(['small']);
   });
 
-  it('is the one that was asked for when the upstream names none', () => {
+  it('is the requested one when the upstream reports none', () => {
     expect(modelsOf(tokens(1, 1))).toEqual(['small']);
   });
 });
 
-describe('the speed and the region', () => {
+describe('speed and region', () => {
   const speedOf = (asked: string | undefined, reported: string | undefined): bigint => {
     const usage = tokens(1, 1, reported === undefined ? {} : { speed: reported });
     return serviceToCharge(demanding({ speed: asked }), usage, SMALL.pricing).speed.multiplier / ONE;
@@ -128,12 +128,12 @@ describe('the speed and the region', () => {
     return serviceToCharge(demanding({ geo: asked }), usage, SMALL.pricing).geo.name;
   };
 
-  it('charge a speed as it is reported, as it was asked for when nothing is, and never more', () => {
+  it('charge the reported speed, else the requested one, and never more than requested', () => {
     expect([speedOf('fast', 'fast'), speedOf('fast', undefined), speedOf('fast', 'standard')]).toEqual([6n, 6n, 1n]);
     expect([speedOf(undefined, 'fast'), speedOf('standard', 'fast')]).toEqual([1n, 1n]);
   });
 
-  it('charge a region as it is reported, never more than was asked for, and any where none was', () => {
+  it('charge the reported region, never more than requested unless none was requested', () => {
     expect([geoOf('us', 'us'), geoOf('us', undefined), geoOf('us', 'global'), geoOf('us', 'eu')]).toEqual([
       'us',
       'us',
@@ -144,7 +144,7 @@ describe('the speed and the region', () => {
     expect(geoOf('us', 'not_available')).toBe('');
   });
 
-  it('are held for as asked, and at the dearest where the upstream chooses', () => {
+  it('are held as requested, or at the most expensive when the upstream chooses', () => {
     const held = (demands: Partial<RequestDemands>): string[] => {
       const { speed, geo } = serviceToHold(demanding(demands), SMALL.pricing);
       return [speed.name, geo.name];
@@ -154,7 +154,7 @@ describe('the speed and the region', () => {
     expect(held({ geo: 'global' })).toEqual(['', '']);
   });
 
-  it('are not charged of a request that was translated, which carries neither', () => {
+  it('are not charged when the request was translated, which carries neither', () => {
     const call = { head: demanding({ speed: 'fast', geo: 'us' }), protocol: 'messages' };
     const speedIn = (upstream: string): string =>
       serviceToCharge(headSent(call, { protocol: upstream }), tokens(1, 1), SMALL.pricing).speed.name;
@@ -168,7 +168,7 @@ describe('the speed and the region', () => {
   });
 });
 
-describe('tokens with prices of their own', () => {
+describe('tokens with their own prices', () => {
   it('charge writes to a cache of 12 hours', () => {
     const tiers = [{ from_prompt_tokens: 0, input: '1', output: '0', cache_write_1h: '2', cache_write_12h: '3' }];
     const plan = { ...aPlan(), model: aModel('small', '0', '0', { tiers }) };
@@ -185,13 +185,13 @@ describe('tokens with prices of their own', () => {
   });
 });
 
-describe('the bound that is held', () => {
+describe('the held upper bound', () => {
   const named = (role: 'alternative' | 'helper') =>
     demanding({
       models: [{ name: 'large', role, path: 'fallbacks.0.model', field: { start: 0, end: 0, kind: 'string' } }],
     });
 
-  it('covers the dearest of the models that may serve the call', () => {
+  it('covers the most expensive model that may serve the call', () => {
     const terms = termsOf({ head: named('alternative') }, aPlan([LARGE]));
     // The dearest region: × 1.1. 1,000 × $4/M + 100 × $20/M = $0.006
     expect(costWithOutput(terms, tokens(1_000, 0))(100)).toBe(parseUsd('0.0066'));
@@ -199,14 +199,14 @@ describe('the bound that is held', () => {
     expect(outputTokensFor(terms, tokens(1_000, 0), parseUsd('0.011'))).toBe(300);
   });
 
-  it('is that of the model alone when the others only help', () => {
+  it('is that of the model itself when the others are helpers', () => {
     const terms = termsOf({ head: named('helper') }, aPlan([LARGE]));
     // × 1.2: 1,000 × $1/M + 100 × $5/M = $0.0015
     expect(costWithOutput(terms, tokens(1_000, 0))(100)).toBe(parseUsd('0.0018'));
   });
 });
 
-describe('what is held beside the output', () => {
+describe('the hold besides output', () => {
   const tool = (name: string, maxUses?: number) => ({ name, path: 'tools.0', maxUses });
   const size = { bytes: 2_000, encodedBytes: 0, images: 0 };
   /** 1,000 tokens of prompt. */
@@ -218,16 +218,16 @@ describe('what is held beside the output', () => {
   const reserve = (...args: Parameters<typeof held>): bigint => held(...args).reserve;
   const plainModel = (more: Partial<PricingDefinition> = {}): CatalogModel => aModel('small', '1', '5', more);
 
-  it('is nothing for a call that demands nothing', () => {
+  it('is only the prompt when the call demands nothing', () => {
     expect(reserve({})).toBe(0n);
   });
 
-  it('is the prompt once more, and all that the model can write, for a compaction', () => {
+  it('adds the prompt and the max output once more for a compaction', () => {
     // 1,000 × $1/M + 64,000 × $5/M
     expect(reserve({ addsPasses: true }, plainModel())).toBe(parseUsd('0.321'));
   });
 
-  it('is every use of an advisor at the price of its model', () => {
+  it('covers every use of an advisor at the price of its model', () => {
     const advisor = { name: 'large', role: 'helper', path: 'tools.0.model' } as const;
     const named = (more: object) => ({ addsPasses: true, models: [{ ...advisor, ...more } as never] });
     // In the dearest region, × 1.1: 2 × (1,000 × $4/M + 500 × $20/M)
@@ -236,7 +236,7 @@ describe('what is held beside the output', () => {
     expect(reserve(named({}))).toBe(parseUsd('14.124'));
   });
 
-  it('is the fee of every use of a tool, the dearest first where all together are limited', () => {
+  it('covers the fee of every tool use, the most expensive first when there is a common limit', () => {
     const model = plainModel({
       tool_fees: { web_search: '0.01', file_search: '0.002' },
       tool_max_uses: { web_search: 3 },
@@ -247,14 +247,14 @@ describe('what is held beside the output', () => {
     expect(reserve({ hostedTools: [tool('web_search')] }, model)).toBe(parseUsd('0.03'));
   });
 
-  it('is every image at the dearest that it can come to where its tokens are priced', () => {
+  it('covers every generated image at its most expensive token prices', () => {
     const image_generation = { text_input: '5', image_input: '8', image_output: '30' };
     const model = plainModel({ image_generation, tool_max_uses: { image_generation: 2 } });
     // 2 × (1,000 × $8/M + 16,384 × $30/M)
     expect(reserve({ hostedTools: [tool('image_generation')] }, model)).toBe(parseUsd('0.99904'));
   });
 
-  it('is the prompt in the dearest class that it may be written to', () => {
+  it('uses the most expensive class the prompt may be charged as', () => {
     const tiers = [
       {
         from_prompt_tokens: 0,
@@ -275,7 +275,7 @@ describe('what is held beside the output', () => {
   });
 });
 
-describe('what has no price', () => {
+describe('an option without a price', () => {
   const refusal = (head: CallHead, ...models: readonly CatalogModel[]): AppError | undefined => {
     try {
       requirePrices(head, models);
@@ -286,7 +286,7 @@ describe('what has no price', () => {
   };
   const tool = (name: string, path = 'tools.0'): Partial<RequestDemands> => ({ hostedTools: [{ name, path }] });
 
-  it('is refused by name when it is a speed or a region', () => {
+  it('is rejected by name when it is a speed or region', () => {
     expect(refusal(demanding({ speed: 'fast', geo: 'us' }), SMALL, LARGE)).toBeUndefined();
     expect(refusal(demanding({ speed: 'standard', geo: 'global' }), aModel('plain', '1', '1'))).toBeUndefined();
     expect(refusal(demanding({ speed: 'turbo' }), SMALL)).toMatchObject({
@@ -299,7 +299,7 @@ describe('what has no price', () => {
     );
   });
 
-  it('is refused by the place of the tool when it is a hosted one', () => {
+  it('is rejected with the path of the tool when it is a hosted tool', () => {
     const free = aModel('small', '1', '1', { tool_fees: { web_search: '0' } });
     expect(refusal(demanding(tool('web_search')), free)).toBeUndefined();
     expect(refusal(demanding(tool('file_search', 'tools.3')), free)).toMatchObject({
@@ -309,7 +309,7 @@ describe('what has no price', () => {
     expect(refusal(demanding(tool('web_search')), free, LARGE)?.message).toContain('"large"');
   });
 
-  it('is not asked of a model that only helps', () => {
+  it('is allowed for a model that is only a helper', () => {
     const helper = {
       name: 'large',
       role: 'helper',
@@ -323,7 +323,7 @@ describe('what has no price', () => {
     ).toBeDefined();
   });
 
-  it('is the image tool, unless its uses or its tokens are priced', () => {
+  it('is the image tool, unless its uses or tokens are priced', () => {
     const demands = demanding(tool('image_generation'));
     expect(refusal(demands, SMALL)).toBeDefined();
     expect(refusal(demands, aModel('m', '1', '1', { tool_fees: { image_generation: '0' } }))).toBeUndefined();

@@ -7,7 +7,7 @@ import {
   costOf,
   costOfParts,
   costTerms,
-  dearestPrompt,
+  mostExpensivePrompt,
   exactCost,
   passTerms,
   type PricedPart,
@@ -169,7 +169,7 @@ export function besideToHold(
 ): HeldBeside {
   const bound = promptToHold(head, plan.model, plan.continuedTokens);
   const promptTokens = countedTokens === undefined ? bound : Math.min(bound, countedTokens);
-  const prompt = dearestPrompt(priced, promptTokens, classesOfPrompt(head));
+  const prompt = mostExpensivePrompt(priced, promptTokens, classesOfPrompt(head));
   if (head.demands === undefined) return { prompt, reserve: 0n };
   const fees = [priced, ...(priced.alternatives ?? [])].map((one) => feesToHold(head, one, promptTokens));
   const reserve =

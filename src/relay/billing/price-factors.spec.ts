@@ -43,8 +43,8 @@ const media: Partial<PricingDefinition> = {
 const quantities = (used: TokenUsage, overrides: Partial<PricingDefinition> = media): Record<string, number> =>
   Object.fromEntries(costTerms(pricingOf(overrides), used).map(({ item, quantity }) => [item, quantity]));
 
-describe('what images and sounds cost', () => {
-  it('is the price of their own, and no token is counted twice', () => {
+describe('prices of images and audio', () => {
+  it('use their own prices and count no token twice', () => {
     const used = usage({
       input: 1000,
       cacheRead: 100,
@@ -67,7 +67,7 @@ describe('what images and sounds cost', () => {
     expect(costOf(terms(media), used)).toBe(parseUsd('0.00312'));
   });
 
-  it('is what remains of the prompt beside what was cached, where reports overlap', () => {
+  it('apply to the uncached prompt when reported counts overlap', () => {
     const used = usage({
       input: 1000,
       cacheRead: 800,
@@ -86,15 +86,15 @@ describe('what images and sounds cost', () => {
     });
   });
 
-  it('is that of text where a model has no price for them', () => {
+  it('fall back to text prices when the model has none', () => {
     expect(costOf(terms(), usage({ input: 1000, imageInput: 400, audioInput: 100 }))).toBe(parseUsd('0.002'));
   });
 });
 
-describe('what tools cost', () => {
+describe('prices of tools', () => {
   const fees = { tool_fees: { web_search: '0.01', file_search: '0.0025' }, request_fee: '0.001' };
 
-  it('is a fee for each use, a line of its own, multiplied like everything else', () => {
+  it('charge a fee per use as a separate cost line with all multipliers', () => {
     const used = usage({ input: 1000, toolUses: { web_search: 3, file_search: 1, mcp: 2 } });
     expect(costTerms(pricingOf(fees), used)).toEqual([
       { item: 'input', quantity: 1000, price: parseUsd('2'), isFee: false },
@@ -108,15 +108,15 @@ describe('what tools cost', () => {
     expect(costOf(terms(fees, multipliers), used)).toBe(parseUsd('0.0852'));
   });
 
-  it('is charged by a model whose tokens are free, which is then not for nothing', () => {
+  it('are charged for a model with free tokens, which then is not free', () => {
     const free = { free: true, tiers: [], tool_fees: { web_search: '0.01' } };
     expect(pricingOf(free).costsNothing).toBe(false);
     expect(costOf(terms(free), usage({ input: 1000, toolUses: { web_search: 1 } }))).toBe(parseUsd('0.01'));
   });
 });
 
-describe('all factors of a price', () => {
-  it('are multiplied exactly and rounded once, half up', () => {
+describe('price multipliers', () => {
+  it('multiply exactly and round once, half up', () => {
     // 1 × $0.003/M is 3 nanos per million… of a token: 0.003 nano × 0.000001 × 0.000001 … is something, so 1 nano.
     const least = { serviceMultiplier: 1n, effortMultiplier: 1n, groupMultiplier: 1n };
     expect(costOf(terms({}, least), usage({ input: 1 }))).toBe(1n);
@@ -130,7 +130,7 @@ describe('all factors of a price', () => {
     expect(costs).toEqual([3n, 3n, 2n]);
   });
 
-  it('count for what a budget buys as well', () => {
+  it('apply to the output a budget buys', () => {
     // $0.03 / 2 = $0.015 at the usual tier: less 1,000 × $2/M = $0.013, at $10/M 1,300 tokens
     const fast = terms({}, { serviceMultiplier: 2n * ONE });
     expect(outputTokensFor(fast, usage({ input: 1000 }), parseUsd('0.03'))).toBe(1300);
@@ -145,7 +145,7 @@ describe('the service tier', () => {
   const charged = (asked: string | undefined, given: string | undefined): string =>
     serviceToCharge(head(asked), answered(given), tiered).tier.name;
 
-  it('is accepted by the names that cost nothing extra, and by those that the model prices', () => {
+  it('is accepted when it is a default tier or priced by the model', () => {
     const model = { name: 'm', pricing: tiered } as CatalogModel;
     for (const tier of [undefined, 'auto', 'default', 'standard', 'standard_only', 'priority', 'flex'])
       expect(() => requirePrices(head(tier), [model])).not.toThrow();
@@ -156,7 +156,7 @@ describe('the service tier', () => {
     }
   });
 
-  it('is held for as it was asked for, and at the dearest when the upstream chooses', () => {
+  it('is held at the requested tier, or the most expensive one when the upstream chooses', () => {
     const held = (tier: string | undefined): bigint => serviceToHold(head(tier), tiered).tier.multiplier;
     expect([held('priority'), held('flex'), held('default'), held('standard_only')]).toEqual([
       2n * ONE,
@@ -168,7 +168,7 @@ describe('the service tier', () => {
     expect(serviceToHold(head('auto'), pricingOf({ service_tiers: { flex: '0.5' } })).tier.multiplier).toBe(ONE);
   });
 
-  it('is charged as the answer reports it, and as it was asked for when it reports none', () => {
+  it('is charged as reported, or as requested when the response reports none', () => {
     expect([charged('auto', 'priority'), charged(undefined, 'priority'), charged('auto', 'flex')]).toEqual([
       'priority',
       'priority',
@@ -182,7 +182,7 @@ describe('the service tier', () => {
     expect([charged('priority', undefined), charged('priority', 'priority')]).toEqual(['priority', 'priority']);
   });
 
-  it('is never charged dearer than the one that was asked for', () => {
+  it('is never charged above the requested tier', () => {
     expect(charged('priority', 'default')).toBe('');
     expect(charged('flex', 'priority')).toBe('flex');
     expect(charged('flex', 'default')).toBe('flex');
@@ -190,25 +190,25 @@ describe('the service tier', () => {
   });
 });
 
-describe('the prompt that is held for', () => {
+describe('the held prompt', () => {
   const model = { contextWindow: 200_000, maxOutputTokens: 1000 } as CatalogModel;
   const head = (outside: CallHead['outside']): CallHead =>
     ({ size: { bytes: 2000, encodedBytes: 0, images: 0 }, outside, outputLimit: 0, choices: 1 }) as unknown as CallHead;
 
-  it('is the body, or the context window when content of unknown size belongs to it', () => {
+  it('is the body, or the context window when content of unknown size is referenced', () => {
     expect(promptToHold(head(undefined), model, undefined)).toBe(1000);
     expect(promptToHold(head({ previousResponseId: undefined }), model, undefined)).toBe(200_000);
     expect(promptToHold(head({ previousResponseId: 'resp_1' }), model, undefined)).toBe(200_000);
   });
 
-  it('is the body and what it continues, when that is known', () => {
+  it('is the body plus the continued conversation when its size is known', () => {
     expect(promptToHold(head({ previousResponseId: 'resp_1' }), model, 5000)).toBe(6000);
     expect(promptToHold(head({ previousResponseId: 'resp_1' }), model, 199_500)).toBe(200_000);
   });
 });
 
-describe('answers that a call may continue', () => {
-  it('are known by account and id, with all the tokens of their conversation', () => {
+describe('ConversationTokenCache', () => {
+  it('finds the tokens of a conversation by account and response ID', () => {
     const known = new ConversationTokenCache();
     known.note('acc_1', usage({ input: 900, output: 100, responseId: 'resp_1' }));
     known.note('acc_1', usage({ input: 900, output: 100 }));
@@ -217,7 +217,7 @@ describe('answers that a call may continue', () => {
     expect(known.tokensOf('acc_1', undefined)).toBeUndefined();
   });
 
-  it('are forgotten when ten thousand newer ones have come, so that memory has an end', () => {
+  it('drops the oldest response beyond 10,000', () => {
     const known = new ConversationTokenCache();
     for (let index = 0; index <= 10_000; index += 1)
       known.note('acc_1', usage({ input: index, responseId: `resp_${index}` }));

@@ -286,8 +286,8 @@ const quantityOf = (row: CallRow, ...items: readonly string[]): number =>
     .filter(({ item }) => items.includes(item))
     .reduce((sum, { quantity }) => sum + quantity, 0);
 
-describe('a row of the log', () => {
-  it(`has a cost that follows from itself alone, to the nano-dollar, in ${ROWS} cases`, async () => {
+describe('a call row', () => {
+  it(`contains everything needed to recompute its cost to the nano-dollar, in ${ROWS} cases`, async () => {
     const dice = new Dice(20_261_122);
     let charged = 0;
     for (let index = 0; index < ROWS; index += 1) {
@@ -305,7 +305,7 @@ describe('a row of the log', () => {
     expect(charged).toBeGreaterThan(ROWS / 2);
   });
 
-  it('keeps the tier that it was answered in, not the one that was held for', async () => {
+  it('stores the tier that was charged, not the one that was held', async () => {
     const dice = new Dice(1);
     const plan = aPlan(dice, 'm');
     const pricing = parsePricing({

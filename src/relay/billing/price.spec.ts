@@ -55,13 +55,13 @@ describe('the price of a call', () => {
     );
   });
 
-  it('prices cache writes of both lifetimes apart', () => {
+  it('prices cache writes by lifetime', () => {
     const cached = priced({ input: '3', cache_write_5m: '3.75', cache_write_1h: '6' });
     // 700 × $3/M + 200 × $3.75/M + 100 × $6/M = 0.0021 + 0.00075 + 0.0006
     expect(costOf(cached, usage({ input: 1000, cacheWrite: 200, cacheWrite1h: 100 }))).toBe(parseUsd('0.00345'));
   });
 
-  it('prices the whole call in the tier that all its prompt tokens fall in, cached ones included', () => {
+  it('prices the whole call in the tier of its prompt tokens, including cached ones', () => {
     // 271,999: 271,999 × $1.25/M = 0.33999875; 272,000 with 100,000 cached: 172,000 × 2.5/M + 100,000 × 0.25/M = 0.455
     expect(costOf(terms(), usage({ input: 271_999 }))).toBe(parseUsd('0.33999875'));
     expect(costOf(terms(), usage({ input: 272_000, cacheRead: 100_000 }))).toBe(parseUsd('0.455'));
@@ -80,7 +80,7 @@ describe('the price of a call', () => {
     expect(costOf(priced({ input: '0.0014' }), usage({ input: 1 }))).toBe(1n);
   });
 
-  it('costs at least a nano-dollar when anything that has a price was used', () => {
+  it('costs at least one nano-dollar when anything with a price was used', () => {
     expect(costOf(priced({ input: '0.000000001' }), usage({ input: 1 }))).toBe(1n);
     expect(costOf(priced({}), usage({ input: 1_000_000 }))).toBe(0n);
   });
@@ -94,7 +94,7 @@ describe('the price of a call', () => {
     ]);
   });
 
-  it('tells how much output a budget buys behind a prompt', () => {
+  it('computes how much output a budget buys after a prompt', () => {
     // $0.01 − 1,000 × $1.25/M = $0.00875, at $10/M 875 tokens
     expect(outputTokensFor(terms(), usage({ input: 1000 }), parseUsd('0.01'))).toBe(875);
     expect(outputTokensFor(terms(), usage({ input: 1000 }), parseUsd('0.001'))).toBe(0);

@@ -61,7 +61,7 @@ function tokensByClass(usage: TokenUsage): Readonly<Record<TokenClass, number>> 
   const image = Math.min(imageInput, uncached);
   const audio = Math.min(audioInput, uncached - image);
   const reasoning = Math.min(usage.reasoning, usage.output);
-  const spoken = Math.min(audioOutput, usage.output - reasoning);
+  const audioOut = Math.min(audioOutput, usage.output - reasoning);
   return {
     input: uncached - image - audio,
     cache_read: cacheRead,
@@ -70,9 +70,9 @@ function tokensByClass(usage: TokenUsage): Readonly<Record<TokenClass, number>> 
     cache_write_12h: cacheWrite12h,
     image_input: image,
     audio_input: audio,
-    output: usage.output - reasoning - spoken,
+    output: usage.output - reasoning - audioOut,
     reasoning,
-    audio_output: spoken,
+    audio_output: audioOut,
   };
 }
 
@@ -151,14 +151,14 @@ export const costOfParts = (parts: readonly PricedPart[]): Nanos =>
 export const exactCost = ({ terms, items }: PricedPart): bigint => sumOf(items) * multiplierOf(terms);
 
 /** The most expensive form of a prompt: new input, or written to one of the cache classes. */
-export function dearestPrompt(terms: PriceTerms, tokens: number, classes: readonly TokenClass[]): TokenUsage {
-  let dearest: TokenClass = 'input';
+export function mostExpensivePrompt(terms: PriceTerms, tokens: number, classes: readonly TokenClass[]): TokenUsage {
+  let mostExpensive: TokenClass = 'input';
   for (const name of classes)
-    if (dearestPrice(terms, tokens, name) > dearestPrice(terms, tokens, dearest)) dearest = name;
-  return { ...NO_TOKENS, input: tokens, [WRITES[dearest] ?? 'input']: tokens };
+    if (maxPrice(terms, tokens, name) > maxPrice(terms, tokens, mostExpensive)) mostExpensive = name;
+  return { ...NO_TOKENS, input: tokens, [WRITES[mostExpensive] ?? 'input']: tokens };
 }
 
-function dearestPrice({ pricing, alternatives = [] }: PriceTerms, promptTokens: number, name: TokenClass): bigint {
+function maxPrice({ pricing, alternatives = [] }: PriceTerms, promptTokens: number, name: TokenClass): bigint {
   let price = tierFor(pricing, promptTokens).prices[name];
   for (const other of alternatives) {
     const alternative = tierFor(other.pricing, promptTokens).prices[name];
@@ -199,7 +199,7 @@ export function costWithOutput(terms: PriceTerms, prompt: TokenUsage): (outputTo
 function costByTerms(terms: PriceTerms, prompt: TokenUsage): (outputTokens: number) => Nanos {
   const multiplier = multiplierOf(terms);
   const ofPrompt = sumOf(costTerms(terms.pricing, prompt));
-  const output = dearestOutput(terms.pricing, prompt.input);
+  const output = maxOutputPrice(terms.pricing, prompt.input);
   return (outputTokens) => rounded((ofPrompt + BigInt(outputTokens) * output) * multiplier);
 }
 
@@ -218,17 +218,17 @@ export function outputTokensFor(terms: PriceTerms, usage: TokenUsage, budget: bi
 
 function outputByTerms(terms: PriceTerms, usage: TokenUsage, budget: bigint): number | undefined {
   const multiplier = multiplierOf(terms);
-  const price = dearestOutput(terms.pricing, usage.input) * multiplier;
+  const price = maxOutputPrice(terms.pricing, usage.input) * multiplier;
   if (price === 0n) return undefined;
   const left = budget * DENOMINATOR - sumOf(costTerms(terms.pricing, usage)) * multiplier;
   return left <= 0n ? 0 : Number(left / price);
 }
 
 /** Output may become text, reasoning or audio: holds use the most expensive price. */
-function dearestOutput(pricing: Pricing, promptTokens: number): bigint {
+function maxOutputPrice(pricing: Pricing, promptTokens: number): bigint {
   const { output, reasoning, audio_output } = tierFor(pricing, promptTokens).prices;
-  const dearer = output > reasoning ? output : reasoning;
-  return dearer > audio_output ? dearer : audio_output;
+  const max = output > reasoning ? output : reasoning;
+  return max > audio_output ? max : audio_output;
 }
 
 /**

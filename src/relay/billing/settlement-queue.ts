@@ -19,9 +19,9 @@ const LAST_TRIES_MS = 5000;
 const MAX_WAITING = 10_000;
 
 /**
- * A waiting call. Its row may be replaced until it is sent; a sent row may commit after its timeout, and then stands.
+ * A waiting call. Its row may be replaced until it is sent; a sent row may commit after its timeout, and is then final.
  */
-class Waiting {
+class WaitingCall {
   /** Stops waiting for it. */
   giveUp = (): void => undefined;
   readonly sinceMs = monotonicMs();
@@ -35,27 +35,38 @@ class Waiting {
   }
 }
 
+/** Details of a call's end beside its row. */
+interface CallEnd {
+  /** Why it failed. */
+  readonly error?: AppError | undefined;
+  /** Max wait; default: `TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
+  readonly trace: CallTrace | undefined;
+}
+
 /**
- * Writes finished calls. One statement is in flight; calls that arrive meanwhile form the next batch. During a database
- * outage calls wait and are retried. A call that the database rejects is set aside with its whole row, and the others
- * continue.
+ * Ends calls: settlement, log line, metrics and trace. One settlement statement is in flight; calls that arrive
+ * meanwhile form the next batch. During a database outage calls wait and are retried. A call that the database rejects
+ * is set aside with its whole row, and the others continue.
  */
 @Injectable()
 export class SettlementQueue {
   private readonly logger = new Logger('Settlement');
-  private readonly batcher: Batcher<Waiting, bigint | undefined>;
+  private readonly callLogger = new Logger('Call');
+  private readonly batcher: Batcher<WaitingCall, bigint | undefined>;
   private readonly waiting = new InFlight();
-  private readonly calls = new Map<string, Waiting>();
+  private readonly calls = new Map<string, WaitingCall>();
   private closing = false;
   private lost = 0;
 
   constructor(
     private readonly repository: BillingRepository,
     private readonly openCalls: InterruptedCalls,
+    private readonly callMetrics: CallMetrics,
     metrics: Metrics,
   ) {
     this.batcher = new Batcher(
-      (batch: readonly Waiting[]) => repository.settleLatest(() => batch.map(({ sent }) => sent)),
+      (batch: readonly WaitingCall[]) => repository.settleLatest(() => batch.map(({ sent }) => sent)),
       {
         retryAlone: (error) => !isOutage(error),
       },
@@ -72,21 +83,40 @@ export class SettlementQueue {
     return this.calls.size >= MAX_WAITING;
   }
 
+  /** @throws SettlementUnavailable as `settle` does; metrics count the call as reported to its client */
+  async record(row: CallRow, { error, timeoutMs, trace }: CallEnd): Promise<void> {
+    const endedMs = monotonicMs();
+    const settled = this.settle(row, timeoutMs);
+    // Logged before settlement, which may not succeed in time.
+    if (error?.kind === 'internal')
+      this.callLogger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
+    try {
+      const collected = await settled;
+      this.end(row, error, trace, monotonicMs() - endedMs);
+      this.callLogger.log(callLine(row, collected, trace?.traceId), 'call');
+    } catch (thrown) {
+      const unsettled = AppError.from(thrown);
+      if (row.status === 'succeeded') this.end(unrecordedRow(row, unsettled), unsettled, trace);
+      else this.end(row, error, trace);
+      throw thrown;
+    }
+  }
+
   /**
    * Resolves with what was collected once the call is settled (undefined: it was settled before).
    * @throws SettlementUnavailable after `patienceMs` without a database or when given up (the call stays queued and is
    * settled later, a success as reported to its client); immediately when it was set aside, or is a rejection without
    * room in a full queue
    */
-  async settle(row: CallRow, patienceMs = TIMEOUT_MS): Promise<bigint | undefined> {
+  async settle(row: CallRow, timeoutMs = TIMEOUT_MS): Promise<bigint | undefined> {
     // A rejection without a response from admission may have a hold to release.
     if (this.full && row.status === 'refused' && !row.opened)
       throw new SettlementUnavailable(new Error('too many calls are waiting'));
-    const call = new Waiting(row);
+    const call = new WaitingCall(row);
     this.calls.set(row.id, call);
     const settled = this.waiting.add(this.untilSettled(call).finally(() => this.calls.delete(row.id)));
     const recorded = settled.then((collected) => ({ collected }));
-    const outcome = await within(Promise.race([recorded, call.givenUp]), patienceMs);
+    const outcome = await within(Promise.race([recorded, call.givenUp]), timeoutMs);
     if (outcome !== undefined) return outcome.collected;
     const error = new SettlementUnavailable(new Error('not settled in time'));
     if (row.status === 'succeeded') call.row = unrecordedRow(row, error);
@@ -106,17 +136,22 @@ export class SettlementQueue {
     return this.lost;
   }
 
+  private end(row: CallRow, error: AppError | undefined, trace: CallTrace | undefined, settledMs?: number): void {
+    this.callMetrics.count(row);
+    trace?.end(endedCall(row, error, settledMs));
+  }
+
   private get oldestMs(): number {
     const oldest = this.calls.values().next().value;
     return oldest === undefined ? 0 : monotonicMs() - oldest.sinceMs;
   }
 
-  private untilSettled(call: Waiting): Promise<bigint | undefined> {
-    return this.untilBack(() => this.batcher.submit(call)).catch((error: unknown) => this.putAside(call, error));
+  private untilSettled(call: WaitingCall): Promise<bigint | undefined> {
+    return this.untilAvailable(() => this.batcher.submit(call)).catch((error: unknown) => this.setAside(call, error));
   }
 
   /** @throws errors other than outages, and any error during shutdown */
-  private async untilBack<T>(attempt: () => Promise<T>): Promise<T> {
+  private async untilAvailable<T>(attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await attempt();
@@ -128,11 +163,11 @@ export class SettlementQueue {
   }
 
   /** @throws SettlementUnavailable */
-  private async putAside(call: Waiting, error: unknown): Promise<never> {
-    this.logger.error({ err: error, ...whatIsLost(call.row) }, 'Failed to settle a call.');
+  private async setAside(call: WaitingCall, error: unknown): Promise<never> {
+    this.logger.error({ err: error, ...unsettledFields(call.row) }, 'Failed to settle a call.');
     try {
       if (isOutage(error)) throw error;
-      await this.untilBack(() => this.repository.recordFailure(call.row, error));
+      await this.untilAvailable(() => this.repository.recordFailure(call.row, error));
       await this.releaseHold(call.row.id);
     } catch (failure) {
       this.lost += 1;
@@ -144,7 +179,7 @@ export class SettlementQueue {
   /** Closes the call without a charge, using its stored row, until an administrator settles it. */
   private async releaseHold(callId: string): Promise<void> {
     try {
-      await this.untilBack(() => this.openCalls.close(callId, new NotSettled()));
+      await this.untilAvailable(() => this.openCalls.close(callId, new NotSettled()));
     } catch (error) {
       this.logger.error({ err: error, request_id: callId }, 'Its hold remains until this process exits.');
     }
@@ -152,7 +187,7 @@ export class SettlementQueue {
 }
 
 /** What an administrator needs to settle it manually. */
-const whatIsLost = (row: CallRow): object => ({
+const unsettledFields = (row: CallRow): object => ({
   request_id: row.id,
   key_id: row.key_id,
   model: row.model,
@@ -174,65 +209,6 @@ export class InFlight {
   /** Resolves when nothing is left, including work added meanwhile. */
   async over(): Promise<void> {
     while (this.promises.size > 0) await Promise.all(this.promises);
-  }
-}
-
-/** Details of a call's end beside its row. */
-interface Ended {
-  /** Why it failed. */
-  readonly error?: AppError | undefined;
-  /** Max wait; default: that of the queue. */
-  readonly patienceMs?: number;
-  readonly trace: CallTrace | undefined;
-}
-
-/** Ends calls: settlement, log line, metrics and trace. */
-@Injectable()
-export class CallRecorder {
-  private readonly logger = new Logger('Call');
-
-  constructor(
-    private readonly settlements: SettlementQueue,
-    private readonly metrics: CallMetrics,
-  ) {}
-
-  /** Whether too many calls wait for settlement. */
-  get full(): boolean {
-    return this.settlements.full;
-  }
-
-  /** @throws SettlementUnavailable as the queue does; metrics count the call as reported to its client */
-  async record(row: CallRow, { error, patienceMs, trace }: Ended): Promise<void> {
-    const endedMs = monotonicMs();
-    const settled = this.settlements.settle(row, patienceMs);
-    // Logged before settlement, which may not succeed in time.
-    if (error?.kind === 'internal')
-      this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
-    try {
-      const collected = await settled;
-      this.end(row, error, trace, monotonicMs() - endedMs);
-      this.logger.log(callLine(row, collected, trace?.traceId), 'call');
-    } catch (thrown) {
-      const unsettled = AppError.from(thrown);
-      if (row.status === 'succeeded') this.end(unrecordedRow(row, unsettled), unsettled, trace);
-      else this.end(row, error, trace);
-      throw thrown;
-    }
-  }
-
-  /** Stops waiting for this call, as if its timeout had passed. No effect once settled. */
-  giveUp(callId: string): void {
-    this.settlements.giveUp(callId);
-  }
-
-  /** Waits for pending settlements; briefly without a database. Returns the number of unsettled calls. */
-  close(): Promise<number> {
-    return this.settlements.close();
-  }
-
-  private end(row: CallRow, error: AppError | undefined, trace: CallTrace | undefined, settledMs?: number): void {
-    this.metrics.count(row);
-    trace?.end(endedCall(row, error, settledMs));
   }
 }
 

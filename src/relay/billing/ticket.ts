@@ -14,7 +14,7 @@ import { AttemptLog, type AttemptTarget } from './attempt-log.js';
 import { AdmissionUnavailable, OutOfCredit, SettlementUnavailable } from './billing.errors.js';
 import { type Ending, isPartial, type Progress } from './ending.js';
 import { type Credit, promptByCount } from './hold.js';
-import { OutputCount, type Uncounted } from './output-count.js';
+import { OutputCount, type UncountedOutput } from './output-count.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price.js';
 import { boundedUsage, isBelievable, type UsageBounds } from './usage-check.js';
@@ -56,7 +56,7 @@ export interface BillingPort {
   count(
     ticket: Ticket,
     prompt: CountablePrompt | undefined,
-    said: Uncounted['said'],
+    output: UncountedOutput['content'],
   ): Promise<CountedTokens | undefined>;
   /** @param endedMs monotonic */
   settle(ticket: Ticket, ending: Ending, endedMs: number): Promise<void>;
@@ -65,7 +65,7 @@ export interface BillingPort {
 
 /**
  * The billing of one call: new → admitting → open → settled. The first settlement decides the outcome; later ones have
- * no effect. It ends exactly once, whatever happens and whoever leaves.
+ * no effect. It ends exactly once.
  */
 export class Ticket {
   /** Arrival, monotonic. */
@@ -91,14 +91,14 @@ export class Ticket {
   private countedPrompt: number | undefined;
   private begun = false;
   /** The prompt when the client left, kept until settlement. */
-  private leftPrompt: CountablePrompt | undefined;
+  private abandonedPrompt: CountablePrompt | undefined;
   private admitting: Promise<Admission> | undefined;
   private settling: Promise<void> | undefined;
 
   constructor(
     readonly call: Call,
     readonly caller: Caller,
-    private readonly desk: BillingPort,
+    private readonly billing: BillingPort,
     times: CallTimes,
     /** Where the prompt's text is. */
     readonly places?: TextPlaces,
@@ -133,13 +133,13 @@ export class Ticket {
    */
   admit(plan: Planner): Promise<Admission> {
     const begunMs = monotonicMs();
-    const answered = (): void => {
+    const noteHold = (): void => {
       this.holding = { atMs: begunMs - this.startedMs, tookMs: monotonicMs() - begunMs };
     };
     this.mayHoldMoney = true;
-    this.admitting = this.desk.admit(this, plan).then(
+    this.admitting = this.billing.admit(this, plan).then(
       (admission) => {
-        answered();
+        noteHold();
         this.granted = admission;
         const { credit, plan: granted } = admission;
         const hiddenPerSecond = credit === undefined ? 0 : granted.model.hiddenTokensPerSecond;
@@ -147,7 +147,7 @@ export class Ticket {
         return admission;
       },
       (error: unknown) => {
-        answered();
+        noteHold();
         // Without a response it is unknown whether the hold was placed.
         this.mayHoldMoney = error instanceof AdmissionUnavailable;
         throw error;
@@ -161,11 +161,11 @@ export class Ticket {
    */
   beginAttempt(target: AttemptTarget): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
-    const left = this.attempts.at(-1);
-    if (left !== undefined && !this.isProvisional) left.usage = this.reportedUsage;
+    const previous = this.attempts.at(-1);
+    if (previous !== undefined && !this.isProvisional) previous.usage = this.reportedUsage;
     this.reportedUsage = this.usage = this.seen = undefined;
     this.output.restart();
-    attempt.onAnswered = () => this.output.begin(monotonicMs());
+    attempt.onResponse = () => this.output.begin(monotonicMs());
     this.attempts.push(attempt);
     return attempt;
   }
@@ -207,21 +207,25 @@ export class Ticket {
   }
 
   private get prompt(): CountablePrompt | undefined {
-    return this.leftPrompt ?? this.call.body.countable;
+    return this.abandonedPrompt ?? this.call.body.countable;
   }
 
   /** Replaces estimates by a tokenizer's count. @returns false if there is nothing to count, or counting failed */
   private async recount(): Promise<boolean> {
     const prompt = this.isPromptKnown ? undefined : this.prompt;
-    const said = this.output.takeUncounted();
-    if (prompt === undefined && said === undefined) return false;
-    const tokens = await this.desk.count(this, prompt, said?.said ?? []);
-    if (tokens !== undefined) this.noteCount(tokens, prompt !== undefined, said);
+    const uncounted = this.output.takeUncounted();
+    if (prompt === undefined && uncounted === undefined) return false;
+    const tokens = await this.billing.count(this, prompt, uncounted?.content ?? []);
+    if (tokens !== undefined) this.noteCount(tokens, prompt !== undefined, uncounted);
     return tokens !== undefined;
   }
 
-  private noteCount({ prompt, output }: CountedTokens, hasPrompt: boolean, said: Uncounted | undefined): void {
-    said?.counted(output);
+  private noteCount(
+    { prompt, output }: CountedTokens,
+    hasPrompt: boolean,
+    uncounted: UncountedOutput | undefined,
+  ): void {
+    uncounted?.replaceBy(output);
     if (!hasPrompt) return;
     this.countedPrompt = prompt;
     const { head } = this.call;
@@ -245,7 +249,7 @@ export class Ticket {
    * Stops waiting for the settlement of a success, which then fails and is charged as a failure unless already sent.
    */
   giveUp(): void {
-    this.desk.giveUp(this);
+    this.billing.giveUp(this);
   }
 
   /** Settles a failed call before its error is sent. Failures before admission are rejections. */
@@ -263,10 +267,10 @@ export class Ticket {
    */
   abandon(): void {
     if (this.settling !== undefined) return;
-    this.leftPrompt = this.call.body.countable;
-    const left = new AppError('context_canceled', 'context canceled: the client closed the connection.');
+    this.abandonedPrompt = this.call.body.countable;
+    const canceled = new AppError('context_canceled', 'context canceled: the client closed the connection.');
     void Promise.allSettled([this.admitting])
-      .then(() => this.settle({ status: 'cancelled', error: left }))
+      .then(() => this.settle({ status: 'cancelled', error: canceled }))
       // The queue has logged it and keeps trying; there is no client.
       .catch(() => undefined);
   }
@@ -298,10 +302,10 @@ export class Ticket {
       case 'usage':
         this.reportedUsage = signal.usage;
         this.isProvisional = !isFinalReport(signal);
-        this.report(this.believed(signal.usage));
+        this.report(this.plausible(signal.usage));
         break;
       case 'whole':
-        this.output.come(signal.bytes);
+        this.output.setBody(signal.bytes);
         break;
       case 'state':
         break;
@@ -311,7 +315,7 @@ export class Ticket {
   }
 
   /** The plausible part of a report. A provisional one cannot contain the output. */
-  private believed(report: TokenUsage): TokenUsage {
+  private plausible(report: TokenUsage): TokenUsage {
     const usage = this.granted === undefined ? report : boundedUsage(report, this.granted.bounds, this.seen);
     return this.isProvisional ? { ...usage, output: 0, reasoning: 0 } : usage;
   }
@@ -345,7 +349,7 @@ export class Ticket {
   private settleCounted(ending: Ending): Promise<void> {
     const endedMs = monotonicMs();
     this.output.show(endedMs);
-    const settled = (): Promise<void> => this.desk.settle(this, ending, endedMs);
+    const settled = (): Promise<void> => this.billing.settle(this, ending, endedMs);
     return this.isChargedByCount(ending) ? this.recount().then(settled) : settled();
   }
 }

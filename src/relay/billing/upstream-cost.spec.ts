@@ -41,8 +41,8 @@ const part = (cost: UpstreamCost, usage: Partial<TokenUsage>): CostedPart => ({
 const costOf = (cost: UpstreamCost, usage: Partial<TokenUsage>, head: Partial<CallHead> = {}): bigint =>
   upstreamCost([part(cost, usage)], { ...HEAD, ...head }, { ...NO_TOKENS, ...usage });
 
-describe('what usage costs the operator', () => {
-  it('is counted by the upstream’s own prices, each class of tokens by its own', () => {
+describe('upstreamCost', () => {
+  it('uses the upstream’s price of each token class', () => {
     const own = prices({
       tiers: [
         { from_prompt_tokens: 0, input: '1', cache_read: '0.1', cache_write_5m: '1.5', output: '8', reasoning: '9' },
@@ -52,7 +52,7 @@ describe('what usage costs the operator', () => {
     expect(costOf(own, { input: 100, cacheRead: 30, cacheWrite: 10, output: 7, reasoning: 2 })).toBe(136_000n);
   });
 
-  it('is counted in the tier that the whole prompt falls in, cached tokens included', () => {
+  it('uses the tier of the whole prompt, including cached tokens', () => {
     const own = prices({
       tiers: [
         { from_prompt_tokens: 0, input: '1', output: '1' },
@@ -63,7 +63,7 @@ describe('what usage costs the operator', () => {
     expect(costOf(own, { input: 500, cacheRead: 400 })).toBe(1_000_000n);
   });
 
-  it('has a fee for the request and for the tools that the upstream ran', () => {
+  it('includes fees for the request and for hosted tools', () => {
     const own = prices({
       request_fee: '0.001',
       tool_fees: { web_search: '0.01' },
@@ -72,14 +72,14 @@ describe('what usage costs the operator', () => {
     expect(costOf(own, { input: 5, toolUses: { web_search: 2, file_search: 9 } })).toBe(21_000_000n);
   });
 
-  it('is a share of the model’s own price, tiers and cached tokens as that has them', () => {
+  it('is a share of the model’s own price, with its tiers and cached tokens', () => {
     // 90 × $2 + 10 × $0.20 + 4 × $10 = $0.000222; of that 75 hundredths.
     expect(costOf(share(750_000n), { input: 100, cacheRead: 10, output: 4 })).toBe(166_500n);
     expect(costOf(share(1_100_000n), { input: 1000 })).toBe(4_400_000n);
     expect(costOf(share(0n), { input: 1000, output: 1000 })).toBe(0n);
   });
 
-  it('is rounded once, half up, and may come to nothing', () => {
+  it('is rounded once, half up, possibly to zero', () => {
     const own = (input: string): UpstreamCost => prices({ tiers: [{ from_prompt_tokens: 0, input, output: '0' }] });
     // 0.5, 0.499999 and 1.5 nano-dollars.
     expect(costOf(own('0.0005'), { input: 1 })).toBe(1n);
@@ -97,7 +97,7 @@ describe('what usage costs the operator', () => {
     expect(costOf(share(249n), { input: 1 })).toBe(0n);
   });
 
-  it('goes by the service tier that the answer reports, also above the one asked for, and never by effort', () => {
+  it('uses the reported service tier, even above the requested one, and ignores effort', () => {
     const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '1', output: '1' }] });
     expect(costOf(own, { input: 10, serviceTier: 'priority' }, { serviceTier: 'default' })).toBe(20_000n);
     expect(costOf(own, { input: 10 }, { serviceTier: 'priority' })).toBe(20_000n);
@@ -106,7 +106,7 @@ describe('what usage costs the operator', () => {
     expect(costOf(share(500_000n), { input: 10 }, { effort: 'high' })).toBe(10_000n);
   });
 
-  it('goes by the speed and the region that the answer reports', () => {
+  it('uses the reported speed and region', () => {
     const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '1', output: '1' }] });
     expect(costOf(own, { input: 10, speed: 'fast' })).toBe(60_000n);
     expect(costOf(own, { input: 10, speed: 'fast', geo: 'us' })).toBe(66_000n);
@@ -114,7 +114,7 @@ describe('what usage costs the operator', () => {
     expect(costOf(own, { input: 10 }, { demands: { speed: 'fast' } as RequestDemands })).toBe(60_000n);
   });
 
-  it('is rounded once over all models that took part', () => {
+  it('is rounded once over all models', () => {
     const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '0.0004', output: '0' }] });
     const parts = [part(own, { input: 1 }), part(own, { input: 1 }), part(own, { input: 1 })];
     // 1.2 nano-dollars, though each rounded for itself would come to nothing.
@@ -122,7 +122,7 @@ describe('what usage costs the operator', () => {
   });
 });
 
-describe('what an attempt with passes costs the operator', () => {
+describe('upstream cost of an attempt with passes', () => {
   const plan = { model: { name: 'm', pricing: LIST }, namedModels: new Map([['big', { name: 'big', pricing: LIST }]]) };
   const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '1', output: '1' }] });
   const big = prices({ tiers: [{ from_prompt_tokens: 0, input: '5', output: '5' }] });
@@ -136,14 +136,14 @@ describe('what an attempt with passes costs the operator', () => {
   };
   const pass = (model: string | undefined): readonly UsagePass[] => [{ model, usage: { ...NO_TOKENS, input: 10 } }];
 
-  it('counts each pass by what the channel pays for its model', () => {
+  it('uses the channel’s cost of each pass’s model', () => {
     const costs = new Map([['big', big]]);
     expect(costed({ input: 10, passes: pass(undefined) }, costs)).toBe('20000');
     expect(costed({ input: 10, passes: pass('vendor-big') }, costs)).toBe('60000');
     expect(costed({ input: 10, servedBy: 'vendor-big' }, costs)).toBe('50000');
   });
 
-  it('is unknown when that of one model is', () => {
+  it('is unknown when the cost of one model is unknown', () => {
     expect(costed({ input: 10, passes: pass('vendor-big') }, new Map())).toBeNull();
     expect(costed({ input: 10, passes: pass('another') }, new Map([['big', big]]))).toBeNull();
   });

@@ -8,7 +8,7 @@ export {
   Random,
   type UnavailableChannel,
 } from './selection/channel-status.js';
-export { Assignment, CallSelection, type ResponseOrigin } from './selection/call-selection.js';
+export { Assignment, CallSelection } from './selection/call-selection.js';
 export { ChannelSelection, type Excluded, type Exclusion, type ModelOutlook } from './selection/channel-selection.js';
 export { CheckCalls, type CheckTarget } from './health/check-calls.js';
 export { ChannelHealth } from './health/channel-health.js';

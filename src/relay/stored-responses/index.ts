@@ -3,10 +3,9 @@
 export {
   type NewStoredResponse,
   type ResponseOwner,
-  type StateMaker,
-  type StoredContent,
   type StoredResponse,
   StoredResponseLimits,
+  type UpstreamOrigin,
 } from './stored-response.js';
 export { StoredResponses } from './stored-responses.service.js';
 export { StoredResponsesModule, StoredResponseSweep } from './stored-responses.module.js';

@@ -19,29 +19,27 @@ export interface StoredContent {
   readonly response: string;
 }
 
-interface Answer {
-  readonly id: string;
+/** Where a response or other upstream state was created. */
+export interface UpstreamOrigin {
   readonly channelId: string;
   /** The channel's credential; null: none, or unknown. */
   readonly credentialId: string | null;
+}
+
+interface StoredResponseBase extends UpstreamOrigin {
+  readonly id: string;
   /** Undefined: the channel stores the content. */
   readonly content: StoredContent | undefined;
 }
 
-export interface NewStoredResponse extends Answer {
+export interface NewStoredResponse extends StoredResponseBase {
   readonly callId: string;
   /** IDs of its items, which later requests can refer to individually. */
   readonly itemIds: readonly string[];
 }
 
-export interface StoredResponse extends Answer {
+export interface StoredResponse extends StoredResponseBase {
   readonly expiresAt: Date;
-}
-
-/** Channel and credential that created state; null: no credential. */
-export interface StateMaker {
-  readonly channelId: string;
-  readonly credentialId: string | null;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -58,11 +56,11 @@ const decompress = promisify(zstdDecompress);
  * Compresses content and encrypts it with AES-256-GCM under a key derived from the API key: nonce, ciphertext, tag.
  * Bound to the response's ID and owner.
  */
-export async function sealContent(content: StoredContent, owner: ResponseOwner, answerId: string): Promise<Buffer> {
+export async function sealContent(content: StoredContent, owner: ResponseOwner, responseId: string): Promise<Buffer> {
   const text = await compress(JSON.stringify([content.input, content.response]));
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, keyOf(owner), nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(nameOf(owner, answerId));
+  cipher.setAAD(nameOf(owner, responseId));
   return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
 }
 
@@ -70,19 +68,19 @@ export async function sealContent(content: StoredContent, owner: ResponseOwner, 
 export async function openContent(
   sealed: Buffer,
   owner: ResponseOwner,
-  answerId: string,
+  responseId: string,
 ): Promise<StoredContent | undefined> {
-  const text = decrypt(sealed, owner, answerId);
+  const text = decrypt(sealed, owner, responseId);
   if (text === undefined) return undefined;
   const [input, response] = JSON.parse(String(await decompress(text))) as [string, string];
   return { input, response };
 }
 
-function decrypt(sealed: Buffer, owner: ResponseOwner, answerId: string): Buffer | undefined {
+function decrypt(sealed: Buffer, owner: ResponseOwner, responseId: string): Buffer | undefined {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, keyOf(owner), nonce, { authTagLength: TAG_BYTES })
-    .setAAD(nameOf(owner, answerId))
+    .setAAD(nameOf(owner, responseId))
     .setAuthTag(sealed.subarray(-TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
@@ -95,7 +93,7 @@ function decrypt(sealed: Buffer, owner: ResponseOwner, answerId: string): Buffer
 const keyOf = ({ secret }: ResponseOwner): Buffer =>
   Buffer.from(hkdfSync('sha256', secret.reveal(), '', PURPOSE, KEY_BYTES));
 
-const nameOf = ({ keyId }: ResponseOwner, answerId: string): Buffer => Buffer.from(`${keyId}\n${answerId}`);
+const nameOf = ({ keyId }: ResponseOwner, responseId: string): Buffer => Buffer.from(`${keyId}\n${responseId}`);
 
 const HOUR_MS = 60 * 60 * 1000;
 const MIB = 1024 * 1024;
@@ -104,21 +102,21 @@ const MIB = 1024 * 1024;
 @Injectable()
 export class StoredResponseLimits {
   /** Conversations continue within a day; nothing is stored permanently. */
-  readonly keptMs: number = 24 * HOUR_MS;
+  readonly lifetimeMs: number = 24 * HOUR_MS;
   /** As long as the vendor stores responses, of which only ID and channel are stored here. */
-  readonly originMs: number = 30 * 24 * HOUR_MS;
+  readonly originLifetimeMs: number = 30 * 24 * HOUR_MS;
   /** Max size of a response, as text and sealed. Larger ones are not stored. */
-  readonly textLength: number = 16 * MIB;
-  readonly sealedBytes: number = MIB;
+  readonly maxTextLength: number = 16 * MIB;
+  readonly maxSealedBytes: number = MIB;
   /** Max total text of the responses that one request refers to. */
-  readonly recalledLength: number = 32 * MIB;
+  readonly maxReferencedLength: number = 32 * MIB;
   /** Max items that one request refers to. */
-  readonly recalledItems: number = 20_000;
+  readonly maxReferencedItems: number = 20_000;
   /** Per key. */
-  readonly keptOfKey: number = 500;
-  readonly sealedBytesOfKey: number = 64 * MIB;
-  readonly originsOfKey: number = 10_000;
+  readonly maxPerKey: number = 500;
+  readonly maxSealedBytesPerKey: number = 64 * MIB;
+  readonly maxOriginsPerKey: number = 10_000;
   /** Lifetime of upstream state IDs since their last use, and their number per account. */
-  readonly stateMs: number = 30 * 24 * HOUR_MS;
-  readonly statesOfAccount: number = 10_000;
+  readonly stateLifetimeMs: number = 30 * 24 * HOUR_MS;
+  readonly maxStatesPerAccount: number = 10_000;
 }

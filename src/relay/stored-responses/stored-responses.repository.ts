@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ResponseOwner, NewStoredResponse } from './stored-response.js';
+import type { NewStoredResponse, ResponseOwner, UpstreamOrigin } from './stored-response.js';
 
 /** A row. */
-export interface StoredResponseRow {
+export interface StoredResponseRow extends UpstreamOrigin {
   readonly id: string;
-  readonly channelId: string;
-  readonly credentialId: string | null;
   readonly expiresAt: Date;
   readonly sealed: Buffer | null;
 }
 
-export type NewStoredResponseRow = Omit<NewStoredResponse, 'content'> &
+type NewStoredResponseRow = Omit<NewStoredResponse, 'content'> &
   Omit<StoredResponseRow, 'id' | 'channelId' | 'credentialId'> & { readonly createdAt: Date };
 
 type Owner = Pick<ResponseOwner, 'keyId' | 'accountId'>;
@@ -22,7 +20,7 @@ const INSERT = (lock: '' | 'FOR SHARE'): string => `
     INSERT INTO stored_answers (key_id, id, account_id, call_id, channel_id, created_at, expires_at, sealed, credential_id)
     SELECT id, $2, $3, $4, $5, $6, $7, $8, $10
       FROM api_keys WHERE id = $1 AND state <> 'deleted' AND NOT never_stores
-       -- The end of an answer waits for this: what a crash of the server takes is not found later.
+       -- The response's last frame waits for this. A row lost in a server crash is not found later.
        AND set_config('synchronous_commit', 'off', true) = 'off' ${lock}
     ON CONFLICT DO NOTHING
     RETURNING key_id, id),
@@ -92,8 +90,8 @@ export class StoredResponsesRepository {
     return deleted > 0;
   }
 
-  async evict(keyId: string, kept: number, bytes: number, origins: number): Promise<void> {
-    await this.dataSource.query(EVICT, [keyId, kept, bytes, origins]);
+  async evict(keyId: string, maxResponses: number, maxBytes: number, maxOrigins: number): Promise<void> {
+    await this.dataSource.query(EVICT, [keyId, maxResponses, maxBytes, maxOrigins]);
   }
 
   async deleteExpired(now: Date): Promise<void> {

@@ -20,25 +20,25 @@ export class StoredResponses {
   private origins = 0;
 
   constructor(
-    private readonly rows: StoredResponsesRepository,
+    private readonly repository: StoredResponsesRepository,
     private readonly limits: StoredResponseLimits,
     private readonly clock: Clock,
   ) {}
 
   /** Expiry; undefined if not stored: too large, or the key does not allow it. */
-  async keep(owner: ResponseOwner, { content, ...response }: NewStoredResponse): Promise<Date | undefined> {
+  async store(owner: ResponseOwner, { content, ...response }: NewStoredResponse): Promise<Date | undefined> {
     const sealed = content === undefined ? null : await this.seal(content, owner, response.id);
     if (sealed === undefined) return undefined;
     const createdAt = this.clock.date();
-    const lifeMs = sealed === null ? this.limits.originMs : this.limits.keptMs;
+    const lifeMs = sealed === null ? this.limits.originLifetimeMs : this.limits.lifetimeMs;
     const expiresAt = new Date(createdAt.getTime() + lifeMs);
-    if (!(await this.rows.insert(owner, { ...response, createdAt, expiresAt, sealed }))) return undefined;
+    if (!(await this.repository.insert(owner, { ...response, createdAt, expiresAt, sealed }))) return undefined;
     if (sealed !== null || ++this.origins % ORIGINS_PER_EVICTION === 0) await this.evict(owner);
     return expiresAt;
   }
 
   async find(owner: ResponseOwner, id: string): Promise<StoredResponse | undefined> {
-    const row = isPossible(id) ? await this.rows.find(owner.keyId, id, this.clock.date()) : undefined;
+    const row = isStorable(id) ? await this.repository.find(owner.keyId, id, this.clock.date()) : undefined;
     return row && this.open(row, owner);
   }
 
@@ -47,15 +47,15 @@ export class StoredResponses {
    * @throws AppError request_too_large when they exceed the limits of one request
    */
   async ofItems(owner: ResponseOwner, itemIds: readonly string[]): Promise<ReadonlyMap<string, StoredResponse>> {
-    if (itemIds.length > this.limits.recalledItems) throw new TooMuchRecalled();
-    const ids = itemIds.filter(isPossible);
-    const rows = ids.length === 0 ? [] : await this.rows.ofItems(owner.keyId, ids, this.clock.date());
+    if (itemIds.length > this.limits.maxReferencedItems) throw new TooMuchReferenced();
+    const ids = itemIds.filter(isStorable);
+    const rows = ids.length === 0 ? [] : await this.repository.ofItems(owner.keyId, ids, this.clock.date());
     const found = new Map<string, StoredResponse>();
     let length = 0;
     for (const { itemIds: named, ...row } of rows) {
       const response = await this.open(row, owner);
       length += lengthOf(response?.content);
-      if (length > this.limits.recalledLength) throw new TooMuchRecalled();
+      if (length > this.limits.maxReferencedLength) throw new TooMuchReferenced();
       if (response !== undefined) for (const id of named) found.set(id, response);
     }
     return found;
@@ -63,23 +63,23 @@ export class StoredResponses {
 
   /** Whether it existed. */
   delete(owner: Pick<ResponseOwner, 'keyId'>, id: string): Promise<boolean> {
-    return this.rows.delete(owner.keyId, id);
+    return this.repository.delete(owner.keyId, id);
   }
 
   /** Expiry of a call's stored response; undefined: not stored. */
-  keptUntil(accountId: string, callId: string): Promise<Date | undefined> {
-    return this.rows.expiryOfCall(accountId, callId, this.clock.date());
+  expiryOfCall(accountId: string, callId: string): Promise<Date | undefined> {
+    return this.repository.expiryOfCall(accountId, callId, this.clock.date());
   }
 
   /** Deletes the stored response of an account's call. */
-  forget(accountId: string, callId: string): Promise<void> {
-    return this.rows.deleteOfCall(accountId, callId);
+  deleteOfCall(accountId: string, callId: string): Promise<void> {
+    return this.repository.deleteOfCall(accountId, callId);
   }
 
   private async seal(content: StoredContent, owner: ResponseOwner, id: string): Promise<Buffer | undefined> {
-    if (lengthOf(content) > this.limits.textLength) return undefined;
+    if (lengthOf(content) > this.limits.maxTextLength) return undefined;
     const sealed = await sealContent(content, owner, id);
-    return sealed.length > this.limits.sealedBytes ? undefined : sealed;
+    return sealed.length > this.limits.maxSealedBytes ? undefined : sealed;
   }
 
   private async open({ sealed, ...row }: StoredResponseRow, owner: ResponseOwner): Promise<StoredResponse | undefined> {
@@ -89,12 +89,12 @@ export class StoredResponses {
   }
 
   private evict({ keyId }: ResponseOwner): Promise<void> {
-    const { keptOfKey, sealedBytesOfKey, originsOfKey } = this.limits;
-    return this.rows.evict(keyId, keptOfKey, sealedBytesOfKey, originsOfKey);
+    const { maxPerKey, maxSealedBytesPerKey, maxOriginsPerKey } = this.limits;
+    return this.repository.evict(keyId, maxPerKey, maxSealedBytesPerKey, maxOriginsPerKey);
   }
 }
 
-class TooMuchRecalled extends AppError {
+class TooMuchReferenced extends AppError {
   constructor() {
     super(
       'request_too_large',
@@ -104,7 +104,7 @@ class TooMuchRecalled extends AppError {
 }
 
 /** PostgreSQL rejects NUL. */
-const isPossible = (id: string): boolean => !id.includes('\0');
+const isStorable = (id: string): boolean => !id.includes('\0');
 
 const lengthOf = (content: StoredContent | undefined): number =>
   content === undefined ? 0 : content.input.length + content.response.length;

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../platform/shared/index.js';
 import type { CreatedState, ScopedId } from '../../protocols/contract/index.js';
-import { type StateMaker, StoredResponseLimits } from './stored-response.js';
+import { type UpstreamOrigin, StoredResponseLimits } from './stored-response.js';
 
 /** A row of created state. */
-interface StateRow extends StateMaker {
+interface StateRow extends UpstreamOrigin {
   readonly kind: string;
   readonly id: string;
 }
@@ -13,7 +13,7 @@ interface StateRow extends StateMaker {
 /** Last use, and expiry after it; the upstream may delete it earlier. */
 interface StateUse {
   readonly usedAt: Date;
-  readonly keptUntil: Date;
+  readonly expiresAt: Date;
 }
 
 /** Ordered by key, so that concurrent inserts do not deadlock. */
@@ -27,7 +27,7 @@ const RECORD = `
      SET channel_id = EXCLUDED.channel_id, credential_id = EXCLUDED.credential_id, used_at = EXCLUDED.used_at,
          expires_at = EXCLUDED.expires_at, ends_at = EXCLUDED.ends_at`;
 
-/** Use is recorded at most once a day: reads usually write nothing and never wait. */
+/** Use is recorded at most once a day: most reads write nothing, and none waits. */
 const FIND = `
   WITH named AS (SELECT DISTINCT kind, id FROM unnest($2::text[], $3::text[]) AS n (kind, id)),
   stale AS (
@@ -53,25 +53,25 @@ export class UpstreamStatesRepository {
 
   async record(
     accountId: string,
-    { channelId, credentialId }: StateMaker,
+    { channelId, credentialId }: UpstreamOrigin,
     states: readonly (Pick<ScopedId, 'kind' | 'id'> & { readonly endsAt: Date | null })[],
-    { usedAt, keptUntil }: StateUse,
+    { usedAt, expiresAt }: StateUse,
   ): Promise<void> {
     const [kinds, ids, ends] = [states.map((s) => s.kind), states.map((s) => s.id), states.map((s) => s.endsAt)];
-    await this.dataSource.query(RECORD, [accountId, channelId, credentialId, usedAt, keptUntil, kinds, ids, ends]);
+    await this.dataSource.query(RECORD, [accountId, channelId, credentialId, usedAt, expiresAt, kinds, ids, ends]);
   }
 
   find(
     accountId: string,
-    named: readonly Pick<ScopedId, 'kind' | 'id'>[],
-    { usedAt, keptUntil }: StateUse,
+    references: readonly Pick<ScopedId, 'kind' | 'id'>[],
+    { usedAt, expiresAt }: StateUse,
   ): Promise<readonly StateRow[]> {
-    const [kinds, ids] = [named.map(({ kind }) => kind), named.map(({ id }) => id)];
-    return this.dataSource.query(FIND, [accountId, kinds, ids, usedAt, keptUntil]);
+    const [kinds, ids] = [references.map(({ kind }) => kind), references.map(({ id }) => id)];
+    return this.dataSource.query(FIND, [accountId, kinds, ids, usedAt, expiresAt]);
   }
 
-  async evict(accountId: string, kept: number): Promise<void> {
-    await this.dataSource.query(EVICT, [accountId, kept]);
+  async evict(accountId: string, maxStates: number): Promise<void> {
+    await this.dataSource.query(EVICT, [accountId, maxStates]);
   }
 
   async deleteExpired(now: Date): Promise<void> {
@@ -88,33 +88,37 @@ export class UpstreamStates {
   private records = 0;
 
   constructor(
-    private readonly rows: UpstreamStatesRepository,
+    private readonly repository: UpstreamStatesRepository,
     private readonly limits: StoredResponseLimits,
     private readonly clock: Clock,
   ) {}
 
   /** Kept until the upstream deletes it, at most 30 days after its last use. */
-  async record(accountId: string, maker: StateMaker, created: readonly CreatedState[]): Promise<void> {
+  async record(accountId: string, origin: UpstreamOrigin, created: readonly CreatedState[]): Promise<void> {
     const states = created.map(({ kind, id, endsAt }) => ({
       kind,
       id,
       endsAt: endsAt === undefined ? null : new Date(endsAt),
     }));
-    await this.rows.record(accountId, maker, states, this.use());
-    if (++this.records % RECORDS_PER_EVICTION === 0) await this.rows.evict(accountId, this.limits.statesOfAccount);
+    await this.repository.record(accountId, origin, states, this.use());
+    if (++this.records % RECORDS_PER_EVICTION === 0)
+      await this.repository.evict(accountId, this.limits.maxStatesPerAccount);
   }
 
   /** Makers of the named state, by position; undefined if not made for the account, or expired. */
-  async makersOf(accountId: string, named: readonly ScopedId[]): Promise<readonly (StateMaker | undefined)[]> {
-    const possible = named.filter(({ id }) => id !== '' && !id.includes('\0'));
-    const rows = possible.length === 0 ? [] : await this.rows.find(accountId, possible, this.use());
-    const makers = new Map(rows.map((row) => [nameOf(row), row]));
-    return named.map((one) => makers.get(nameOf(one)));
+  async originsOf(
+    accountId: string,
+    references: readonly ScopedId[],
+  ): Promise<readonly (UpstreamOrigin | undefined)[]> {
+    const possible = references.filter(({ id }) => id !== '' && !id.includes('\0'));
+    const rows = possible.length === 0 ? [] : await this.repository.find(accountId, possible, this.use());
+    const origins = new Map(rows.map((row) => [nameOf(row), row]));
+    return references.map((one) => origins.get(nameOf(one)));
   }
 
   private use(): StateUse {
     const usedAt = this.clock.date();
-    return { usedAt, keptUntil: new Date(usedAt.getTime() + this.limits.stateMs) };
+    return { usedAt, expiresAt: new Date(usedAt.getTime() + this.limits.stateLifetimeMs) };
   }
 }
 

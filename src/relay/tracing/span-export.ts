@@ -56,7 +56,7 @@ export class SpanExport {
     this.tracer = this.provider.getTracer('switchboard');
   }
 
-  tell(call: TracedCall): void {
+  export(call: TracedCall): void {
     const { traceId, spanId, parent } = call;
     const state = parent?.state;
     const within = (id: string, flags: number, isRemote: boolean): Context => {
@@ -117,7 +117,7 @@ function headersIn(text: string): Record<string, string> {
 }
 
 /** A finished span. Times in Unix ms. */
-export interface SpanFacts {
+interface SpanFacts {
   readonly name: string;
   readonly kind: SpanKind;
   readonly startedAt: number;
@@ -131,28 +131,28 @@ export interface SpanFacts {
 const OPERATION = 'chat';
 
 /** The span of a call: HTTP conventions and own attributes. */
-export function callSpan(call: TracedCall): SpanFacts {
-  const { method, path, answeredWith, error, startedAt, endedAt } = call;
+function callSpan(call: TracedCall): SpanFacts {
+  const { method, path, responseStatus, error, startedAt, endedAt } = call;
   // Invalid requests are client errors; cancelled calls are no errors.
-  const isOurs = error !== undefined && error !== 'context_canceled' && !isWrong(answeredWith);
+  const isServerError = error !== undefined && error !== 'context_canceled' && !isClientError(responseStatus);
   return {
     name: `${method} ${path}`,
     kind: SpanKind.SERVER,
     startedAt,
     endedAt,
-    status: isOurs ? SpanStatusCode.ERROR : undefined,
+    status: isServerError ? SpanStatusCode.ERROR : undefined,
     attributes: {
       'http.request.method': method,
       'http.route': path,
       'url.path': path,
       'url.scheme': 'http',
-      ...known('http.response.status_code', answeredWith),
-      ...known('error.type', error),
+      ...optional('http.response.status_code', responseStatus),
+      ...optional('error.type', error),
       'gen_ai.operation.name': OPERATION,
-      ...known('gen_ai.request.model', call.model),
+      ...optional('gen_ai.request.model', call.model),
       'gen_ai.request.stream': call.stream,
       ...usageOf(call.usage),
-      ...known('gen_ai.response.time_to_first_chunk', seconds(call.firstTokenMs)),
+      ...optional('gen_ai.response.time_to_first_chunk', seconds(call.firstTokenMs)),
       'switchboard.request_id': call.requestId,
       'switchboard.dialect': call.protocol,
       'switchboard.group': call.group,
@@ -164,7 +164,7 @@ export function callSpan(call: TracedCall): SpanFacts {
 }
 
 /** The span of an upstream request: conventions for generative AI clients. */
-export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentAttempt): SpanFacts {
+function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentAttempt): SpanFacts {
   const { model, protocol, outcome, ordinal } = attempt;
   const { hostname, port, protocol: scheme } = new URL(sent.baseUrl);
   const isError = outcome !== 'succeeded' && outcome !== 'cancelled' && outcome !== 'context_canceled';
@@ -180,9 +180,9 @@ export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentA
       'gen_ai.request.model': model,
       'gen_ai.request.stream': call.stream,
       ...(ordinal === call.attempts.length && usageOf(call.usage)),
-      ...known('gen_ai.response.time_to_first_chunk', seconds(attempt.firstTokenMs)),
+      ...optional('gen_ai.response.time_to_first_chunk', seconds(attempt.firstTokenMs)),
       'http.request.method': 'POST',
-      ...known('http.response.status_code', attempt.httpStatus),
+      ...optional('http.response.status_code', attempt.httpStatus),
       'server.address': hostname,
       'server.port': port === '' ? (scheme === 'https:' ? 443 : 80) : Number(port),
       ...(isError && { 'error.type': outcome }),
@@ -196,11 +196,11 @@ export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentA
 /** Seconds, as the conventions require: what the call waited for. */
 function timesOf({ holdMs, settledMs, waits: { client, credit, back_off } }: TracedCall): Attributes {
   return {
-    ...known('switchboard.hold.duration', seconds(holdMs)),
-    ...known('switchboard.settlement.duration', seconds(settledMs)),
-    ...known('switchboard.client_pauses.duration', seconds(client?.ms)),
-    ...known('switchboard.credit_waits.duration', seconds(credit?.ms)),
-    ...known('switchboard.back_off.duration', seconds(back_off?.ms)),
+    ...optional('switchboard.hold.duration', seconds(holdMs)),
+    ...optional('switchboard.settlement.duration', seconds(settledMs)),
+    ...optional('switchboard.client_pauses.duration', seconds(client?.ms)),
+    ...optional('switchboard.credit_waits.duration', seconds(credit?.ms)),
+    ...optional('switchboard.back_off.duration', seconds(back_off?.ms)),
   };
 }
 
@@ -215,12 +215,12 @@ function usageOf(usage: EndedUsage | undefined): Attributes {
   };
 }
 
-const isWrong = (status: number | undefined): boolean => status !== undefined && status >= 400 && status < 500;
+const isClientError = (status: number | undefined): boolean => status !== undefined && status >= 400 && status < 500;
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
-const known = (name: string, value: string | number | undefined): Attributes =>
+const optional = (name: string, value: string | number | undefined): Attributes =>
   value === undefined ? {} : { [name]: value };
 
-export interface ExportReport {
+interface ExportReport {
   readonly logger: Logger;
   /** By result. */
   readonly spans: Counter<'outcome'>;
@@ -229,7 +229,7 @@ export interface ExportReport {
 type Done = Parameters<SpanExporter['export']>[1];
 
 /** Logs once when the collector rejects spans, and once when it accepts them again. */
-export class WatchedExporter implements SpanExporter {
+class WatchedExporter implements SpanExporter {
   private failing = false;
 
   constructor(

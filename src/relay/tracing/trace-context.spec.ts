@@ -13,7 +13,7 @@ const hex = (length: number): fc.Arbitrary<string> =>
 const stateOf = (tracestate: string): string | undefined => traceContextOf({ traceparent: GOOD, tracestate })?.state;
 
 describe('a traceparent', () => {
-  it('is read, and written anew for whoever comes next', () => {
+  it('is parsed, and rendered for the next hop', () => {
     fc.assert(
       fc.property(hex(32), hex(16), fc.nat(255), (traceId, spanId, flags) => {
         const read = traceContextOf({ traceparent: `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}` });
@@ -29,23 +29,23 @@ describe('a traceparent', () => {
     ['upper case', GOOD.toUpperCase()],
     ['a trace id of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
     ['a parent of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
-    ['the version that is none', `ff-${TRACE}-${SPAN}-01`],
-    ['more than version 00 has', `${GOOD}-what`],
+    ['the invalid version', `ff-${TRACE}-${SPAN}-01`],
+    ['more fields than version 00 allows', `${GOOD}-what`],
     ['no flags', `00-${TRACE}-${SPAN}`],
     ['an id that is too short', `00-${TRACE.slice(1)}-${SPAN}-01`],
     ['two of them', `${GOOD}, ${GOOD}`],
     ['other digits', `00-${TRACE.replace('4', 'g')}-${SPAN}-01`],
-    ['more behind a later version without a dash', `01-${TRACE}-${SPAN}-01.more`],
-  ])('counts as none when it is %s', (_, traceparent) => {
+    ['a later version followed by more without a dash', `01-${TRACE}-${SPAN}-01.more`],
+  ])('is ignored when it is %s', (_, traceparent) => {
     expect(traceContextOf(traceparent === undefined ? {} : { traceparent, tracestate: 'a=1' })).toBeUndefined();
   });
 
-  it('is read as far as it is known when its version is later', () => {
+  it('is parsed as far as known when its version is later', () => {
     for (const later of [`cc-${TRACE}-${SPAN}-09-what-ever`, `01-${TRACE}-${SPAN}-01`])
       expect(headersOf(traceContextOf({ traceparent: later }) ?? never())).toEqual({ traceparent: GOOD });
   });
 
-  it('never makes reading fail, whatever it is', () => {
+  it('never throws, whatever its content', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (traceparent, tracestate) => {
         const context = traceContextOf({ traceparent, tracestate });
@@ -56,25 +56,25 @@ describe('a traceparent', () => {
 });
 
 describe('a tracestate', () => {
-  it('is passed on as it came, without what is empty in it', () => {
+  it('is propagated unchanged, without empty entries', () => {
     expect(stateOf('rojo=00f067aa0ba902b7,congo=t61rcWkgMzE')).toBe('rojo=00f067aa0ba902b7,congo=t61rcWkgMzE');
     expect(stateOf(' rojo=1 ,, tenant@vendor=a b ')).toBe('rojo=1,tenant@vendor=a b');
   });
 
   it.each(['', ',', 'no value', 'Upper=1', 'a=', 'a=1,a=2', 'a=b=c', 'ü=1', 'a=\u00e9', 'a=1\nb=2', '=1'])(
-    'is dropped, and the trace goes on, when it is %j',
+    'is dropped without ending the trace when it is %j',
     (tracestate) => {
       expect(traceContextOf({ traceparent: GOOD, tracestate })).toMatchObject({ traceId: TRACE, state: undefined });
     },
   );
 
-  it('has 32 entries at most', () => {
+  it('is dropped when it has more than 32 entries', () => {
     const entries = (count: number): string => Array.from({ length: count }, (_, index) => `k${index}=v`).join(',');
     expect(stateOf(entries(32))).toBe(entries(32));
     expect(stateOf(entries(33))).toBeUndefined();
   });
 
-  it('loses its long entries first and then its oldest when it has over 512 characters', () => {
+  it('loses long entries first, then the oldest, when it exceeds 512 characters', () => {
     const long = `long=${'x'.repeat(200)}`;
     const short = Array.from({ length: 5 }, (_, index) => `k${index}=${'y'.repeat(100)}`);
     expect(stateOf([long, ...short.slice(0, 2)].join(','))).toBe([long, ...short.slice(0, 2)].join(','));
@@ -90,7 +90,7 @@ describe('a tracestate', () => {
   });
 });
 
-it('ids are random, and never all zeros', () => {
+it('generates random IDs', () => {
   expect(newTraceId()).toMatch(/^[0-9a-f]{32}$/);
   expect(newSpanId()).toMatch(/^[0-9a-f]{16}$/);
   expect(newSpanId()).not.toBe(newSpanId());

@@ -96,7 +96,7 @@ export interface TracedCall extends EndedCall {
   readonly method: string;
   readonly path: string;
   /** Status of the response; undefined if the client left before it. */
-  readonly answeredWith: number | undefined;
+  readonly responseStatus: number | undefined;
   /** By attempt number. */
   readonly sent: ReadonlyMap<number, SentAttempt>;
 }
@@ -109,13 +109,13 @@ export class RecordedTrace implements CallTrace {
   private readonly startedAt = Date.now();
   private readonly sent = new Map<number, SentAttempt>();
   private ended: EndedCall | undefined;
-  private closed: Pick<TracedCall, 'endedAt' | 'answeredWith'> | undefined;
+  private closed: Pick<TracedCall, 'endedAt' | 'responseStatus'> | undefined;
 
   constructor(
     private readonly parent: TraceContext | undefined,
     private readonly request: Pick<IncomingMessage, 'method' | 'url'>,
     response: ServerResponse,
-    private readonly tell: (call: TracedCall) => void,
+    private readonly onComplete: (call: TracedCall) => void,
   ) {
     this.traceId = parent?.traceId ?? newTraceId();
     response.once('close', () => this.close(response));
@@ -131,21 +131,21 @@ export class RecordedTrace implements CallTrace {
   end(call: EndedCall): void {
     if (this.ended !== undefined) return;
     this.ended = call;
-    this.tellWhole();
+    this.reportWhenComplete();
   }
 
   private close({ headersSent, statusCode }: ServerResponse): void {
-    this.closed = { endedAt: this.now(), answeredWith: headersSent ? statusCode : undefined };
-    this.tellWhole();
+    this.closed = { endedAt: this.now(), responseStatus: headersSent ? statusCode : undefined };
+    this.reportWhenComplete();
   }
 
   /** Settlement precedes the end of the response, or follows it if the client has left. */
-  private tellWhole(): void {
+  private reportWhenComplete(): void {
     const { traceId, spanId, parent, startedAt, sent, ended, closed } = this;
     if (ended === undefined || closed === undefined) return;
     const { method = '', url = '' } = this.request;
     const path = maskKeys(url.split('?', 1)[0] ?? '');
-    this.tell({ ...ended, ...closed, traceId, spanId, parent, startedAt, sent, method, path });
+    this.onComplete({ ...ended, ...closed, traceId, spanId, parent, startedAt, sent, method, path });
   }
 
   /** Monotonic within a trace, whatever happens to the system clock. */

@@ -10,7 +10,7 @@ import { headersOf, newSpanId, RecordedTrace, SAMPLED, type TraceContext, traceC
 /** Max wait for the collector at shutdown, in ms. */
 const LAST_EXPORT_MS = 3000;
 
-/** Creates the traces of calls. */
+/** OpenTelemetry traces of calls: trace context of clients and upstreams, spans, and their export. */
 @Injectable()
 export class Tracing implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Tracing');
@@ -37,7 +37,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     const parent = traceContextOf(request.headers);
     const { exported } = this;
     if (exported !== undefined && (parent === undefined || (parent.flags & SAMPLED) !== 0))
-      return new RecordedTrace(parent, request, response, (call) => exported.tell(call));
+      return new RecordedTrace(parent, request, response, (call) => exported.export(call));
     return parent && new PassedTrace(parent);
   }
 

@@ -41,7 +41,7 @@ export class UpstreamClient {
     return new Observable((subscriber) => {
       const address = addressOf(channel, request);
       const { method = 'POST', body } = request;
-      const exchange = new Exchange(subscriber, flow, method === 'POST' ? body.length : 0);
+      const exchange = new UpstreamExchange(subscriber, flow, method === 'POST' ? body.length : 0);
       const length = method === 'POST' && { 'content-length': String(body.length) };
       this.pools.poolFor(address.origin, channel.timeouts.connectMs).dispatch(
         {
@@ -54,7 +54,7 @@ export class UpstreamClient {
         },
         exchange,
       );
-      return () => exchange.leave();
+      return () => exchange.abort();
     });
   }
 }
@@ -70,14 +70,14 @@ function bodyOf(body: SplicedBody): Buffer {
 
 function* slicesOf(pieces: Uint8Array[]): Generator<Uint8Array> {
   // Popping from a reversed list: shift() on a long one moves all elements.
-  const left = pieces.toReversed();
+  const remaining = pieces.toReversed();
   pieces.length = 0;
-  for (let piece = left.pop(); piece !== undefined; piece = left.pop())
+  for (let piece = remaining.pop(); piece !== undefined; piece = remaining.pop())
     for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
 }
 
 /** One request and its response, as an undici handler. */
-class Exchange implements Dispatcher.DispatchHandler {
+class UpstreamExchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private detach = (): void => undefined;
   private over = false;
@@ -97,7 +97,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
     // Unsubscribed before a connection was available.
-    if (this.over) return controller.abort(new NobodyListens());
+    if (this.over) return controller.abort(new Unsubscribed());
     this.detach = this.flow.attach(controller);
     this.inCall(() => this.subscriber.next(CONNECTED));
   }
@@ -126,16 +126,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Aborts the exchange; if it has ended, its connection stays reusable. */
-  leave(): void {
+  abort(): void {
     this.detach();
     if (this.over) return;
     this.over = true;
-    this.controller?.abort(new NobodyListens());
+    this.controller?.abort(new Unsubscribed());
   }
 }
 
 /** undici requires a reason. */
-class NobodyListens extends Error {}
+class Unsubscribed extends Error {}
 
 interface Base {
   readonly origin: string;
@@ -190,7 +190,7 @@ const CONNECTION_ERRORS: Readonly<Record<string, readonly [kind: ErrorKind, mess
   UND_ERR_HEADERS_TIMEOUT: ['timeout', 'The upstream did not start to respond in time.'],
   UND_ERR_BODY_TIMEOUT: ['timeout', 'The upstream stopped in the middle of its response.'],
 };
-const ANY_OTHER = ['upstream_error', 'The connection to the upstream failed.'] as const;
+const OTHER_ERROR = ['upstream_error', 'The connection to the upstream failed.'] as const;
 
 /**
  * A connection error without details of the upstream. `failover`: another channel may respond, as long as nothing was
@@ -198,6 +198,6 @@ const ANY_OTHER = ['upstream_error', 'The connection to the upstream failed.'] a
  */
 function connectionError(error: Error & { readonly code?: unknown }): AppError {
   if (error instanceof AppError) return error;
-  const [kind, message] = CONNECTION_ERRORS[String(error.code)] ?? ANY_OTHER;
+  const [kind, message] = CONNECTION_ERRORS[String(error.code)] ?? OTHER_ERROR;
   return new AppError(kind, message, { failover: true }, { cause: error });
 }

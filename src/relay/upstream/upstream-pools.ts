@@ -59,7 +59,7 @@ export class UpstreamPools implements OnApplicationShutdown {
   private connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
     if (isForbidden(destination.hostname))
       return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
-    const isProxied = destination.protocol === 'https:' && !goesDirectly(destination, this.config.noProxy);
+    const isProxied = destination.protocol === 'https:' && !bypassesProxy(destination, this.config.noProxy);
     return this.proxy !== undefined && isProxied
       ? tunnelThrough(this.proxy, timeoutMs)
       : buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupAllowed });
@@ -77,13 +77,13 @@ const WITH_PORT = /^(\[.+\]|[^:]+):(\d+)$/;
  * The local host always does.
  * @param noProxy entries in lower case
  */
-export function goesDirectly({ hostname, port }: Destination, noProxy: readonly string[]): boolean {
+export function bypassesProxy({ hostname, port }: Destination, noProxy: readonly string[]): boolean {
   const host = plain(hostname);
   const ownPort = port === '' ? HTTPS_PORT : Number(port);
-  return isLoopback(host) || noProxy.some((entry) => isMeant(entry, host, ownPort));
+  return isLoopback(host) || noProxy.some((entry) => matches(entry, host, ownPort));
 }
 
-function isMeant(entry: string, host: string, port: number): boolean {
+function matches(entry: string, host: string, port: number): boolean {
   const [, named = entry, onPort] = WITH_PORT.exec(entry) ?? [];
   if (onPort !== undefined && Number(onPort) !== port) return false;
   if (named === '*') return true;
@@ -112,10 +112,10 @@ const plain = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1')
  * @param timeoutMs for each of both steps
  */
 function tunnelThrough(proxy: URL, timeoutMs: number): buildConnector.connector {
-  const speakTls = buildConnector({ timeout: timeoutMs, allowH2: false });
+  const connectTls = buildConnector({ timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
     openTunnel(proxy, options, timeoutMs, (error, httpSocket) => {
-      if (error === null) speakTls({ ...options, httpSocket }, callback);
+      if (error === null) connectTls({ ...options, httpSocket }, callback);
       else callback(error, null);
     });
   };
@@ -124,7 +124,7 @@ function tunnelThrough(proxy: URL, timeoutMs: number): buildConnector.connector 
 function openTunnel(proxy: URL, to: Destination, timeoutMs: number, done: buildConnector.Callback): void {
   const authority = `${isIP(to.hostname) === 6 ? `[${to.hostname}]` : to.hostname}:${to.port || HTTPS_PORT}`;
   const start = proxy.protocol === 'https:' ? httpsRequest : httpRequest;
-  const asking = start({
+  const connecting = start({
     hostname: plain(proxy.hostname),
     port: proxy.port,
     method: 'CONNECT',
@@ -132,8 +132,8 @@ function openTunnel(proxy: URL, to: Destination, timeoutMs: number, done: buildC
     headers: { host: authority, ...authorizationFor(proxy) },
     agent: false,
   });
-  const late = setTimeout(() => asking.destroy(new errors.ConnectTimeoutError('The proxy timed out.')), timeoutMs);
-  asking
+  const late = setTimeout(() => connecting.destroy(new errors.ConnectTimeoutError('The proxy timed out.')), timeoutMs);
+  connecting
     // Emitted for every response to CONNECT, whatever its status.
     .once('connect', ({ statusCode }, socket: Socket) => {
       clearTimeout(late);
@@ -171,32 +171,32 @@ class PassingHandler implements Dispatcher.DispatchHandler {
     protected readonly limit: ExpansionLimit,
   ) {}
 
-  onRequestStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestStart']>>): void {
-    this.handler.onRequestStart?.(...given);
+  onRequestStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestStart']>>): void {
+    this.handler.onRequestStart?.(...args);
   }
 
-  onRequestUpgrade(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
-    this.handler.onRequestUpgrade?.(...given);
+  onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
+    this.handler.onRequestUpgrade?.(...args);
   }
 
-  onBodySent(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onBodySent']>>): void {
-    this.handler.onBodySent?.(...given);
+  onBodySent(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onBodySent']>>): void {
+    this.handler.onBodySent?.(...args);
   }
 
-  onResponseStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
-    this.handler.onResponseStart?.(...given);
+  onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
+    this.handler.onResponseStart?.(...args);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     this.handler.onResponseData?.(controller, bytes);
   }
 
-  onResponseEnd(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
-    this.handler.onResponseEnd?.(...given);
+  onResponseEnd(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
+    this.handler.onResponseEnd?.(...args);
   }
 
-  onResponseError(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseError']>>): void {
-    this.handler.onResponseError?.(...given);
+  onResponseError(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseError']>>): void {
+    this.handler.onResponseError?.(...args);
   }
 }
 

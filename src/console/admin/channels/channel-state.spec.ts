@@ -29,7 +29,7 @@ const state = ({ enabled = true, credentials = CREDENTIALS, unavailableReason, r
   stateOf(
     { enabled },
     { credentials, unavailableReason } as Channel,
-    { restOf: () => rest, restOfCredential: (_, credential) => rests[credential?.id ?? 'none'] },
+    { cooldownOf: () => rest, credentialCooldownOf: (_, credential) => rests[credential?.id ?? 'none'] },
     NOW,
   );
 
@@ -76,7 +76,7 @@ describe('stateOf', () => {
   });
 
   it('is unavailable without a tone when this process has not loaded the channel yet', () => {
-    const health = { restOf: () => undefined, restOfCredential: () => undefined };
+    const health = { cooldownOf: () => undefined, credentialCooldownOf: () => undefined };
     expect(stateOf({ enabled: true }, undefined, health, NOW)).toEqual({
       name: 'out',
       label: 'Unavailable',

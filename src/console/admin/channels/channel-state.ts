@@ -34,14 +34,14 @@ export const STATE_LABELS: Readonly<Record<StateName, string>> = {
 export function stateOf(
   { enabled }: Pick<ChannelRecord, 'enabled'>,
   channel: Channel | undefined,
-  health: Pick<ChannelHealth, 'restOf' | 'restOfCredential'>,
+  health: Pick<ChannelHealth, 'cooldownOf' | 'credentialCooldownOf'>,
   nowMs: number,
 ): ChannelState {
   if (!enabled) return { name: 'off', label: STATE_LABELS.off };
   if (channel === undefined) return { name: 'out', label: STATE_LABELS.out, why: 'Not loaded yet.' };
   if (channel.unavailableReason !== undefined)
     return { name: 'out', tone: 'bad', label: STATE_LABELS.out, why: sentence(channel.unavailableReason) };
-  const rest = health.restOf(channel);
+  const rest = health.cooldownOf(channel);
   if (rest !== undefined) return resting(rest, nowMs);
   return ofCredentials(channel, health, nowMs);
 }
@@ -54,9 +54,13 @@ function resting({ strikes, untilMs }: Cooldown, nowMs: number): ChannelState {
   return { name: 'resting', tone: 'bad', label: `Cooldown ${left.short}`.trim(), why: 'Most recent requests failed.' };
 }
 
-function ofCredentials(channel: Channel, health: Pick<ChannelHealth, 'restOfCredential'>, nowMs: number): ChannelState {
+function ofCredentials(
+  channel: Channel,
+  health: Pick<ChannelHealth, 'credentialCooldownOf'>,
+  nowMs: number,
+): ChannelState {
   const all = channel.credentials.length === 0 ? [undefined] : channel.credentials;
-  const rests = all.flatMap((credential) => health.restOfCredential(channel, credential) ?? []);
+  const rests = all.flatMap((credential) => health.credentialCooldownOf(channel, credential) ?? []);
   const [first] = rests.toSorted((one, other) => one.untilMs - other.untilMs);
   if (first === undefined) return { name: 'healthy', tone: 'ok', label: STATE_LABELS.healthy };
   const which = all.length === 1 ? 'Credential' : `${rests.length} of ${all.length} credentials`;

@@ -11,7 +11,7 @@ import { CatalogService, formatMultiplier } from '../../../catalog/index.js';
 import { recordedChanges } from '../../../platform/audit/index.js';
 import { count, percent } from '../../../platform/format/index.js';
 import { AppError, Clock } from '../../../platform/shared/index.js';
-import { AdapterRegistry, type CheckResult, UpstreamQuestions } from '../../../relay/index.js';
+import { AdapterRegistry, type CheckResult, ChannelChecks } from '../../../relay/index.js';
 import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
 import { type Difference, type Form, type FormBody, Page, protocolNames } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
@@ -103,7 +103,7 @@ export class ChannelView {
         crumbs: [{ href: '/admin/channels', label: 'Channels' }, { label: isNew ? 'Add' : (stored?.name ?? '') }],
         action: isNew || stored === undefined ? '/admin/channels/new' : `/admin/channels/${stored.id}`,
         from: isNew ? stored?.id : undefined,
-        protocols: [...this.adapters.usualAuth.keys()].map((id) => ({ value: id, label: protocolNames(id).name })),
+        protocols: [...this.adapters.defaultAuth.keys()].map((id) => ({ value: id, label: protocolNames(id).name })),
         authForms: AUTH_OPTIONS,
         credentials: credentialRows(form, isNew ? [] : (stored?.credentials ?? [])),
         retype: listOf(body?.['secret']).some((text) => text.trim() !== ''),
@@ -206,19 +206,19 @@ export class ChannelQuestions {
   constructor(
     private readonly drafts: ChannelDrafts,
     private readonly adapters: AdapterRegistry,
-    private readonly questions: UpstreamQuestions,
+    private readonly questions: ChannelChecks,
     private readonly clock: Clock,
   ) {}
 
   /** @throws RefusedEntries if a value needed to reach the upstream is invalid */
   async check(edited: EditedChannel, model: string): Promise<CheckView> {
-    const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
+    const channel = await this.drafts.draft(edited, this.adapters.defaultAuth);
     return viewOf(await this.questions.check(channel, model), model, this.clock.date());
   }
 
   /** @throws RefusedEntries as above */
   async models(edited: EditedChannel, known: readonly string[]): Promise<OfferedNames> {
-    const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
+    const channel = await this.drafts.draft(edited, this.adapters.defaultAuth);
     try {
       const names = await this.questions.models(channel);
       return { names: names.filter((name) => !known.includes(name)).slice(0, MAX_MODELS), all: names.length };

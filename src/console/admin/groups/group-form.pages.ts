@@ -127,7 +127,7 @@ export class GroupFormPages {
     entry: object,
     options: Omit<Parameters<CatalogChanges['put']>[1], 'protocols'> = {},
   ): Promise<readonly string[]> {
-    return this.desk.put({ groups: [entry] }, { protocols: this.adapters.usualAuth, ...options });
+    return this.desk.put({ groups: [entry] }, { protocols: this.adapters.defaultAuth, ...options });
   }
 }
 

@@ -174,7 +174,7 @@ export class ModelFormPages {
     entry: object,
     options: Omit<Parameters<CatalogChanges['put']>[1], 'protocols'> = {},
   ): Promise<readonly string[]> {
-    return this.desk.put({ models: [entry] }, { protocols: this.adapters.usualAuth, ...options });
+    return this.desk.put({ models: [entry] }, { protocols: this.adapters.defaultAuth, ...options });
   }
 }
 

@@ -5,7 +5,7 @@ import { describeLimits } from '../../../platform/limits/index.js';
 import type { AppError } from '../../../platform/shared/index.js';
 import { NO_TOKENS, type ProtocolId } from '../../../protocols/contract/index.js';
 import { costOf, costTerms } from '../../../relay/billing/index.js';
-import type { DryRoute, DryRunQuestion, DryRunResult } from '../../../relay/index.js';
+import type { DryRoute, DryRunInput, DryRunResult } from '../../../relay/index.js';
 import type { Excluded, Exclusion, UnavailableChannel } from '../../../relay/routing/index.js';
 import { protocolNames } from '../../web/index.js';
 
@@ -24,7 +24,7 @@ export function routingResult(asked: RoutingResult) {
     price: priceOf(asked),
     routes: [
       ...routes.map((route, index) => routeRow(route, index + 1, question.protocol)),
-      ...outlook.hindered.map((hindered) => unavailableRow(hindered, answer.askedAt, asked.timeZone)),
+      ...outlook.unavailable.map((unavailable) => unavailableRow(unavailable, answer.evaluatedAt, asked.timeZone)),
       ...outlook.excluded.map(excludedRow),
     ],
   };
@@ -95,7 +95,7 @@ function whyBefore(one: DryRoute, next: DryRoute, protocol: ProtocolId): string 
 
 /** A channel that would be tried, in routing order. */
 function routeRow(route: DryRoute, place: number, protocol: ProtocolId) {
-  const { channel, firstShare, upstreamModel, isTranslated, rest, credentials } = route;
+  const { channel, firstShare, upstreamModel, isTranslated, cooldown, credentials } = route;
   const unrested = credentials.length;
   const all = channel.credentials.length;
   return {
@@ -109,7 +109,7 @@ function routeRow(route: DryRoute, place: number, protocol: ProtocolId) {
     words: [
       isTranslated ? translated(protocol, channel.protocol) : 'The request is passed through unchanged.',
       ...(firstShare > 0 ? [] : ['Used if the channels above fail.']),
-      ...(rest !== undefined ? ['Its cooldown is over; the next request checks whether it has recovered.'] : []),
+      ...(cooldown !== undefined ? ['Its cooldown is over; the next request checks whether it has recovered.'] : []),
       ...(unrested < all ? [`${unrested} of ${all} credentials available.`] : []),
     ].join(' '),
   };
@@ -120,7 +120,7 @@ const translated = (from: ProtocolId, to: ProtocolId): string =>
     ? 'The request is rewritten to request a streamed response.'
     : `Translated from ${protocolNames(from).name} to ${protocolNames(to).name}.`;
 
-type CooldownRow = UnavailableChannel['rests'][number];
+type CooldownRow = UnavailableChannel['cooldowns'][number];
 
 const REASONS: Readonly<Record<CooldownRow['reason'], string>> = {
   failures: 'of repeated failures',
@@ -130,12 +130,12 @@ const REASONS: Readonly<Record<CooldownRow['reason'], string>> = {
 };
 
 /** A channel that matches the call but is temporarily unavailable. */
-function unavailableRow({ channel, isFull, rests }: UnavailableChannel, nowMs: number, timeZone: string) {
+function unavailableRow({ channel, isFull, cooldowns }: UnavailableChannel, nowMs: number, timeZone: string) {
   const full = `The limit of concurrent calls${channel.maxConcurrency === undefined ? '' : ` (${channel.maxConcurrency})`} is reached.`;
   return {
     ...unasked(channel),
     badge: { tone: 'warn', label: isFull ? 'Busy' : 'Cooldown' },
-    words: isFull ? full : [...new Set(rests.map((rest) => cooldownText(rest, nowMs, timeZone)))].join(' '),
+    words: isFull ? full : [...new Set(cooldowns.map((cooldown) => cooldownText(cooldown, nowMs, timeZone)))].join(' '),
   };
 }
 
@@ -272,7 +272,7 @@ function moneyText({ money, plan }: DryRunResult): string {
 
 /** A dry run with everything that its page shows. */
 interface RoutingResult {
-  readonly question: DryRunQuestion;
+  readonly question: DryRunInput;
   readonly answer: DryRunResult;
   readonly account: Account;
   /** Undefined: a new key. */

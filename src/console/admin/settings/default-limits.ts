@@ -122,7 +122,7 @@ export class DefaultLimitPages {
       subject: { kind: 'limits', name: TITLES[kind], id: kind },
       revision: form.revision,
     } as const;
-    return this.changes.put({ limits: { [kind]: entryOf(form) } }, { protocols: this.adapters.usualAuth, seen });
+    return this.changes.put({ limits: { [kind]: entryOf(form) } }, { protocols: this.adapters.defaultAuth, seen });
   }
 }
 

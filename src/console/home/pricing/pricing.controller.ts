@@ -50,6 +50,6 @@ export class PricingController {
   }
 
   private protocols() {
-    return protocolEndpoints(this.adapters.dialects);
+    return protocolEndpoints(this.adapters.clientProtocols);
   }
 }

@@ -76,8 +76,8 @@ export class Presence implements BeforeApplicationShutdown {
     private readonly timings: SweepTimings,
   ) {
     this.session = pools.keptSession('presence', timings.heartbeatMs, {
-      prepare: (client) => this.appear(client),
-      beat: (client) => this.showLife(client),
+      prepare: (client) => this.register(client),
+      beat: (client) => this.heartbeat(client),
       lost: () => this.logger.warn('Lost the liveness connection of this process.'),
       back: () => this.logger.log('Liveness connection restored.'),
       failed: (error) => this.logger.debug(`The connection could not be made: ${reasonOf(error)}`),
@@ -98,14 +98,14 @@ export class Presence implements BeforeApplicationShutdown {
 
   /** After the last settlement: a remaining row has calls for others to close. */
   async beforeApplicationShutdown(): Promise<void> {
-    await this.session.close((client) => client.query(DISAPPEAR, [this.self.id]));
+    await this.session.close((client) => client.query(DEREGISTER, [this.self.id]));
   }
 
   /**
    * Runs `work` unless another process does, or the session is lost. If it is lost meanwhile, another process may start
    * concurrently.
    */
-  async inTurn(work: () => Promise<void>): Promise<void> {
+  async exclusively(work: () => Promise<void>): Promise<void> {
     if (!this.session.connected) return;
     const tried = 'SELECT pg_try_advisory_lock($1) AS ours';
     const { rows } = await this.session.query<{ ours: boolean }>(tried, [ADVISORY_LOCKS.sweep]);
@@ -121,26 +121,26 @@ export class Presence implements BeforeApplicationShutdown {
    * A frozen process or a machine without power keeps its connection: keepalive settings let the server end silent
    * sessions and release their locks. The lock is shared, so that a stale session does not block its successor.
    */
-  private async appear(client: SessionClient): Promise<void> {
+  private async register(client: SessionClient): Promise<void> {
     await client.query(`SET idle_session_timeout = ${this.timings.deadAfterMs}`);
     await client.query('SELECT pg_advisory_lock_shared($1, hashtext($2))', [ADVISORY_LOCKS.process, this.self.id]);
-    await this.showLife(client);
+    await this.heartbeat(client);
     this.preparedMs = monotonicMs();
   }
 
-  private showLife(client: SessionClient): Promise<unknown> {
+  private heartbeat(client: SessionClient): Promise<unknown> {
     const { id, host, pid, identity } = this.self;
-    return client.query(SHOW_LIFE, [id, host, pid, identity]);
+    return client.query(HEARTBEAT, [id, host, pid, identity]);
   }
 }
 
 /** Writes the whole row, which may have been deleted, or created for calls without one. */
-const SHOW_LIFE = `
+const HEARTBEAT = `
   INSERT INTO processes (id, host, pid, identity) VALUES ($1, $2, $3, $4)
   ON CONFLICT (id) DO UPDATE
     SET host = excluded.host, pid = excluded.pid, identity = excluded.identity, heartbeat_at = now()`;
 
-const DISAPPEAR = `
+const DEREGISTER = `
   DELETE FROM processes WHERE id = $1 AND NOT EXISTS (SELECT FROM open_calls WHERE process_id = $1)`;
 
 /** A process whose lock is free. */
@@ -163,8 +163,8 @@ export class ProcessRepository {
   ) {}
 
   /** Registers unknown processes of open calls, with the current time as last heartbeat. */
-  async listUnknown(): Promise<void> {
-    await this.pools.settlement.query(LIST_UNKNOWN);
+  async registerUnknown(): Promise<void> {
+    await this.pools.settlement.query(REGISTER_UNKNOWN);
   }
 
   /** All other processes whose lock is free. */
@@ -183,14 +183,14 @@ export class ProcessRepository {
   }
 }
 
-const LIST_UNKNOWN = `
+const REGISTER_UNKNOWN = `
   INSERT INTO processes (id, host, pid, identity)
   SELECT DISTINCT o.process_id, '', 0, '' FROM open_calls o
    WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = o.process_id)
   ON CONFLICT (id) DO NOTHING`;
 
 /**
- * During a database outage nobody could be heard. In pg_locks, a two-key lock shows its keys as unsigned classid and
+ * Heartbeats cannot be written during a database outage, hence the start time. In pg_locks, a two-key lock shows its keys as unsigned classid and
  * objid.
  */
 const UNLOCKED = `

@@ -106,7 +106,7 @@ export class Sweeper implements OnModuleDestroy {
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   /** Problems already logged that persist. */
-  private troubles = new Set<string>();
+  private loggedProblems = new Set<string>();
 
   constructor(
     private readonly presence: Presence,
@@ -138,8 +138,8 @@ export class Sweeper implements OnModuleDestroy {
    */
   async sweep(): Promise<void> {
     const failures: unknown[] = [];
-    await this.presence.inTurn(async () => {
-      await this.processes.listUnknown();
+    await this.presence.exclusively(async () => {
+      await this.processes.registerUnknown();
       const dead = (await this.processes.unlocked()).filter((process) => this.isDead(process));
       for (const process of dead) failures.push(...(await this.closeCallsOf(process)));
       await this.calls.releaseLateHolds();
@@ -170,11 +170,11 @@ export class Sweeper implements OnModuleDestroy {
   private report(errors: readonly unknown[]): void {
     const kinds = new Map(errors.map((error) => [kindOf(error), error]));
     for (const [kind, error] of kinds) {
-      if (this.troubles.has(kind)) continue;
+      if (this.loggedProblems.has(kind)) continue;
       const level = kind === OUTAGE ? 'warn' : 'error';
       this.logger[level]({ err: error }, 'Failed to close calls of dead processes.');
     }
-    this.troubles = new Set(kinds.keys());
+    this.loggedProblems = new Set(kinds.keys());
   }
 }
 

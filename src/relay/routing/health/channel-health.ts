@@ -46,7 +46,7 @@ export class ChannelHealth {
   private readonly counter;
 
   constructor(
-    private readonly rests: SharedCooldowns,
+    private readonly cooldowns: SharedCooldowns,
     private readonly checks: CheckCalls,
     private readonly limits: HealthLimits,
     private readonly clock: Clock,
@@ -57,19 +57,19 @@ export class ChannelHealth {
       'Cooldowns of channels and credentials that began in this process, by reason.',
       ['channel', 'reason'],
     );
-    rests.onOver = (subject) => {
+    cooldowns.onOver = (subject) => {
       this.outcomes.delete(subject);
       this.backOffs.deleteAllOf(subject);
     };
   }
 
   /** The channel's cooldown; undefined if none. */
-  restOf(channel: Channel): Cooldown | undefined {
-    return this.rests.find(subjectOf(channel));
+  cooldownOf(channel: Channel): Cooldown | undefined {
+    return this.cooldowns.find(subjectOf(channel));
   }
 
-  restOfCredential(channel: Channel, credential: ChannelCredential | undefined): Cooldown | undefined {
-    return this.rests.find(credentialSubjectOf(channel, credential));
+  credentialCooldownOf(channel: Channel, credential: ChannelCredential | undefined): Cooldown | undefined {
+    return this.cooldowns.find(credentialSubjectOf(channel, credential));
   }
 
   /** The account's back-off from the channel; undefined if none. */
@@ -77,7 +77,7 @@ export class ChannelHealth {
     return this.backOffs.find(subjectOf(channel), accountId, this.clock.now());
   }
 
-  backOffOfCredential(
+  credentialBackOffOf(
     channel: Channel,
     credential: ChannelCredential | undefined,
     accountId: string,
@@ -87,10 +87,10 @@ export class ChannelHealth {
 
   /** Whether calls are routed there: neither the channel nor all of its credentials are cooling down. */
   isUp(channel: Channel): boolean {
-    if (channel.unavailableReason !== undefined || this.restOf(channel) !== undefined) return false;
+    if (channel.unavailableReason !== undefined || this.cooldownOf(channel) !== undefined) return false;
     const { credentials } = channel;
-    if (credentials.length === 0) return this.restOfCredential(channel, undefined) === undefined;
-    return credentials.some((credential) => this.restOfCredential(channel, credential) === undefined);
+    if (credentials.length === 0) return this.credentialCooldownOf(channel, undefined) === undefined;
+    return credentials.some((credential) => this.credentialCooldownOf(channel, credential) === undefined);
   }
 
   /** Where the outcomes of new calls are counted. */
@@ -112,8 +112,8 @@ export class ChannelHealth {
     const { channel, accountId } = target;
     const nowMs = this.clock.now();
     outcomes.add(accountId, true, nowMs);
-    if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
-    if (outcomes.isFailingForMany(nowMs)) return this.pause(channel, 1, error, 'calls of several accounts failed');
+    if (this.outcomesOf(channel) !== outcomes || this.cooldownOf(channel) !== undefined) return;
+    if (outcomes.isFailingForMany(nowMs)) return this.coolDown(channel, 1, error, 'calls of several accounts failed');
     if (!outcomes.isFailingFor(accountId, nowMs) || this.backOffOf(channel, accountId) !== undefined) return;
     this.backOff(target, outcomes, error);
     void this.checkChannel(target, outcomes);
@@ -123,53 +123,60 @@ export class ChannelHealth {
    * The probe of a channel after its cooldown failed: a check call decides whether it cools down again.
    * @param hasHealed its response had started and ended the cooldown
    */
-  async probeFailed(target: CalledTarget, rest: Cooldown, error: AppError, hasHealed: boolean): Promise<void> {
-    const found = await this.checks.outcome(target);
+  async probeFailed(target: CalledTarget, cooldown: Cooldown, error: AppError, hasHealed: boolean): Promise<void> {
+    const checkError = await this.checks.outcome(target);
     // Another call has probed meanwhile.
-    if (this.restOf(target.channel)?.id !== (hasHealed ? undefined : rest.id)) return;
-    const failure = found && classifyFailure(found);
-    if (found !== undefined && isOfCredential(failure)) this.restCredential(target, failure, found);
-    if (failure === 'failure' || isUnknown(found))
-      return this.pause(target.channel, rest.strikes + 1, error, 'it is still failing');
-    this.heal(target.channel, rest, true);
+    if (this.cooldownOf(target.channel)?.id !== (hasHealed ? undefined : cooldown.id)) return;
+    const failure = checkError && classifyFailure(checkError);
+    if (checkError !== undefined && isOfCredential(failure)) this.coolDownCredential(target, failure, checkError);
+    if (failure === 'failure' || isUnknown(checkError))
+      return this.coolDown(target.channel, cooldown.strikes + 1, error, 'it is still failing');
+    this.heal(target.channel, cooldown, true);
   }
 
   /**
    * The upstream rejected a call because of its credential.
-   * @param rest the credential's cooldown that this call probed
+   * @param cooldown the credential's cooldown that this call probed
    */
-  credentialFailed(target: CalledTarget, reason: CredentialError, error: AppError, rest: Cooldown | undefined): void {
-    const restMs = this.restMsFor(reason, error);
-    if (restMs <= 0) return;
-    if (reason === 'rate_limit') return this.rateLimited(target, restMs, error, rest);
-    const isResting = rest === undefined && this.restOfCredential(target.channel, target.credential) !== undefined;
+  credentialFailed(
+    target: CalledTarget,
+    reason: CredentialError,
+    error: AppError,
+    cooldown: Cooldown | undefined,
+  ): void {
+    const durationMs = this.durationMsFor(reason, error);
+    if (durationMs <= 0) return;
+    if (reason === 'rate_limit') return this.rateLimited(target, durationMs, error, cooldown);
+    const isCoolingDown =
+      cooldown === undefined && this.credentialCooldownOf(target.channel, target.credential) !== undefined;
     // Calls that were running when its cooldown began fail the same way.
-    if (isResting) return this.restCredential(target, reason, error);
-    void this.checkCredential(target, reason, error, rest);
+    if (isCoolingDown) return this.coolDownCredential(target, reason, error);
+    void this.checkCredential(target, reason, error, cooldown);
   }
 
-  claim(rest: Cooldown): Promise<boolean> {
-    return this.rests.claim(rest);
+  claim(cooldown: Cooldown): Promise<boolean> {
+    return this.cooldowns.claim(cooldown);
   }
 
-  free(rest: Cooldown): void {
-    this.rests.free(rest);
+  free(cooldown: Cooldown): void {
+    this.cooldowns.free(cooldown);
   }
 
   /** @param isWhole of the whole channel, not of a credential */
-  heal(channel: Channel, rest: Cooldown, isWhole: boolean): void {
-    if (this.rests.end(rest)) this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential'} recovered.`);
+  heal(channel: Channel, cooldown: Cooldown, isWhole: boolean): void {
+    if (this.cooldowns.end(cooldown))
+      this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential'} recovered.`);
   }
 
   /** No check call is sent, since it would add to the limited load. */
-  private rateLimited(target: CalledTarget, restMs: number, error: AppError, rest: Cooldown | undefined): void {
+  private rateLimited(target: CalledTarget, durationMs: number, error: AppError, cooldown: Cooldown | undefined): void {
     const { channel, credential, accountId } = target;
     const nowMs = this.clock.now();
     const subject = credentialSubjectOf(channel, credential);
-    const backOffMs = Math.min(restMs, this.limits.refusedMs);
+    const backOffMs = Math.min(durationMs, this.limits.refusedMs);
     this.backOffs.set(subject, accountId, { reason: 'rate_limit', untilMs: nowMs + backOffMs, strikes: 1 });
-    if (this.backOffs.isShared(subject, accountId, nowMs)) this.restCredential(target, 'rate_limit', error);
-    else if (rest !== undefined) this.free(rest);
+    if (this.backOffs.isShared(subject, accountId, nowMs)) this.coolDownCredential(target, 'rate_limit', error);
+    else if (cooldown !== undefined) this.free(cooldown);
   }
 
   /** Content, a header or the size of the request may have been rejected: a check call decides. */
@@ -177,80 +184,85 @@ export class ChannelHealth {
     target: CalledTarget,
     reason: CredentialError,
     error: AppError,
-    rest: Cooldown | undefined,
+    cooldown: Cooldown | undefined,
   ): Promise<void> {
-    const found = await this.checks.outcome(target);
-    const failure = found && classifyFailure(found);
-    if (found !== undefined && isOfCredential(failure)) return this.restCredential(target, failure, found);
-    if (rest === undefined) return;
-    if (failure === 'failure') this.free(rest);
-    else if (isUnknown(found)) this.restCredential(target, reason, error);
-    else this.heal(target.channel, rest, false);
+    const checkError = await this.checks.outcome(target);
+    const failure = checkError && classifyFailure(checkError);
+    if (checkError !== undefined && isOfCredential(failure))
+      return this.coolDownCredential(target, failure, checkError);
+    if (cooldown === undefined) return;
+    if (failure === 'failure') this.free(cooldown);
+    else if (isUnknown(checkError)) this.coolDownCredential(target, reason, error);
+    else this.heal(target.channel, cooldown, false);
   }
 
   private async checkChannel(target: CalledTarget, outcomes: ChannelOutcomes): Promise<void> {
     const { channel } = target;
-    const found = await this.checks.outcome(target);
-    const failure = found && classifyFailure(found);
-    if (found === undefined || failure === undefined) return;
-    if (isOfCredential(failure)) return this.restCredential(target, failure, found);
-    if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
+    const checkError = await this.checks.outcome(target);
+    const failure = checkError && classifyFailure(checkError);
+    if (checkError === undefined || failure === undefined) return;
+    if (isOfCredential(failure)) return this.coolDownCredential(target, failure, checkError);
+    if (this.outcomesOf(channel) !== outcomes || this.cooldownOf(channel) !== undefined) return;
     // Only the model this account called fails.
     if (outcomes.isServingOthers(target.accountId, this.clock.now())) return;
-    this.pause(channel, 1, found, 'calls of one account and a check call failed');
+    this.coolDown(channel, 1, checkError, 'calls of one account and a check call failed');
   }
 
   private backOff({ channel, accountId }: CalledTarget, outcomes: ChannelOutcomes, error: AppError): void {
     const subject = subjectOf(channel);
     const nowMs = this.clock.now();
     const strikes = (this.backOffs.last(subject, accountId)?.strikes ?? 0) + 1;
-    const restMs = this.pauseMsFor(strikes, error);
-    this.backOffs.set(subject, accountId, { reason: 'failures', untilMs: nowMs + restMs, strikes });
+    const durationMs = this.channelDurationMsFor(strikes, error);
+    this.backOffs.set(subject, accountId, { reason: 'failures', untilMs: nowMs + durationMs, strikes });
     const counted = outcomes.count(accountId, nowMs);
     this.logger.log(
-      `Channel ${channel.name}: back-off of ${secondsOf(restMs)} s for account ${accountId}: ${counted.failures} of its last ${counted.outcomes} calls failed (${error.kind}).`,
+      `Channel ${channel.name}: back-off of ${secondsOf(durationMs)} s for account ${accountId}: ${counted.failures} of its last ${counted.outcomes} calls failed (${error.kind}).`,
     );
   }
 
-  private restMsFor(reason: CredentialError, { details }: AppError): number {
-    const { refusedMs, longestRateLimitMs } = this.limits;
-    const askedMs = (details.retryAfterSeconds ?? 1) * 1000;
-    return reason === 'rate_limit' ? Math.min(askedMs, longestRateLimitMs) : refusedMs;
+  private durationMsFor(reason: CredentialError, { details }: AppError): number {
+    const { refusedMs, maxRateLimitMs } = this.limits;
+    const requestedMs = (details.retryAfterSeconds ?? 1) * 1000;
+    return reason === 'rate_limit' ? Math.min(requestedMs, maxRateLimitMs) : refusedMs;
   }
 
-  private restCredential({ channel, credential }: CalledTarget, reason: CredentialError, error: AppError): void {
-    const restMs = this.restMsFor(reason, error);
-    const untilMs = this.clock.now() + restMs;
-    const known = this.restOfCredential(channel, credential);
-    if (restMs <= 0) return;
+  private coolDownCredential({ channel, credential }: CalledTarget, reason: CredentialError, error: AppError): void {
+    const durationMs = this.durationMsFor(reason, error);
+    const untilMs = this.clock.now() + durationMs;
+    const known = this.credentialCooldownOf(channel, credential);
+    if (durationMs <= 0) return;
     // Concurrent calls get the same error: the longest cooldown counts and is logged once.
-    if (known !== undefined && untilMs < known.untilMs + SAME_MS) return this.rests.extend(known, untilMs);
+    if (known !== undefined && untilMs < known.untilMs + SAME_MS) return this.cooldowns.extend(known, untilMs);
     const subject = credentialSubjectOf(channel, credential);
-    this.rests.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs });
+    this.cooldowns.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs: durationMs });
     this.counter.inc({ channel: channel.name, reason });
     const which = credential === undefined ? 'it' : placeOf(channel, credential);
-    this.logger.warn(`Channel ${channel.name}: cooldown of ${secondsOf(restMs)} s for ${which}: ${REASONS[reason]}.`);
+    this.logger.warn(
+      `Channel ${channel.name}: cooldown of ${secondsOf(durationMs)} s for ${which}: ${REASONS[reason]}.`,
+    );
   }
 
   /** `Retry-After` is respected within bounds, since a proxy in front of the upstream may have set it. */
-  private pauseMsFor(strikes: number, { details }: AppError): number {
-    const { pauseMs, longestPauseMs } = this.limits;
-    const leastMs = Math.max(pauseMs, (details.retryAfterSeconds ?? 0) * 1000);
-    return Math.min(leastMs * 2 ** (strikes - 1), longestPauseMs);
+  private channelDurationMsFor(strikes: number, { details }: AppError): number {
+    const { pauseMs, maxPauseMs } = this.limits;
+    const baseMs = Math.max(pauseMs, (details.retryAfterSeconds ?? 0) * 1000);
+    return Math.min(baseMs * 2 ** (strikes - 1), maxPauseMs);
   }
 
-  private pause(channel: Channel, strikes: number, error: AppError, why: string): void {
-    const restMs = this.pauseMsFor(strikes, error);
-    if (restMs <= 0) return;
-    this.rests.begin({ subject: subjectOf(channel), reason: 'failures', strikes, restMs });
+  private coolDown(channel: Channel, strikes: number, error: AppError, why: string): void {
+    const durationMs = this.channelDurationMsFor(strikes, error);
+    if (durationMs <= 0) return;
+    this.cooldowns.begin({ subject: subjectOf(channel), reason: 'failures', strikes, restMs: durationMs });
     this.counter.inc({ channel: channel.name, reason: 'failures' });
-    this.logger.warn(`Channel ${channel.name}: cooldown of ${secondsOf(restMs)} s: ${why} (${error.kind}).`);
+    this.logger.warn(`Channel ${channel.name}: cooldown of ${secondsOf(durationMs)} s: ${why} (${error.kind}).`);
   }
 }
 
 /** The check call could not be sent, which proves nothing. */
-const isUnknown = (found: AppError | undefined): boolean =>
-  found !== undefined && classifyFailure(found) === undefined && found.details.upstreamStatus === undefined;
+const isUnknown = (checkError: AppError | undefined): boolean =>
+  checkError !== undefined &&
+  classifyFailure(checkError) === undefined &&
+  checkError.details.upstreamStatus === undefined;
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
 

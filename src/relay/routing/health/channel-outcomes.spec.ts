@@ -17,11 +17,11 @@ describe('OutcomeWindow', () => {
     ['++---', true],
     ['+++---', true],
     ['++++++++++----', false],
-  ])('of the outcomes %s says that the channel is failing: %s', (outcomes, isFailing) => {
+  ])('judges the outcomes %s as failing: %s', (outcomes, isFailing) => {
     expect(aWindow(outcomes).isFailing(NOW_MS)).toBe(isFailing);
   });
 
-  it('forgets what is older than a minute, and nothing that is younger than 55 seconds', () => {
+  it('drops outcomes older than a minute and keeps those younger than 55 seconds', () => {
     for (let at = 0; at < 5000; at += 100) {
       const window = new OutcomeWindow(new HealthLimits());
       for (let count = 0; count < 5; count += 1) window.add(true, NOW_MS + at);
@@ -30,7 +30,7 @@ describe('OutcomeWindow', () => {
     }
   });
 
-  it('counts on when the clock is set back', () => {
+  it('keeps counting when the clock is set back', () => {
     const window = aWindow('---');
     window.add(true, NOW_MS - 3_600_000);
     window.add(true, NOW_MS - 3_600_000);

@@ -7,7 +7,7 @@ const MAX_ACCOUNTS = 1000;
 /** Two accounts may belong to one person, or fail by coincidence. */
 const MIN_FAILING_ACCOUNTS = 3;
 
-type OutcomeLimits = Pick<HealthLimits, 'windowMs' | 'leastOutcomes' | 'failingShare'>;
+type OutcomeLimits = Pick<HealthLimits, 'windowMs' | 'minOutcomes' | 'minFailureShare'>;
 
 /**
  * Recent outcomes of one account's calls on a channel, counted in 12 slots per window, so that memory does not grow with
@@ -36,7 +36,7 @@ export class OutcomeWindow {
 
   isFailing(nowMs: number): boolean {
     const { outcomes, failures } = this.count(nowMs);
-    return outcomes >= this.limits.leastOutcomes && failures >= outcomes * this.limits.failingShare;
+    return outcomes >= this.limits.minOutcomes && failures >= outcomes * this.limits.minFailureShare;
   }
 
   private forget(nowMs: number): void {
@@ -79,9 +79,9 @@ export class ChannelOutcomes {
     return this.windowOf(accountId).isFailing(nowMs);
   }
 
-  /** Whether it fails for several accounts, and for `failingShare` of all that called it. */
+  /** Whether it fails for several accounts, and for `minFailureShare` of all that called it. */
   isFailingForMany(nowMs: number): boolean {
-    const { leastOutcomes, failingShare } = this.limits;
+    const { minOutcomes, minFailureShare } = this.limits;
     if (this.accounts.size < MIN_FAILING_ACCOUNTS) return false;
     let total = 0;
     let callers = 0;
@@ -91,9 +91,9 @@ export class ChannelOutcomes {
       if (outcomes === 0) continue;
       total += outcomes;
       callers += 1;
-      if (failures >= outcomes * failingShare) failing += 1;
+      if (failures >= outcomes * minFailureShare) failing += 1;
     }
-    return total >= leastOutcomes && failing >= MIN_FAILING_ACCOUNTS && failing >= callers * failingShare;
+    return total >= minOutcomes && failing >= MIN_FAILING_ACCOUNTS && failing >= callers * minFailureShare;
   }
 
   /** Whether another account's calls succeeded recently. */
@@ -132,16 +132,16 @@ export class HealthLimits {
   /** How long outcomes are remembered. */
   readonly windowMs: number = MINUTE_MS;
   /** Min outcomes to judge by. */
-  readonly leastOutcomes: number = 5;
+  readonly minOutcomes: number = 5;
   /** Min share of failures. */
-  readonly failingShare: number = 0.5;
+  readonly minFailureShare: number = 0.5;
   /** First pause of a failing channel; doubles with each consecutive one. */
   readonly pauseMs: number = 5000;
-  readonly longestPauseMs: number = MINUTE_MS;
+  readonly maxPauseMs: number = MINUTE_MS;
   /** For rejected credentials and exhausted upstream accounts. */
   readonly refusedMs: number = 5 * MINUTE_MS;
   /** Max cooldown of a rate-limited credential, whatever the upstream requests. */
-  readonly longestRateLimitMs: number = 24 * 60 * MINUTE_MS;
+  readonly maxRateLimitMs: number = 24 * 60 * MINUTE_MS;
   /** No further check call is sent with a credential for this long after one succeeded. */
   readonly checkAgainMs: number = 10_000;
   /** After a pause one call probes; if it has shown nothing after this time, another one may. */

@@ -46,9 +46,9 @@ export class CheckCalls {
   }
 
   private async begin(subject: string, target: CheckTarget): Promise<AppError | undefined> {
-    const sent = this.send(target);
-    this.running.set(subject, sent);
-    const failure = await sent;
+    const sending = this.send(target);
+    this.running.set(subject, sending);
+    const failure = await sending;
     this.running.delete(subject);
     if (failure !== undefined) return failure;
     if (this.succeededMs.size >= MAX_SUCCESSES) this.succeededMs.clear();
@@ -57,17 +57,17 @@ export class CheckCalls {
   }
 }
 
-type Addressed = Pick<Channel, 'id' | 'protocol' | 'baseUrl' | 'auth' | 'query' | 'headers'>;
+type ChannelAddress = Pick<Channel, 'id' | 'protocol' | 'baseUrl' | 'auth' | 'query' | 'headers'>;
 
 const DIGEST_LENGTH = 12;
 /** A changed channel is a new object. */
-const subjects = new WeakMap<Addressed, string>();
+const subjects = new WeakMap<ChannelAddress, string>();
 
 /**
  * Identifies a channel's health state in all processes. Changing its address or headers starts over, since the problem
  * was there.
  */
-export function subjectOf(channel: Addressed): string {
+export function subjectOf(channel: ChannelAddress): string {
   const known = subjects.get(channel);
   if (known !== undefined) return known;
   const { id, protocol, baseUrl, auth, query, headers } = channel;
@@ -79,5 +79,5 @@ export function subjectOf(channel: Addressed): string {
 }
 
 /** The same for a credential; undefined for channels without one. */
-export const credentialSubjectOf = (channel: Addressed, credential: ChannelCredential | undefined): string =>
+export const credentialSubjectOf = (channel: ChannelAddress, credential: ChannelCredential | undefined): string =>
   `${subjectOf(channel)} ${credential?.id ?? '-'}`;

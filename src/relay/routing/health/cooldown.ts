@@ -19,10 +19,10 @@ export interface Cooldown {
 }
 
 /** `due`: expired, and one call should probe. */
-type Stage = 'resting' | 'probing' | 'due';
+type Stage = 'cooling' | 'probing' | 'due';
 
 export function stageOf({ untilMs, probeUntilMs }: Cooldown, nowMs: number): Stage {
-  if (nowMs < untilMs) return 'resting';
+  if (nowMs < untilMs) return 'cooling';
   return nowMs < probeUntilMs ? 'probing' : 'due';
 }
 

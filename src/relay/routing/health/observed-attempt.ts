@@ -26,7 +26,7 @@ export class ObservedAttempt {
   }
 
   /** Content has arrived, which already ends a cooldown. */
-  answered(): void {
+  started(): void {
     if (this.healed) return;
     this.healed = true;
     const { channel, credential } = this.probed;
@@ -35,7 +35,7 @@ export class ObservedAttempt {
   }
 
   succeeded(): void {
-    this.answered();
+    this.started();
     this.health.countSuccess(this.target, this.outcomes);
   }
 
@@ -46,20 +46,20 @@ export class ObservedAttempt {
       // A channel that rejects is reachable. For a probed credential, a check call decides.
       if (channel !== undefined && !this.healed) this.health.heal(this.target.channel, channel, true);
       this.health.credentialFailed(this.target, failure, error, this.healed ? undefined : credential);
-    } else if (failure === 'failure') this.failedItself(error);
-    else if (error.details.upstreamStatus !== undefined) this.answered();
-    else this.left();
+    } else if (failure === 'failure') this.channelFailed(error);
+    else if (error.details.upstreamStatus !== undefined) this.started();
+    else this.abandoned();
   }
 
   /** Not sent, or abandoned. */
-  left(): void {
+  abandoned(): void {
     if (this.healed) return;
     const { channel, credential } = this.probed;
     if (channel !== undefined) this.health.free(channel);
     if (credential !== undefined) this.health.free(credential);
   }
 
-  private failedItself(error: AppError): void {
+  private channelFailed(error: AppError): void {
     const { channel, credential } = this.probed;
     // Also after the response has started: others would get the same truncated response.
     if (channel === undefined) this.health.countFailure(this.target, this.outcomes, error);

@@ -6,7 +6,7 @@ import { Clock, reasonOf, within } from '../../../platform/shared/index.js';
 import { HealthLimits } from './channel-outcomes.js';
 import { type Cooldown, type CooldownReason, isOver, stageOf } from './cooldown.js';
 
-type Named = Pick<Cooldown, 'subject' | 'id'>;
+type CooldownRef = Pick<Cooldown, 'subject' | 'id'>;
 
 /** A cooldown's row: times relative to now by the database's clock, negative if past. */
 interface StoredCooldown extends Pick<Cooldown, 'subject' | 'id' | 'strikes'> {
@@ -44,7 +44,7 @@ const ALL = `
     FROM channel_rests`;
 
 /** Of deleted channels and replaced credentials. */
-const FORGET = `DELETE FROM channel_rests WHERE until < now() - interval '7 days'`;
+const DELETE_OLD = `DELETE FROM channel_rests WHERE until < now() - interval '7 days'`;
 
 @Injectable()
 export class CooldownRepository {
@@ -64,19 +64,19 @@ export class CooldownRepository {
     return (await this.dataSource.query<unknown[]>(CLAIM, [subject, id, reason, strikes, probeMs])).length > 0;
   }
 
-  async end({ subject, id }: Named): Promise<void> {
+  async end({ subject, id }: CooldownRef): Promise<void> {
     await this.dataSource.query('DELETE FROM channel_rests WHERE subject = $1 AND id = $2', [subject, id]);
   }
 
-  async free({ subject, id }: Named): Promise<void> {
+  async free({ subject, id }: CooldownRef): Promise<void> {
     await this.dataSource.query('UPDATE channel_rests SET probe_until = NULL WHERE subject = $1 AND id = $2', [
       subject,
       id,
     ]);
   }
 
-  async forget(): Promise<void> {
-    await this.dataSource.query(FORGET);
+  async deleteOld(): Promise<void> {
+    await this.dataSource.query(DELETE_OLD);
   }
 }
 
@@ -84,11 +84,11 @@ export class CooldownRepository {
 const CLAIM_TIMEOUT_MS = 1000;
 
 /** Messages between processes: a cooldown began, ended, or lost its probe. */
-type CooldownNews =
+type CooldownChange =
   | ({ readonly state: 'begun' } & StoredCooldown)
   | ({ readonly state: 'over' | 'free' } & Pick<Cooldown, 'subject' | 'id'>);
 
-type CooldownMessage = CooldownNews & { readonly from: string };
+type CooldownMessage = CooldownChange & { readonly from: string };
 
 /**
  * All cooldowns: in memory, where every call looks, and in a table, which shares them with other and later processes.
@@ -102,7 +102,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Channels');
   /** Identifies our own messages, which are ignored. */
   private readonly self = randomUUID();
-  private readonly rests = new Map<string, Cooldown>();
+  private readonly cooldowns = new Map<string, Cooldown>();
   /** Cooldowns of this process that are not written yet, by subject. */
   private readonly unwritten = new Map<string, Cooldown>();
   /** The last write; writes are serialized. */
@@ -111,19 +111,19 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   private stopListening = (): void => undefined;
 
   constructor(
-    private readonly rows: CooldownRepository,
+    private readonly repository: CooldownRepository,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
     private readonly limits: HealthLimits,
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.stopListening = this.notifications.on(TOPICS.rest, (message) => this.hear(message as CooldownMessage));
+    this.stopListening = this.notifications.on(TOPICS.rest, (message) => this.onMessage(message as CooldownMessage));
     this.notifications.onReconnect(() => void this.refresh());
     this.timer = setInterval(() => {
       if (!this.notifications.connected) void this.refresh();
     }, UNHEARD_CACHE_MS).unref();
-    await this.rows.forget();
+    await this.repository.deleteOld();
     await this.refresh();
   }
 
@@ -140,10 +140,10 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
 
   /** Undefined if there is none. */
   find(subject: string): Cooldown | undefined {
-    if (this.rests.size === 0) return undefined;
-    const rest = this.rests.get(subject);
-    if (rest === undefined || !isOver(rest, this.clock.now())) return rest;
-    this.rests.delete(subject);
+    if (this.cooldowns.size === 0) return undefined;
+    const cooldown = this.cooldowns.get(subject);
+    if (cooldown === undefined || !isOver(cooldown, this.clock.now())) return cooldown;
+    this.cooldowns.delete(subject);
     return undefined;
   }
 
@@ -152,29 +152,29 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     restMs,
     ...begun
   }: Pick<Cooldown, 'subject' | 'reason' | 'strikes'> & { readonly restMs: number }): Cooldown {
-    const rest = { ...begun, id: randomUUID(), untilMs: this.clock.now() + restMs, probeUntilMs: 0 };
-    this.rests.set(rest.subject, rest);
-    this.unwritten.set(rest.subject, rest);
-    this.write(() => this.writeBegun(rest));
-    return rest;
+    const cooldown = { ...begun, id: randomUUID(), untilMs: this.clock.now() + restMs, probeUntilMs: 0 };
+    this.cooldowns.set(cooldown.subject, cooldown);
+    this.unwritten.set(cooldown.subject, cooldown);
+    this.write(() => this.writeBegun(cooldown));
+    return cooldown;
   }
 
   /** Extends it slightly, in this process only. */
   extend({ subject, id, untilMs }: Cooldown, laterMs: number): void {
-    const known = this.rests.get(subject);
-    if (known?.id === id && laterMs > untilMs) this.rests.set(subject, { ...known, untilMs: laterMs });
+    const known = this.cooldowns.get(subject);
+    if (known?.id === id && laterMs > untilMs) this.cooldowns.set(subject, { ...known, untilMs: laterMs });
   }
 
   /** Ends a cooldown. False, without effect, if another one has begun meanwhile. */
   end({ subject, id }: Cooldown): boolean {
-    const known = this.rests.get(subject);
+    const known = this.cooldowns.get(subject);
     if (known !== undefined && known.id !== id) return false;
-    this.rests.delete(subject);
+    this.cooldowns.delete(subject);
     this.unwritten.delete(subject);
     this.onOver?.(subject);
     this.write(async () => {
-      await this.rows.end({ subject, id });
-      await this.tell({ state: 'over', subject, id });
+      await this.repository.end({ subject, id });
+      await this.publish({ state: 'over', subject, id });
     });
     return true;
   }
@@ -182,15 +182,15 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   /**
    * Claims the probe of an expired cooldown for one call of all processes, until it reports or `probeMs` have passed.
    */
-  async claim(rest: Cooldown): Promise<boolean> {
+  async claim(cooldown: Cooldown): Promise<boolean> {
     const { probeMs } = this.limits;
-    const known = this.rests.get(rest.subject);
+    const known = this.cooldowns.get(cooldown.subject);
     // It ended or was replaced while its call claimed something else.
-    if (known?.id !== rest.id || stageOf(known, this.clock.now()) !== 'due') return false;
-    this.rests.set(rest.subject, { ...rest, probeUntilMs: this.clock.now() + probeMs });
+    if (known?.id !== cooldown.id || stageOf(known, this.clock.now()) !== 'due') return false;
+    this.cooldowns.set(cooldown.subject, { ...cooldown, probeUntilMs: this.clock.now() + probeMs });
     try {
       const claimed = await within(
-        this.writing.then(() => this.rows.claim(rest, probeMs)),
+        this.writing.then(() => this.repository.claim(cooldown, probeMs)),
         CLAIM_TIMEOUT_MS,
       );
       if (claimed === false) await within(this.refresh(), CLAIM_TIMEOUT_MS);
@@ -205,33 +205,33 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   free({ subject, id }: Cooldown): void {
     this.setFree(subject, id);
     this.write(async () => {
-      await this.rows.free({ subject, id });
-      await this.tell({ state: 'free', subject, id });
+      await this.repository.free({ subject, id });
+      await this.publish({ state: 'free', subject, id });
     });
   }
 
   /** Reads all cooldowns and rewrites those that could not be written. */
   private async refresh(): Promise<void> {
     try {
-      const rows = await this.rows.all();
-      const gone = new Set(this.rests.keys());
+      const rows = await this.repository.all();
+      const gone = new Set(this.cooldowns.keys());
       for (const row of rows) {
         gone.delete(row.subject);
         if (!this.unwritten.has(row.subject)) this.take(row);
       }
       for (const subject of gone) if (!this.unwritten.has(subject)) this.forget(subject);
-      for (const rest of this.unwritten.values()) this.write(() => this.writeBegun(rest));
+      for (const cooldown of this.unwritten.values()) this.write(() => this.writeBegun(cooldown));
     } catch (error) {
       this.logger.debug(`Failed to read shared channel cooldowns: ${reasonOf(error)}`);
     }
   }
 
-  private hear(message: CooldownMessage): void {
+  private onMessage(message: CooldownMessage): void {
     const { subject, id, from } = message;
     if (from === this.self) return;
     if (message.state === 'begun') return this.take(message);
     if (message.state === 'free') return this.setFree(subject, id);
-    const known = this.rests.get(subject);
+    const known = this.cooldowns.get(subject);
     // A due cooldown with another ID has ended under that ID.
     if (known !== undefined && (known.id === id || known.untilMs <= this.clock.now())) this.forget(subject);
   }
@@ -239,36 +239,36 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   private take({ subject, id, reason, strikes, restMs, probeMs }: StoredCooldown): void {
     const nowMs = this.clock.now();
     const probeUntilMs = probeMs > 0 ? nowMs + probeMs : 0;
-    const known = this.rests.get(subject);
+    const known = this.cooldowns.get(subject);
     // Our own clock has already started counting.
-    const rest =
+    const cooldown =
       known?.id === id
         ? { ...known, probeUntilMs }
         : { subject, id, reason, strikes, untilMs: nowMs + restMs, probeUntilMs };
-    if (!isOver(rest, nowMs)) this.rests.set(subject, rest);
+    if (!isOver(cooldown, nowMs)) this.cooldowns.set(subject, cooldown);
   }
 
   private setFree(subject: string, id: string): void {
-    const known = this.rests.get(subject);
-    if (known?.id === id) this.rests.set(subject, { ...known, probeUntilMs: 0 });
+    const known = this.cooldowns.get(subject);
+    if (known?.id === id) this.cooldowns.set(subject, { ...known, probeUntilMs: 0 });
   }
 
   private forget(subject: string): void {
-    this.rests.delete(subject);
+    this.cooldowns.delete(subject);
     this.onOver?.(subject);
   }
 
-  private async writeBegun(rest: Cooldown): Promise<void> {
-    const { subject, id, reason, strikes } = rest;
-    if (this.unwritten.get(subject) !== rest) return;
-    const restMs = Math.max(0, rest.untilMs - this.clock.now());
-    const counts = await this.rows.begin(rest, restMs);
-    if (this.unwritten.get(subject) === rest) this.unwritten.delete(subject);
-    if (counts) await this.tell({ state: 'begun', subject, id, reason, strikes, restMs, probeMs: 0 });
+  private async writeBegun(cooldown: Cooldown): Promise<void> {
+    const { subject, id, reason, strikes } = cooldown;
+    if (this.unwritten.get(subject) !== cooldown) return;
+    const restMs = Math.max(0, cooldown.untilMs - this.clock.now());
+    const counts = await this.repository.begin(cooldown, restMs);
+    if (this.unwritten.get(subject) === cooldown) this.unwritten.delete(subject);
+    if (counts) await this.publish({ state: 'begun', subject, id, reason, strikes, restMs, probeMs: 0 });
   }
 
-  private tell(news: CooldownNews): Promise<void> {
-    return this.notifications.publish(TOPICS.rest, { ...news, from: this.self } satisfies CooldownMessage);
+  private publish(change: CooldownChange): Promise<void> {
+    return this.notifications.publish(TOPICS.rest, { ...change, from: this.self } satisfies CooldownMessage);
   }
 
   private write(work: () => Promise<void>): void {

@@ -1,6 +1,7 @@
 import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/index.js';
 import type { AppError, Clock } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
+import type { UpstreamOrigin } from '../../stored-responses/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import { credentialSubjectOf } from '../health/check-calls.js';
 import { classifyFailure, type Cooldown, isOfCredential } from '../health/cooldown.js';
@@ -12,21 +13,14 @@ import {
   type ChannelLoad,
   type ChannelStatus,
   channelStatus,
-  drawnBy,
+  drawWeight,
   type NoChannel,
   precedence,
   prospectsOf,
   type Random,
-  ringingTime,
+  drawTime,
   Shortage,
 } from './channel-status.js';
-
-/** Where an earlier response came from. */
-export interface ResponseOrigin {
-  readonly channelId: string;
-  /** Null: unknown, or none. */
-  readonly credentialId: string | null;
-}
 
 /** What a channel is selected for. */
 export interface SelectionQuery {
@@ -40,11 +34,11 @@ export interface SelectionQuery {
   /** Restricts the channels; undefined: all that accept the protocol. */
   readonly admits?: ((channel: Channel) => boolean) | undefined;
   /** The only channel and upstream account that has the referenced state. */
-  readonly keeper?: ResponseOrigin | undefined;
+  readonly pinned?: UpstreamOrigin | undefined;
   /** False for requests other than calls, whose outcome says little about health. */
   readonly mayProbe?: boolean;
   /** Preferred among equals: its prompt cache has the beginning of the call. */
-  readonly preferred?: ResponseOrigin | undefined;
+  readonly preferred?: UpstreamOrigin | undefined;
 }
 
 /** Inputs of a selection. */
@@ -63,7 +57,7 @@ interface Candidate {
   /** Expired cooldowns to be probed. */
   readonly due: { readonly channel: Cooldown | undefined; readonly credential: Cooldown | undefined };
   /** By weight: the lowest value is first. */
-  readonly rings: number;
+  readonly drawTime: number;
 }
 
 /**
@@ -72,11 +66,11 @@ interface Candidate {
  * except with another credential after a credential error.
  */
 export class CallSelection {
-  private readonly asked = new Set<string>();
+  private readonly tried = new Set<string>();
 
   constructor(
-    private readonly wanted: SelectionQuery,
-    private readonly surroundings: SelectionContext,
+    private readonly query: SelectionQuery,
+    private readonly context: SelectionContext,
   ) {}
 
   /** The longest response time limit of all candidates, in ms; 0 without candidates. */
@@ -94,115 +88,115 @@ export class CallSelection {
    * @throws NoChannel
    */
   next(): Assignment | Promise<Assignment> {
-    const standings = this.standings();
+    const statuses = this.statuses();
     let first: Candidate | undefined;
-    for (const standing of standings) {
-      if (!standing.isAskable) continue;
-      const candidate = this.drawn(standing);
+    for (const status of statuses) {
+      if (!status.isAvailable) continue;
+      const candidate = this.drawn(status);
       if (first === undefined || this.isBefore(candidate, first)) first = candidate;
     }
-    if (first === undefined) throw this.shortageOf(standings);
+    if (first === undefined) throw this.shortageOf(statuses);
     const { due } = first;
     return due.channel === undefined && due.credential === undefined ? this.assign(first) : this.probe(first);
   }
 
   /** What `next` would choose from, or the error it would throw, without side effects. */
   outlook(): CallOutlook {
-    const standings = this.standings();
-    const prospects = prospectsOf(standings, this.wanted.protocol);
+    const statuses = this.statuses();
+    const prospects = prospectsOf(statuses, this.query.protocol);
     return {
       prospects,
-      hindered: standings.filter((standing) => !standing.isAskable),
-      shortage: prospects.length === 0 ? this.shortageOf(standings) : undefined,
+      unavailable: statuses.filter((status) => !status.isAvailable),
+      shortage: prospects.length === 0 ? this.shortageOf(statuses) : undefined,
     };
   }
 
   private candidates(): readonly Channel[] {
-    const { admits } = this.wanted;
-    const channels = this.surroundings.channels();
+    const { admits } = this.query;
+    const channels = this.context.channels();
     return admits === undefined ? channels : channels.filter(admits);
   }
 
-  private standings(): readonly ChannelStatus[] {
-    const { health, load, clock } = this.surroundings;
-    const { accountId, mayProbe = true } = this.wanted;
-    const common = { health, load, clock, accountId, mayProbe, asked: this.asked };
+  private statuses(): readonly ChannelStatus[] {
+    const { health, load, clock } = this.context;
+    const { accountId, mayProbe = true } = this.query;
+    const common = { health, load, clock, accountId, mayProbe, tried: this.tried };
     return this.candidates()
-      .filter(({ id }) => !this.asked.has(id))
+      .filter(({ id }) => !this.tried.has(id))
       .map((channel) => channelStatus(channel, { ...common, credentials: this.usableOf(channel) }));
   }
 
-  private shortageOf(standings: readonly ChannelStatus[]): NoChannel {
-    const shortage = new Shortage(this.surroundings.clock.now());
-    for (const standing of standings) if (!standing.isAskable) shortage.add(standing);
-    return shortage.errorFor(this.wanted.model);
+  private shortageOf(statuses: readonly ChannelStatus[]): NoChannel {
+    const shortage = new Shortage(this.context.clock.now());
+    for (const status of statuses) if (!status.isAvailable) shortage.add(status);
+    return shortage.errorFor(this.query.model);
   }
 
-  private drawn({ channel, rest, credentials }: AvailableChannel): Candidate {
+  private drawn({ channel, cooldown, credentials }: AvailableChannel): Candidate {
     let chosen = credentials[0];
     if (credentials.length > 1) {
-      const drawn = credentials.map((choice) => ({ choice, rings: this.ringsOf(choice.credential) }));
+      const drawn = credentials.map((choice) => ({ choice, rings: this.credentialDrawTime(choice.credential) }));
       chosen = drawn.reduce((first, one) => (one.rings < first.rings ? one : first)).choice;
     }
-    const due = { channel: rest, credential: chosen?.rest };
-    return { channel, credential: chosen?.credential, due, rings: this.rings(channel) };
+    const due = { channel: cooldown, credential: chosen?.cooldown };
+    return { channel, credential: chosen?.credential, due, drawTime: this.channelDrawTime(channel) };
   }
 
   /** Only the credential of the account that has the referenced state, while it exists. */
   private usableOf({ credentials, id }: Channel): readonly (ChannelCredential | undefined)[] {
-    if (credentials.length === 0) return NAMELESS;
-    const { keeper } = this.wanted;
-    const kept = keeper?.channelId === id ? credentials.filter((one) => one.id === keeper.credentialId) : [];
-    return kept.length > 0 ? kept : credentials;
+    if (credentials.length === 0) return NO_CREDENTIAL;
+    const { pinned } = this.query;
+    const usable = pinned?.channelId === id ? credentials.filter((one) => one.id === pinned.credentialId) : [];
+    return usable.length > 0 ? usable : credentials;
   }
 
   private isBefore(one: Candidate, other: Candidate): boolean {
-    const order = precedence(one.channel, other.channel, this.wanted.protocol);
-    return order === 0 ? one.rings < other.rings : order < 0;
+    const order = precedence(one.channel, other.channel, this.query.protocol);
+    return order === 0 ? one.drawTime < other.drawTime : order < 0;
   }
 
-  private rings(channel: Channel): number {
-    const { affinity, preferred } = this.wanted;
+  private channelDrawTime(channel: Channel): number {
+    const { affinity, preferred } = this.query;
     if (affinity === undefined && preferred?.channelId === channel.id) return -1;
-    return ringingTime(drawnBy(channel), channel.id, affinity, this.surroundings.random);
+    return drawTime(drawWeight(channel), channel.id, affinity, this.context.random);
   }
 
-  private ringsOf(credential: ChannelCredential | undefined): number {
-    const { affinity, preferred } = this.wanted;
+  private credentialDrawTime(credential: ChannelCredential | undefined): number {
+    const { affinity, preferred } = this.query;
     if (credential === undefined || (affinity === undefined && preferred?.credentialId === credential.id)) return -1;
-    return ringingTime(1, credential.id, affinity, this.surroundings.random);
+    return drawTime(1, credential.id, affinity, this.context.random);
   }
 
   /** Claims the probes. If another call has them or took the last slot, another channel is selected. */
   private async probe(candidate: Candidate): Promise<Assignment> {
-    const { health, load } = this.surroundings;
+    const { health, load } = this.context;
     const { channel, due } = candidate;
     const claimed: Cooldown[] = [];
-    for (const rest of [due.channel, due.credential]) {
-      if (rest === undefined) continue;
-      if (!(await health.claim(rest))) return this.nextWithout(claimed);
-      claimed.push(rest);
+    for (const cooldown of [due.channel, due.credential]) {
+      if (cooldown === undefined) continue;
+      if (!(await health.claim(cooldown))) return this.nextWithout(claimed);
+      claimed.push(cooldown);
     }
     return load.isFull(channel) ? this.nextWithout(claimed) : this.assign(candidate);
   }
 
   private nextWithout(claimed: readonly Cooldown[]): Assignment | Promise<Assignment> {
-    for (const rest of claimed) this.surroundings.health.free(rest);
+    for (const cooldown of claimed) this.context.health.free(cooldown);
     return this.next();
   }
 
   private assign({ channel, credential, due }: Candidate): Assignment {
-    const { health, load } = this.surroundings;
-    const { model, accountId } = this.wanted;
+    const { health, load } = this.context;
+    const { model, accountId } = this.query;
     const target = { channel, credential, accountId, model: upstreamModel(channel, model) };
     const isProbe = due.channel !== undefined || due.credential !== undefined;
-    this.asked.add(channel.id);
+    this.tried.add(channel.id);
     load.enter(channel);
     return new Assignment(channel, credential, isProbe, {
       observed: new ObservedAttempt(health, target, due),
-      onCredentialFault: () => {
-        this.asked.delete(channel.id);
-        this.asked.add(credentialSubjectOf(channel, credential));
+      onCredentialError: () => {
+        this.tried.delete(channel.id);
+        this.tried.add(credentialSubjectOf(channel, credential));
       },
       onReleased: () => load.leave(channel),
     });
@@ -210,18 +204,18 @@ export class CallSelection {
 }
 
 /** For channels without credentials. */
-const NAMELESS = [undefined] as const;
+const NO_CREDENTIAL = [undefined] as const;
 
-interface Duties {
+interface AssignmentCallbacks {
   readonly observed: ObservedAttempt;
   /** After a credential error: another credential of the same channel may work. */
-  readonly onCredentialFault: () => void;
+  readonly onCredentialError: () => void;
   readonly onReleased: () => void;
 }
 
 /** Channel and credential of one attempt, until released. Report the outcome before that. */
 export class Assignment {
-  private isTold = false;
+  private isReported = false;
   private isReleased = false;
 
   constructor(
@@ -230,35 +224,35 @@ export class Assignment {
     readonly credential: ChannelCredential | undefined,
     /** Content is awaited: it ends a cooldown. */
     readonly isProbe: boolean,
-    private readonly duties: Duties,
+    private readonly callbacks: AssignmentCallbacks,
   ) {}
 
   /** Content has arrived. */
-  answered(): void {
-    this.duties.observed.answered();
+  started(): void {
+    this.callbacks.observed.started();
   }
 
   /** The response is complete. */
   succeeded(): void {
-    if (this.isTold) return;
-    this.isTold = true;
-    this.duties.observed.succeeded();
+    if (this.isReported) return;
+    this.isReported = true;
+    this.callbacks.observed.succeeded();
   }
 
   /** Also after content. Errors that are not the upstream's are ignored. */
   failed(error: AppError): void {
-    if (this.isTold) return;
-    this.isTold = true;
-    if (isOfCredential(classifyFailure(error))) this.duties.onCredentialFault();
-    this.duties.observed.failed(error);
+    if (this.isReported) return;
+    this.isReported = true;
+    if (isOfCredential(classifyFailure(error))) this.callbacks.onCredentialError();
+    this.callbacks.observed.failed(error);
   }
 
   /** Releases the channel. Without a report before, it counts as abandoned. Idempotent. */
   release(): void {
     if (this.isReleased) return;
     this.isReleased = true;
-    if (!this.isTold) this.duties.observed.left();
-    this.isTold = true;
-    this.duties.onReleased();
+    if (!this.isReported) this.callbacks.observed.abandoned();
+    this.isReported = true;
+    this.callbacks.onReleased();
   }
 }

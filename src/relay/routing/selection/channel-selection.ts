@@ -28,11 +28,11 @@ export class ChannelSelection {
     private readonly clock: Clock,
   ) {}
 
-  for(wanted: SelectionQuery): CallSelection {
+  for(query: SelectionQuery): CallSelection {
     const { directory, health, load, random, clock } = this;
-    const { group, model, protocol, admits } = wanted;
+    const { group, model, protocol, admits } = query;
     return new CallSelection(
-      { ...wanted, admits: (channel) => takesCalls(channel, protocol) && admits?.(channel) !== false },
+      { ...query, admits: (channel) => takesCalls(channel, protocol) && admits?.(channel) !== false },
       { channels: () => directory.serving(group, model), health, load, random, clock },
     );
   }
@@ -43,11 +43,11 @@ export class ChannelSelection {
   }
 
   /** What would be selected for a call now, and why other channels would not. No side effects. */
-  outlook(wanted: SelectionQuery): ModelOutlook {
-    const { group, model, protocol } = wanted;
-    const outlook = this.for(wanted).outlook();
-    const { prospects, hindered } = outlook;
-    const considered = new Set([...prospects, ...hindered].map(({ channel }) => channel.id));
+  outlook(query: SelectionQuery): ModelOutlook {
+    const { group, model, protocol } = query;
+    const outlook = this.for(query).outlook();
+    const { prospects, unavailable } = outlook;
+    const considered = new Set([...prospects, ...unavailable].map(({ channel }) => channel.id));
     const excluded = [...this.directory.all(), ...this.directory.switchedOff]
       .filter(({ id, models }) => models.has(model) && !considered.has(id))
       .map((channel) => ({ channel, exclusion: exclusionOf(channel, group, protocol) }))

@@ -23,7 +23,7 @@ export const affinityOf = (...names: readonly string[]): Affinity =>
  * weight, also after others are left out. With an affinity the times are deterministic: a conversation keeps its
  * channel, moves to the next one while that is out, and returns; adding or removing a channel only moves its own share.
  */
-export function ringingTime(weight: number, name: string, affinity: Affinity | undefined, random: Random): number {
+export function drawTime(weight: number, name: string, affinity: Affinity | undefined, random: Random): number {
   const chance = affinity === undefined ? random.next() : mixed(hashed(name, affinity)) / TWO_TO_32;
   return -Math.log(1 - chance) / weight;
 }
@@ -57,27 +57,27 @@ interface CredentialChoice {
   /** Undefined for channels without credentials. */
   readonly credential: ChannelCredential | undefined;
   /** An expired cooldown to be probed. */
-  readonly rest: Cooldown | undefined;
+  readonly cooldown: Cooldown | undefined;
 }
 
 /** A channel that can be called now. */
 export interface AvailableChannel {
-  readonly isAskable: true;
+  readonly isAvailable: true;
   readonly channel: Channel;
   /** An expired cooldown to be probed. */
-  readonly rest: Cooldown | undefined;
+  readonly cooldown: Cooldown | undefined;
   /** Not empty. */
   readonly credentials: readonly CredentialChoice[];
 }
 
 /** A channel that serves the model but cannot be called now. */
 export interface UnavailableChannel {
-  readonly isAskable: false;
+  readonly isAvailable: false;
   readonly channel: Channel;
   /** Its concurrency limit is reached. */
   readonly isFull: boolean;
   /** Cooldowns and back-offs of the channel or its credentials; empty if all were tried. */
-  readonly rests: readonly Pick<BackOff, 'reason' | 'untilMs'>[];
+  readonly cooldowns: readonly Pick<BackOff, 'reason' | 'untilMs'>[];
 }
 
 export type ChannelStatus = AvailableChannel | UnavailableChannel;
@@ -94,34 +94,34 @@ interface Conditions {
   /** Usable credentials; undefined for channels without. */
   readonly credentials: readonly (ChannelCredential | undefined)[];
   /** Subjects of credentials that have failed in this call. */
-  readonly asked: ReadonlySet<string>;
+  readonly tried: ReadonlySet<string>;
 }
 
 /** Whether a channel can be called now and with which credentials, or why not. */
 export function channelStatus(channel: Channel, conditions: Conditions): ChannelStatus {
-  const { health, load, credentials, asked, accountId } = conditions;
-  if (load.isFull(channel)) return { isAskable: false, channel, isFull: true, rests: [] };
+  const { health, load, credentials, tried, accountId } = conditions;
+  if (load.isFull(channel)) return { isAvailable: false, channel, isFull: true, cooldowns: [] };
   const backOff = health.backOffOf(channel, accountId);
-  if (backOff !== undefined) return { isAskable: false, channel, isFull: false, rests: [backOff] };
-  const rest = health.restOf(channel);
-  if (rest !== undefined && !isDue(rest, conditions))
-    return { isAskable: false, channel, isFull: false, rests: [rest] };
+  if (backOff !== undefined) return { isAvailable: false, channel, isFull: false, cooldowns: [backOff] };
+  const cooldown = health.cooldownOf(channel);
+  if (cooldown !== undefined && !isDue(cooldown, conditions))
+    return { isAvailable: false, channel, isFull: false, cooldowns: [cooldown] };
   const usable: CredentialChoice[] = [];
-  const rests: UnavailableChannel['rests'][number][] = [];
+  const cooldowns: UnavailableChannel['cooldowns'][number][] = [];
   for (const credential of credentials) {
-    if (asked.has(credentialSubjectOf(channel, credential))) continue;
-    const ofCredential = health.restOfCredential(channel, credential);
-    const ofAccount = health.backOffOfCredential(channel, credential, accountId);
-    if (ofAccount !== undefined) rests.push(ofAccount);
-    else if (ofCredential !== undefined && !isDue(ofCredential, conditions)) rests.push(ofCredential);
-    else usable.push({ credential, rest: ofCredential });
+    if (tried.has(credentialSubjectOf(channel, credential))) continue;
+    const ofCredential = health.credentialCooldownOf(channel, credential);
+    const ofAccount = health.credentialBackOffOf(channel, credential, accountId);
+    if (ofAccount !== undefined) cooldowns.push(ofAccount);
+    else if (ofCredential !== undefined && !isDue(ofCredential, conditions)) cooldowns.push(ofCredential);
+    else usable.push({ credential, cooldown: ofCredential });
   }
-  if (usable.length === 0) return { isAskable: false, channel, isFull: false, rests };
-  return { isAskable: true, channel, rest, credentials: usable };
+  if (usable.length === 0) return { isAvailable: false, channel, isFull: false, cooldowns };
+  return { isAvailable: true, channel, cooldown, credentials: usable };
 }
 
-const isDue = (rest: Cooldown, { mayProbe, clock }: Conditions): boolean =>
-  mayProbe && stageOf(rest, clock.now()) === 'due';
+const isDue = (cooldown: Cooldown, { mayProbe, clock }: Conditions): boolean =>
+  mayProbe && stageOf(cooldown, clock.now()) === 'due';
 
 /**
  * Running calls of this process by channel. A channel's limit applies to one host: each worker gets an equal share,
@@ -159,43 +159,43 @@ export interface Prospect extends AvailableChannel {
 export interface CallOutlook {
   /** In likely order; by weight where chance decides. */
   readonly prospects: readonly Prospect[];
-  readonly hindered: readonly UnavailableChannel[];
+  readonly unavailable: readonly UnavailableChannel[];
   /** The error if no channel is available. */
   readonly shortage: NoChannel | undefined;
 }
 
 /** Available channels in order, with their shares. */
-export function prospectsOf(standings: readonly ChannelStatus[], protocol: ProtocolId): readonly Prospect[] {
-  const ordered = standings
-    .filter((standing) => standing.isAskable)
+export function prospectsOf(statuses: readonly ChannelStatus[], protocol: ProtocolId): readonly Prospect[] {
+  const ordered = statuses
+    .filter((status) => status.isAvailable)
     .toSorted(
       ({ channel: one }, { channel: other }) =>
-        precedence(one, other, protocol) || drawnBy(other) - drawnBy(one) || one.name.localeCompare(other.name),
+        precedence(one, other, protocol) || drawWeight(other) - drawWeight(one) || one.name.localeCompare(other.name),
     );
   const [first] = ordered;
   if (first === undefined) return [];
   const isFirst = ({ channel }: AvailableChannel): boolean => precedence(channel, first.channel, protocol) === 0;
-  const all = ordered.filter(isFirst).reduce((sum, { channel }) => sum + drawnBy(channel), 0);
-  return ordered.map((one) => ({ ...one, firstShare: isFirst(one) ? drawnBy(one.channel) / all : 0 }));
+  const all = ordered.filter(isFirst).reduce((sum, { channel }) => sum + drawWeight(channel), 0);
+  return ordered.map((one) => ({ ...one, firstShare: isFirst(one) ? drawWeight(one.channel) / all : 0 }));
 }
 
-type Placed = Pick<Channel, 'tier' | 'protocol' | 'weight'>;
+type RankedChannel = Pick<Channel, 'tier' | 'protocol' | 'weight'>;
 
 /**
  * Negative if the first channel precedes: by tier, then the client's own protocol, then a positive weight. 0: chance
  * decides by weight.
  */
-export function precedence(one: Placed, other: Placed, protocol: ProtocolId): number {
+export function precedence(one: RankedChannel, other: RankedChannel, protocol: ProtocolId): number {
   if (one.tier !== other.tier) return one.tier - other.tier;
   const isNative = Number(other.protocol === protocol) - Number(one.protocol === protocol);
   return isNative || Number(one.weight === 0) - Number(other.weight === 0);
 }
 
 /** Weight for drawing; channels of weight 0 are drawn equally. */
-export const drawnBy = ({ weight }: Placed): number => (weight === 0 ? 1 : weight);
+export const drawWeight = ({ weight }: RankedChannel): number => (weight === 0 ? 1 : weight);
 
 /** Max wait suggested to clients. */
-const LONGEST_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 60;
 /** Suggested wait if unknown: a full channel or a running probe is resolved quickly. */
 const MOMENT_SECONDS = 1;
 const UNKNOWN_WAIT_SECONDS = 10;
@@ -225,15 +225,16 @@ export class Shortage {
 
   constructor(private readonly nowMs: number) {}
 
-  add({ isFull, rests }: Pick<UnavailableChannel, 'isFull' | 'rests'>): void {
+  add({ isFull, cooldowns }: Pick<UnavailableChannel, 'isFull' | 'cooldowns'>): void {
     if (isFull) this.note('full', MOMENT_SECONDS * 1000);
-    for (const { reason, untilMs } of rests) this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
+    for (const { reason, untilMs } of cooldowns)
+      this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
   }
 
   /** The error for the client if no channel is left. */
   errorFor(model: string): NoChannel {
     if (this.reasons.size === 0) return NoChannel.for(model);
-    const seconds = Math.min(Math.ceil(this.waitMs / 1000), LONGEST_WAIT_SECONDS);
+    const seconds = Math.min(Math.ceil(this.waitMs / 1000), MAX_WAIT_SECONDS);
     if (this.isOnly('rate_limit')) {
       const message = `All channels of the model "${model}" are at their rate limits. Please try again in ${seconds}s.`;
       return new NoChannel('rate_limit_exceeded', message, seconds, false);

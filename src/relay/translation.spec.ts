@@ -41,31 +41,31 @@ function run(script: CallEvent[][], ...stops: string[]): { readonly events: Call
 const words = (events: readonly CallEvent[]): string =>
   events.map((event) => (event.type === 'part-delta' ? event.text : '')).join('');
 
-describe('a stop text that the upstream does not know', () => {
-  it('ends the answer before it, though it comes in pieces (case 35)', () => {
+describe('a stop sequence enforced by the relay', () => {
+  it('ends the response before it when it arrives in pieces (case 35)', () => {
     const { events, stopped } = run(textOf(['one ST', 'OP two']), 'STOP');
     expect([words(events), stopped]).toEqual(['one ', true]);
     expect(events.at(-2)).toEqual({ type: 'call-stop', reason: 'stop_sequence', sequence: 'STOP' });
   });
 
-  it('keeps back no more than may be its beginning', () => {
+  it('holds back only its possible beginning', () => {
     const decoder = new StoppingDecoder(new Scripted(textOf(['abcdef'])), ['STOP']);
     decoder.next(NOTHING);
     expect(words(decoder.next(NOTHING))).toBe('abc');
   });
 
-  it('that begins first ends it, of several', () => {
+  it('ends the response at the earliest of several', () => {
     expect(words(run(textOf(['a-b+c']), '+', '-').events)).toBe('a');
   });
 
-  it('is known among any number of them', () => {
+  it('is found among many', () => {
     const stops = Array.from({ length: 200_000 }, (_, index) => `<${index}>`);
     const decoder = new StoppingDecoder(new Scripted(textOf(['a<199999>b'])), stops);
     decoder.next(NOTHING);
     expect(words(decoder.next(NOTHING))).toBe('a');
   });
 
-  it('is not looked for in reasoning and in arguments', () => {
+  it('is ignored in reasoning and tool arguments', () => {
     const script: CallEvent[][] = (['reasoning', 'refusal'] as const).map((kind) => [
       ...(kind === 'reasoning' ? [{ type: 'call-start' } as const] : []),
       { type: 'part-start', start: { kind } },
@@ -75,7 +75,7 @@ describe('a stop text that the upstream does not know', () => {
     expect(run([...script, [{ type: 'call-stop', reason: 'end' }, { type: 'call-end' }]], 'STOP').stopped).toBe(false);
   });
 
-  it('changes nothing of any other answer, however it is cut', () => {
+  it('changes nothing when it does not occur, however the response is split', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('S', 'T', 'O', 'P', 'STO', 'a', '😀') })), (pieces) => {
         const text = pieces.join('');

@@ -1,7 +1,7 @@
 import { cpuMs, LINEAR_MS } from '../../test/support/timing.js';
 import { canonicalPath } from './request-facts.js';
 
-describe('tolerated forms of addresses (case 108)', () => {
+describe('tolerated URL forms (case 108)', () => {
   const post = (url: string, headers = {}): string => canonicalPath(url, 'POST', headers);
 
   it.each([
@@ -26,11 +26,11 @@ describe('tolerated forms of addresses (case 108)', () => {
     ['/key', '/v1/key'],
     ['http://relay.example/messages?beta=true', '/v1/messages?beta=true'],
     ['/v1/models/100%zz', '/v1/models/100%25zz'],
-  ])('%s is %s', (url, usual) => {
-    expect(post(url)).toBe(usual);
+  ])('rewrites %s to %s', (url, expected) => {
+    expect(post(url)).toBe(expected);
   });
 
-  it.each(['/', '/v1', '/v1/', '/v1/v1'])('a post to the base address %s goes by its headers', (url) => {
+  it.each(['/', '/v1', '/v1/', '/v1/v1'])('routes a POST to the base URL %s by its headers', (url) => {
     expect(post(url)).toBe('/v1');
     expect(post(url, { 'anthropic-version': '2023-06-01' })).toBe('/v1/messages');
     expect(post(url, { 'vendor-version': '2023-06-01' })).toBe('/v1/messages');
@@ -38,13 +38,13 @@ describe('tolerated forms of addresses (case 108)', () => {
   });
 
   it.each(['/keys', '/wallet', '/v1/files', '/messages-archive', '/pricing/messages', '/health'])(
-    '%s is left as it is',
+    'keeps %s unchanged',
     (url) => {
       expect(canonicalPath(url, 'GET', {})).toBe(url);
     },
   );
 
-  it('takes whoever reads no pages to the answer for probes', () => {
+  it('rewrites / to the health endpoint unless the client accepts HTML', () => {
     const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     expect(canonicalPath('/', 'GET', { accept: '*/*' })).toBe('/health');
     expect(canonicalPath('/?x=1', 'GET', {})).toBe('/health?x=1');
@@ -53,7 +53,7 @@ describe('tolerated forms of addresses (case 108)', () => {
     expect(canonicalPath('/keys', 'GET', {})).toBe('/keys');
   });
 
-  it('takes no longer over a run of slashes than over any other address', () => {
+  it('handles long runs of slashes in linear time', () => {
     const url = `/${'/'.repeat(200_000)}x`;
     expect(cpuMs(() => canonicalPath(url, 'GET', {}))).toBeLessThan(LINEAR_MS);
   });

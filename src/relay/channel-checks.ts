@@ -32,20 +32,20 @@ export interface CheckResult {
 /** Reasoning models need some time even for one word. */
 const CHECK_TIMEOUT_MS = 60_000;
 /** Max characters of an upstream's message. */
-const MAX_WORDS_LENGTH = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 /**
  * Sends the relay's own requests to upstreams, for administrators and channel health, also through channels that are
  * not stored. They leave no rows.
  */
 @Injectable()
-export class UpstreamQuestions {
+export class ChannelChecks {
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
     checks: CheckCalls,
   ) {
-    checks.send = (target) => this.faultOf(target);
+    checks.send = (target) => this.errorOf(target);
   }
 
   /**
@@ -66,7 +66,7 @@ export class UpstreamQuestions {
       const usage = usageIn(response, adapter);
       return { answered: true, message: `status ${response.status}`, ...durations(), ...(usage && { usage }) };
     } catch (error) {
-      return { answered: false, message: wordsOf(error), ...durations() };
+      return { answered: false, message: messageOf(error), ...durations() };
     }
   }
 
@@ -78,12 +78,12 @@ export class UpstreamQuestions {
       const response = await this.ask(channel, modelListing.request);
       return [...new Set(modelListing.read(jsonOf(response)))].toSorted();
     } catch (error) {
-      throw new AppError('upstream_error', wordsOf(error), {}, { cause: error });
+      throw new AppError('upstream_error', messageOf(error), {}, { cause: error });
     }
   }
 
   /** Error of a minimal call with one credential, classified as for clients; undefined if it succeeds. */
-  private async faultOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
+  private async errorOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
     try {
       const adapter = this.adapters.upstream(channel.protocol);
       const response = await this.send(channel, credential?.secret, adapter.probeRequest(model));
@@ -124,7 +124,7 @@ function errorIn(response: CollectedResponse, adapter: UpstreamAdapter): AppErro
 }
 
 /** Administrators may see the details. */
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   const { message, cause } = AppError.from(error);
   return cause === undefined ? message : `${message} (${reasonOf(cause)})`;
 }
@@ -134,8 +134,8 @@ function ownText(body: unknown, { credentials }: Channel): string | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined;
   const message = isJsonObject(error) ? error['message'] : undefined;
   if (typeof message !== 'string') return undefined;
-  const shown = credentials.reduce((text, { secret }) => text.replaceAll(secret.reveal(), '[secret]'), message);
-  return shown.slice(0, MAX_WORDS_LENGTH);
+  const masked = credentials.reduce((text, { secret }) => text.replaceAll(secret.reveal(), '[secret]'), message);
+  return masked.slice(0, MAX_MESSAGE_LENGTH);
 }
 
 /** @throws AppError when it cannot be parsed */
@@ -181,14 +181,10 @@ const GREETING: CallContent = {
 };
 
 /** Result of probing a channel. */
-export interface ProbeResult {
+export interface ProbeResult extends Pick<CheckResult, 'answered' | 'message' | 'durationMs'> {
   readonly channel: string;
   /** Upstream name of the model; empty if the channel has none. */
   readonly model: string;
-  readonly answered: boolean;
-  /** The reply or the error, for administrators. */
-  readonly message: string;
-  readonly durationMs: number;
 }
 
 /** Probes channels with a minimal call, which costs about one token. */
@@ -197,12 +193,12 @@ export class ChannelProbe {
   constructor(
     private readonly catalog: CatalogService,
     private readonly channels: ChannelDirectory,
-    private readonly questions: UpstreamQuestions,
+    private readonly checks: ChannelChecks,
     private readonly notifications: Notifications,
   ) {}
 
   /** Makes this process probe for others: credentials may be in the server's environment. */
-  answerQuestions(): void {
+  serveRequests(): void {
     this.notifications.answer(TOPICS.probe, (name) => this.probe(String(name)));
   }
 
@@ -228,7 +224,7 @@ export class ChannelProbe {
     });
     if (channel === undefined) return failed('no such channel');
     if (channel.unavailableReason !== undefined) return failed(channel.unavailableReason);
-    const { answered, message, durationMs } = await this.questions.check(channel, model);
+    const { answered, message, durationMs } = await this.checks.check(channel, model);
     return { channel: name, model, answered, message, durationMs };
   }
 }

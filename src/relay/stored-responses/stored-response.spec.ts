@@ -12,19 +12,19 @@ const anOwner = (overrides: Partial<ResponseOwner> = {}): ResponseOwner => ({
 });
 
 describe('sealed content', () => {
-  it('opens for the key that it was sealed for, as it was', async () => {
+  it('opens unchanged for the key it was sealed for', async () => {
     const sealed = await sealContent(CONTENT, anOwner(), ID);
     await expect(openContent(sealed, anOwner(), ID)).resolves.toEqual(CONTENT);
   });
 
-  it('opens under no other secret, key or id', async () => {
+  it('does not open with another secret, key or ID', async () => {
     const sealed = await sealContent(CONTENT, anOwner(), ID);
     await expect(openContent(sealed, anOwner({ secret: new Secret('sk-two') }), ID)).resolves.toBeUndefined();
     await expect(openContent(sealed, anOwner({ keyId: 'key_2' }), ID)).resolves.toBeUndefined();
     await expect(openContent(sealed, anOwner(), 'resp_2')).resolves.toBeUndefined();
   });
 
-  it('does not open when a byte of it was changed, or it is cut', async () => {
+  it('does not open when a byte was changed or it was truncated', async () => {
     const sealed = await sealContent(CONTENT, anOwner(), ID);
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Buffer.from(sealed);
@@ -35,7 +35,7 @@ describe('sealed content', () => {
       await expect(openContent(sealed.subarray(0, length), anOwner(), ID)).resolves.toBeUndefined();
   });
 
-  it('shows nothing of itself, nor that it is the same twice', async () => {
+  it('does not reveal the plaintext, and encrypts equal inputs differently', async () => {
     const [one, other] = [await sealContent(CONTENT, anOwner(), ID), await sealContent(CONTENT, anOwner(), ID)];
     expect(one.toString('latin1')).not.toContain('marker');
     expect(one.equals(other)).toBe(false);

@@ -21,7 +21,7 @@ describe('AdmissionHealth', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  it('is what the latest admissions show, without a probe', async () => {
+  it('follows the latest admissions without a probe', async () => {
     isWritable = false;
     health.noteSuccess();
     expect(await health.check()).toBe(true);
@@ -43,20 +43,20 @@ describe('AdmissionHealth', () => {
     expect(await health.check()).toBe(writable);
   });
 
-  it('recovers by itself when no calls come', async () => {
+  it('recovers without further calls', async () => {
     for (let failure = 0; failure < 9; failure += 1) health.noteFailure();
     nowMs += 2000;
     expect(await health.check()).toBe(true);
   });
 
-  it('fails while no calls come, too', async () => {
+  it('fails without further calls', async () => {
     health.noteSuccess();
     isWritable = false;
     nowMs += 2000;
     expect(await health.check()).toBe(false);
   });
 
-  it('probes at most once a second, however often it is asked', async () => {
+  it('probes at most once a second', async () => {
     for (let asked = 0; asked < 20; asked += 1) {
       expect(await health.check()).toBe(true);
       nowMs += 99;

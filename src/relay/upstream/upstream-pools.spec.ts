@@ -1,8 +1,8 @@
-import { goesDirectly } from './upstream-pools.js';
+import { bypassesProxy } from './upstream-pools.js';
 
-const directly = (address: string, ...noProxy: string[]): boolean => goesDirectly(new URL(address), noProxy);
+const directly = (address: string, ...noProxy: string[]): boolean => bypassesProxy(new URL(address), noProxy);
 
-describe('what is reached without the proxy', () => {
+describe('bypassesProxy', () => {
   it.each([
     ['https://api.example.com', 'example.com'],
     ['https://api.example.com', '.example.com'],
@@ -19,7 +19,9 @@ describe('what is reached without the proxy', () => {
     ['https://[fd00::5]:8443', '[fd00::5]:8443'],
     ['https://[fd00::5]', '[fd00::5]'],
     ['https://[::ffff:10.1.2.3]', '10.0.0.0/8'],
-  ])('%s with %s', (address, entry) => expect(directly(address, 'other.example', entry)).toBe(true));
+  ])('bypasses the proxy for %s with NO_PROXY %s', (address, entry) =>
+    expect(directly(address, 'other.example', entry)).toBe(true),
+  );
 
   it.each([
     ['https://badexample.com', 'example.com'],
@@ -30,9 +32,9 @@ describe('what is reached without the proxy', () => {
     ['https://11.1.2.3', '10.0.0.0/8'],
     ['https://a10.example', '10.0.0.0/8'],
     ['https://[fe00::5]', 'fd00::/8'],
-  ])('not %s with %s', (address, entry) => expect(directly(address, entry)).toBe(false));
+  ])('uses the proxy for %s with NO_PROXY %s', (address, entry) => expect(directly(address, entry)).toBe(false));
 
-  it('is this machine, always', () => {
+  it('always bypasses the proxy for the local host', () => {
     for (const address of ['https://localhost', 'https://127.0.0.1:8443', 'https://127.9.9.9', 'https://[::1]'])
       expect(directly(address)).toBe(true);
     expect(directly('https://api.example.com')).toBe(false);

@@ -7,8 +7,8 @@ function work(ms: number): void {
   while (performance.now() < until);
 }
 
-describe('turns', () => {
-  it('are taken in the order of asking, also by those that ask again', async () => {
+describe('TimeSlicer', () => {
+  it('runs slices in order, including slices that queue again', async () => {
     const turns = new TimeSlicer();
     const order: string[] = [];
     const slices = (name: string, left: number): void => {
@@ -21,7 +21,7 @@ describe('turns', () => {
     expect(order.join('')).toBe('ababa');
   });
 
-  it('leave room for everything else as soon as they have taken long enough', async () => {
+  it('yields to the event loop when its time is used up', async () => {
     const turns = new TimeSlicer();
     const order: string[] = [];
     for (const name of ['a', 'b', 'c'])
@@ -34,7 +34,7 @@ describe('turns', () => {
     expect(order).toEqual(['a', 'else', 'b', 'else', 'c', 'else']);
   });
 
-  it('let short work be done together', async () => {
+  it('runs short slices in the same turn', async () => {
     const turns = new TimeSlicer();
     let done = 0;
     for (let index = 0; index < 5; index++) turns.take(() => (done += 1));
