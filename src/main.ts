@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
+import { startOrEnd } from './app/shutdown.js';
 import { Config } from './platform/config/index.js';
-import { startOrEnd } from './app/start.js';
 import { isWorker } from './platform/workers/index.js';
 
 // Bodies lie outside V8's own heap. Left to itself it collects all of that heap for every few dozen megabytes of them,

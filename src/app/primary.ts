@@ -2,12 +2,11 @@ import { Logger } from '@nestjs/common';
 import type { Config } from '../platform/config/index.js';
 import { DatabaseServer } from '../platform/database/index.js';
 import { serveLimits } from '../platform/limits/index.js';
+import { PinoLogger } from '../platform/logging/index.js';
+import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';
 import { serveMetrics } from './monitoring/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
-import { PinoLogger } from '../platform/logging/index.js';
-import { FailedAndSaidSo } from './start.js';
-import type { StopRequest } from './shutdown.js';
-import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';
+import { FailedAndSaidSo, type StopRequest } from './shutdown.js';
 
 /** Max ms that a worker may take to stop beyond SHUTDOWN_GRACE_MS. Supervisors should allow 40 s beyond it. */
 const LAST_STEPS_MS = 35_000;

@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../platform/config/index.js';
-import { monotonicMs, within } from '../platform/shared/index.js';
+import { DatabaseServer, isConnectionLost } from '../platform/database/index.js';
+import { monotonicMs, reasonOf, within } from '../platform/shared/index.js';
 import { isWorker, onOrder, outliveThePrimary } from '../platform/workers/index.js';
 import { BillingService, Sweeper } from '../relay/billing/index.js';
 import { RunState } from '../relay/index.js';
@@ -115,5 +116,22 @@ export class StopRequest {
     this.first = reason;
     this.firstMs = monotonicMs();
     this.resolveGiven(reason);
+  }
+}
+
+/** A failed start that has already printed the reason. */
+export class FailedAndSaidSo extends Error {}
+
+/** Exits with a one-line reason when the start fails. */
+export async function startOrEnd(start: (told: StopRequest) => Promise<void>): Promise<void> {
+  try {
+    await start(new StopRequest());
+  } catch (error) {
+    const reason = isConnectionLost(error)
+      ? `The database connection was lost during startup (${reasonOf(error)}). Start again.`
+      : reasonOf(error);
+    if (!(error instanceof FailedAndSaidSo)) process.stderr.write(`error: ${reason}\n`);
+    await DatabaseServer.releaseAll();
+    process.exit(1);
   }
 }

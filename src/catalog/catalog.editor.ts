@@ -6,12 +6,13 @@ import { CatalogRepository, type StoredModel } from './catalog.repository.js';
 import {
   CatalogAudit,
   type Change,
+  type ChangedItem,
   describeChanges,
   difference,
   type Facts,
   lineOf,
+  replaceAll,
   revisionOf,
-  type ChangedItem,
 } from './changes.js';
 import {
   type GroupDefinition,
@@ -23,7 +24,6 @@ import {
   priceFacts,
 } from './definitions.js';
 import { PriceEditor } from './price-editor.js';
-import { replaceAll } from './replace-all.js';
 
 /** The group of calls whose key and account name none; it cannot be disabled. */
 export const DEFAULT_GROUP = 'default';

@@ -13,12 +13,18 @@ import {
   QuotaNotPossible,
   SecretAlreadyKnown,
 } from './api-key.errors.js';
-import type { KeyLimits, KeyReference, KeySettings } from './api-key.js';
+import {
+  type KeyLimits,
+  type KeyReference,
+  type KeySettings,
+  possibleBudget,
+  possibleNetworks,
+  rowOf,
+} from './api-key.js';
 import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import type { KeyState } from './caller.js';
 import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
-import { possibleBudget, possibleNetworks, rowOf } from './key-settings.js';
 
 /**
  * Creates and changes keys. Each change is a transaction on the locked row, increments the key's version and notifies

@@ -1,5 +1,5 @@
 import { nanos } from '../platform/shared/index.js';
-import { freeIn, takeBack, topUp } from './movement.js';
+import { freeIn, takeBack, topUp } from './wallet.entity.js';
 
 const aWallet = (balance: bigint, held: bigint, owed: bigint) => ({
   balance: nanos(balance),

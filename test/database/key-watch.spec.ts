@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { KeyNoticeMails } from '../../src/keys/alerts/index.js';
 import { type KeyNotice, KeyNotices, KeyWatch } from '../../src/keys/index.js';
-import { AccountDeletion } from '../../src/keys/onboarding/account-deletion.js';
+import { AccountDeletion } from '../../src/keys/onboarding/onboarding.service.js';
 import { newId, parseUsd } from '../../src/platform/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 import { aCallRow } from '../support/call-rows.js';

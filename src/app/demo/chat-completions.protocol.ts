@@ -1,9 +1,17 @@
 /** The demo model over Chat Completions. */
 
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { type DemoQuestion, DemoRefusal, type DemoResponse, renderOpenAiError } from './demo.response.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
-import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
+import {
+  type DemoCall,
+  type DemoProtocol,
+  type DemoQuestion,
+  DemoRefusal,
+  type DemoResponse,
+  type DemoStream,
+  encodeEvent,
+  renderOpenAiError,
+} from './demo.response.js';
 
 const FINISH_REASONS = { end: 'stop', length: 'length' } as const;
 

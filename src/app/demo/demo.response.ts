@@ -117,3 +117,39 @@ export function renderOpenAiError(refusal: DemoRefusal): JsonObject {
   const type = refusal.status >= 500 ? 'server_error' : 'invalid_request_error';
   return { error: { message: refusal.message, type, param: refusal.param, code: refusal.code } };
 }
+
+/** What the demo server requires of a protocol, and shared event framing. */
+
+/** An accepted request with its complete response. */
+export interface DemoCall {
+  /** 32 hexadecimal digits, unique; protocols add their prefixes. */
+  readonly id: string;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly body: JsonObject;
+  readonly question: DemoQuestion;
+  readonly answer: DemoResponse;
+}
+
+/** A streamed response as encoded events. The server waits before every element of `pieces`. */
+export interface DemoStream {
+  readonly opening: readonly string[];
+  /** One event per piece. */
+  readonly pieces: readonly string[];
+  readonly closing: readonly string[];
+}
+
+/** One wire format. Pure: no clock, no randomness, no I/O. */
+export interface DemoProtocol {
+  /** @throws DemoRefusal naming the field that is missing or malformed. */
+  readQuestion(body: JsonObject): DemoQuestion;
+  renderAnswer(call: DemoCall): JsonObject;
+  renderStream(call: DemoCall): DemoStream;
+  renderRefusal(refusal: DemoRefusal, requestId: string): JsonObject;
+}
+
+/** Encodes one server-sent event: LF only, one data line, blank line included. */
+export function encodeEvent(data: JsonObject | string, event?: string): string {
+  const payload = typeof data === 'string' ? data : JSON.stringify(data);
+  return `${event === undefined ? '' : `event: ${event}\n`}data: ${payload}\n\n`;
+}

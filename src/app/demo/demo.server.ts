@@ -11,8 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type JsonObject, maskKeys } from '../../platform/shared/index.js';
 import { chatCompletionsDemo } from './chat-completions.protocol.js';
 import { parseBody } from './demo.body.js';
-import type { DemoCall, DemoProtocol, DemoStream } from './demo.protocol.js';
-import { answerQuestion, DemoRefusal } from './demo.response.js';
+import { answerQuestion, type DemoCall, type DemoProtocol, DemoRefusal, type DemoStream } from './demo.response.js';
 import { countMessageTokens, messagesDemo } from './messages.protocol.js';
 import { responsesDemo } from './responses.protocol.js';
 

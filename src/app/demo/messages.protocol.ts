@@ -1,9 +1,17 @@
 /** The demo model over Messages, with its token counting endpoint. */
 
 import type { JsonObject } from '../../platform/shared/index.js';
-import { countPromptTokens, type DemoQuestion, DemoRefusal, type DemoResponse } from './demo.response.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
-import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
+import {
+  countPromptTokens,
+  type DemoCall,
+  type DemoProtocol,
+  type DemoQuestion,
+  DemoRefusal,
+  type DemoResponse,
+  type DemoStream,
+  encodeEvent,
+} from './demo.response.js';
 
 const STOP_REASONS = { end: 'end_turn', length: 'max_tokens' } as const;
 

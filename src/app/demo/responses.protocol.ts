@@ -2,8 +2,16 @@
 
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
-import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
-import { type DemoQuestion, DemoRefusal, type DemoResponse, renderOpenAiError } from './demo.response.js';
+import {
+  type DemoCall,
+  type DemoProtocol,
+  type DemoQuestion,
+  DemoRefusal,
+  type DemoResponse,
+  type DemoStream,
+  encodeEvent,
+  renderOpenAiError,
+} from './demo.response.js';
 
 const MIN_LIMIT_TOKENS = 16;
 const STATUSES = { end: 'completed', length: 'incomplete' } as const;

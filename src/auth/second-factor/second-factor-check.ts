@@ -7,9 +7,8 @@ import { MailWriter } from '../mails/account-mails.js';
 import { RECOVERY_CODE_USED, type Wording } from '../mails/mail-text.js';
 import { Throttle } from '../throttle/throttle.js';
 import { typedCode } from '../verification/verification.js';
-import { CodeNotAccepted, CodesUnreadable } from './second-factor.errors.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
-import { recoveryCodeHash, totpStep } from './totp.js';
+import { CodeNotAccepted, CodesUnreadable, recoveryCodeHash, totpStep } from './totp.js';
 
 const PURPOSE = 'switchboard second factors v1';
 

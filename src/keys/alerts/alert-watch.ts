@@ -1,9 +1,16 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, Module, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { AuthModule } from '../../auth/index.js';
 import { ADVISORY_LOCKS, isOutage, soleTransaction } from '../../platform/database/index.js';
+import { MailModule } from '../../platform/mail/index.js';
+import { MetricsModule } from '../../platform/metrics/index.js';
+import { SettingsModule } from '../../platform/settings/index.js';
 import { RecurringWork, within } from '../../platform/shared/index.js';
-import { KeyNoticeMails } from './alert-mails.js';
-import { AlertPost } from './alert-post.js';
+import { WalletModule } from '../../wallet/index.js';
+import { KeysModule } from '../index.js';
+import { AccountNotices, AlertPreferences } from './account-notices.js';
+import { AlertMails, KeyNoticeMails } from './alert-mails.js';
+import { AlertBook, AlertPost } from './alert-post.js';
 import { AlertTimings } from './alert.js';
 import { Crossings, type ScanProgress, ThresholdScans } from './crossings.js';
 
@@ -109,3 +116,22 @@ export class AlertWatch implements OnModuleDestroy {
     return new RecurringWork({ turn, afterFailureMs: 5_000, report });
   }
 }
+
+@Module({
+  imports: [AuthModule, KeysModule, MailModule, MetricsModule, SettingsModule, WalletModule],
+  providers: [
+    AlertPreferences,
+    AlertBook,
+    AlertTimings,
+    AlertMails,
+    ThresholdScans,
+    Crossings,
+    ThresholdWatch,
+    AlertPost,
+    AlertWatch,
+    AccountNotices,
+    KeyNoticeMails,
+  ],
+  exports: [AccountNotices, AlertPreferences, AlertWatch, AlertBook, KeyNoticeMails, ThresholdWatch],
+})
+export class AlertsModule {}

@@ -1,5 +1,5 @@
-import { networkOfAddress } from './network-watch.js';
 import { type KnownKey, MAX_NETWORKS, newNetworks, type NetworkUse } from './key-networks.repository.js';
+import { networkOfAddress } from './key-watch.js';
 
 const DAY_MS = 86_400_000;
 const NOW = new Date('2026-11-20T12:00:00Z');

@@ -1,5 +1,5 @@
 import { nanos, parseUsd, ZERO } from '../../platform/shared/index.js';
-import { type Spending, unusualThreshold } from './volume-watch.js';
+import { type Spending, unusualThreshold } from './key-watch.js';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * 86_400_000);

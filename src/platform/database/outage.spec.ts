@@ -2,7 +2,7 @@ import { QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { isConnectionLost, isDatabaseOutage } from './outage.js';
+import { isConnectionLost, isDatabaseOutage } from './database.errors.js';
 
 describe('isDatabaseOutage', () => {
   it('takes a connection that was refused for an outage', async () => {

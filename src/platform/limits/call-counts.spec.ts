@@ -3,7 +3,7 @@ import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
 import { PrimaryLink } from '../workers/index.js';
 import { CallCounts } from './call-counts.js';
-import { LimitTimings } from './limit-timings.js';
+import { LimitTimings } from './redis-counts.js';
 
 const MINUTE_MS = 60_000;
 

@@ -7,9 +7,8 @@ import { Metrics } from '../metrics/index.js';
 import { Clock, newId, reasonOf, within } from '../shared/index.js';
 import { PrimaryLink } from '../workers/index.js';
 import type { Counts, Decision, Return, SharedCounts, Taking } from './counts.js';
-import { LimitTimings } from './limit-timings.js';
 import { MemoryCounts } from './memory-counts.js';
-import { RedisCounts } from './redis-counts.js';
+import { LimitTimings, RedisCounts } from './redis-counts.js';
 import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './serve-limits.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;

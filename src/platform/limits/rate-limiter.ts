@@ -1,12 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import { Metrics } from '../metrics/index.js';
+import { Metrics, MetricsModule } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
+import { WorkersModule } from '../workers/index.js';
 import { CallCounts } from './call-counts.js';
-import type { Correction, Counted, Counts, Decision, ConcurrencySlot, Refusal, Taking } from './counts.js';
+import type { ConcurrencySlot, Correction, Counted, Counts, Decision, Refusal, Taking } from './counts.js';
+import type { Demand, LimitKind, LimitSubject } from './limits.js';
 import { MemoryCounts } from './memory-counts.js';
 import { type ExceededLimit, type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
-import type { Demand, LimitKind, LimitSubject } from './subject.js';
+import { LimitTimings } from './redis-counts.js';
 
 /** Permission to run a call. End it exactly once; places are held until then. */
 export class Permit {
@@ -168,3 +170,10 @@ function placeOf(subject: LimitSubject): AskedPlace[] {
 }
 
 const keyOf = ({ kind, id }: LimitSubject, limit: LimitKind): string => `${limit} of ${kind} ${id}`;
+
+@Module({
+  imports: [MetricsModule, WorkersModule],
+  providers: [CallCounts, LimitTimings, RateLimiter],
+  exports: [CallCounts, RateLimiter],
+})
+export class LimitsModule {}

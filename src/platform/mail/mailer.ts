@@ -2,8 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, Logger, Module } from '@nes
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SettingsModule } from '../settings/index.js';
 import { AppError, codeOf, within } from '../shared/index.js';
-import { type Delivery, MailTransport } from './mail-transport.js';
-import { checkMail, type Mail, MailTemplates } from './mail.js';
+import { checkMail, type Delivery, type Mail, MailTemplates, MailTransport } from './mail.js';
 
 /** Delays before retries, in ms. Tests override them. */
 export class MailRetries {

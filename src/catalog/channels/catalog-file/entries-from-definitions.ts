@@ -1,3 +1,5 @@
+import { type Limits, renderLimits, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
+import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import {
   type Flags,
   type GroupDefinition,
@@ -5,11 +7,9 @@ import {
   type PricingDefinition,
   DEFAULT_HIDDEN_TOKENS_PER_SECOND,
 } from '../../index.js';
-import { type Limits, renderLimits, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
-import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
+import type { CostDefinition } from '../channel.js';
 import type { StoredChannel } from '../channel.repository.js';
-import type { CostDefinition } from '../channel-costs.js';
 import { Numeral } from './fields.js';
 
 // Converts definitions to entries of the catalog file; most defaults are left out.

@@ -2,8 +2,8 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { AppError } from '../../../platform/shared/index.js';
-import { CatalogFileDto } from './catalog-file.dto.js';
 import { isMapping, Numeral, textOf } from './fields.js';
+import { CatalogFileDto } from './group.dto.js';
 
 /** A catalog file whose entries are well-formed; references are not checked yet. */
 interface CatalogFile {

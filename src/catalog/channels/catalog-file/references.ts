@@ -1,10 +1,9 @@
 import { type CatalogNames, DEFAULT_GROUP } from '../../index.js';
-import type { CatalogFileDto } from './catalog-file.dto.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { authOf, type DefaultAuth } from './definitions-from-entries.js';
-import type { GroupEntry } from './group.dto.js';
-import type { EntryError } from './read-catalog-file.js';
+import type { CatalogFileDto, GroupEntry } from './group.dto.js';
 import type { ModelEntry } from './model.dto.js';
+import type { EntryError } from './read-catalog-file.js';
 
 /** What names in the file may refer to, besides the file. */
 interface ReferenceContext {

@@ -13,11 +13,9 @@ import {
   ProofRequests,
 } from '../../../auth/index.js';
 import { AppError, Clock, newId, type Secret } from '../../../platform/shared/index.js';
-import { Onboarding } from '../onboarding.service.js';
-import { StartingCredits } from '../starting-credits.js';
+import { Onboarding, StartingCredits } from '../onboarding.service.js';
 import { InvitationRefused, Invitations } from './invitations.js';
-import { RegistrationRepository, type RegistrationRow } from './registration.repository.js';
-import { SignUpRules } from './sign-up-rules.js';
+import { RegistrationRepository, type RegistrationRow, SignUpRules } from './sign-up-rules.js';
 
 /** The input of a registration. */
 interface Application {
