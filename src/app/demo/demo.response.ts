@@ -6,7 +6,7 @@ import type { JsonObject } from '../../platform/shared/index.js';
  */
 
 /** What the model needs to know of a request. */
-export interface DemoQuestion {
+export interface DemoRequest {
   /** Any name is accepted and repeated in the response. */
   readonly model: string;
   readonly stream: boolean;
@@ -49,7 +49,7 @@ export function countPromptTokens(prompt: readonly string[]): number {
 }
 
 /** Responds to a question: greets, quotes it, explains how to connect a real model; respects the output limit. */
-export function answerQuestion(question: DemoQuestion): DemoResponse {
+export function respondTo(question: DemoRequest): DemoResponse {
   const whole = splitIntoTokens(composeText(question.lastUserText));
   const pieces = whole.slice(0, question.outputLimit ?? whole.length);
   return {
@@ -127,7 +127,7 @@ export interface DemoCall {
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly body: JsonObject;
-  readonly question: DemoQuestion;
+  readonly question: DemoRequest;
   readonly answer: DemoResponse;
 }
 
@@ -142,8 +142,8 @@ export interface DemoStream {
 /** One wire format. Pure: no clock, no randomness, no I/O. */
 export interface DemoProtocol {
   /** @throws DemoRefusal naming the field that is missing or malformed. */
-  readQuestion(body: JsonObject): DemoQuestion;
-  renderAnswer(call: DemoCall): JsonObject;
+  parseRequest(body: JsonObject): DemoRequest;
+  renderResponse(call: DemoCall): JsonObject;
   renderStream(call: DemoCall): DemoStream;
   renderRefusal(refusal: DemoRefusal, requestId: string): JsonObject;
 }

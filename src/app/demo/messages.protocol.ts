@@ -6,7 +6,7 @@ import {
   countPromptTokens,
   type DemoCall,
   type DemoProtocol,
-  type DemoQuestion,
+  type DemoRequest,
   DemoRefusal,
   type DemoResponse,
   type DemoStream,
@@ -21,15 +21,15 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   500: 'api_error',
 };
 
-export const messagesDemo: DemoProtocol = { readQuestion, renderAnswer, renderStream, renderRefusal };
+export const messagesDemo: DemoProtocol = { parseRequest, renderResponse, renderStream, renderRefusal };
 
-/** Answers `POST /messages/count_tokens`: the body of a message without `max_tokens` and `stream`. @throws DemoRefusal */
+/** Handles `POST /messages/count_tokens`: the body of a message without `max_tokens` and `stream`. @throws DemoRefusal */
 export function countMessageTokens(body: JsonObject): JsonObject {
   readModel(body);
   return { input_tokens: countPromptTokens(promptIn(body)) };
 }
 
-function readQuestion(body: JsonObject): DemoQuestion {
+function parseRequest(body: JsonObject): DemoRequest {
   const outputLimit = readLimit(body, 'max_tokens', 0);
   if (outputLimit === undefined) {
     throw new DemoRefusal('max_tokens: Field required', { param: 'max_tokens' });
@@ -47,7 +47,7 @@ function promptIn(body: JsonObject): string[] {
   return [...textsIn(body['system']), ...textsIn(readItems(body, 'messages')), ...toolTextsIn(body)];
 }
 
-function renderAnswer(call: DemoCall): JsonObject {
+function renderResponse(call: DemoCall): JsonObject {
   const text = call.answer.pieces.join('');
   return {
     ...message(call, text === '' ? [] : [{ type: 'text', text, citations: null }]),

@@ -5,7 +5,7 @@ import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, t
 import {
   type DemoCall,
   type DemoProtocol,
-  type DemoQuestion,
+  type DemoRequest,
   DemoRefusal,
   type DemoResponse,
   type DemoStream,
@@ -17,13 +17,13 @@ const MIN_LIMIT_TOKENS = 16;
 const STATUSES = { end: 'completed', length: 'incomplete' } as const;
 
 export const responsesDemo: DemoProtocol = {
-  readQuestion,
-  renderAnswer: renderFinal,
+  parseRequest,
+  renderResponse: renderFinal,
   renderStream,
   renderRefusal: renderOpenAiError,
 };
 
-function readQuestion(body: JsonObject): DemoQuestion {
+function parseRequest(body: JsonObject): DemoRequest {
   if (typeof body['previous_response_id'] === 'string') {
     throw new DemoRefusal('The demo model does not store responses. Send the whole conversation as input.', {
       param: 'previous_response_id',

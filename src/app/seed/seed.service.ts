@@ -16,8 +16,8 @@ import { WalletModule } from '../../wallet/index.js';
 import { CallPlayer } from './call-player.js';
 import { type CallScript, DAY_MS, drawAddress, drawCall, drawTime, SeededRandom } from './call-script.js';
 import {
-  type MadeAccount,
-  type MadeKey,
+  type SeededAccount,
+  type SeededKey,
   OPENED_DAYS_AGO,
   REFUSED_DAYS,
   SEED_ACCOUNTS,
@@ -30,13 +30,12 @@ import { SeedCatalog, type SeedOffer } from './seed.catalog.js';
 
 const WHOLE_MONTH = [30, 0] as const;
 
-/** A call that is about to be played, and who makes it. */
-interface Planned {
+interface PlannedCall {
   readonly script: CallScript;
   readonly caller: Caller;
 }
 
-/** The calls of the seed: those that are made, and those that are refused because a key is switched off or expired. */
+/** Creates seed calls, including some refused because of disabled or expired keys. */
 @Injectable()
 export class SeedCalls {
   constructor(
@@ -46,32 +45,32 @@ export class SeedCalls {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Partitions for the months that have passed; the service itself makes those of this month and later ones. */
-  async makeRoom(): Promise<void> {
+  /** Creates partitions for past months; the service itself creates those of the current and later months. */
+  async createPartitions(): Promise<void> {
     await this.dataSource.query("SELECT create_call_partitions(now() - interval '2 months', 5)");
   }
 
-  /** Makes accounts and their keys as old as what they were opened with. What was recorded of making them is of now. */
-  async makeOlder(accounts: readonly MadeAccount[], now: number): Promise<void> {
+  /** Backdates accounts and keys to their opening credit. Their audit log entries keep the current time. */
+  async backdate(accounts: readonly SeededAccount[], now: number): Promise<void> {
     const [opened, ids] = [new Date(now - OPENED_DAYS_AGO * DAY_MS), accounts.map(({ id }) => id)];
     await this.dataSource.query('UPDATE accounts SET created_at = $1 WHERE id = ANY ($2)', [opened, ids]);
     await this.dataSource.query('UPDATE api_keys SET created_at = $1 WHERE account_id = ANY ($2)', [opened, ids]);
   }
 
   /**
-   * Plays an account's calls in the order of their times, one after the other: which of them it can still pay for must
-   * not depend on which is quicker. Returns their number.
+   * Plays an account's calls in chronological order, one after the other, so that the calls it can pay for are always
+   * the same. Returns their number.
    */
-  async play({ keys }: MadeAccount, random: SeededRandom, now: number): Promise<number> {
-    const planned: Planned[] = [];
+  async play({ keys }: SeededAccount, random: SeededRandom, now: number): Promise<number> {
+    const planned: PlannedCall[] = [];
     for (const key of keys) planned.push(...(await this.plan(key, random, now)));
     const inOrder = planned.toSorted((one, other) => one.script.createdAt - other.script.createdAt);
     for (const { script, caller } of inOrder) await this.player.play(script, caller);
     return inOrder.length;
   }
 
-  /** Tries those of its keys that are not accepted any more. Returns the number of refusals. */
-  async refuse({ keys }: MadeAccount, random: SeededRandom, now: number): Promise<number> {
+  /** Records refused calls of disabled and expired keys. Returns their number. */
+  async refuse({ keys }: SeededAccount, random: SeededRandom, now: number): Promise<number> {
     let count = 0;
     for (const key of keys) {
       const caller = await this.callerOf(key);
@@ -84,11 +83,11 @@ export class SeedCalls {
     return count;
   }
 
-  /** None when there is nothing that the key could call. */
-  private async plan(key: MadeKey, random: SeededRandom, now: number): Promise<readonly Planned[]> {
+  /** Empty when no model is available to the key. */
+  private async plan(key: SeededKey, random: SeededRandom, now: number): Promise<readonly PlannedCall[]> {
     const caller = await this.callerOf(key);
     const offers = this.offersFor(caller);
-    // What a call is like must not depend on the day that the seed is made on.
+    // Drawing a time takes a number of draws that depends on the date; the other properties must not.
     const times = random.fork();
     return Array.from({ length: offers.length === 0 ? 0 : key.plan.calls }, () => {
       const createdAt = drawTime(times, now, key.plan.days ?? WHOLE_MONTH);
@@ -96,10 +95,10 @@ export class SeedCalls {
     });
   }
 
-  /** Whatever the state of the key. */
-  private async callerOf({ plan, secret }: MadeKey): Promise<Caller> {
+  /** In any state of the key. */
+  private async callerOf({ plan, secret }: SeededKey): Promise<Caller> {
     const caller = await this.callers.find(secret.reveal());
-    if (caller === undefined) throw new TypeError(`The key "${plan.name}" was not made.`);
+    if (caller === undefined) throw new TypeError(`The key "${plan.name}" was not created.`);
     return caller;
   }
 
@@ -108,15 +107,14 @@ export class SeedCalls {
   }
 }
 
-/** What became of the seed; `calls` is the number that was made now. */
 type SeedOutcome =
   | { readonly state: 'made'; readonly calls: number }
-  /** It had been made before: nothing was added. */
+  /** The database was already seeded. */
   | { readonly state: 'present' }
-  /** The database is somebody's: accounts whose passwords everybody knows have no place in it. */
+  /** Accounts with public passwords must not be added to a database in use. */
   | { readonly state: 'withheld'; readonly reason: string };
 
-/** Fills a database with what a month of use would leave in it, once. */
+/** Fills an empty database with the data of a month of use. */
 @Injectable()
 export class Seed {
   constructor(
@@ -127,34 +125,34 @@ export class Seed {
     private readonly calls: SeedCalls,
   ) {}
 
-  /** A run that was broken off is not taken up again: what it had made is there and exact, the rest is missing. */
+  /** An interrupted run is not resumed: its data is consistent but incomplete. */
   run(): Promise<SeedOutcome> {
-    // As a command would: so there is something in the audit log.
+    // As a command would, so that the audit log has entries.
     return actingAs(COMMAND_LINE, () => this.make());
   }
 
   private async make(): Promise<SeedOutcome> {
     if (this.config.production) return { state: 'withheld', reason: 'NODE_ENV is production' };
-    const found = await this.people.found();
-    if (found === 'seed') return { state: 'present' };
-    if (found === 'others') return { state: 'withheld', reason: 'the database already has accounts' };
-    await this.catalog.applyIfNone();
-    await this.calls.makeRoom();
+    const existing = await this.people.existing();
+    if (existing === 'seed') return { state: 'present' };
+    if (existing === 'others') return { state: 'withheld', reason: 'the database already has accounts' };
+    await this.catalog.applyUnlessStored();
+    await this.calls.createPartitions();
     const now = this.clock.now();
     const accounts = await this.people.make(now);
-    await this.calls.makeOlder(accounts, now);
+    await this.calls.backdate(accounts, now);
     const months = accounts.map((account, index) => this.month(account, new SeededRandom(index + 1), now));
     return { state: 'made', calls: (await Promise.all(months)).reduce((sum, calls) => sum + calls, 0) };
   }
 
-  private async month(account: MadeAccount, random: SeededRandom, now: number): Promise<number> {
+  private async month(account: SeededAccount, random: SeededRandom, now: number): Promise<number> {
     const played = await this.calls.play(account, random, now);
     await this.people.switchOff(account);
     return played + (await this.calls.refuse(account, random, now));
   }
 }
 
-/** What seeding needs of the application: no web server, and no demo model, so that the seed's calls are not its. */
+/** Without the web server, and without the demo model, so that seed calls do not use it. */
 @Module({
   imports: [
     ConfigModule,
@@ -173,15 +171,15 @@ export class Seed {
 })
 export class SeedModule {}
 
-/** Three lines for the terminal: who there is, a key to try, the calls. Passwords and key are known to everybody. */
+/** Summary for the terminal. The passwords and the key are public. */
 export function describeSeed(outcome: SeedOutcome): string {
-  if (outcome.state === 'withheld') return `No seed data: ${outcome.reason}. Give DATA_DIR a folder of its own.\n\n`;
+  if (outcome.state === 'withheld') return `No seed data: ${outcome.reason}. Set DATA_DIR to an empty folder.\n\n`;
   const keys = SEED_ACCOUNTS.flatMap((account) => account.keys);
   const owner = SEED_ACCOUNTS.find((account) => account.keys.some(({ secret }) => secret === SEED_SECRET));
   const calls = outcome.state === 'made' ? `${outcome.calls} over the last 30 days` : 'created by an earlier start';
   return `Seed data, for development only:
   Accounts  ${SEED_ACCOUNTS.map(nameOf).join(', ')}; each with the password ${SEED_PASSWORD}
-  Keys      ${keys.length}, one of them known: ${SEED_SECRET} (${owner?.email ?? 'nobody'})
+  Keys      ${keys.length}, one of them known: ${SEED_SECRET} (${owner?.email ?? 'no account'})
   Calls     ${calls}
 
 `;
@@ -192,9 +190,9 @@ function nameOf({ email, admin, disabled, group }: SeedAccount): string {
   return notes.length === 0 ? email : `${email} (${notes.join(', ')})`;
 }
 
-/** Seeds the database that the environment names, with services of its own, and closes them. */
+/** Seeds the configured database in an application context of its own. */
 export async function seedDatabase(): Promise<SeedOutcome> {
-  // Thousands of lines about calls that nobody made would bury the few that matter.
+  // One line per seed call would bury warnings.
   const app = await NestFactory.createApplicationContext(SeedModule, {
     logger: ['warn', 'error', 'fatal'],
     abortOnError: false,
