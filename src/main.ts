@@ -8,9 +8,9 @@ import { isWorker } from './platform/workers/index.js';
 // though nothing in it has changed: with large prompts that was a third of what a call cost.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-await startOrEnd(async (told) => {
+await startOrEnd(async (stopRequest) => {
   const config = Config.load();
   // Either is loaded alone: a primary has no use for what its workers are made of, and would keep it in memory.
-  if (config.workers > 1 && !isWorker) await (await import('./app/primary.js')).runPrimary(config, told);
-  else await (await import('./app/boot.js')).boot(config, told);
+  if (config.workers > 1 && !isWorker) await (await import('./app/primary.js')).runPrimary(config, stopRequest);
+  else await (await import('./app/boot.js')).boot(config, stopRequest);
 });

@@ -19,19 +19,19 @@ const SAID_SO = 'exit code 1';
  * workers serve. Never returns: the process exits after its workers, with 0 when all of them stopped in order.
  * @throws when it cannot start; a worker that cannot start prints the reason, and the process exits with 1
  */
-export async function runPrimary(config: Config, told: StopRequest): Promise<void> {
+export async function runPrimary(config: Config, stopRequest: StopRequest): Promise<void> {
   Logger.overrideLogger(new PinoLogger(config.logLevel, config.logFormat));
   const logger = new Logger('Primary');
   const database = await DatabaseServer.use(config, config.workers);
   await database.migrate();
   const crew = crewFor(config, database.url);
-  const stopped = told.given.then((why) => {
+  const stopped = stopRequest.given.then((why) => {
     logger.log(`Stopping (${why}).`);
     return crew.stop(why);
   });
-  void told.hurried.then((who) => crew.hurry(who));
-  const failure = told.reason === undefined ? await crew.start() : undefined;
-  if (told.reason === undefined) begin(config, logger, failure);
+  void stopRequest.hurried.then((who) => crew.hurry(who));
+  const failure = stopRequest.reason === undefined ? await crew.start() : undefined;
+  if (stopRequest.reason === undefined) begin(config, logger, failure);
   const inOrder = await stopped;
   removePidFile(config.dataDir);
   await database.release();

@@ -16,16 +16,21 @@ const DESTROYED_MS = 1000;
  * Stops in order once a stop is requested, or at once if it already was: the process becomes unready and rejects new
  * calls, running ones get SHUTDOWN_GRACE_MS, the rest ends with an error of its protocol, and everything is closed.
  */
-export function stopOnSignal(told: StopRequest, app: NestFastifyApplication, config: Config, closed: () => void): void {
-  const shutdown = new Shutdown(told, app, config, closed);
-  void told.given.then((why) => shutdown.start(why));
+export function stopOnSignal(
+  stopRequest: StopRequest,
+  app: NestFastifyApplication,
+  config: Config,
+  closed: () => void,
+): void {
+  const shutdown = new Shutdown(stopRequest, app, config, closed);
+  void stopRequest.given.then((why) => shutdown.start(why));
 }
 
 class Shutdown {
   private readonly logger = new Logger('Shutdown');
 
   constructor(
-    private readonly told: StopRequest,
+    private readonly stopRequest: StopRequest,
     private readonly app: NestFastifyApplication,
     private readonly config: Config,
     private readonly closed: () => void,
@@ -62,7 +67,7 @@ class Shutdown {
   }
 
   private async haste(): Promise<void> {
-    const who = await this.told.hurried;
+    const who = await this.stopRequest.hurried;
     this.logger.warn(`${who} received again: no longer waiting for running calls.`);
   }
 }
@@ -123,7 +128,7 @@ export class StopRequest {
 export class FailedAndSaidSo extends Error {}
 
 /** Exits with a one-line reason when the start fails. */
-export async function startOrEnd(start: (told: StopRequest) => Promise<void>): Promise<void> {
+export async function startOrEnd(start: (stopRequest: StopRequest) => Promise<void>): Promise<void> {
   try {
     await start(new StopRequest());
   } catch (error) {

@@ -70,7 +70,7 @@ export function termDifferences(before: AccountTerms, after: AccountTerms): read
   return lines.filter(([, was, is]) => was !== is).map(([name, was, is]) => `${name} ${was} → ${is}`);
 }
 
-const limitText = (limits: Limits): string => describeLimits(limits) || 'as usual';
+const limitText = (limits: Limits): string => describeLimits(limits) || 'default';
 
 /** Display names of roles. */
 export const ROLE_WORDS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };

@@ -58,7 +58,7 @@ export class SecurityLog {
 
   /** @param account undefined: no such account */
   refused(why: Refusal, account: string | undefined, ip: string): void {
-    this.logger.warn({ account, ip, why }, WORDS[why]);
+    this.logger.warn({ account, ip, why }, MESSAGES[why]);
   }
 
   /** A signed-in user failed to confirm their password or second factor. */
@@ -67,7 +67,7 @@ export class SecurityLog {
   }
 }
 
-const WORDS: Readonly<Record<Refusal, string>> = {
+const MESSAGES: Readonly<Record<Refusal, string>> = {
   password: 'Sign-in failed: wrong email or password.',
   code: 'Sign-in failed: correct password, wrong two-factor code.',
   suspended: 'Sign-in failed: account suspended.',

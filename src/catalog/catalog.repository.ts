@@ -105,14 +105,14 @@ export class CatalogRepository {
     );
   }
 
-  async usualLimits(manager: EntityManager): Promise<DefaultLimits> {
+  async defaultLimits(manager: EntityManager): Promise<DefaultLimits> {
     const rows = await manager.find(DefaultLimitsEntity);
     const stored = Object.fromEntries(rows.map(({ subject, limits }) => [subject, limitsIn(limits)]));
     return { ...NO_DEFAULT_LIMITS, ...stored };
   }
 
   /** Replaces default limits; absent ones are removed. */
-  async putUsualLimits(subject: keyof DefaultLimits, limits: Limits, manager: EntityManager): Promise<void> {
+  async putDefaultLimits(subject: keyof DefaultLimits, limits: Limits, manager: EntityManager): Promise<void> {
     await manager.update(DefaultLimitsEntity, { subject }, { limits: limitColumns(limits) });
   }
 
@@ -180,7 +180,7 @@ export class CatalogReader {
       groups: new Map(groups.map((group) => [group.name, groupOf(groupDefinitionOf(group))])),
       models: new Map(models.flatMap((stored) => this.modelOf(stored)).map((model) => [model.name, model])),
       upcoming: upcoming.toSorted((one, other) => one.at - other.at),
-      usualLimits: await this.repository.usualLimits(manager),
+      defaultLimits: await this.repository.defaultLimits(manager),
     };
   }
 

@@ -30,7 +30,7 @@ const NOTHING: Catalog = {
   groups: new Map(),
   models: new Map(),
   upcoming: [],
-  usualLimits: NO_DEFAULT_LIMITS,
+  defaultLimits: NO_DEFAULT_LIMITS,
 };
 
 /**

@@ -5,7 +5,7 @@ import { catalogAt } from './catalog.service.js';
 const priced = (name: string, priceVersionId: string): CatalogModel => ({ name, priceVersionId }) as CatalogModel;
 const catalog: Catalog = {
   version: 7n,
-  usualLimits: NO_DEFAULT_LIMITS,
+  defaultLimits: NO_DEFAULT_LIMITS,
   groups: new Map(),
   models: new Map([
     ['a', priced('a', 'a1')],

@@ -65,7 +65,7 @@ export class ApiKeyService {
     return this.changes.setState(id, 'disabled');
   }
 
-  /** Permanent. The row stays, so that requests with the secret are told that the key was deleted. */
+  /** Permanent. The row stays, so that requests with the secret get an error that the key was deleted. */
   delete(id: string): Promise<void> {
     return this.changes.setState(id, 'deleted');
   }

@@ -12,7 +12,7 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   groupName: 'default',
   models: undefined,
   strict: false,
-  storesAnswers: true,
+  storesResponses: true,
   networks: undefined,
   keyLimits: {},
   accountLimits: {},

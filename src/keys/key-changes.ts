@@ -169,11 +169,11 @@ const FACTS: readonly (readonly [string, (row: ApiKeyEntity) => string])[] = [
   ['models', ({ models }) => list(models, 'all in the group')],
   ['expires', ({ expiresAt }) => expiresAt?.toISOString() ?? 'never'],
   ['strict', ({ strict }) => yesOrNo(strict)],
-  ['never stores answers', ({ neverStores }) => yesOrNo(neverStores)],
+  ['never stores responses', ({ neverStores }) => yesOrNo(neverStores)],
 ];
 
 /** One line per changed setting: `quota $5 → $10`. */
 const keyDifferences = (before: ApiKeyEntity, after: ApiKeyEntity): readonly string[] =>
-  FACTS.map(([label, told]) => [label, told(before), told(after)] as const)
+  FACTS.map(([label, describe]) => [label, describe(before), describe(after)] as const)
     .filter(([, was, is]) => was !== is)
     .map(([label, was, is]) => `${label} ${was} → ${is}`);

@@ -81,7 +81,7 @@ const callerOf = (row: Row): Caller => ({
   groupName: row.group_name,
   models: row.models === null ? undefined : new Set(row.models),
   strict: row.strict,
-  storesAnswers: !row.never_stores,
+  storesResponses: !row.never_stores,
   networks: row.networks === null ? undefined : new Networks(row.networks),
   keyLimits: limitsIn({
     requestsPerMinute: row.requests_per_minute,

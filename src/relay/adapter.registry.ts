@@ -51,8 +51,8 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** Default auth by upstream protocol. */
-  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
-    return new Map([...this.upstreams].map(([id, { defaultAuth: usualAuth }]) => [id, usualAuth]));
+  get defaultAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['defaultAuth']> {
+    return new Map([...this.upstreams].map(([id, { defaultAuth }]) => [id, defaultAuth]));
   }
 
   /** @throws RangeError when no such adapter is registered */

@@ -75,11 +75,11 @@ export class ResponseStore {
     request: () => TreeObject,
     names: () => ResponseReferences | Promise<ResponseReferences>,
   ): Promise<PreviousResponses | undefined> | undefined {
-    if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.ofAnswers();
+    if (call.head.store === true && !caller.storesResponses) throw StorageDisabled.ofAnswers();
     if (protocol.storage === undefined || call.head.outside === undefined) return undefined;
     const find = (named: ResponseReferences): Promise<PreviousResponses> | undefined => {
       if (named.responseId === undefined && named.itemIds.length === 0) return undefined;
-      if (!caller.storesAnswers) throw StorageDisabled.ofNames(named.responseId);
+      if (!caller.storesResponses) throw StorageDisabled.ofNames(named.responseId);
       return this.find(named, call, caller, protocol, request);
     };
     const named = names();
@@ -96,7 +96,7 @@ export class ResponseStore {
   /** Whether the response is stored here, or remembered as stored by its channel. */
   keeps({ call, caller, protocol }: Pick<Keepable, 'call' | 'caller' | 'protocol'>): boolean {
     const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
-    return wanted && caller.storesAnswers;
+    return wanted && caller.storesResponses;
   }
 
   /**

@@ -193,10 +193,10 @@ export class WalletStatement {
   /** Newest first. @param before position of the previous page's last row */
   async topUps(query: Query, accountId: string, before: TopUpPosition | undefined, size: number): Promise<TopUpPage> {
     const found = await movements(query, accountId, { before, limit: size + 1 });
-    const shown = found.slice(0, size);
+    const page = found.slice(0, size);
     const after = await this.balanceBehind(query, accountId, before);
-    const topUps = await this.withBalances(query, accountId, shown, after);
-    const last = shown.at(-1);
+    const topUps = await this.withBalances(query, accountId, page, after);
+    const last = page.at(-1);
     return { topUps, older: found.length > size && last ? [last.position, last.id] : undefined };
   }
 
@@ -262,13 +262,13 @@ export class WalletStatement {
   private async withBalances(
     query: Query,
     accountId: string,
-    shown: readonly Movement[],
+    page: readonly Movement[],
     { balance, at }: { readonly balance: Nanos; readonly at: Date },
   ): Promise<readonly TopUp[]> {
-    const spans = shown.map((movement, index) => ({ from: movement.at, to: shown[index - 1]?.at ?? at }));
+    const spans = page.map((movement, index) => ({ from: movement.at, to: page[index - 1]?.at ?? at }));
     const costs = await this.usage.costs(query, accountId, spans);
     let left: bigint = balance;
-    return shown.map((movement, index) => {
+    return page.map((movement, index) => {
       left += costs[index] ?? 0n;
       const balanceAfter = nanos(left);
       left -= movement.amount;

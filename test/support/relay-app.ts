@@ -155,7 +155,7 @@ export class RelayApp {
     const changes = await this.get(CatalogImport).apply(text, {
       fileName: 'test.yaml',
       prune: false,
-      protocols: this.get(AdapterRegistry).usualAuth,
+      protocols: this.get(AdapterRegistry).defaultAuth,
     });
     await this.get(CatalogService).reload();
     return changes;

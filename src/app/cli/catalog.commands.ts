@@ -37,7 +37,7 @@ export function catalogCommands(program: Command, withApp: WithApp): void {
 async function apply(file: string, { prune, check, json }: ApplyOptions, withApp: WithApp): Promise<void> {
   const text = await readText(file);
   await withApp(async (app) => {
-    const protocols = app.get(AdapterRegistry).usualAuth;
+    const protocols = app.get(AdapterRegistry).defaultAuth;
     const changes = await app
       .get(CatalogImport)
       .apply(text, { fileName: file, prune: prune === true, protocols })
@@ -82,9 +82,9 @@ async function readText(file: string): Promise<string> {
 
 /** Prints each of several errors on its own line; the returned error becomes the last line. */
 function reportErrors(error: unknown, file: string): unknown {
-  if (!(error instanceof InvalidCatalog) || error.faults.length === 1) return error;
-  for (const fault of error.faults) process.stderr.write(`${fault}\n`);
-  return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was applied.`);
+  if (!(error instanceof InvalidCatalog) || error.errors.length === 1) return error;
+  for (const line of error.errors) process.stderr.write(`${line}\n`);
+  return new AppError('invalid_request', `${file} has ${error.errors.length} errors; nothing was applied.`);
 }
 
 /** Replaces the file atomically, with mode 0600 from the start. */

@@ -1,5 +1,5 @@
 import { Secret } from '../../platform/shared/index.js';
-import { isLocal, showsToken } from './monitoring.module.js';
+import { isLocal, hasToken } from './monitoring.module.js';
 
 const from = (
   remoteAddress: string | undefined,
@@ -38,7 +38,7 @@ describe('who reads the metrics', () => {
   it('shows the token as bearer, and no other one', () => {
     const token = new Secret('a token of sixteen or more'.replaceAll(' ', '-'));
     const shown = (authorization?: string): boolean =>
-      showsToken({ headers: authorization === undefined ? {} : { authorization } }, token);
+      hasToken({ headers: authorization === undefined ? {} : { authorization } }, token);
     expect([shown(`Bearer ${token.reveal()}`), shown(`bearer  ${token.reveal()}`)]).toEqual([true, true]);
     for (const wrong of [
       undefined,

@@ -27,7 +27,7 @@ import { type NewVerification, VerificationRepository, type VerificationRow } fr
 const KEY_PURPOSE = 'switchboard mailed codes v1';
 
 /** The address to be verified, and for whom. */
-interface Asked {
+interface IssueOptions {
   readonly purpose: Purpose;
   readonly subject: string;
   readonly email: string;
@@ -64,7 +64,7 @@ export class Verifications {
    * Issues a code and a link, which replace earlier ones.
    * @throws SentJustNow when the previous email went to the same address within a minute
    */
-  async issue({ purpose, subject, email, hopeless = false }: Asked): Promise<MailedProof> {
+  async issue({ purpose, subject, email, hopeless = false }: IssueOptions): Promise<MailedProof> {
     const now = this.clock.now();
     const id = newId('ver', now);
     const proof = makeProof(purpose);

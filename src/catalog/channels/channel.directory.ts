@@ -8,7 +8,7 @@ import type { ChannelEntity } from './channel.entity.js';
 import { type Channel, parseCosts, type SwitchedOffChannel, translates } from './channel.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
 import { CredentialReader } from './credential-store.js';
-import { answerEnvironmentQuestions } from './environment-question.js';
+import { handleEnvironmentQuestions } from './environment-question.js';
 
 const NONE: readonly Channel[] = [];
 
@@ -145,7 +145,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
    */
   serve(): void {
     this.serves = true;
-    answerEnvironmentQuestions(this.notifications, (names) => this.reader.missing(names));
+    handleEnvironmentQuestions(this.notifications, (names) => this.reader.missing(names));
     this.complain();
   }
 

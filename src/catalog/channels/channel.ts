@@ -70,8 +70,8 @@ export interface Channel {
 export type SwitchedOffChannel = Pick<Channel, 'id' | 'name' | 'protocol' | 'baseUrl' | 'models' | 'tier' | 'weight'>;
 
 /** Whether the channel accepts calls of a protocol: its own, and others unless it is `nativeOnly`. */
-export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, asked: ProtocolId): boolean =>
-  protocol === asked || translates({ flags });
+export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, other: ProtocolId): boolean =>
+  protocol === other || translates({ flags });
 
 /** Whether it accepts calls of other protocols. */
 export const translates = ({ flags }: Pick<Channel, 'flags'>): boolean => flags['nativeOnly'] !== true;

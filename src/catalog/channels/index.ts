@@ -27,7 +27,12 @@ export {
   type EditedCredential,
 } from './catalog-file/channel-changes.js';
 export { groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
-export { CatalogExport, CatalogInventory, type Inventory, type Seen } from './catalog-file/catalog-export.service.js';
+export {
+  CatalogExport,
+  CatalogInventory,
+  type Inventory,
+  type WithRevision,
+} from './catalog-file/catalog-export.service.js';
 export { type EntryError, InvalidCatalog } from './catalog-file/read-catalog-file.js';
 export { Numeral } from './catalog-file/fields.js';
 export type { ChannelRecord, CredentialNote } from './channel.editor.js';

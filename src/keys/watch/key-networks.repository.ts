@@ -133,7 +133,7 @@ export interface KnownKey {
 interface Learnt {
   readonly use: NetworkUse;
   /** Whether its owner is notified. */
-  readonly told: boolean;
+  readonly notified: boolean;
 }
 
 /**
@@ -145,7 +145,7 @@ export function newNetworks(uses: readonly NetworkUse[], known: KnownKey, now: D
   const begin = Math.min(known.since?.getTime() ?? Infinity, ordered[0]?.firstAt.getTime() ?? Infinity);
   return ordered.slice(0, Math.max(0, MAX_NETWORKS - known.networks)).map((use) => ({
     use,
-    told:
+    notified:
       known.watched &&
       use.firstAt.getTime() - begin >= LEARNING_DAYS * DAY_MS &&
       now.getTime() - use.firstAt.getTime() <= NOTICE_INTERVAL_MS,

@@ -59,9 +59,9 @@ export class NetworkWatch {
     const keyIds = [...new Set(fresh.map(({ keyId }) => keyId))];
     for (const [id, key] of await this.networks.known(keyIds, manager)) {
       const ofKey = fresh.filter(({ keyId }) => keyId === id);
-      for (const { use, told } of newNetworks(ofKey, key, now)) {
+      for (const { use, notified } of newNetworks(ofKey, key, now)) {
         await this.networks.add(use, manager);
-        if (told) await this.tell(use, key.accountId, manager);
+        if (notified) await this.tell(use, key.accountId, manager);
       }
     }
   }
@@ -138,11 +138,11 @@ export class VolumeWatch {
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const times = [hourAgo.toISOString(), now.toISOString()];
       const spenders = await manager.query<Spender[]>(SPENDERS, [...times, MIN_UNUSUAL.toString()]);
-      const told = await this.notices.toldOfVolume(
+      const notified = await this.notices.notifiedOfVolume(
         spenders.map(({ id }) => id),
         manager,
       );
-      for (const spender of spenders) if (!told.has(spender.id)) await this.judge(spender, now, manager);
+      for (const spender of spenders) if (!notified.has(spender.id)) await this.judge(spender, now, manager);
     });
   }
 
@@ -150,10 +150,13 @@ export class VolumeWatch {
     const { id: keyId, accountId, since } = spender;
     const spent = nanos(BigInt(spender.spent));
     const hours = await this.hoursBefore({ accountId, id: keyId }, now, manager);
-    const usual = unusualThreshold({ lastHour: spent, hours, since: since ?? undefined }, now);
-    if (usual === undefined) return;
+    const previousMax = unusualThreshold({ lastHour: spent, hours, since: since ?? undefined }, now);
+    if (previousMax === undefined) return;
     const occasion = now.toISOString();
-    await this.notices.add({ kind: 'unusual-volume', accountId, keyId, occasion, at: now, spent, usual }, manager);
+    await this.notices.add(
+      { kind: 'unusual-volume', accountId, keyId, occasion, at: now, spent, usual: previousMax },
+      manager,
+    );
   }
 
   private hoursBefore(
@@ -190,8 +193,8 @@ export interface Spending {
  */
 export function unusualThreshold({ lastHour, hours, since }: Spending, now: Date): Nanos | undefined {
   if (since === undefined || now.getTime() - since.getTime() < LEARNING_DAYS * DAY_MS) return undefined;
-  const usual = hours.reduce((largest, hour) => (hour > largest ? hour : largest), ZERO);
-  return lastHour >= MIN_UNUSUAL && lastHour > UNUSUAL_FACTOR * usual ? usual : undefined;
+  const previousMax = hours.reduce((largest, hour) => (hour > largest ? hour : largest), ZERO);
+  return lastHour >= MIN_UNUSUAL && lastHour > UNUSUAL_FACTOR * previousMax ? previousMax : undefined;
 }
 
 /** Intervals of the scans, in ms. Tests override them. */

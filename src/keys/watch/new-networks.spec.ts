@@ -22,7 +22,7 @@ const aUse = (overrides: Partial<NetworkUse> = {}): NetworkUse => ({
 });
 /** Networks that are remembered, with an exclamation mark those that are told of. */
 const learnt = (uses: readonly NetworkUse[], key: KnownKey): string[] =>
-  newNetworks(uses, key, NOW).map(({ use, told }) => `${use.network}${told ? '!' : ''}`);
+  newNetworks(uses, key, NOW).map(({ use, notified }) => `${use.network}${notified ? '!' : ''}`);
 
 describe('a network that a key was not used from before', () => {
   it('is told of when the key has been used elsewhere for three days', () => {

@@ -132,8 +132,8 @@ export class Config {
       [...Object.entries(variables), ...either].filter(([, value]) => value !== undefined && value !== ''),
     );
     const environment = plainToInstance(Environment, set, { exposeDefaultValues: true });
-    const faults = validateSync(environment).flatMap((fault) => reasonsOf(fault.constraints));
-    if (faults.length > 0) throw new InvalidEnvironment(`Invalid environment: ${faults.join('; ')}.`);
+    const errors = validateSync(environment).flatMap((fault) => reasonsOf(fault.constraints));
+    if (errors.length > 0) throw new InvalidEnvironment(`Invalid environment: ${errors.join('; ')}.`);
     return new Config(environment, (name) => variables[name] || undefined);
   }
 }

@@ -116,7 +116,7 @@ async function connect(url: string): Promise<pg.Client> {
     connectionString: withRole(url, 'check'),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  client.on('error', () => undefined); // whatever is asked next rejects
+  client.on('error', () => undefined); // the next query rejects
   try {
     await client.connect();
     return client;

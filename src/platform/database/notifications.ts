@@ -99,23 +99,23 @@ export class Notifications {
     const expected = await this.runningServers();
     if (expected === 0) return [];
     const id = randomUUID();
-    const answers: unknown[] = [];
+    const replies: unknown[] = [];
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
-    const off = this.on(answerTopic(id), (answer) => void (answers.push(answer) === expected && finish()));
+    const off = this.on(replyTopic(id), (reply) => void (replies.push(reply) === expected && finish()));
     try {
       await this.publish(questionTopic(question), { id, payload } satisfies Question);
       await within(finished, waitMs);
     } finally {
       off();
     }
-    return answers;
+    return replies;
   }
 
   /** Registers the handler of a question. Replies are JSON values below 7.9 kB. */
-  answer(question: string, handler: (payload: unknown) => unknown): () => void {
-    return this.on(questionTopic(question), async (asked) => {
-      if (isQuestion(asked)) await this.publish(answerTopic(asked.id), await handler(asked.payload));
+  handle(question: string, handler: (payload: unknown) => unknown): () => void {
+    return this.on(questionTopic(question), async (message) => {
+      if (isQuestion(message)) await this.publish(replyTopic(message.id), await handler(message.payload));
     });
   }
 
@@ -139,7 +139,7 @@ export class Notifications {
 }
 
 const questionTopic = (question: string): string => `ask:${question}`;
-const answerTopic = (id: string): string => `answer:${id}`;
+const replyTopic = (id: string): string => `answer:${id}`;
 
 /** In `pg_locks`, a single bigint key has its low half in `objid` and `objsubid` 1. */
 const COUNT_HOLDERS = `
@@ -147,7 +147,8 @@ const COUNT_HOLDERS = `
    WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1 AND granted
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-const isQuestion = (asked: unknown): asked is Question => isJsonObject(asked) && typeof asked['id'] === 'string';
+const isQuestion = (message: unknown): message is Question =>
+  isJsonObject(message) && typeof message['id'] === 'string';
 
 /** Messages that others send on our channel are treated as having no topic. */
 function read(message: string): { topic: string; payload: unknown } {

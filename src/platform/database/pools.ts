@@ -109,7 +109,7 @@ export async function longSession<T>(url: string, role: string, work: (session: 
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
-  session.on('error', () => undefined); // whatever is asked next rejects
+  session.on('error', () => undefined); // the next query rejects
   try {
     await session.connect();
     await session.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');

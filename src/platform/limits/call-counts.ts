@@ -167,12 +167,12 @@ export class FallbackCounts {
   async take(taking: Taking): Promise<Decided> {
     if (this.state === 'opening') await this.opening;
     if (this.state !== 'up') return this.instead.take(taking);
-    const asked = this.shared.take(taking);
+    const pending = this.shared.take(taking);
     try {
-      return { decision: await this.inTime(asked), by: this.shared };
+      return { decision: await this.inTime(pending), by: this.shared };
     } catch (error) {
       // Granted after the timeout: return it.
-      asked.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
+      pending.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
       this.fall(error);
       return this.instead.take(taking);
     }
@@ -215,10 +215,10 @@ export class FallbackCounts {
   }
 
   /** @throws when it takes too long */
-  private async inTime<Result>(asked: Promise<Result>): Promise<Result> {
+  private async inTime<Result>(pending: Promise<Result>): Promise<Result> {
     const { patienceMs } = this.timings;
     const answer = await within(
-      asked.then((result) => ({ result })),
+      pending.then((result) => ({ result })),
       patienceMs,
     );
     if (answer === undefined) throw new Error(`no response within ${patienceMs} ms`);

@@ -48,12 +48,12 @@ describe('limits', () => {
   });
 
   it('hold one by one: those of its own, else the usual ones', () => {
-    const usual = { requestsPerMinute: 60, concurrency: 4 };
-    expect(ownOrDefault({ concurrency: 8, tokensPerMinute: 10 }, usual)).toEqual({
+    const defaults = { requestsPerMinute: 60, concurrency: 4 };
+    expect(ownOrDefault({ concurrency: 8, tokensPerMinute: 10 }, defaults)).toEqual({
       requestsPerMinute: 60,
       tokensPerMinute: 10,
       concurrency: 8,
     });
-    expect(ownOrDefault(NO_LIMITS, usual)).toBe(usual);
+    expect(ownOrDefault(NO_LIMITS, defaults)).toBe(defaults);
   });
 });

@@ -36,7 +36,8 @@ export type DefaultLimits = Readonly<Record<(typeof DEFAULT_LIMITED)[number], Li
 export const NO_DEFAULT_LIMITS: DefaultLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };
 
 /** The effective limits: each one's own, else the default. */
-export const ownOrDefault = (own: Limits, usual: Limits): Limits => (own === NO_LIMITS ? usual : { ...usual, ...own });
+export const ownOrDefault = (own: Limits, defaults: Limits): Limits =>
+  own === NO_LIMITS ? defaults : { ...defaults, ...own };
 
 /** Max value of any limit. */
 export const LARGEST_LIMIT = 1_000_000_000;

@@ -79,25 +79,25 @@ const isRefused = (decision: Decision): decision is Decision & { readonly refusa
 
 const MINUTE_MS = 60_000;
 
-interface Asked {
+interface LimitedDemand {
   readonly subject: LimitSubject;
   readonly limit: LimitKind;
   readonly allowed: number;
 }
 
-interface AskedCount extends Asked {
+interface CountDemand extends LimitedDemand {
   readonly counted: Counted;
 }
 
-interface AskedPlace extends Asked {
+interface PlaceDemand extends LimitedDemand {
   readonly place: ConcurrencySlot;
 }
 
 /** Translates a call's demand into counts to take, and the decision back into limits. */
 class Demanded {
   readonly taking: Taking;
-  private readonly counts: readonly AskedCount[];
-  private readonly places: readonly AskedPlace[];
+  private readonly counts: readonly CountDemand[];
+  private readonly places: readonly PlaceDemand[];
 
   constructor({ id, subjects, tokens, runs }: Demand) {
     this.counts = subjects.flatMap((subject) => [
@@ -115,9 +115,9 @@ class Demanded {
   /** The limit that rejected the call. */
   exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): ExceededLimit {
     const { which } = refusal;
-    const asked = this.counts[which] ?? this.places[which - this.counts.length];
-    if (asked === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
-    const { subject, limit, allowed } = asked;
+    const exceeded = this.counts[which] ?? this.places[which - this.counts.length];
+    if (exceeded === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
+    const { subject, limit, allowed } = exceeded;
     return {
       subject,
       limit,
@@ -156,13 +156,13 @@ function countOf(
   limit: 'requests' | 'tokens',
   allowed: number | undefined,
   amount: number,
-): AskedCount[] {
+): CountDemand[] {
   if (allowed === undefined) return [];
   const counted = { key: keyOf(subject, limit), windowMs: MINUTE_MS, limit: allowed, amount };
   return [{ subject, limit, allowed, counted }];
 }
 
-function placeOf(subject: LimitSubject): AskedPlace[] {
+function placeOf(subject: LimitSubject): PlaceDemand[] {
   const { concurrency } = subject.limits;
   if (concurrency === undefined) return [];
   const place = { key: keyOf(subject, 'concurrency'), limit: concurrency };

@@ -48,8 +48,8 @@ export class RedisCounts implements SharedCounts {
   async take({ id, counts, places }: Taking): Promise<Decision> {
     const limits = counts.flatMap(({ windowMs, limit, amount }) => [windowMs, limit, amount]);
     const args = [id, this.timings.leaseMs, counts.length, ...limits, ...places.map(({ limit }) => limit)];
-    const told = (await this.link.run(TAKE, this.keysOf(counts, places), args)) as readonly number[];
-    const decision = decisionOf(told, counts.length);
+    const reply = (await this.link.run(TAKE, this.keysOf(counts, places), args)) as readonly number[];
+    const decision = decisionOf(reply, counts.length);
     if (decision.refusal === undefined && places.length > 0) this.leases.set(id, this.keysOf([], places));
     return decision;
   }

@@ -155,15 +155,15 @@ if which == 0 then
   end
 end
 
-local told = { which, longest }
+local result = { which, longest }
 for i = 1, counts do
   local w = windows[i]
   local left = (w.current > 0 and 2) or (w.previous > 0 and 1) or 0
-  told[#told + 1] = math.ceil(w.current + w.previous * (w.size - w.gone) / w.size)
-  told[#told + 1] = math.max(0, left * w.size - w.gone)
-  told[#told + 1] = w.window
+  result[#result + 1] = math.ceil(w.current + w.previous * (w.size - w.gone) / w.size)
+  result[#result + 1] = math.max(0, left * w.size - w.gone)
+  result[#result + 1] = w.window
 end
-return told
+return result
 `);
 
 /** KEYS: counts, then places. ARGV: ID of the taking, number of counts; window size, window and amount of each. */

@@ -40,7 +40,7 @@ export class WorkerCrew {
     links: WorkerLinks,
   ) {
     this.port = options.port;
-    links.answer(SERVES, () => this.begun?.());
+    links.handle(SERVES, () => this.begun?.());
     cluster.on('listening', (_, { port }) => (this.listensOn = port));
   }
 
@@ -150,11 +150,11 @@ const isClosable = (handle: unknown): handle is Closable =>
   typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';
 
 /** @param worker id of the asking worker, unique per started process */
-type Answerer = (payload: unknown, worker: number) => unknown;
+type TopicHandler = (payload: unknown, worker: number) => unknown;
 
 /** The primary's side of messages to and from its workers. */
 export class WorkerLinks {
-  private readonly answerers = new Map<string, Answerer>();
+  private readonly handlers = new Map<string, TopicHandler>();
   private readonly goneListeners: ((worker: number) => void)[] = [];
   /** Resolvers by question id. */
   private readonly waiting = new Map<number, (payload: unknown) => void>();
@@ -169,8 +169,8 @@ export class WorkerLinks {
   }
 
   /** Registers the handler of a topic; it may return a promise. */
-  answer(topic: string, answerer: Answerer): void {
-    this.answerers.set(topic, answerer);
+  handle(topic: string, handler: TopicHandler): void {
+    this.handlers.set(topic, handler);
   }
 
   /** Called when a worker has exited for any reason: what it held is free again. */
@@ -179,35 +179,35 @@ export class WorkerLinks {
   }
 
   /**
-   * Asks every worker on a topic (`PrimaryLink.answer`). Returns the replies by worker id; undefined for workers that
+   * Asks every worker on a topic (`PrimaryLink.handle`). Returns the replies by worker id; undefined for workers that
    * failed, exited or took longer than `waitMs`.
    */
   async askAll(topic: string, payload: unknown, waitMs: number): Promise<ReadonlyMap<number, unknown>> {
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true);
-    const answers = workers.map(async (worker) => {
+    const replies = workers.map(async (worker) => {
       return worker && ([worker.id, await this.ask(worker, topic, payload, waitMs)] as const);
     });
-    return new Map((await Promise.all(answers)).filter((answer) => answer !== undefined));
+    return new Map((await Promise.all(replies)).filter((reply) => reply !== undefined));
   }
 
   private async ask(worker: Worker, topic: string, payload: unknown, waitMs: number): Promise<unknown> {
     const id = (this.lastId += 1);
-    const answered = new Promise<unknown>((resolve) => {
+    const reply = new Promise<unknown>((resolve) => {
       this.waiting.set(id, resolve);
       worker.send({ type: 'question', id, topic, payload } satisfies Question, undefined, (error) => {
         if (error !== null) resolve(undefined);
       });
     });
     try {
-      return await within(answered, waitMs);
+      return await within(reply, waitMs);
     } finally {
       this.waiting.delete(id);
     }
   }
 
   private async reply(worker: Worker, question: Question): Promise<void> {
-    const answerer = this.answerers.get(question.topic);
-    const answer = await replyTo(question, answerer && ((payload) => answerer(payload, worker.id)));
-    if (worker.isConnected()) worker.send(answer, undefined, () => undefined);
+    const handler = this.handlers.get(question.topic);
+    const reply = await replyTo(question, handler && ((payload) => handler(payload, worker.id)));
+    if (worker.isConnected()) worker.send(reply, undefined, () => undefined);
   }
 }

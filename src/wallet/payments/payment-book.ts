@@ -32,7 +32,7 @@ import { WebhookEvents } from './webhook-events.repository.js';
 export class PaymentBook {
   constructor(
     private readonly topUps: TopUpRepository,
-    private readonly told: WebhookEvents,
+    private readonly webhookEvents: WebhookEvents,
     private readonly wallets: WalletService,
     private readonly problems: PaymentProblems,
     private readonly clock: Clock,
@@ -93,15 +93,15 @@ export class PaymentBook {
       return;
     }
     // Kept for a while if the payment is not known yet: it may be reported later.
-    await this.told.put(fact, manager);
-    if (order === undefined) return this.told.forgetStrangers(manager);
+    await this.webhookEvents.put(fact, manager);
+    if (order === undefined) return this.webhookEvents.deleteUnmatched(manager);
     if (order.paidAt !== null) await this.adjust(order, fact.reversal.kind, manager);
   }
 
   /** Adjusts the wallet to what the payer has got back. @param cause undefined: reported earlier */
   private async adjust(order: TopUpOrder, cause: Reversal['kind'] | undefined, manager: EntityManager): Promise<void> {
     const { id, amount } = order;
-    const reversals = await this.told.reversalsOf(order.payment ?? '', manager);
+    const reversals = await this.webhookEvents.reversalsOf(order.payment ?? '', manager);
     const taken = takenBack(amount, reversals);
     const state = stateAfter(amount, taken, reversals);
     const difference = nanos(taken - order.takenBack);
@@ -143,7 +143,7 @@ const LIMITS = { what: 'event', maxBytes: 256 * 1024, withinMs: 10_000 } as cons
 export class Webhook {
   constructor(
     private readonly stripe: StripeApi,
-    private readonly told: WebhookEvents,
+    private readonly webhookEvents: WebhookEvents,
     private readonly book: PaymentBook,
     private readonly clock: Clock,
   ) {}
@@ -158,14 +158,14 @@ export class Webhook {
     const event = this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
     const fact = factOf(event);
     if (fact !== undefined)
-      await this.told.transaction(async (manager) => {
-        if (await this.told.claim(event.id, event.type, manager)) await this.book.enter(fact, manager);
+      await this.webhookEvents.transaction(async (manager) => {
+        if (await this.webhookEvents.claim(event.id, event.type, manager)) await this.book.enter(fact, manager);
       });
     return { received: true };
   }
 }
 
-/** Where Stripe tells of what happens. It has no session: what it says is signed. */
+/** Receives Stripe's webhook events, which are signed. */
 @Controller(WEBHOOK_PATH)
 export class WebhookController {
   constructor(private readonly webhook: Webhook) {}

@@ -25,7 +25,7 @@ interface Finding {
 export class PaymentComparison {
   constructor(
     private readonly topUps: TopUpRepository,
-    private readonly told: WebhookEvents,
+    private readonly webhookEvents: WebhookEvents,
     private readonly wallets: WalletService,
     private readonly problems: PaymentProblems,
   ) {}
@@ -71,7 +71,7 @@ export class PaymentComparison {
     const problem = mismatchOf(fact, order);
     if (problem !== undefined)
       return { text: `The ${kind} ${id} of ${nameOf(order)} does not match: ${problem}`, canApply: false, problem };
-    const known = (await this.told.reversalsOf(fact.payment)).find((one) => one.id === id);
+    const known = (await this.webhookEvents.reversalsOf(fact.payment)).find((one) => one.id === id);
     if (known?.amount === amount && known.counts === counts) return undefined;
     // A reversal that ended before it was reported makes no difference.
     if (known === undefined && !counts) return undefined;

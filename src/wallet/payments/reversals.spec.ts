@@ -7,14 +7,14 @@ const TEN = parseUsd('10');
 const refund = (
   id: string,
   dollars: string,
-  told: { counts?: boolean; began?: number; asOf?: number } = {},
+  reported: { counts?: boolean; began?: number; asOf?: number } = {},
 ): Reversal => ({
   id,
   kind: 'refund',
   amount: parseUsd(dollars),
-  counts: told.counts ?? true,
-  beganAt: at(told.began ?? 1),
-  asOf: at(told.asOf ?? told.began ?? 1),
+  counts: reported.counts ?? true,
+  beganAt: at(reported.began ?? 1),
+  asOf: at(reported.asOf ?? reported.began ?? 1),
 });
 const total = (dollars: string, asOf: number): Reversal => ({ ...refund('ch', dollars, { asOf }), kind: 'refunds' });
 const dispute = (dollars: string, counts: boolean): Reversal => ({

@@ -32,8 +32,8 @@ export class CatalogExport {
       const stored = await this.channels.stored(manager);
       return [await this.catalog.definitions(manager, stored), stored] as const;
     });
-    const limits = defaultLimitsEntry(definitions.usualLimits);
-    const usualLimits = Object.keys(limits).length > 0 ? { limits } : {};
+    const limits = defaultLimitsEntry(definitions.defaultLimits);
+    const defaultLimits = Object.keys(limits).length > 0 ? { limits } : {};
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
       renderCatalog({
         groups: byName(definitions.groups).map(groupEntry),
@@ -44,7 +44,7 @@ export class CatalogExport {
             channel.credentials.map((stored) => credential(stored, channel)),
           ),
         ),
-        ...usualLimits,
+        ...defaultLimits,
       });
     return {
       text: render((stored) => ('env' in stored ? `env:${stored.env}` : '***')),
@@ -120,7 +120,7 @@ interface ListedChannel {
 }
 
 /** An object and its revision. */
-export interface Seen<Thing> {
+export interface WithRevision<Thing> {
   readonly thing: Thing;
   readonly revision: string;
   readonly inventory: Inventory;
@@ -136,31 +136,31 @@ export class CatalogInventory {
   ) {}
 
   async all(): Promise<Inventory> {
-    return (await this.see()).inventory;
+    return (await this.read()).inventory;
   }
 
   /** @throws AppError not_found */
-  async model(name: string): Promise<Seen<KnownModel>> {
-    const { inventory, revision } = await this.see({ kind: 'model', name });
+  async model(name: string): Promise<WithRevision<KnownModel>> {
+    const { inventory, revision } = await this.read({ kind: 'model', name });
     return { thing: found(inventory.models, name, 'model'), revision, inventory };
   }
 
   /** @throws AppError not_found */
-  async group(name: string): Promise<Seen<GroupDefinition>> {
-    const { inventory, revision } = await this.see({ kind: 'group', name });
+  async group(name: string): Promise<WithRevision<GroupDefinition>> {
+    const { inventory, revision } = await this.read({ kind: 'group', name });
     return { thing: found(inventory.groups, name, 'group'), revision, inventory };
   }
 
   /** Default limits of a kind. */
-  usualLimits(kind: keyof DefaultLimits): Promise<{ readonly limits: Limits; readonly revision: string }> {
+  defaultLimits(kind: keyof DefaultLimits): Promise<{ readonly limits: Limits; readonly revision: string }> {
     return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
-      const limits = (await this.catalog.usualLimits(manager))[kind];
+      const limits = (await this.catalog.defaultLimits(manager))[kind];
       const revision = await this.catalog.revisionOf({ kind: 'limits', name: kind, id: kind }, manager);
       return { limits, revision: revision ?? '' };
     });
   }
 
-  private see(subject?: Subject): Promise<{ readonly inventory: Inventory; readonly revision: string }> {
+  private read(subject?: Subject): Promise<{ readonly inventory: Inventory; readonly revision: string }> {
     return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       const content = await this.catalog.everything(manager);
       const channels = (await this.channels.stored(manager)).map(({ name, models, groups }) => ({

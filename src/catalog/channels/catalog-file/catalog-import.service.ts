@@ -26,7 +26,7 @@ interface Application {
   /** The administrator's reason, for the audit log. */
   readonly reason?: string | undefined;
   /** Creates the error for invalid entries. */
-  readonly refusal: (faults: readonly EntryError[]) => AppError;
+  readonly refusal: (errors: readonly EntryError[]) => AppError;
   /** Checked first, under the lock; its errors roll everything back. */
   readonly unless?: (manager: EntityManager) => Promise<void>;
   /** Replaces storing channels by name. */
@@ -62,8 +62,8 @@ export class CatalogImport {
     return this.catalog.change(async (manager) => {
       await unless?.(manager);
       const stored = prune ? undefined : await this.catalog.names(manager);
-      const faults = referenceErrors(entries, { stored, protocols });
-      if (faults.length > 0) throw refusal(faults);
+      const errors = referenceErrors(entries, { stored, protocols });
+      if (errors.length > 0) throw refusal(errors);
       return this.replace(entries, application, manager);
     }, reason);
   }
@@ -78,7 +78,7 @@ export class CatalogImport {
       ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
       ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager, reason)),
       ...(await (putChannels?.(definitions, manager) ?? this.channels.replace(definitions, prune, manager))),
-      ...(await this.catalog.replaceUsualLimits(defaultLimitsFrom(limits ?? {}), prune, manager)),
+      ...(await this.catalog.replaceDefaultLimits(defaultLimitsFrom(limits ?? {}), prune, manager)),
     ];
   }
 
@@ -91,12 +91,12 @@ export class CatalogImport {
       }),
     );
     const missing = await missingOnServers(this.notifications, [...new Set(uses.map(({ variable }) => variable))]);
-    const faults = uses.flatMap(({ variable, name, path }): EntryError[] =>
+    const errors = uses.flatMap(({ variable, name, path }): EntryError[] =>
       missing.has(variable)
         ? [{ path, message: `of ${name} name ${variable}, which is not set in the running server's environment` }]
         : [],
     );
-    if (faults.length > 0) throw refusal(faults);
+    if (errors.length > 0) throw refusal(errors);
   }
 }
 
@@ -110,7 +110,7 @@ interface ChangeOptions {
   readonly protocols: DefaultAuth;
   readonly reason?: string;
   /** The object and its revision when the change was made; undefined revision: it did not exist. */
-  readonly seen?: { readonly subject: Subject; readonly revision: string | undefined };
+  readonly expected?: { readonly subject: Subject; readonly revision: string | undefined };
 }
 
 /** Changes single entries of the catalog, with the rules of a catalog file that contains only these. */
@@ -126,13 +126,13 @@ export class CatalogChanges {
    * Applies entries, all or none. Returns one line per change, without secrets.
    * @throws RefusedEntries, ChangedMeanwhile, SecretNotKept
    */
-  async put(content: Entries, { protocols, reason, seen }: ChangeOptions): Promise<readonly string[]> {
-    const refusal = (faults: readonly EntryError[]) => new RefusedEntries(faults);
-    const { entries, faults } = readEntries(content);
-    if (faults.length > 0) throw refusal(faults);
+  async put(content: Entries, { protocols, reason, expected }: ChangeOptions): Promise<readonly string[]> {
+    const refusal = (errors: readonly EntryError[]) => new RefusedEntries(errors);
+    const { entries, errors } = readEntries(content);
+    if (errors.length > 0) throw refusal(errors);
     const unless = async (manager: EntityManager): Promise<void> => {
-      if (seen !== undefined && (await this.revisionOf(seen.subject, manager)) !== seen.revision)
-        throw new ChangedMeanwhile(seen.subject);
+      if (expected !== undefined && (await this.revisionOf(expected.subject, manager)) !== expected.revision)
+        throw new ChangedMeanwhile(expected.subject);
     };
     return this.imports.applyEntries(entries, { prune: false, protocols, reason, refusal, unless });
   }
@@ -145,8 +145,8 @@ export class CatalogChanges {
     readonly models: readonly ModelDefinition[];
     readonly groups: readonly GroupDefinition[];
   } {
-    const { entries, faults } = readEntries(content);
-    if (faults.length > 0) throw new RefusedEntries(faults);
+    const { entries, errors } = readEntries(content);
+    if (errors.length > 0) throw new RefusedEntries(errors);
     return { models: (entries.models ?? []).map(modelFrom), groups: (entries.groups ?? []).map(groupFrom) };
   }
 
@@ -160,8 +160,8 @@ export class CatalogChanges {
 
 /** Rejected entries with errors by path; nothing was changed. */
 export class RefusedEntries extends AppError {
-  constructor(readonly faults: readonly EntryError[]) {
-    super('invalid_request', faults.map(({ path, message }) => `${path} ${message}`).join('\n'));
+  constructor(readonly errors: readonly EntryError[]) {
+    super('invalid_request', errors.map(({ path, message }) => `${path} ${message}`).join('\n'));
   }
 }
 

@@ -43,8 +43,8 @@ export class ChannelChanges {
    */
   async save(edited: EditedChannel, protocols: DefaultAuth): Promise<ChangedChannel> {
     const stored = edited.id === undefined ? [] : await this.credentialsOf(edited.id, this.dataSource.manager);
-    const { entries, faults } = readEntries({ channels: [entryOf(edited, stored)] });
-    if (faults.length > 0) throw new RefusedEntries(faults);
+    const { entries, errors } = readEntries({ channels: [entryOf(edited, stored)] });
+    if (errors.length > 0) throw new RefusedEntries(errors);
     let saved: ChangedChannel | undefined;
     await this.imports.applyEntries(entries, {
       prune: false,
@@ -126,14 +126,14 @@ export class ChannelDrafts {
     const id = edited.id ?? DRAFT;
     const stored =
       edited.id === undefined ? [] : (await this.channels.find(edited.id, this.dataSource.manager)).credentials;
-    const { entries, faults } = readEntries({ channels: [entryOf(edited, stored)] });
+    const { entries, errors } = readEntries({ channels: [entryOf(edited, stored)] });
     const [entry] = entries.channels ?? [];
-    const formFaults = faults.filter(({ path }) => !BESIDE_THE_POINT.test(path));
-    if (entry === undefined || formFaults.length > 0) throw new RefusedEntries(formFaults);
+    const formErrors = errors.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (entry === undefined || formErrors.length > 0) throw new RefusedEntries(formErrors);
     const none = { groups: new Set<string>(), models: new Set<string>() };
     const more = referenceErrors({ channels: [{ ...entry, models: {} }] }, { stored: none, protocols });
-    const otherFaults = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
-    if (otherFaults.length > 0) throw new RefusedEntries(otherFaults);
+    const otherErrors = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (otherErrors.length > 0) throw new RefusedEntries(otherErrors);
     const definition = channelFrom({ ...entry, costs: null }, protocols);
     return {
       ...definition,

@@ -1,4 +1,4 @@
-import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
+import { entriesIn, errorsOf } from '../../../../test/support/catalog-files.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import { channelFrom } from './definitions-from-entries.js';
 import { channelEntry } from './entries-from-definitions.js';
@@ -96,15 +96,15 @@ describe('what the catalog file says of the costs of a channel', () => {
     ['from_prompt_tokens: 200000', 'from_prompt_tokens: 0', 6, /"tiers" must be sorted by from_prompt_tokens/],
     ['output: 4.000000001', 'output: much', 11, /costs\.tiers\[1\]\.output must be a plain decimal/],
   ])('is refused with its line when it cannot be understood: %s as %s', (good, bad, line, message) => {
-    const faults = faultsOf(FILE.replace(good, bad));
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: channels\\[0\\]\\.`));
-    expect(faults[0]).toMatch(message);
+    const errors = errorsOf(FILE.replace(good, bad));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: channels\\[0\\]\\.`));
+    expect(errors[0]).toMatch(message);
   });
 
   it('is a mapping, and of models that the channel serves', () => {
     const start = FILE.slice(0, FILE.indexOf('    costs:'));
-    expect(faultsOf(`${start}    costs: 0.6\n`)[0]).toMatch(/channels\[0\]\.costs must be a mapping/);
+    expect(errorsOf(`${start}    costs: 0.6\n`)[0]).toMatch(/channels\[0\]\.costs must be a mapping/);
     const strange = entriesIn(FILE.replace('share: 0.60', 'other: 0.60'));
     const names = { groups: new Set<string>(), models: new Set(['share', 'flat', 'tiers', 'bare.1', 'other']) };
     expect(referenceErrors(strange, { stored: names, protocols: new Map([['responses', 'none']]) })).toEqual([

@@ -35,8 +35,8 @@ export const groupEntry = ({
 });
 
 /** Only kinds that have limits. */
-export const defaultLimitsEntry = (usual: DefaultLimits): Entry =>
-  Object.assign({}, ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(usual[subject])))) as Entry;
+export const defaultLimitsEntry = (defaults: DefaultLimits): Entry =>
+  Object.assign({}, ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(defaults[subject])))) as Entry;
 
 const limitsEntry = (limits: Limits): Entry =>
   Object.fromEntries(Object.entries(renderLimits(limits)).filter(([, limit]) => limit !== null));

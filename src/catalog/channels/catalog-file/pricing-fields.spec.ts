@@ -1,4 +1,4 @@
-import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
+import { entriesIn, errorsOf } from '../../../../test/support/catalog-files.js';
 import { groupEntry, modelEntry } from './entries-from-definitions.js';
 import { groupFrom, modelFrom } from './definitions-from-entries.js';
 import { referenceErrors } from './references.js';
@@ -100,18 +100,18 @@ describe('the fields of the catalog file that prices are refined by', () => {
     ['text_input: 5.0, ', '', 14, /image_generation must say text_input and image_output; text_input is missing/],
     ['web_search: 0.010', 'web_search: 0.0000000001', 10, /models\[0\]\.tool_fees must map .*; web_search does not/],
   ])('are refused with their line when they cannot be understood: %s as %s', (good, bad, line, message) => {
-    const faults = faultsOf(FILE.replace(good, bad));
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: `));
-    expect(faults[0]).toMatch(message);
+    const errors = errorsOf(FILE.replace(good, bad));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: `));
+    expect(errors[0]).toMatch(message);
   });
 
   it('refer only to models that there are', () => {
-    const faults = referenceErrors(entriesIn(FILE.replace('models: { m:', 'models: { other:')), {
+    const errors = referenceErrors(entriesIn(FILE.replace('models: { m:', 'models: { other:')), {
       stored: undefined,
       protocols: new Map(),
     });
-    expect(faults).toEqual([
+    expect(errors).toEqual([
       { path: 'groups[0].models', message: 'refers to the model "other", which is not in this file' },
     ]);
   });

@@ -1,13 +1,13 @@
-import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
+import { entriesIn, errorsOf } from '../../../../test/support/catalog-files.js';
 import type { ChannelDefinition } from '../channel-definition.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { channelFrom, groupFrom, modelFrom, defaultLimitsFrom } from './definitions-from-entries.js';
 
-const USUAL_AUTH = new Map([
+const DEFAULT_AUTH = new Map([
   ['chat-completions', 'bearer'],
   ['messages', 'x-api-key'],
 ] as const);
-const definitionOf = (entry: ChannelEntry): ChannelDefinition => channelFrom(entry, USUAL_AUTH);
+const definitionOf = (entry: ChannelEntry): ChannelDefinition => channelFrom(entry, DEFAULT_AUTH);
 
 const model = (fields: string): string => `models:
   - name: m
@@ -206,7 +206,7 @@ describe('readCatalogFile', () => {
 
   it('tells every fault at once, each with its line and its path', () => {
     expect(
-      faultsOf(`groups:
+      errorsOf(`groups:
   - name: saver
     multiplier: fast
 channels:
@@ -225,7 +225,7 @@ channels:
   });
 
   it('gives the line of the entry for a field that is missing', () => {
-    expect(faultsOf('models:\n\n  - context_window: 5\n    max_output_tokens: 5\n    prices: free\n')).toEqual([
+    expect(errorsOf('models:\n\n  - context_window: 5\n    max_output_tokens: 5\n    prices: free\n')).toEqual([
       'catalog.yaml:3: models[0].name is missing',
     ]);
   });
@@ -319,8 +319,8 @@ channels:
     ['a file that is no YAML', 'models: [', 'is not YAML'],
     ['a field twice', 'groups: []\ngroups: []\n', 'is not YAML (DUPLICATE_KEY)'],
     ['a field named after an internal', 'groups: [{ name: g, __proto__: { a: 1 } }]', 'with a reserved name'],
-  ])('refuses %s, naming the place', (_, text, fault) => {
-    expect(faultsOf(text).join('\n')).toContain(fault);
+  ])('refuses %s, naming the place', (_, text, error) => {
+    expect(errorsOf(text).join('\n')).toContain(error);
   });
 
   it('never repeats a credential in a message', () => {
@@ -330,8 +330,8 @@ channels:
       'a: "sk-hidden',
     ];
     for (const text of texts) {
-      expect(faultsOf(text)).not.toEqual([]);
-      expect(faultsOf(text).join()).not.toContain('hidden');
+      expect(errorsOf(text)).not.toEqual([]);
+      expect(errorsOf(text).join()).not.toContain('hidden');
     }
   });
 
@@ -340,6 +340,6 @@ channels:
       { length: 12 },
       (_, index) => `l${index + 1}: &l${index + 1} [${`*l${index},`.repeat(10)}]`,
     );
-    expect(faultsOf(`l0: &l0 [a]\n${layers.join('\n')}\n`).join()).toContain('is too large');
+    expect(errorsOf(`l0: &l0 [a]\n${layers.join('\n')}\n`).join()).toContain('is too large');
   });
 });

@@ -88,10 +88,10 @@ export class ChannelFormPages {
       const edited = editedFrom(value, body, stored, id);
       await this.recent.confirm(visitor, value.password);
       try {
-        return await this.desk.save(edited, this.adapters.usualAuth);
+        return await this.desk.save(edited, this.adapters.defaultAuth);
       } catch (error) {
         if (!(error instanceof RefusedEntries)) throw error;
-        refuse(form, error.faults);
+        refuse(form, error.errors);
         return undefined;
       }
     });

@@ -103,7 +103,7 @@ export class ChannelView {
         crumbs: [{ href: '/admin/channels', label: 'Channels' }, { label: isNew ? 'Add' : (stored?.name ?? '') }],
         action: isNew || stored === undefined ? '/admin/channels/new' : `/admin/channels/${stored.id}`,
         from: isNew ? stored?.id : undefined,
-        protocols: [...this.adapters.usualAuth.keys()].map((id) => ({ value: id, label: protocolNames(id).name })),
+        protocols: [...this.adapters.defaultAuth.keys()].map((id) => ({ value: id, label: protocolNames(id).name })),
         authForms: AUTH_OPTIONS,
         credentials: credentialRows(form, isNew ? [] : (stored?.credentials ?? [])),
         retype: listOf(body?.['secret']).some((text) => text.trim() !== ''),
@@ -212,13 +212,13 @@ export class ChannelQuestions {
 
   /** @throws RefusedEntries if a value needed to reach the upstream is invalid */
   async check(edited: EditedChannel, model: string): Promise<CheckView> {
-    const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
+    const channel = await this.drafts.draft(edited, this.adapters.defaultAuth);
     return viewOf(await this.questions.check(channel, model), model, this.clock.date());
   }
 
   /** @throws RefusedEntries as above */
   async models(edited: EditedChannel, known: readonly string[]): Promise<OfferedNames> {
-    const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
+    const channel = await this.drafts.draft(edited, this.adapters.defaultAuth);
     try {
       const names = await this.questions.models(channel);
       return { names: names.filter((name) => !known.includes(name)).slice(0, MAX_MODELS), all: names.length };

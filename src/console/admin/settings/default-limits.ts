@@ -38,7 +38,7 @@ export class DefaultLimitSettings {
   views(filled: FilledLimits | undefined): Promise<readonly DefaultLimitsView[]> {
     return Promise.all(
       DEFAULT_LIMITED.map(async (kind) => {
-        const { limits, revision } = await this.inventory.usualLimits(kind);
+        const { limits, revision } = await this.inventory.defaultLimits(kind);
         const here = filled?.kind === kind ? filled : undefined;
         return {
           kind,
@@ -52,15 +52,15 @@ export class DefaultLimitSettings {
 
   /** The current form values. */
   async now(kind: Kind): Promise<ReturnType<typeof limitValues>> {
-    return limitValues((await this.inventory.usualLimits(kind)).limits);
+    return limitValues((await this.inventory.defaultLimits(kind)).limits);
   }
 
   /** @returns one line per change. @throws ChangedMeanwhile */
   save(kind: Kind, form: DefaultLimitsForm): Promise<readonly string[]> {
-    const seen = {
+    const expected = {
       subject: { kind: 'limits', name: TITLES[kind], id: kind },
       revision: form.revision,
     } as const;
-    return this.desk.put({ limits: { [kind]: limitsEntry(form) } }, { protocols: this.adapters.usualAuth, seen });
+    return this.desk.put({ limits: { [kind]: limitsEntry(form) } }, { protocols: this.adapters.defaultAuth, expected });
   }
 }

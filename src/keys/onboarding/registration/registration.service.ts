@@ -107,7 +107,7 @@ export class NothingPending extends AppError {
 
 /**
  * Registrations: a name, an email address and a password hash until the address is verified. Registering an address
- * that has an account does the same work, so that accounts cannot be discovered; its owner is told by email.
+ * that has an account does the same work, so that accounts cannot be discovered; its owner is notified by email.
  */
 @Injectable()
 export class Registrations {
