@@ -148,7 +148,9 @@ describe('an upstream that reports no usage', () => {
   });
 
   it('is charged roughly when the words cannot be counted', async () => {
-    Object.assign(relay.get(TokenThread), { program: new URL('file:///no/such/program.js') });
+    Object.assign(relay.get(TokenThread), {
+      program: new URL('file:///no/such/program.js'),
+    } satisfies Partial<TokenThread>);
     relay.upstream.script(silent('chat-completions'));
     const bytes = JSON.stringify(aRequest('chat-completions')).length;
     expect(await rowOf('chat-completions')).toMatchObject({
@@ -161,7 +163,10 @@ describe('an upstream that reports no usage', () => {
 
   it('is charged the same when the client leaves while its complete answer is counted', async () => {
     const never = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => undefined);';
-    Object.assign(relay.get(TokenThread), { program: new URL(`data:text/javascript,${never}`), patienceMs: 1000 });
+    Object.assign(relay.get(TokenThread), {
+      program: new URL(`data:text/javascript,${never}`),
+      timeoutMs: 1000,
+    } satisfies Partial<TokenThread>);
     relay.upstream.script(silent('chat-completions'));
     const caller = await relay.caller();
     const leaving = new AbortController();

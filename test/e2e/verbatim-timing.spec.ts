@@ -329,7 +329,7 @@ describe('when the relay writes', () => {
 
     it.each(PROTOCOLS)('no keep-alive comes between them (case 24): %s', async (dialect) => {
       // The end waits for nothing: what these events do not report is not counted.
-      Object.assign(relay.get(TokenThread), { maxBytes: 0 });
+      Object.assign(relay.get(TokenThread), { maxBytes: 0 } satisfies Partial<TokenThread>);
       const events = eventsIn(dialect, { text: Array.from({ length: 15 }, (_, index) => `${index} `) });
       const client = await ask(dialect, [
         streamHead(),
