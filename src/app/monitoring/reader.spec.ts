@@ -9,8 +9,8 @@ const from = (
   raw: { socket: { ...(remoteAddress !== undefined && { remoteAddress }) } },
 });
 
-describe('who reads the metrics', () => {
-  it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('is on this machine at %s', (address) => {
+describe('access to metrics', () => {
+  it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('treats %s as local', (address) => {
     expect(isLocal(from(address, { host: 'localhost:3000', 'user-agent': 'Prometheus' }))).toBe(true);
   });
 
@@ -31,11 +31,11 @@ describe('who reads the metrics', () => {
     'true-client-ip',
     'cf-connecting-ip',
     'fastly-client-ip',
-  ])('is somebody elsewhere when a proxy says %s', (name) => {
+  ])('treats requests with %s as forwarded', (name) => {
     expect(isLocal(from('127.0.0.1', { [name]: '' }))).toBe(false);
   });
 
-  it('shows the token as bearer, and no other one', () => {
+  it('requires the token as a bearer token', () => {
     const token = new Secret('a token of sixteen or more'.replaceAll(' ', '-'));
     const shown = (authorization?: string): boolean =>
       hasToken({ headers: authorization === undefined ? {} : { authorization } }, token);

@@ -1,7 +1,7 @@
 import { parseAccountFile } from './account-import.js';
 
 describe('parseAccountFile', () => {
-  it('reads accounts with what they start with', () => {
+  it('reads accounts with group and credit', () => {
     const { accounts, errors } = parseAccountFile(
       '\uFEFFemail,name,group,credit,monthly_allowance\r\nAnn@Example.com,"Miller, Ann",saver,12.50,20\r\n\r\nbob@example.com,,,,\r\n',
     );
@@ -19,14 +19,14 @@ describe('parseAccountFile', () => {
     ]);
   });
 
-  it('needs no column but the address', () => {
+  it('requires only the email column', () => {
     expect(parseAccountFile('name,email\nAnn,ann@example.com\n')).toMatchObject({
       accounts: [{ email: 'ann@example.com', name: 'Ann' }],
       errors: [],
     });
   });
 
-  it('names every line that is wrong, and why', () => {
+  it('reports every invalid line with its errors', () => {
     const { errors } = parseAccountFile(
       [
         'email,name,group,credit,monthly_allowance',

@@ -34,7 +34,7 @@ describe('LimitedLines', () => {
     expect(reported).toHaveLength(1);
   });
 
-  it('remembers no more keys than it may, and counts those beyond as one', () => {
+  it('tracks a bounded number of keys, and counts others together', () => {
     for (let index = 0; index < 10_000; index++) lines.admit(`early-${index}`);
     expect(Array.from({ length: 30 }, (_, index) => lines.admit(`late-${index}`)).filter(Boolean)).toHaveLength(20);
     expect(admitted('early-5', 30)).toBe(19);
