@@ -38,7 +38,7 @@ export class SignInMethods {
 export class AccountStatus {
   constructor(
     private readonly accounts: AccountRepository,
-    private readonly ways: SignInMethods,
+    private readonly signInMethods: SignInMethods,
     private readonly notifications: Notifications,
     private readonly audit: AuditLog,
   ) {}
@@ -61,7 +61,7 @@ export class AccountStatus {
       if (account.state === 'disabled') return;
       await this.keepAnAdministrator(account, manager);
       await this.accounts.update(id, { state: 'disabled' }, manager);
-      await this.ways.signOut(id, manager);
+      await this.signInMethods.signOut(id, manager);
       await this.audit.record({ action: 'suspended', object: accountObject(account) }, manager);
     });
   }
@@ -88,7 +88,7 @@ export class AccountStatus {
     return this.change(id, async (account, manager) => {
       await this.keepAnAdministrator(account, manager);
       const result = await first(manager);
-      await this.ways.end(id, manager);
+      await this.signInMethods.end(id, manager);
       await this.accounts.update(id, nobody(id), manager);
       await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
       return result;

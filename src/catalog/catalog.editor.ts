@@ -167,7 +167,7 @@ export class CatalogEditor {
         if (lines.length > 0) await this.repository.putGroup(definition, manager);
         return lines;
       },
-      switchOff: ({ name }) => this.repository.switchOffGroup(name, manager),
+      disable: ({ name }) => this.repository.disableGroup(name, manager),
       prune: ({ name }) => prune && name !== DEFAULT_GROUP,
     });
   }
@@ -209,7 +209,7 @@ export class CatalogEditor {
       kind: 'model',
       stored: stored.map(({ model }) => model),
       put: (definition) => this.putModel(definition, byName.get(definition.name), reason, manager),
-      switchOff: ({ name }) => this.repository.switchOffModel(name, manager),
+      disable: ({ name }) => this.repository.disableModel(name, manager),
       prune: () => prune,
     });
   }

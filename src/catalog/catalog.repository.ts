@@ -116,11 +116,11 @@ export class CatalogRepository {
     await manager.update(DefaultLimitsEntity, { subject }, { limits: limitColumns(limits) });
   }
 
-  async switchOffGroup(name: string, manager: EntityManager): Promise<void> {
+  async disableGroup(name: string, manager: EntityManager): Promise<void> {
     await manager.update(GroupEntity, { name }, { enabled: false });
   }
 
-  async switchOffModel(name: string, manager: EntityManager): Promise<void> {
+  async disableModel(name: string, manager: EntityManager): Promise<void> {
     await manager.update(ModelEntity, { name }, { enabled: false });
   }
 

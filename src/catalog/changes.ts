@@ -137,7 +137,7 @@ interface Replacement<Definition, Before extends Stored> {
   readonly stored: readonly Before[];
   /** Applies a definition and enables the object. Returns the changes. */
   readonly put: (definition: Definition, before: Before | undefined) => Promise<readonly Change[]>;
-  readonly switchOff: (before: Before) => Promise<void>;
+  readonly disable: (before: Before) => Promise<void>;
   /** Whether to disable an object without a definition. */
   readonly prune: (before: Before) => boolean;
 }
@@ -145,7 +145,7 @@ interface Replacement<Definition, Before extends Stored> {
 /** Applies all definitions of one kind, whose names are unique. Returns the changes. */
 export async function replaceAll<Definition extends { readonly name: string }, Before extends Stored>(
   definitions: readonly Definition[],
-  { kind, stored, put, switchOff, prune }: Replacement<Definition, Before>,
+  { kind, stored, put, disable, prune }: Replacement<Definition, Before>,
 ): Promise<Change[]> {
   const left = new Map(stored.map((before) => [before.name, before]));
   const changes: Change[] = [];
@@ -154,7 +154,7 @@ export async function replaceAll<Definition extends { readonly name: string }, B
     left.delete(definition.name);
   }
   for (const before of [...left.values()].filter((entry) => entry.enabled && prune(entry))) {
-    await switchOff(before);
+    await disable(before);
     const { id, name } = before;
     changes.push({ subject: { kind, name, ...(id !== undefined && { id }) }, text: 'disabled' });
   }

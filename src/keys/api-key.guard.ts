@@ -63,7 +63,7 @@ export class KeyAuthenticator {
 
   /** The caller of a key and why it is not usable; undefined if there is no such key. For dry runs. */
   async examine(keyId: string): Promise<ExaminedCaller | undefined> {
-    return this.examined(await this.directory.look(keyId));
+    return this.examined(await this.directory.read(keyId));
   }
 
   /** The same for a new key of the account without settings; undefined if there is no such account. */

@@ -150,11 +150,11 @@ export class KeyDirectory {
    */
   reload(keyId: string): Promise<Caller | undefined> {
     this.forget(keyId);
-    return this.look(keyId);
+    return this.read(keyId);
   }
 
   /** Reads the caller without touching the cache. */
-  async look(keyId: string): Promise<Caller | undefined> {
+  async read(keyId: string): Promise<Caller | undefined> {
     const [caller] = await this.lookAtAll([keyId]);
     return caller;
   }

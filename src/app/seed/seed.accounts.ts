@@ -28,7 +28,7 @@ export class SeedAccounts {
   constructor(
     private readonly onboarding: Onboarding,
     private readonly accounts: AccountService,
-    private readonly standing: AccountStatus,
+    private readonly accountStatus: AccountStatus,
     private readonly wallets: WalletService,
     private readonly keys: ApiKeyService,
   ) {}
@@ -51,9 +51,9 @@ export class SeedAccounts {
   }
 
   /** Call after the calls are played: disabled keys and accounts cannot make calls. */
-  async switchOff({ id, plan, keys }: SeededAccount): Promise<void> {
+  async disable({ id, plan, keys }: SeededAccount): Promise<void> {
     for (const key of keys) if (key.plan.disabled) await this.keys.disable(key.id);
-    if (plan.disabled) await this.standing.disable(id);
+    if (plan.disabled) await this.accountStatus.disable(id);
   }
 
   private async makeAccount(plan: SeedAccount, now: number): Promise<SeededAccount> {

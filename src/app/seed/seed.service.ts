@@ -147,7 +147,7 @@ export class Seed {
 
   private async month(account: SeededAccount, random: SeededRandom, now: number): Promise<number> {
     const played = await this.calls.play(account, random, now);
-    await this.people.switchOff(account);
+    await this.people.disable(account);
     return played + (await this.calls.refuse(account, random, now));
   }
 }

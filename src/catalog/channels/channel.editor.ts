@@ -45,7 +45,7 @@ export class ChannelEditor {
       kind: 'channel',
       stored: await this.repository.all(manager),
       put: async (definition, before) => (await this.put(definition, before, true, manager)).changes,
-      switchOff: ({ id }) => this.repository.setEnabled(id, false, manager),
+      disable: ({ id }) => this.repository.setEnabled(id, false, manager),
       prune: () => prune,
     });
   }
@@ -124,7 +124,7 @@ export const channelRevision = (channel: StoredChannel): string =>
 
 const subjectOf = ({ id, name }: Pick<StoredChannel, 'id' | 'name'>): Subject => ({ kind: 'channel', name, id });
 
-interface Changed {
+interface CredentialChange {
   readonly id: string;
   readonly before: StoredChannel | undefined;
   readonly enabled: boolean;
@@ -132,7 +132,7 @@ interface Changed {
 
 function changesOf(
   columns: ChannelColumns & Pick<ChannelDefinition, 'costs'>,
-  { id, before, enabled }: Changed,
+  { id, before, enabled }: CredentialChange,
 ): readonly Change[] {
   const subject = subjectOf({ id, name: before?.name ?? columns.name });
   // A disabled channel is not reported as re-enabled.

@@ -67,7 +67,7 @@ export interface Channel {
 }
 
 /** A disabled channel, which is not prepared for calls. */
-export type SwitchedOffChannel = Pick<Channel, 'id' | 'name' | 'protocol' | 'baseUrl' | 'models' | 'tier' | 'weight'>;
+export type DisabledChannel = Pick<Channel, 'id' | 'name' | 'protocol' | 'baseUrl' | 'models' | 'tier' | 'weight'>;
 
 /** Whether the channel accepts calls of a protocol: its own, and others unless it is `nativeOnly`. */
 export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, other: ProtocolId): boolean =>

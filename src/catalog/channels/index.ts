@@ -6,7 +6,7 @@ export {
   type ChannelTimeouts,
   refusesUnknownMembers,
   sharesState,
-  type SwitchedOffChannel,
+  type DisabledChannel,
   takesCalls,
   type UpstreamCost,
   upstreamModel,

@@ -107,7 +107,7 @@ export interface ScanProgress {
   /** Accounts with changes before this time were scanned. */
   readonly movedUntil: Date;
   /** Last account of the rotation. */
-  readonly lookedTo: string;
+  readonly scannedTo: string;
   /** Ms until the next scan may run; 0 or less: now. */
   readonly earlyMs: number;
 }
@@ -179,8 +179,8 @@ export class ThresholdScans {
   }
 
   /** Ends a scan. @returns ms until the next scan may run */
-  async advance(lookedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
-    return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [lookedTo, ms, times])).waitMs;
+  async advance(scannedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
+    return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [scannedTo, ms, times])).waitMs;
   }
 }
 

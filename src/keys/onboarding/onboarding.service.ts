@@ -97,7 +97,7 @@ export class Onboarding {
 @Injectable()
 export class AccountDeletion {
   constructor(
-    private readonly standing: AccountStatus,
+    private readonly accountStatus: AccountStatus,
     private readonly wallets: WalletClosure,
     private readonly keys: ApiKeyService,
     private readonly notices: KeyNotices,
@@ -111,7 +111,7 @@ export class AccountDeletion {
    * @throws WalletInUse while calls run, LastAdministrator, AccountGone
    */
   async run(id: string): Promise<void> {
-    const unpaid = await this.standing.delete(id, async (manager) => {
+    const unpaid = await this.accountStatus.delete(id, async (manager) => {
       // The wallet before the keys, in the lock order of settlement.
       const closed = await this.wallets.close(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);

@@ -39,13 +39,13 @@ export class NetworkWatch {
   ) {}
 
   /** Scans calls since the last scan, unless another process does. */
-  look(): Promise<void> {
+  scan(): Promise<void> {
     return soleTransaction(this.dataSource, ADVISORY_LOCKS.keyWatch, async (manager) => {
       const now = this.clock.date();
-      const looked = await this.networks.looked(manager);
-      const since = new Date(looked.until.getTime() - OVERLAP_MS);
-      await this.learn(byNetwork(await this.networks.uses(since, looked, manager)), now, manager);
-      await this.networks.lookedUntil(now, looked, manager);
+      const checkpoint = await this.networks.checkpoint(manager);
+      const since = new Date(checkpoint.until.getTime() - OVERLAP_MS);
+      await this.learn(byNetwork(await this.networks.uses(since, checkpoint, manager)), now, manager);
+      await this.networks.saveCheckpoint(now, checkpoint, manager);
     });
   }
 
@@ -132,7 +132,7 @@ export class VolumeWatch {
   ) {}
 
   /** Scans the last hour, unless another process does. */
-  look(): Promise<void> {
+  scan(): Promise<void> {
     return soleTransaction(this.dataSource, ADVISORY_LOCKS.keyWatch, async (manager) => {
       const now = this.clock.date();
       const hourAgo = new Date(now.getTime() - HOUR_MS);
@@ -200,7 +200,7 @@ export function unusualThreshold({ lastHour, hours, since }: Spending, now: Date
 /** Intervals of the scans, in ms. Tests override them. */
 export class KeyWatchTimings {
   /** For networks: a first use is reported within a minute. */
-  readonly lookEveryMs: number = 20_000;
+  readonly scanEveryMs: number = 20_000;
   /** For volumes, which requires reading all calls of the last hour. */
   readonly volumesEveryMs: number = 5 * 60_000;
 }
@@ -214,8 +214,8 @@ export class KeyWatch implements OnModuleDestroy {
   private readonly logger = new Logger('KeyWatch');
   private readonly work = new RecurringWork({
     turn: async (stopped) => {
-      await this.look(stopped);
-      return this.timings.lookEveryMs;
+      await this.scan(stopped);
+      return this.timings.scanEveryMs;
     },
     afterFailureMs: 20_000,
     report: (error) => this.logger.error(`Failed to check key usage; retrying: ${reasonOf(error)}`),
@@ -239,12 +239,12 @@ export class KeyWatch implements OnModuleDestroy {
   }
 
   /** One run. @throws when the database is unavailable */
-  async look(stopped?: AbortSignal): Promise<void> {
+  async scan(stopped?: AbortSignal): Promise<void> {
     // Rollups first: after an upgrade, everything not rolled up would look new.
     while (!(await this.sums.step())) if (stopped?.aborted === true) return;
-    await this.networks.look();
+    await this.networks.scan();
     if (monotonicMs() - this.volumesMs < this.timings.volumesEveryMs) return;
-    await this.volumes.look();
+    await this.volumes.scan();
     await this.networks.forgetOld();
     this.volumesMs = monotonicMs();
   }

@@ -51,7 +51,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     this.counts.open();
   }
 
-  take(taking: Taking): Promise<Decided> {
+  take(taking: Taking): Promise<DecisionSource> {
     return this.counts.take(taking);
   }
 
@@ -131,7 +131,7 @@ export interface OutageWatch {
 }
 
 /** A decision and the store that made it, which alone can take it back. */
-export interface Decided {
+export interface DecisionSource {
   readonly decision: Decision;
   readonly by: Counts;
 }
@@ -164,7 +164,7 @@ export class FallbackCounts {
     );
   }
 
-  async take(taking: Taking): Promise<Decided> {
+  async take(taking: Taking): Promise<DecisionSource> {
     if (this.state === 'opening') await this.opening;
     if (this.state !== 'up') return this.instead.take(taking);
     const pending = this.shared.take(taking);
@@ -232,7 +232,7 @@ export class OwnCounts {
 
   open(): void {}
 
-  async take(taking: Taking): Promise<Decided> {
+  async take(taking: Taking): Promise<DecisionSource> {
     return { decision: await this.counts.take(taking), by: this.counts };
   }
 

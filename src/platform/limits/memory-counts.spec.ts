@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { HeldClock } from '../../../test/support/held-clock.js';
-import type { Counted, ConcurrencySlot, Taking } from './counts.js';
+import type { RateLimit, ConcurrencySlot, Taking } from './counts.js';
 import { MemoryCounts, PLACE_WAIT_MS } from './memory-counts.js';
 
 const WINDOW_MS = 60_000;
-const count = (key: string, limit: number, amount = 1): Counted => ({ key, windowMs: WINDOW_MS, limit, amount });
-const taking = (id: string, counts: readonly Counted[], places: readonly ConcurrencySlot[] = []): Taking => ({
+const count = (key: string, limit: number, amount = 1): RateLimit => ({ key, windowMs: WINDOW_MS, limit, amount });
+const taking = (id: string, counts: readonly RateLimit[], places: readonly ConcurrencySlot[] = []): Taking => ({
   id,
   counts,
   places,

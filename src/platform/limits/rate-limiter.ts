@@ -4,7 +4,7 @@ import { Metrics, MetricsModule } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
 import { WorkersModule } from '../workers/index.js';
 import { CallCounts } from './call-counts.js';
-import type { ConcurrencySlot, Correction, Counted, Counts, Decision, Refusal, Taking } from './counts.js';
+import type { ConcurrencySlot, Correction, RateLimit, Counts, Decision, Refusal, Taking } from './counts.js';
 import type { Demand, LimitKind, LimitSubject } from './limits.js';
 import { MemoryCounts } from './memory-counts.js';
 import { type ExceededLimit, type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
@@ -16,7 +16,7 @@ export class Permit {
 
   constructor(
     readonly standings: LimitStatuses,
-    private readonly demanded: Demanded,
+    private readonly demanded: LimitCheck,
     private readonly decision: Decision,
     private readonly by: Counts,
   ) {}
@@ -53,7 +53,7 @@ export class RateLimiter {
 
   /** The limit that a call exceeds by itself, regardless of other calls; undefined if none. Counts nothing. */
   refusalOfAlone(demand: Demand): RateLimited | undefined {
-    const demanded = new Demanded(demand);
+    const demanded = new LimitCheck(demand);
     const decision = new MemoryCounts(this.clock).decide(demanded.taking);
     if (!isRefused(decision)) return undefined;
     const standings = demanded.standings(decision, this.clock.now());
@@ -62,7 +62,7 @@ export class RateLimiter {
 
   /** Takes everything the call needs, or nothing. @throws RateLimited, but never because a store is unavailable */
   async take(demand: Demand): Promise<Permit> {
-    const demanded = new Demanded(demand);
+    const demanded = new LimitCheck(demand);
     const { decision, by } = await this.counts.take(demanded.taking);
     const standings = demanded.standings(decision, this.clock.now());
     if (isRefused(decision)) {
@@ -86,7 +86,7 @@ interface LimitedDemand {
 }
 
 interface CountDemand extends LimitedDemand {
-  readonly counted: Counted;
+  readonly count: RateLimit;
 }
 
 interface PlaceDemand extends LimitedDemand {
@@ -94,7 +94,7 @@ interface PlaceDemand extends LimitedDemand {
 }
 
 /** Translates a call's demand into counts to take, and the decision back into limits. */
-class Demanded {
+class LimitCheck {
   readonly taking: Taking;
   private readonly counts: readonly CountDemand[];
   private readonly places: readonly PlaceDemand[];
@@ -107,7 +107,7 @@ class Demanded {
     this.places = runs ? subjects.flatMap(placeOf) : [];
     this.taking = {
       id,
-      counts: this.counts.map(({ counted }) => counted),
+      counts: this.counts.map(({ count }) => count),
       places: this.places.map(({ place }) => place),
     };
   }
@@ -123,7 +123,7 @@ class Demanded {
       limit,
       allowed,
       used: standings[which]?.used ?? 0,
-      needed: this.counts[which]?.counted.amount ?? 1,
+      needed: this.counts[which]?.count.amount ?? 1,
     };
   }
 
@@ -144,7 +144,7 @@ class Demanded {
 
   /** Corrections of token counts for the actual usage. */
   corrections(usedTokens: number, { standings }: Decision): readonly Correction[] {
-    return this.counts.flatMap(({ limit, counted: { key, windowMs, amount } }, index) => {
+    return this.counts.flatMap(({ limit, count: { key, windowMs, amount } }, index) => {
       if (limit !== 'tokens' || usedTokens === amount) return [];
       return [{ key, windowMs, amount: usedTokens - amount, window: standings[index]?.window ?? 0 }];
     });
@@ -158,8 +158,8 @@ function countOf(
   amount: number,
 ): CountDemand[] {
   if (allowed === undefined) return [];
-  const counted = { key: keyOf(subject, limit), windowMs: MINUTE_MS, limit: allowed, amount };
-  return [{ subject, limit, allowed, counted }];
+  const count = { key: keyOf(subject, limit), windowMs: MINUTE_MS, limit: allowed, amount };
+  return [{ subject, limit, allowed, count }];
 }
 
 function placeOf(subject: LimitSubject): PlaceDemand[] {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ConcurrencySlot, Counted, Decision, Return, SharedCounts, Taking } from './counts.js';
+import type { ConcurrencySlot, RateLimit, Decision, Return, SharedCounts, Taking } from './counts.js';
 import { GIVE_BACK, PROBE, type RedisLink, RENEW, TAKE } from './redis-link.js';
 
 /** Places renewed per script call: a script blocks all other Redis clients. */
@@ -79,7 +79,7 @@ export class RedisCounts implements SharedCounts {
     }
   }
 
-  private keysOf(counts: readonly Counted[], places: readonly ConcurrencySlot[]): string[] {
+  private keysOf(counts: readonly RateLimit[], places: readonly ConcurrencySlot[]): string[] {
     return [...counts, ...places].map(({ key }) => this.keyOf(key));
   }
 }
