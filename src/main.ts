@@ -1,16 +1,16 @@
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
+import { startOrEnd } from './app/shutdown.js';
 import { Config } from './platform/config/index.js';
-import { startOrEnd } from './app/start.js';
 import { isWorker } from './platform/workers/index.js';
 
 // Bodies lie outside V8's own heap. Left to itself it collects all of that heap for every few dozen megabytes of them,
 // though nothing in it has changed: with large prompts that was a third of what a call cost.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-await startOrEnd(async (told) => {
+await startOrEnd(async (stopRequest) => {
   const config = Config.load();
   // Either is loaded alone: a primary has no use for what its workers are made of, and would keep it in memory.
-  if (config.workers > 1 && !isWorker) await (await import('./app/primary.js')).runPrimary(config, told);
-  else await (await import('./app/boot.js')).boot(config, told);
+  if (config.workers > 1 && !isWorker) await (await import('./app/primary.js')).runPrimary(config, stopRequest);
+  else await (await import('./app/boot.js')).boot(config, stopRequest);
 });

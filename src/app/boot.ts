@@ -38,18 +38,18 @@ const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceTurn, KeyWa
  * remaining steps and closes in order, before a first administrator password is generated.
  * @throws when it cannot start
  */
-export async function boot(config: Config, told: StopRequest): Promise<void> {
+export async function boot(config: Config, stopRequest: StopRequest): Promise<void> {
   const app = await NestFactory.create<NestFastifyApplication>(AppModule, createAdapter(config), {
     bodyParser: false,
     abortOnError: false,
     logger: new PinoLogger(config.logLevel, config.logFormat),
   });
   configureApp(app);
-  if (told.reason === undefined) await open(app, config);
-  if (told.reason === undefined && isFirst()) await greet(app, config);
-  if (told.reason === undefined && isWorker) await app.get(PrimaryLink).ask(SERVES, undefined);
+  if (stopRequest.reason === undefined) await open(app, config);
+  if (stopRequest.reason === undefined && isFirst()) await greet(app, config);
+  if (stopRequest.reason === undefined && isWorker) await app.get(PrimaryLink).ask(SERVES, undefined);
   // Last: the steps above must not run while everything is being closed.
-  stopOnSignal(told, app, config, () => isWorker || removePidFile(config.dataDir));
+  stopOnSignal(stopRequest, app, config, () => isWorker || removePidFile(config.dataDir));
 }
 
 async function open(app: NestFastifyApplication, config: Config): Promise<void> {
@@ -67,10 +67,10 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {
   const address = config.publicUrl ?? (await app.getUrl());
-  const demoAnswers = app.get(CatalogService).current().models.has(DEMO_MODEL);
+  const hasDemoModel = app.get(CatalogService).current().models.has(DEMO_MODEL);
   const { smtpUrl, unusable } = app.get(Settings).current().mail;
   const outbox = smtpUrl === undefined && unusable === undefined ? join(config.dataDir, 'outbox') : undefined;
-  process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), demoAnswers, outbox));
+  process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), hasDemoModel, outbox));
 }
 
 /** @throws when the port is not available; the application is closed first */
@@ -105,7 +105,7 @@ async function listen(app: NestFastifyApplication, { port, host }: Config): Prom
     WebModule,
     ConsoleModule,
     ApiModule,
-    // Last: it answers every address that nothing else does.
+    // Last: it handles all remaining paths.
     RelayModule,
   ],
   providers: [ErrorFilter],
@@ -114,13 +114,13 @@ export class AppModule {}
 
 /**
  * The startup message; on the first run with everything needed for a first call.
- * @param demoAnswers whether the demo model is available
+ * @param hasDemoModel whether the demo model is available
  * @param outbox the folder that mail is written to; undefined when a mail server is configured
  */
 export function welcome(
   address: string,
   firstRun: FirstRun | undefined,
-  demoAnswers: boolean,
+  hasDemoModel: boolean,
   outbox: string | undefined,
 ): string {
   const mail =
@@ -138,7 +138,7 @@ Switchboard is at ${address}
   First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
 
 Base address: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
-${mail}${demoAnswers ? firstCalls(address, keySecret) : 'No models are available yet.'}
+${mail}${hasDemoModel ? firstCalls(address, keySecret) : 'No models are available yet.'}
 
 To connect a real model, sign in and add a model and a channel at ${address}/admin,
 or apply a file: OPENAI_KEY=… npm start, then npm run -s switchboard -- catalog apply examples/openai.yaml
@@ -149,16 +149,16 @@ or apply a file: OPENAI_KEY=… npm start, then npm run -s switchboard -- catalo
 /** A command line for each protocol. */
 function firstCalls(address: string, key: string): string {
   const messages = [{ role: 'user', content: 'Hello' }];
-  const usual = { model: DEMO_MODEL, stream: true };
+  const defaults = { model: DEMO_MODEL, stream: true };
   const bearer = [`Authorization: Bearer ${key}`];
   const lines = [
-    curl(`${address}/v1/chat/completions`, bearer, { ...usual, messages }),
+    curl(`${address}/v1/chat/completions`, bearer, { ...defaults, messages }),
     curl(`${address}/v1/messages`, [`x-api-key: ${key}`, 'anthropic-version: 2023-06-01'], {
-      ...usual,
+      ...defaults,
       max_tokens: 256,
       messages,
     }),
-    curl(`${address}/v1/responses`, bearer, { ...usual, input: 'Hello' }),
+    curl(`${address}/v1/responses`, bearer, { ...defaults, input: 'Hello' }),
   ];
   return ['Try it: the built-in demo model responds until you add a channel.', ...lines].join('\n\n');
 }

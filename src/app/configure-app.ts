@@ -114,18 +114,18 @@ export function configureApp(app: NestFastifyApplication): void {
     else runForRequest(request.id, done);
   });
   logOtherRequests(server);
-  answerBeforeBodies(server, { lingerUnreadMs, maxBytes: app.get(Config).maxBodyBytes });
+  respondBeforeBodies(server, { lingerUnreadMs, maxBytes: app.get(Config).maxBodyBytes });
   app.useGlobalFilters(app.get(ErrorFilter));
 }
 
 /** Whether a response is being written to the socket; Node keeps the message there. */
-function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
+function isResponding(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
   return socket._httpMessage?.headersSent === true;
 }
 
 /** The path, and with it the protocol, is unknown, so the error has the shape that most clients read. */
 function refuseBroken({ code }: Error & { readonly code?: string }, socket: Socket): void {
-  if (code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy();
+  if (code === 'ECONNRESET' || !socket.writable || isResponding(socket)) return void socket.destroy();
   const [status, message] = BROKEN[code ?? ''] ?? [400, 'This is not a valid HTTP request.'];
   const id = newId('req', Date.now());
   const body = JSON.stringify(renderOpenAiError(new AppError('invalid_request', message), id).body);
@@ -148,7 +148,7 @@ const LINES_A_MINUTE = 20;
 /** Logs API requests that are not calls; calls have their own log line. */
 function logOtherRequests(server: FastifyInstance): void {
   const logger = new Logger('Request');
-  const strangers = new LimitedLines(LINES_A_MINUTE, ({ key: network, count: requests, leftOut }) =>
+  const unauthenticatedLines = new LimitedLines(LINES_A_MINUTE, ({ key: network, count: requests, leftOut }) =>
     logger.warn(
       { network, requests, left_out: leftOut },
       'Too many requests with invalid keys from one network within a minute; some were not logged.',
@@ -156,12 +156,12 @@ function logOtherRequests(server: FastifyInstance): void {
   );
   server.addHook('onResponse', (request, reply, done) => {
     const isOther = isApiAddress(request.url) && (request.method !== 'POST' || reply.statusCode >= 400);
-    if (isOther && (!isUnauthenticated(request) || strangers.admit(networkOf(arrivalOf(request).ip))))
+    if (isOther && (!isUnauthenticated(request) || unauthenticatedLines.admit(networkOf(arrivalOf(request).ip))))
       logger.log(lineOf(request, reply));
     done();
   });
   server.addHook('onClose', (_server, done) => {
-    strangers.end();
+    unauthenticatedLines.end();
     done();
   });
 }
@@ -180,29 +180,29 @@ const isUnauthenticated = (request: FastifyRequest): boolean => (request as { us
 const MAX_CHUNKS = 20_000;
 
 interface UnreadBodyLimits {
-  /** So long a client that still sends is listened to after its answer. */
+  /** Max ms to keep reading from a client after the response. */
   readonly lingerUnreadMs: number;
-  /** Of so many bytes at most. */
+  /** Max bytes to read meanwhile. */
   readonly maxBytes: number;
 }
 
 /**
- * Answers that are given while the client still sends its body: it gets all of the answer at once, and its connection is
- * closed behind it, but not before what it sends has been thrown away for a while. A socket that is closed with unread
- * bytes in it is reset, and the client then loses the answer that says why.
+ * Responses to requests whose body is still being sent: the response is written at once, and the connection is closed
+ * after the rest of the body was discarded for a while. Closing a socket with unread bytes resets it, and the client
+ * would lose the response.
  */
-function answerBeforeBodies(server: FastifyInstance, limits: UnreadBodyLimits): void {
+function respondBeforeBodies(server: FastifyInstance, limits: UnreadBodyLimits): void {
   server.addHook('onSend', (request, reply, payload, done) => {
     if (!isUnread(request.raw)) return done(null, payload);
-    // A body that has come with its headers is there a moment after them.
+    // A body that arrives with its headers is complete on the next tick.
     setImmediate(() =>
-      done(null, isUnread(request.raw) ? withListening(request.raw, reply, payload, limits) : payload),
+      done(null, isUnread(request.raw) ? withLingering(request.raw, reply, payload, limits) : payload),
     );
   });
 }
 
-/** The payload as an answer behind which the connection is closed, once the client has had the time to read it. */
-function withListening(
+/** Wraps the payload so that the connection is closed after the client had time to read it. */
+function withLingering(
   request: IncomingMessage,
   reply: FastifyReply,
   payload: unknown,
@@ -211,25 +211,25 @@ function withListening(
   void reply.header('connection', 'close');
   if (typeof payload !== 'string' || reply.statusCode === 204) return payload;
   void reply.header('content-length', Buffer.byteLength(payload));
-  return Readable.from(answerThenListen(payload, request, limits), { objectMode: false });
+  return Readable.from(respondThenDiscard(payload, request, limits), { objectMode: false });
 }
 
 function isUnread({ complete, headers }: IncomingMessage): boolean {
-  // A request without a body may be answered before the parser has said that it is complete.
+  // The response to a request without a body may precede the parser's end event.
   return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 }
 
-async function* answerThenListen(
+async function* respondThenDiscard(
   payload: string,
   request: IncomingMessage,
   limits: UnreadBodyLimits,
 ): AsyncGenerator<string> {
   yield payload;
-  await throwAway(request, limits);
+  await discardBody(request, limits);
 }
 
 /** Resolves when the body has ended, the client has left, or the limits are reached. */
-function throwAway(request: IncomingMessage, { lingerUnreadMs, maxBytes }: UnreadBodyLimits): Promise<void> {
+function discardBody(request: IncomingMessage, { lingerUnreadMs, maxBytes }: UnreadBodyLimits): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
     let chunks = 0;

@@ -1,13 +1,13 @@
 import 'reflect-metadata';
-import { boot } from './boot.js';
 import { Config } from '../platform/config/index.js';
+import { boot } from './boot.js';
 import { describeSeed, seedDatabase } from './seed/index.js';
-import { startOrEnd } from './start.js';
+import { startOrEnd } from './shutdown.js';
 
 // As main.ts, on a database with seed data.
-await startOrEnd(async (told) => {
+await startOrEnd(async (stopRequest) => {
   const config = Config.load();
   const outcome = await seedDatabase();
-  await boot(config, told);
+  await boot(config, stopRequest);
   process.stdout.write(describeSeed(outcome));
 });

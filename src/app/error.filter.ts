@@ -47,11 +47,11 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.sent || reply.raw.destroyed) return;
     this.errors.inc({ kind: error.kind, to: isApiRequest(request) ? 'program' : 'person' });
     if (request.method === 'HEAD') return void reply.status(DEFAULT_STATUSES[error.kind]).send();
-    if (isApiRequest(request)) this.answerProgram(error, request, reply);
-    else await this.answerPerson(error, request, reply);
+    if (isApiRequest(request)) this.respondToApi(error, request, reply);
+    else await this.respondToBrowser(error, request, reply);
   }
 
-  private answerProgram(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
+  private respondToApi(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
     const protocol = this.adapters.claimant(requestLineOf(request));
     const { status, headers, body } = this.worded(error, protocol, request.id);
     if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.standings));
@@ -68,17 +68,17 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  private async answerPerson(error: AppError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async respondToBrowser(error: AppError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { retryAfterSeconds } = error.details;
     if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
     if (request.headers.accept?.includes('text/html'))
       await this.pages.respond(error, DEFAULT_STATUSES[error.kind], request, reply);
-    else answerInText(error, request, reply);
+    else respondWithText(error, request, reply);
   }
 }
 
 /** For clients that are neither API clients nor browsers. */
-function answerInText(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
+function respondWithText(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const text = error.kind === 'not_found' ? 'There is no page at this address.' : error.message;
   void reply
     .status(DEFAULT_STATUSES[error.kind])

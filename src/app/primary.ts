@@ -2,12 +2,11 @@ import { Logger } from '@nestjs/common';
 import type { Config } from '../platform/config/index.js';
 import { DatabaseServer } from '../platform/database/index.js';
 import { serveLimits } from '../platform/limits/index.js';
+import { PinoLogger } from '../platform/logging/index.js';
+import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';
 import { serveMetrics } from './monitoring/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
-import { PinoLogger } from '../platform/logging/index.js';
-import { FailedAndSaidSo } from './start.js';
-import type { StopRequest } from './shutdown.js';
-import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';
+import { FailedAndSaidSo, type StopRequest } from './shutdown.js';
 
 /** Max ms that a worker may take to stop beyond SHUTDOWN_GRACE_MS. Supervisors should allow 40 s beyond it. */
 const LAST_STEPS_MS = 35_000;
@@ -20,19 +19,19 @@ const SAID_SO = 'exit code 1';
  * workers serve. Never returns: the process exits after its workers, with 0 when all of them stopped in order.
  * @throws when it cannot start; a worker that cannot start prints the reason, and the process exits with 1
  */
-export async function runPrimary(config: Config, told: StopRequest): Promise<void> {
+export async function runPrimary(config: Config, stopRequest: StopRequest): Promise<void> {
   Logger.overrideLogger(new PinoLogger(config.logLevel, config.logFormat));
   const logger = new Logger('Primary');
   const database = await DatabaseServer.use(config, config.workers);
   await database.migrate();
   const crew = crewFor(config, database.url);
-  const stopped = told.given.then((why) => {
+  const stopped = stopRequest.given.then((why) => {
     logger.log(`Stopping (${why}).`);
     return crew.stop(why);
   });
-  void told.hurried.then((who) => crew.hurry(who));
-  const failure = told.reason === undefined ? await crew.start() : undefined;
-  if (told.reason === undefined) begin(config, logger, failure);
+  void stopRequest.hurried.then((who) => crew.hurry(who));
+  const failure = stopRequest.reason === undefined ? await crew.start() : undefined;
+  if (stopRequest.reason === undefined) begin(config, logger, failure);
   const inOrder = await stopped;
   removePidFile(config.dataDir);
   await database.release();

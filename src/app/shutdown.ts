@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../platform/config/index.js';
-import { monotonicMs, within } from '../platform/shared/index.js';
+import { DatabaseServer, isConnectionLost } from '../platform/database/index.js';
+import { monotonicMs, reasonOf, within } from '../platform/shared/index.js';
 import { isWorker, onOrder, outliveThePrimary } from '../platform/workers/index.js';
 import { BillingService, Sweeper } from '../relay/billing/index.js';
 import { RunState } from '../relay/index.js';
@@ -15,16 +16,21 @@ const DESTROYED_MS = 1000;
  * Stops in order once a stop is requested, or at once if it already was: the process becomes unready and rejects new
  * calls, running ones get SHUTDOWN_GRACE_MS, the rest ends with an error of its protocol, and everything is closed.
  */
-export function stopOnSignal(told: StopRequest, app: NestFastifyApplication, config: Config, closed: () => void): void {
-  const shutdown = new Shutdown(told, app, config, closed);
-  void told.given.then((why) => shutdown.start(why));
+export function stopOnSignal(
+  stopRequest: StopRequest,
+  app: NestFastifyApplication,
+  config: Config,
+  closed: () => void,
+): void {
+  const shutdown = new Shutdown(stopRequest, app, config, closed);
+  void stopRequest.given.then((why) => shutdown.start(why));
 }
 
 class Shutdown {
   private readonly logger = new Logger('Shutdown');
 
   constructor(
-    private readonly told: StopRequest,
+    private readonly stopRequest: StopRequest,
     private readonly app: NestFastifyApplication,
     private readonly config: Config,
     private readonly closed: () => void,
@@ -61,7 +67,7 @@ class Shutdown {
   }
 
   private async haste(): Promise<void> {
-    const who = await this.told.hurried;
+    const who = await this.stopRequest.hurried;
     this.logger.warn(`${who} received again: no longer waiting for running calls.`);
   }
 }
@@ -115,5 +121,22 @@ export class StopRequest {
     this.first = reason;
     this.firstMs = monotonicMs();
     this.resolveGiven(reason);
+  }
+}
+
+/** A failed start that has already printed the reason. */
+export class FailedAndSaidSo extends Error {}
+
+/** Exits with a one-line reason when the start fails. */
+export async function startOrEnd(start: (stopRequest: StopRequest) => Promise<void>): Promise<void> {
+  try {
+    await start(new StopRequest());
+  } catch (error) {
+    const reason = isConnectionLost(error)
+      ? `The database connection was lost during startup (${reasonOf(error)}). Start again.`
+      : reasonOf(error);
+    if (!(error instanceof FailedAndSaidSo)) process.stderr.write(`error: ${reason}\n`);
+    await DatabaseServer.releaseAll();
+    process.exit(1);
   }
 }

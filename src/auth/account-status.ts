@@ -2,9 +2,33 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import { type AccountEntity, AccountRepository } from './account.repository.js';
 import { AccountGone, accountObject, type AccountRole, LastAdministrator, ROLE_WORDS } from './account.js';
-import { SignInMethods } from './sign-in-methods.js';
+import { type AccountEntity, AccountRepository } from './account.repository.js';
+import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
+import { SessionRepository } from './sessions/session.repository.js';
+import { VerificationRepository } from './verification/verification.repository.js';
+
+/** Everything that gives access to an account: sessions, passwords, pending proofs. */
+@Injectable()
+export class SignInMethods {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly verifications: VerificationRepository,
+    private readonly factors: SecondFactorRepository,
+  ) {}
+
+  /** Signs out all browsers. */
+  async signOut(accountId: string, manager: EntityManager): Promise<void> {
+    await this.sessions.deleteAllOf(accountId, undefined, manager);
+  }
+
+  /** Deletes all of them. */
+  async end(accountId: string, manager: EntityManager): Promise<void> {
+    await this.signOut(accountId, manager);
+    await this.verifications.withdraw(accountId, manager);
+    await this.factors.delete(accountId, manager);
+  }
+}
 
 /**
  * Roles, states and deletion of accounts. Changes are decided on locked rows and take effect in all processes on
@@ -14,7 +38,7 @@ import { SignInMethods } from './sign-in-methods.js';
 export class AccountStatus {
   constructor(
     private readonly accounts: AccountRepository,
-    private readonly ways: SignInMethods,
+    private readonly signInMethods: SignInMethods,
     private readonly notifications: Notifications,
     private readonly audit: AuditLog,
   ) {}
@@ -37,7 +61,7 @@ export class AccountStatus {
       if (account.state === 'disabled') return;
       await this.keepAnAdministrator(account, manager);
       await this.accounts.update(id, { state: 'disabled' }, manager);
-      await this.ways.signOut(id, manager);
+      await this.signInMethods.signOut(id, manager);
       await this.audit.record({ action: 'suspended', object: accountObject(account) }, manager);
     });
   }
@@ -64,7 +88,7 @@ export class AccountStatus {
     return this.change(id, async (account, manager) => {
       await this.keepAnAdministrator(account, manager);
       const result = await first(manager);
-      await this.ways.end(id, manager);
+      await this.signInMethods.end(id, manager);
       await this.accounts.update(id, nobody(id), manager);
       await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
       return result;

@@ -1,3 +1,5 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { hash } from 'node:crypto';
 import { describeLimits, type Limits } from '../platform/limits/index.js';
 import { AppError, type Secret } from '../platform/shared/index.js';
@@ -68,7 +70,7 @@ export function termDifferences(before: AccountTerms, after: AccountTerms): read
   return lines.filter(([, was, is]) => was !== is).map(([name, was, is]) => `${name} ${was} → ${is}`);
 }
 
-const limitText = (limits: Limits): string => describeLimits(limits) || 'as usual';
+const limitText = (limits: Limits): string => describeLimits(limits) || 'default';
 
 /** Display names of roles. */
 export const ROLE_WORDS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
@@ -129,5 +131,37 @@ export class InvalidAccount extends AppError {
 
   constructor(param: string, message: string) {
     super('invalid_request', message, { param });
+  }
+}
+
+/** Node's list, which lacks UTC. */
+const NAMES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+/** Selectable time zones: those that both Node and PostgreSQL know, because both compute days. */
+@Injectable()
+export class TimeZones {
+  private known: Promise<readonly string[]> | undefined;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Read once: PostgreSQL reads files for it. */
+  list(): Promise<readonly string[]> {
+    this.known ??= this.read().catch((error: unknown) => {
+      this.known = undefined;
+      throw error;
+    });
+    return this.known;
+  }
+
+  /** @throws InvalidAccount when it is not selectable */
+  async check(timeZone: string): Promise<void> {
+    if (!(await this.list()).includes(timeZone))
+      throw new InvalidAccount('timeZone', 'Choose a time zone from the list.');
+  }
+
+  private async read(): Promise<readonly string[]> {
+    const rows = await this.dataSource.query<{ name: string }[]>('SELECT name FROM pg_timezone_names');
+    const names = new Set(rows.map(({ name }) => name));
+    return NAMES.filter((name) => names.has(name));
   }
 }

@@ -2,28 +2,24 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MailModule } from '../platform/mail/index.js';
 import { SettingsModule } from '../platform/settings/index.js';
+import { AccountStatus, SignInMethods } from './account-status.js';
+import { TimeZones } from './account.js';
 import { AccountEntity, AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
-import { AccountStatus } from './account-status.js';
-import { OwnPassword, PasswordChange } from './sign-in/password-change.js';
-import { RecentSignIn } from './sign-in/recent-sign-in.js';
 import { AccountMails, MailWriter } from './mails/account-mails.js';
 import { Passwords } from './passwords.js';
-import { SecurityLog } from './security-log.js';
+import { FactorSetUp, OwnSecondFactor, SecondFactorRemoval } from './second-factor/factor-set-up.js';
 import { FactorSecrets, SecondFactorCheck, SecondFactorMails } from './second-factor/second-factor-check.js';
-import { FactorSetUp } from './second-factor/factor-set-up.js';
-import { OwnSecondFactor, SecondFactorRemoval } from './second-factor/own-second-factor.js';
 import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
 import { SecondFactors } from './second-factor/second-factors.service.js';
 import { SessionEntity, SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
-import { SignIn } from './sign-in/sign-in.service.js';
+import { OwnPassword, PasswordChange } from './sign-in/password-change.js';
+import { RecentSignIn, SignIn } from './sign-in/sign-in.service.js';
 import { PostgresThrottlerStorage, Throttle } from './throttle/throttle.js';
-import { TimeZones } from './time-zones.js';
-import { ProofRequests } from './verification/proof-requests.js';
 import { VerificationRepository } from './verification/verification.repository.js';
-import { Verifications } from './verification/verification.service.js';
-import { SignInMethods } from './sign-in-methods.js';
+import { ProofRequests, Verifications } from './verification/verification.service.js';
+import { SecurityLog } from './visit.js';
 
 const PROVIDED = [
   SecondFactors,

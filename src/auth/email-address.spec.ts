@@ -23,7 +23,7 @@ describe('normalizeEmail', () => {
     '"a b"@example.com',
     'ann,eve@example.com',
     '<ann@example.com>',
-  ])('takes %j for no address', (text) => {
+  ])('rejects %j', (text) => {
     expect(normalizeEmail(text)).toBeUndefined();
   });
 });

@@ -14,6 +14,7 @@ export {
   LastAdministrator,
   type NewAccount,
   termsRevision,
+  TimeZones,
 } from './account.js';
 export { AccountService, type PreparedAccount } from './account.service.js';
 export { AccountStatus } from './account-status.js';
@@ -23,14 +24,12 @@ export { AccountMails, MailWriter } from './mails/account-mails.js';
 export { codesLeft, type MailText } from './mails/mail-text.js';
 export { checkChoice, generatePassword, Passwords } from './passwords.js';
 export { OwnPassword, PasswordChange } from './sign-in/password-change.js';
-export { ConfirmedForm, RecentSignIn } from './sign-in/recent-sign-in.js';
-export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
-export { CodeNotAccepted, SecondFactorIsOff, SecondFactorIsOn } from './second-factor/second-factor.errors.js';
-export { OwnSecondFactor, SecondFactorRemoval } from './second-factor/own-second-factor.js';
+export { ConfirmedForm, RecentSignIn, SignIn, SignInRefused } from './sign-in/sign-in.service.js';
+export { CodeNotAccepted, recoveryCodeHash, SecondFactorIsOff, SecondFactorIsOn } from './second-factor/totp.js';
+export { FactorSetUp, OwnSecondFactor, SecondFactorRemoval, type SecretView } from './second-factor/factor-set-up.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
 export { browserName, idleTime, type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
 export { besideField, durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
-export { TimeZones } from './time-zones.js';
 export {
   CodeRefused,
   INVITATION_DAYS,
@@ -42,10 +41,12 @@ export {
   SentJustNow,
   type Verification,
 } from './verification/verification.js';
-export { type ProofMail, ProofRequests } from './verification/proof-requests.js';
-export { type OpenedLink, type StoredVerification, Verifications } from './verification/verification.service.js';
-export type { Visit, Visitor } from './visit.js';
-export { SecurityLog } from './security-log.js';
-export { recoveryCodeHash } from './second-factor/totp.js';
-export { FactorSetUp, type SecretView } from './second-factor/factor-set-up.js';
+export {
+  type OpenedLink,
+  type ProofMail,
+  ProofRequests,
+  type StoredVerification,
+  Verifications,
+} from './verification/verification.service.js';
+export { SecurityLog, type Visit, type Visitor } from './visit.js';
 export { type AcceptedCode, SecondFactorCheck } from './second-factor/second-factor-check.js';

@@ -5,7 +5,7 @@ const ANN = { email: 'ann.miller@example.com', name: 'Ann Miller' };
 const choose = (text: string): void => checkChoice(new Secret(text), ANN);
 const GUESSED = 'Choose a password that is harder to guess';
 
-describe('a password that somebody chooses', () => {
+describe('checkChoice', () => {
   it.each([
     'a sentence works well here',
     'correct-horse-9-battery',
@@ -16,11 +16,11 @@ describe('a password that somebody chooses', () => {
     '😀😁😂🤣😃😄😅😆😉😊😋😎',
     'annmillers cat sleeps all day',
     'passwords should be long sentences',
-  ])('may be %j', (text) => {
+  ])('accepts %j', (text) => {
     expect(() => choose(text)).not.toThrow();
   });
 
-  it('has 12 to 128 characters', () => {
+  it('requires 12 to 128 characters', () => {
     expect(() => choose('k7#mQ2vX9pL')).toThrow('Use at least 12 characters. A sentence works well.');
     expect(() => choose('k7#mQ2vX9pLz')).not.toThrow();
     expect(() => choose(`${'k7#mQ2vX9pLz'.repeat(10)}12345678`)).not.toThrow();
@@ -47,7 +47,7 @@ describe('a password that somebody chooses', () => {
     'switchboard2026',
     'admin123456789',
     'correcthorsebatterystaple',
-  ])('is not %j, which is tried first', (text) => {
+  ])('rejects the common password %j', (text) => {
     expect(() => choose(text)).toThrow(GUESSED);
   });
 

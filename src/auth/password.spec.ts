@@ -3,7 +3,7 @@ import { Secret } from '../platform/shared/index.js';
 import { generatePassword, hashPassword, isAcceptablePassword } from './passwords.js';
 
 describe('passwords', () => {
-  it('may have 12 to 128 characters, counted as people count them', () => {
+  it('may have 12 to 128 characters, counted as graphemes', () => {
     const lengths = [11, 12, 128, 129];
     expect(lengths.map((length) => isAcceptablePassword(new Secret('x'.repeat(length))))).toEqual([
       false,
@@ -22,7 +22,7 @@ describe('passwords', () => {
     await expect(verify(hash, 'correct horse batterz')).resolves.toBe(false);
   });
 
-  it('are random and acceptable when nobody chose one', () => {
+  it('are random and valid when generated', () => {
     const passwords = Array.from({ length: 100 }, generatePassword);
     expect(passwords.every(isAcceptablePassword)).toBe(true);
     expect(new Set(passwords.map((password) => password.reveal())).size).toBe(100);

@@ -6,12 +6,13 @@ import { CatalogRepository, type StoredModel } from './catalog.repository.js';
 import {
   CatalogAudit,
   type Change,
+  type ChangedItem,
   describeChanges,
   difference,
   type Facts,
   lineOf,
+  replaceAll,
   revisionOf,
-  type ChangedItem,
 } from './changes.js';
 import {
   type GroupDefinition,
@@ -23,7 +24,6 @@ import {
   priceFacts,
 } from './definitions.js';
 import { PriceEditor } from './price-editor.js';
-import { replaceAll } from './replace-all.js';
 
 /** The group of calls whose key and account name none; it cannot be disabled. */
 export const DEFAULT_GROUP = 'default';
@@ -54,7 +54,7 @@ interface Naming {
 interface CatalogDefinitions {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly ModelDefinition[];
-  readonly usualLimits: DefaultLimits;
+  readonly defaultLimits: DefaultLimits;
 }
 
 const LIMITS_OF: Readonly<Record<keyof DefaultLimits, string>> = {
@@ -117,13 +117,13 @@ export class CatalogEditor {
       const stored = (await this.repository.models(manager)).find(({ model }) => model.name === name);
       return stored && revisionOf(storedModelFacts(stored));
     }
-    const usual = await this.repository.usualLimits(manager);
+    const stored = await this.repository.defaultLimits(manager);
     const subject = DEFAULT_LIMITED.find((one) => one === id);
-    return subject && revisionOf(limitFacts(usual[subject]));
+    return subject && revisionOf(limitFacts(stored[subject]));
   }
 
-  usualLimits(manager: EntityManager): Promise<DefaultLimits> {
-    return this.repository.usualLimits(manager);
+  defaultLimits(manager: EntityManager): Promise<DefaultLimits> {
+    return this.repository.defaultLimits(manager);
   }
 
   /** Everything stored by name, including disabled objects. */
@@ -142,7 +142,7 @@ export class CatalogEditor {
     return {
       groups: groups.filter(({ enabled, name }) => enabled || namedGroups.has(name)),
       models: models.filter(({ enabled, name }) => enabled || namedModels.has(name)),
-      usualLimits: await this.repository.usualLimits(manager),
+      defaultLimits: await this.repository.defaultLimits(manager),
     };
   }
 
@@ -167,18 +167,18 @@ export class CatalogEditor {
         if (lines.length > 0) await this.repository.putGroup(definition, manager);
         return lines;
       },
-      switchOff: ({ name }) => this.repository.switchOffGroup(name, manager),
+      disable: ({ name }) => this.repository.disableGroup(name, manager),
       prune: ({ name }) => prune && name !== DEFAULT_GROUP,
     });
   }
 
   /** Applies default limits of each given kind as a whole. With `prune`, removes those of other kinds. */
-  async replaceUsualLimits(
+  async replaceDefaultLimits(
     definitions: Readonly<Partial<DefaultLimits>>,
     prune: boolean,
     manager: EntityManager,
   ): Promise<Change[]> {
-    const stored = await this.repository.usualLimits(manager);
+    const stored = await this.repository.defaultLimits(manager);
     const changes: Change[] = [];
     for (const subject of DEFAULT_LIMITED) {
       const limits: Limits = definitions[subject] ?? (prune ? NO_LIMITS : stored[subject]);
@@ -187,7 +187,7 @@ export class CatalogEditor {
         limitFacts(stored[subject]),
         limitFacts(limits),
       );
-      if (lines.length > 0) await this.repository.putUsualLimits(subject, limits, manager);
+      if (lines.length > 0) await this.repository.putDefaultLimits(subject, limits, manager);
       changes.push(...lines);
     }
     return changes;
@@ -209,7 +209,7 @@ export class CatalogEditor {
       kind: 'model',
       stored: stored.map(({ model }) => model),
       put: (definition) => this.putModel(definition, byName.get(definition.name), reason, manager),
-      switchOff: ({ name }) => this.repository.switchOffModel(name, manager),
+      disable: ({ name }) => this.repository.disableModel(name, manager),
       prune: () => prune,
     });
   }

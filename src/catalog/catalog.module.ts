@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../platform/audit/index.js';
-import { CatalogAudit } from './changes.js';
 import { CatalogEditor } from './catalog.editor.js';
-import { CatalogReader } from './catalog.reader.js';
-import { CatalogRepository } from './catalog.repository.js';
-import { CatalogService } from './catalog.service.js';
 import { DefaultLimitsEntity, GroupEntity, ModelEntity, PriceVersionEntity } from './catalog.entities.js';
-import { Offer } from './offer.js';
+import { CatalogReader, CatalogRepository } from './catalog.repository.js';
+import { CatalogService, Offer } from './catalog.service.js';
+import { CatalogAudit } from './changes.js';
 import { PriceEditor, PriceHistory } from './price-editor.js';
 
 @Module({

@@ -1,14 +1,17 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import {
+  type DefaultLimits,
   limitColumns,
   type Limits,
   limitsIn,
   NO_DEFAULT_LIMITS,
-  type DefaultLimits,
 } from '../platform/limits/index.js';
-import type { GroupDefinition, ModelDefinition } from './definitions.js';
+import { Clock } from '../platform/shared/index.js';
 import { DefaultLimitsEntity, GroupEntity, ModelEntity, PriceVersionEntity } from './catalog.entities.js';
+import type { Catalog, CatalogModel } from './catalog.js';
+import { type GroupDefinition, groupDefinitionOf, groupOf, type ModelDefinition, reasons } from './definitions.js';
+import { parsePricing } from './pricing.js';
 
 /** A price version, and the milliseconds until it begins; 0 if it has begun. */
 export type StoredPrices = PriceVersionEntity & { readonly inMs: number };
@@ -102,22 +105,22 @@ export class CatalogRepository {
     );
   }
 
-  async usualLimits(manager: EntityManager): Promise<DefaultLimits> {
+  async defaultLimits(manager: EntityManager): Promise<DefaultLimits> {
     const rows = await manager.find(DefaultLimitsEntity);
     const stored = Object.fromEntries(rows.map(({ subject, limits }) => [subject, limitsIn(limits)]));
     return { ...NO_DEFAULT_LIMITS, ...stored };
   }
 
   /** Replaces default limits; absent ones are removed. */
-  async putUsualLimits(subject: keyof DefaultLimits, limits: Limits, manager: EntityManager): Promise<void> {
+  async putDefaultLimits(subject: keyof DefaultLimits, limits: Limits, manager: EntityManager): Promise<void> {
     await manager.update(DefaultLimitsEntity, { subject }, { limits: limitColumns(limits) });
   }
 
-  async switchOffGroup(name: string, manager: EntityManager): Promise<void> {
+  async disableGroup(name: string, manager: EntityManager): Promise<void> {
     await manager.update(GroupEntity, { name }, { enabled: false });
   }
 
-  async switchOffModel(name: string, manager: EntityManager): Promise<void> {
+  async disableModel(name: string, manager: EntityManager): Promise<void> {
     await manager.update(ModelEntity, { name }, { enabled: false });
   }
 
@@ -147,4 +150,55 @@ interface VersionRow {
 function versionOf([row]: readonly VersionRow[]): bigint {
   if (row === undefined) throw new Error('The row of catalog_state is missing.');
   return BigInt(row.version);
+}
+
+/** Builds a catalog snapshot from rows. */
+@Injectable()
+export class CatalogReader {
+  private readonly logger = new Logger('Catalog');
+
+  constructor(
+    private readonly repository: CatalogRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  version(manager: EntityManager): Promise<bigint> {
+    return this.repository.version(manager);
+  }
+
+  /** Requires a REPEATABLE READ transaction, so that all queries see the same state. */
+  async read(manager: EntityManager): Promise<Catalog> {
+    const version = await this.repository.version(manager);
+    const groups = (await this.repository.groups(manager)).filter(({ enabled }) => enabled);
+    const models = await this.repository.models(manager);
+    const now = this.clock.now();
+    const upcoming = models.flatMap(({ model, upcoming: versions }) =>
+      versions.map((price) => ({ at: now + price.inMs, model: modelWith(model, price) })),
+    );
+    return {
+      version,
+      groups: new Map(groups.map((group) => [group.name, groupOf(groupDefinitionOf(group))])),
+      models: new Map(models.flatMap((stored) => this.modelOf(stored)).map((model) => [model.name, model])),
+      upcoming: upcoming.toSorted((one, other) => one.at - other.at),
+      defaultLimits: await this.repository.defaultLimits(manager),
+    };
+  }
+
+  /** A model whose first prices are upcoming starts with them. A model without prices was written externally. */
+  private modelOf({ model, price, upcoming }: StoredModel): CatalogModel[] {
+    if (price !== undefined) return [modelWith(model, price)];
+    if (upcoming.length === 0) this.logger.error(`The model ${model.name} has no price and is skipped.`);
+    return [];
+  }
+}
+
+function modelWith({ createdAt, ...columns }: ModelEntity, price: StoredPrices): CatalogModel {
+  return {
+    ...columns,
+    createdAt: createdAt.getTime(),
+    hiddenTokensPerSecond: reasons(columns.capabilities) ? columns.hiddenTokensPerSecond : 0,
+    pricing: parsePricing(price.pricing),
+    priceVersionId: price.id,
+    pricesSince: price.validFrom.getTime(),
+  };
 }

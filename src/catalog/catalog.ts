@@ -62,5 +62,5 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, CatalogModel>;
   /** By start; almost always empty. */
   readonly upcoming: readonly UpcomingPrices[];
-  readonly usualLimits: DefaultLimits;
+  readonly defaultLimits: DefaultLimits;
 }

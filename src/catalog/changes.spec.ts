@@ -16,7 +16,7 @@ const linesOf = (subject: ChangedItem, before: Facts, after: Facts): string[] =>
   describeChanges(subject, before, after).map(lineOf);
 
 describe('describeChanges', () => {
-  it('tells each field that differs, old and new', () => {
+  it('lists each changed field with old and new value', () => {
     const before = { tier: '1', weight: '100', protocol: 'messages' };
     expect(linesOf(MAIN, before, { ...before, tier: '2', weight: '50' })).toEqual([
       'channel main: tier 1 → 2',
@@ -24,7 +24,7 @@ describe('describeChanges', () => {
     ]);
   });
 
-  it('says nothing when all fields are the same', () => {
+  it('returns nothing when no field changed', () => {
     expect(linesOf(SAVER, { multiplier: '0.8' }, { multiplier: '0.8' })).toEqual([]);
   });
 
@@ -34,14 +34,14 @@ describe('describeChanges', () => {
     ]);
   });
 
-  it('tells that a hidden field changed without showing either value', () => {
+  it('reports a changed hidden field without its values', () => {
     const lines = linesOf(MAIN, { headers: { hidden: 'x 1' } }, { headers: { hidden: 'x 2' } });
     expect(lines).toEqual(['channel main: headers changed']);
   });
 });
 
 describe('difference', () => {
-  it('tells of something new what it is made of, without what is empty or hidden', () => {
+  it('lists the facts of a new object, without empty and hidden ones', () => {
     const facts = { tier: '1', description: '', headers: { hidden: 'x-team relay' } };
     expect(difference(MAIN, undefined, undefined, facts)).toEqual([
       { subject: MAIN, text: 'added', details: ['tier 1'] },
@@ -68,7 +68,7 @@ describe('revisionOf', () => {
     { ...facts, credentials: { hidden: 'another' } },
     { ...facts, weight: '1' },
     { tier: '1' },
-  ])('is another one for %j', (other) => {
+  ])('differs for %j', (other) => {
     expect(revisionOf(other)).not.toBe(revisionOf(facts));
   });
 });

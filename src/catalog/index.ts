@@ -10,19 +10,26 @@ export {
 } from './catalog.js';
 export { CatalogEditor, type CatalogNames, DEFAULT_GROUP, type KnownModel } from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
-export { CatalogService, type CatalogFollower, type FallbackModel } from './catalog.service.js';
+export {
+  type CatalogFollower,
+  CatalogService,
+  type FallbackModel,
+  groupOfViewer,
+  Offer,
+  type OfferedModel,
+} from './catalog.service.js';
 export {
   type Change,
+  type ChangedItem as Subject,
   describeChanges,
   difference,
   type Facts,
   listed,
+  replaceAll,
   revisionOf,
   sortedPairs,
-  type ChangedItem as Subject,
 } from './changes.js';
 export { type GroupDefinition, type ModelDefinition, DEFAULT_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
-export { groupOfViewer, Offer, type OfferedModel } from './offer.js';
 export {
   describePricing,
   formatMultiplier,
@@ -39,4 +46,3 @@ export {
   type TokenClass,
 } from './pricing.js';
 export { PriceHistory, type RecordedPrices } from './price-editor.js';
-export { replaceAll } from './replace-all.js';

@@ -62,9 +62,9 @@ export class PriceEditor {
       const known = stored && upcomingAt(stored, next.validFrom);
       const lines = describeChanges(subject, priceFacts(known?.pricing ?? previous), priceFacts(next.pricing));
       // A new version equal to its predecessor still ends what was set before.
-      const told = lines.length > 0 || known ? lines : [{ subject, text: `prices stay ${textOf(next.pricing)}` }];
-      if (told.length > 0) await this.add(name, next, note, manager);
-      changes.push(...told.map((change) => later(change, next.validFrom)));
+      const reported = lines.length > 0 || known ? lines : [{ subject, text: `prices stay ${textOf(next.pricing)}` }];
+      if (reported.length > 0) await this.add(name, next, note, manager);
+      changes.push(...reported.map((change) => later(change, next.validFrom)));
       previous = next.pricing;
     }
     return changes;

@@ -29,7 +29,7 @@ describe('parsePricing', () => {
     expect(prices.cache_read).toBe(1n);
   });
 
-  it('prices what a tier leaves out as its nearest relation', () => {
+  it('defaults missing classes to the nearest priced class', () => {
     const { prices } = parsePricing(aDefinition()).tiers[0]!;
     expect(prices).toEqual({
       input: 1_250_000_000n,
@@ -55,7 +55,7 @@ describe('parsePricing', () => {
     expect([prices.cache_write_5m, prices.cache_write_12h]).toEqual([1_250_000_000n, 2_000_000_000n]);
   });
 
-  it('prices the tokens of images that are left out as those of the same direction', () => {
+  it('defaults image tokens to the text tokens of the same direction', () => {
     const image_generation = { text_input: '5', image_output: '30' };
     expect(parsePricing(aDefinition({ image_generation })).imageGeneration).toEqual({
       text_input: 5_000_000_000n,
@@ -67,12 +67,12 @@ describe('parsePricing', () => {
     expect(parsePricing(aDefinition({ free: true, tiers: [], image_generation })).costsNothing).toBe(false);
   });
 
-  it('keeps a price of zero, which is not the same as none', () => {
+  it('keeps a price of zero, unlike a missing one', () => {
     const { prices } = parsePricing(aDefinition({ tiers: [aTier({ cache_read: '0', reasoning: '0' })] })).tiers[0]!;
     expect([prices.cache_read, prices.reasoning]).toEqual([0n, 0n]);
   });
 
-  it('gives a free model one tier in which everything costs nothing', () => {
+  it('gives a free model one tier without costs', () => {
     expect(FREE_PRICING.costsNothing).toBe(true);
     expect(FREE_PRICING.tiers.map(({ fromPromptTokens }) => fromPromptTokens)).toEqual([0]);
     expect(Object.values(FREE_PRICING.tiers[0]!.prices).every((price) => price === 0n)).toBe(true);
@@ -100,7 +100,7 @@ describe('parseMultiplier', () => {
       expect(formatMultiplier(parseMultiplier(text))).toBe(text);
   });
 
-  it('refuses what the database could not hold exactly', () => {
+  it('rejects what the database cannot store exactly', () => {
     for (const text of ['0.0000001', '1000000', '-1', '1e3', '', 'NaN'])
       expect(() => parseMultiplier(text)).toThrow(RangeError);
   });
@@ -110,7 +110,7 @@ describe('describePricing', () => {
   const described = (overrides: Partial<PricingDefinition>): string =>
     describePricing(parsePricing(aDefinition(overrides)));
 
-  it('is the same text for prices that charge the same, however they are written', () => {
+  it('returns equal text for equal prices, however they were written', () => {
     expect(described({ tiers: [aTier({ cache_read: '1.25', reasoning: '10.00' })] })).toBe(described({}));
     expect(described({ effort_multipliers: { high: '1' } })).toBe(described({}));
     expect(described({ effort_multipliers: { high: '2', low: '3' } })).toBe(
@@ -118,7 +118,7 @@ describe('describePricing', () => {
     );
   });
 
-  it('differs when any price, tier, multiplier or fee differs', () => {
+  it('returns another text when any price, tier, multiplier or fee differs', () => {
     const texts = [
       described({}),
       described({ tiers: [aTier({ audio_output: '11' })] }),

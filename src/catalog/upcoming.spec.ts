@@ -5,7 +5,7 @@ import { catalogAt } from './catalog.service.js';
 const priced = (name: string, priceVersionId: string): CatalogModel => ({ name, priceVersionId }) as CatalogModel;
 const catalog: Catalog = {
   version: 7n,
-  usualLimits: NO_DEFAULT_LIMITS,
+  defaultLimits: NO_DEFAULT_LIMITS,
   groups: new Map(),
   models: new Map([
     ['a', priced('a', 'a1')],
@@ -20,20 +20,20 @@ const catalog: Catalog = {
 const pricesAt = (now: number): string[] =>
   [...catalogAt(catalog, now).models.values()].map(({ priceVersionId }) => priceVersionId);
 
-describe('prices that are known in advance', () => {
-  it('are in force from their moment on, and no earlier', () => {
+describe('upcoming prices', () => {
+  it('take effect at their start time, not before', () => {
     expect(pricesAt(99)).toEqual(['a1', 'b1']);
     expect(pricesAt(100)).toEqual(['a2', 'b1']);
     expect(pricesAt(199)).toEqual(['a2', 'b1']);
     expect(pricesAt(200)).toEqual(['a3', 'b1', 'c1']);
   });
 
-  it('are all in force when nobody has looked for a long time', () => {
+  it('all take effect after a long time without lookups', () => {
     expect(pricesAt(1_000_000)).toEqual(['a3', 'b1', 'c1']);
     expect(catalogAt(catalog, 1_000_000).upcoming).toEqual([]);
   });
 
-  it('change nothing while none begins, and never the version', () => {
+  it('never change the version', () => {
     expect(catalogAt(catalog, 99)).toBe(catalog);
     expect(catalogAt(catalog, 200).version).toBe(7n);
   });

@@ -7,8 +7,8 @@ const RETRY_AFTER_SECONDS = 10;
 
 /** No key, or an unknown one (the default problem). The message starts with `Invalid token`. */
 export class InvalidToken extends AppError {
-  constructor(fault = 'unknown API key. Check that it is complete and belongs to this service.') {
-    super('invalid_token', `Invalid token: ${fault}`);
+  constructor(reason = 'unknown API key. Check that it is complete and belongs to this service.') {
+    super('invalid_token', `Invalid token: ${reason}`);
   }
 }
 

@@ -33,12 +33,12 @@ export class KeyAuthenticator {
    * @throws InvalidToken when there is no key or none is known
    * @throws AppError `unavailable` when the database does not respond
    */
-  async authenticate({ candidates, fault }: Credentials, address: string): Promise<Caller> {
+  async authenticate({ candidates, error }: Credentials, address: string): Promise<Caller> {
     for (const secret of candidates) {
       const caller = await this.directory.find(secret);
       if (caller) return this.accept(caller, address);
     }
-    throw new InvalidToken(fault);
+    throw new InvalidToken(error);
   }
 
   /**
@@ -63,7 +63,7 @@ export class KeyAuthenticator {
 
   /** The caller of a key and why it is not usable; undefined if there is no such key. For dry runs. */
   async examine(keyId: string): Promise<ExaminedCaller | undefined> {
-    return this.examined(await this.directory.look(keyId));
+    return this.examined(await this.directory.read(keyId));
   }
 
   /** The same for a new key of the account without settings; undefined if there is no such account. */
@@ -120,7 +120,7 @@ function revocationOf(caller: Caller): RefusedKey | undefined {
  */
 @Injectable()
 export class ApiKeyGuard extends AuthGuard('bearer') {
-  constructor(private readonly strangers: InvalidKeyThrottle) {
+  constructor(private readonly throttle: InvalidKeyThrottle) {
     super();
   }
 
@@ -139,14 +139,14 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     if (error) throw error;
     if (caller) return caller;
     const { headers, raw } = context.switchToHttp().getRequest<FastifyRequest>();
-    throw new InvalidToken(readCredentials(headers, raw.rawHeaders).fault);
+    throw new InvalidToken(readCredentials(headers, raw.rawHeaders).error);
   }
 
   private async waitForTurn(context: ExecutionContext): Promise<void> {
     const { ip, raw } = context.switchToHttp().getRequest<FastifyRequest>();
     // Undefined if the client is already gone; the framework's types do not say so.
     const address = (ip as string | undefined) ?? '';
-    if (await this.strangers.turn(address, () => raw.socket.destroyed)) return;
+    if (await this.throttle.turn(address, () => raw.socket.destroyed)) return;
     // Reconnecting costs the client more than us.
     void context.switchToHttp().getResponse<FastifyReply>().header('connection', 'close');
     throw new TooManyInvalidKeys();

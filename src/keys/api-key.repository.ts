@@ -3,9 +3,8 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { type LimitColumns, type Limits, limitsIn } from '../platform/limits/index.js';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
-import type { KeyReference } from './api-key.js';
+import type { KeyReference, SettingsRow } from './api-key.js';
 import type { KeyState } from './caller.js';
-import type { SettingsRow } from './key-settings.js';
 
 /** Columns of a new row; others get their defaults. */
 export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'secretHash' | 'hint'> & SettingsRow;

@@ -4,15 +4,15 @@ import { generateSecret, hashSecret, hintOf, isImportable } from './credentials.
 describe('generateSecret', () => {
   const secrets = Array.from({ length: 2000 }, generateSecret);
 
-  it('makes sk- and 48 letters and digits', () => {
+  it('returns sk- and 48 letters and digits', () => {
     for (const secret of secrets) expect(secret).toMatch(/^sk-[0-9A-Za-z]{48}$/);
   });
 
-  it('makes what could be taken over: nothing else is looked up', () => {
+  it('returns only importable secrets', () => {
     for (const secret of secrets) expect(isImportable(secret)).toBe(true);
   });
 
-  it('never makes the same one twice', () => {
+  it('never repeats a secret', () => {
     expect(new Set(secrets).size).toBe(secrets.length);
   });
 
@@ -26,14 +26,14 @@ describe('generateSecret', () => {
   });
 });
 
-describe('what is kept of a secret', () => {
+describe('stored parts of a secret', () => {
   const secret = `sk-abc${'0'.repeat(41)}wxyz`;
 
-  it('is its SHA-256', () => {
+  it('include its SHA-256', () => {
     expect(hashSecret(secret)).toEqual(createHash('sha256').update(secret).digest());
   });
 
-  it('is a hint of its first 6 and last 4 characters', () => {
+  it('include a hint of its first 6 and last 4 characters', () => {
     expect(hintOf(secret)).toBe('sk-abc…wxyz');
   });
 });

@@ -11,13 +11,13 @@ import {
   type KeyDescription,
   type KeyLimits,
   type NewApiKey,
+  rowOf,
 } from './api-key.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { generateSecret, hashSecret, hintOf, isImportable } from './credentials.js';
 import { type BudgetChange, NO_BUDGETS } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
-import { rowOf } from './key-settings.js';
 
 /** Creates and manages API keys for administrators; owners use `OwnKeys`. */
 @Injectable()
@@ -65,7 +65,7 @@ export class ApiKeyService {
     return this.changes.setState(id, 'disabled');
   }
 
-  /** Permanent. The row stays, so that requests with the secret are told that the key was deleted. */
+  /** Permanent. The row stays, so that requests with the secret get an error that the key was deleted. */
   delete(id: string): Promise<void> {
     return this.changes.setState(id, 'deleted');
   }

@@ -24,7 +24,7 @@ export interface Caller {
   /** Reject calls whose translation would lose content. */
   readonly strict: boolean;
   /** Whether responses may be stored on request. */
-  readonly storesAnswers: boolean;
+  readonly storesResponses: boolean;
   /** Allowed networks; undefined: any. */
   readonly networks: Networks | undefined;
   /** Own limits of the key and of the account; the catalog's defaults apply to missing ones. */

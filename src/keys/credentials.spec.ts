@@ -25,7 +25,7 @@ describe('readCredentials', () => {
     ['X-Api-Key', ` ${KEY}`],
     ['api-key', KEY],
   ])('finds the key in "%s: %s"', (name, value) => {
-    expect(read([name, value])).toEqual({ candidates: [KEY], fault: undefined });
+    expect(read([name, value])).toEqual({ candidates: [KEY], error: undefined });
   });
 
   it.each([
@@ -47,30 +47,30 @@ describe('readCredentials', () => {
     [`Bearer Bearer ${KEY}`, 'contains "Bearer" twice'],
     [`Bearer ${KEY}\u00e9`, 'non-ASCII characters'],
     [`Bearer \u00e2\u0080\u009c${KEY}\u00e2\u0080\u009d`, 'non-ASCII characters'],
-  ])('names the fault of "authorization: %s"', (value, fault) => {
+  ])('explains the error in "authorization: %s"', (value, error) => {
     const credentials = read(['authorization', value]);
     expect(credentials.candidates).toEqual([]);
-    expect(credentials.fault).toContain(fault);
-    expect(credentials.fault).toContain('Authorization: Bearer sk-…');
+    expect(credentials.error).toContain(error);
+    expect(credentials.error).toContain('Authorization: Bearer sk-…');
   });
 
   it.each([`Bearer ${KEY} x`, KEY, `${KEY} x`, `Basic ${KEY}`, `Bearer "${KEY}"`, `Bearer:${KEY}`])(
     'does not repeat the secret of "%s"',
     (value) => {
-      expect(read(['authorization', value]).fault).not.toContain(KEY);
+      expect(read(['authorization', value]).error).not.toContain(KEY);
     },
   );
 
   it('refuses two Authorization headers, even with the same key', () => {
     const credentials = read(['Authorization', `Bearer ${KEY}`], ['authorization', `Bearer ${KEY}`]);
     expect(credentials.candidates).toEqual([]);
-    expect(credentials.fault).toContain('duplicate Authorization');
+    expect(credentials.error).toContain('duplicate Authorization');
   });
 
-  it('says that missing API key when there is no header that carries one', () => {
+  it('reports a missing API key when no header carries one', () => {
     expect(read(['content-type', 'application/json'])).toEqual({
       candidates: [],
-      fault: expect.stringContaining('missing API key') as string,
+      error: expect.stringContaining('missing API key') as string,
     });
   });
 
@@ -80,14 +80,14 @@ describe('readCredentials', () => {
     expect(candidates).toEqual([KEY, OTHER, third]);
   });
 
-  it('lists a key that several headers carry once', () => {
+  it('lists a key once when several headers carry it', () => {
     expect(read(['x-api-key', KEY], ['authorization', `Bearer ${KEY}`]).candidates).toEqual([KEY]);
   });
 
-  it('still offers a well-formed x-api-key beside an Authorization it cannot read', () => {
+  it('accepts a well-formed x-api-key beside a malformed Authorization', () => {
     const credentials = read(['authorization', 'Bearer'], ['x-api-key', KEY]);
     expect(credentials.candidates).toEqual([KEY]);
-    expect(credentials.fault).toContain('no API key after "Bearer"');
+    expect(credentials.error).toContain('no API key after "Bearer"');
   });
 
   it.each([
@@ -95,15 +95,15 @@ describe('readCredentials', () => {
     ['"sk-quoted"', 'enclosed in quotation marks in the x-api-key header'],
     ['sk-one two', 'contains spaces'],
     ['sk-\u00fc', 'non-ASCII'],
-  ])('names the fault of "x-api-key: %s"', (value, fault) => {
-    expect(read(['x-api-key', value])).toEqual({ candidates: [], fault: expect.stringContaining(fault) as string });
+  ])('explains the error in "x-api-key: %s"', (value, error) => {
+    expect(read(['x-api-key', value])).toEqual({ candidates: [], error: expect.stringContaining(error) as string });
   });
 
-  it('does not take two x-api-key headers for one key', () => {
+  it('rejects two x-api-key headers', () => {
     expect(read(['x-api-key', KEY], ['x-api-key', OTHER]).candidates).toEqual([]);
   });
 
-  it('takes no longer over a run of blanks than over any other header', () => {
+  it('takes linear time for a run of spaces', () => {
     const value = `a${' '.repeat(200_000)}b`;
     expect(cpuMs(() => read(['authorization', value]))).toBeLessThan(LINEAR_MS);
   });

@@ -6,10 +6,10 @@ export interface Credentials {
   /** Well-formed keys without duplicates, in the order in which they are tried. */
   readonly candidates: readonly string[];
   /** Why a header could not be parsed, or that there was none; undefined if all could. */
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
 }
 
-type Reading = { readonly key: string } | { readonly fault: string } | undefined;
+type Reading = { readonly key: string } | { readonly error: string } | undefined;
 
 const SEND = 'Use "Authorization: Bearer sk-…" with a single space.';
 /** Besides Authorization: headers of Messages clients and of Azure clients. Tried in this order. */
@@ -25,17 +25,17 @@ export function readCredentials(headers: IncomingHttpHeaders, rawHeaders: readon
   const readings = [readAuthorization(headers, rawHeaders), ...KEY_HEADERS.map((name) => readKeyHeader(name, headers))];
   const sent = readings.filter((reading) => reading !== undefined);
   const candidates = new Set(sent.flatMap((reading) => ('key' in reading ? [reading.key] : [])));
-  const faults = sent.flatMap((reading) => ('fault' in reading ? [reading.fault] : []));
-  return { candidates: [...candidates], fault: sent.length === 0 ? `missing API key. ${SEND}` : faults[0] };
+  const errors = sent.flatMap((reading) => ('error' in reading ? [reading.error] : []));
+  return { candidates: [...candidates], error: sent.length === 0 ? `missing API key. ${SEND}` : errors[0] };
 }
 
 function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): Reading {
   if (timesSent('authorization', rawHeaders) > 1)
-    return { fault: `duplicate Authorization header. Send it once: "Authorization: Bearer sk-…".` };
+    return { error: `duplicate Authorization header. Send it once: "Authorization: Bearer sk-…".` };
   if (headers.authorization === undefined) return undefined;
   const value = trimmed(headers.authorization);
-  const fault = credentialError(value);
-  return fault === undefined ? { key: value.slice(value.indexOf(' ') + 1) } : { fault: `${fault}. ${SEND}` };
+  const error = credentialError(value);
+  return error === undefined ? { key: value.slice(value.indexOf(' ') + 1) } : { error: `${error}. ${SEND}` };
 }
 
 /** What is wrong with an Authorization header, without repeating possibly secret parts. */
@@ -68,11 +68,11 @@ function readKeyHeader(name: (typeof KEY_HEADERS)[number], headers: IncomingHttp
   const value = headers[name];
   if (value === undefined) return undefined;
   const key = trimmed(String(value));
-  if (key === '') return { fault: `the ${name} header is empty. ${SEND}` };
+  if (key === '') return { error: `the ${name} header is empty. ${SEND}` };
   // Node joins repeated headers with a comma and a space.
   if (!/^[\x21-\x7e]+$/.test(key))
-    return { fault: `the ${name} header contains spaces or non-ASCII characters. ${SEND}` };
-  if (/^["'`]/.test(key)) return { fault: `the key is enclosed in quotation marks in the ${name} header. ${SEND}` };
+    return { error: `the ${name} header contains spaces or non-ASCII characters. ${SEND}` };
+  if (/^["'`]/.test(key)) return { error: `the key is enclosed in quotation marks in the ${name} header. ${SEND}` };
   return { key };
 }
 

@@ -4,7 +4,7 @@ import { InvalidKeyLimits, InvalidKeyThrottle } from './invalid-key-throttle.js'
 
 const here = (): boolean => false;
 
-describe('StrangerLine', () => {
+describe('InvalidKeyThrottle', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
@@ -20,14 +20,14 @@ describe('StrangerLine', () => {
   };
   const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  it('refuses a few at once without delay', async () => {
+  it('rejects a few concurrent requests without delay', async () => {
     const refused = crowd(aLine(), '192.0.2.1', 10);
     await pass(0);
     expect(refused).toHaveLength(10);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('refuses no more than its rate, everybody at last, and leaves no timer behind', async () => {
+  it('rejects at its rate until all are rejected, and leaves no timer behind', async () => {
     const refused = crowd(aLine(), '192.0.2.1', 510);
     await pass(1000);
     expect(refused).toHaveLength(110);
@@ -38,7 +38,7 @@ describe('StrangerLine', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('saves up no turns while nobody comes', async () => {
+  it('accrues no more than its burst while idle', async () => {
     const line = aLine();
     await pass(60_000);
     const refused = crowd(line, '192.0.2.1', 100);
@@ -46,7 +46,7 @@ describe('StrangerLine', () => {
     expect(refused).toHaveLength(10);
   });
 
-  it('does not let a newcomer pass those who wait, though turns have come up since', async () => {
+  it('keeps new requests behind waiting ones, even when capacity has accrued', async () => {
     const line = aLine();
     const refused = crowd(line, '192.0.2.1', 14);
     await pass(45);
@@ -57,7 +57,7 @@ describe('StrangerLine', () => {
     expect([refused.length, late.length]).toEqual([14, 1]);
   });
 
-  it('lets networks take turns: a crowd from one keeps a stranger from another waiting as long as one would', async () => {
+  it('serves networks in rotation, so that a crowded one does not delay others', async () => {
     const line = aLine();
     const crowded = crowd(line, '192.0.2.1', 800);
     const alone = crowd(line, '192.0.2.2', 1);
@@ -70,7 +70,7 @@ describe('StrangerLine', () => {
     expect(crowded).toHaveLength(16);
   });
 
-  it('takes all addresses of a /64 for one network', async () => {
+  it('treats all addresses of a /64 as one network', async () => {
     const line = aLine();
     crowd(line, '192.0.2.1', 10);
     const hosts = ['2001:db8::1', '2001:db8::2', '2001:db8::3'].map((address) => crowd(line, address, 10));
@@ -80,7 +80,7 @@ describe('StrangerLine', () => {
     expect(other).toHaveLength(2);
   });
 
-  it('turns away at once who comes when the line is full, of its network or of all', async () => {
+  it('rate-limits at once when the queue of the network, or of all, is full', async () => {
     const line = aLine({ waitingOfNetwork: 3, waiting: 5 });
     const one = crowd(line, '192.0.2.1', 10 + 4);
     const two = crowd(line, '192.0.2.2', 3);
@@ -95,7 +95,7 @@ describe('StrangerLine', () => {
     expect(later).toEqual(['192.0.2.1']);
   });
 
-  it('spends no turn on a stranger who has left', async () => {
+  it('spends no capacity on clients that have left', async () => {
     const line = aLine({ perSecond: 20 });
     crowd(line, '192.0.2.1', 2);
     let left = false;
@@ -106,7 +106,7 @@ describe('StrangerLine', () => {
     expect([gone.length, patient.length]).toEqual([500, 1]);
   });
 
-  it('lets everybody go when the process stops, and keeps nobody waiting after that', async () => {
+  it('releases all requests at shutdown, and delays none afterwards', async () => {
     const line = aLine();
     const refused = crowd(line, '192.0.2.1', 500);
     line.onModuleDestroy();

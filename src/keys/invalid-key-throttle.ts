@@ -52,13 +52,13 @@ export class InvalidKeyThrottle implements OnModuleDestroy {
   }
 
   /**
-   * Resolves with true when the request may be answered, immediately with false when the queue is full.
+   * Resolves with true when the request may be rejected as unauthorized, immediately with false when the queue is full.
    * @param gone whether the client has left: its turn is skipped
    */
   async turn(address: string, gone: () => boolean): Promise<boolean> {
-    const told = await this.inLine(address, gone);
-    this.refusals.inc({ told: told ? 'invalid_token' : 'rate_limit_exceeded' });
-    return told;
+    const isRefused = await this.inLine(address, gone);
+    this.refusals.inc({ told: isRefused ? 'invalid_token' : 'rate_limit_exceeded' });
+    return isRefused;
   }
 
   private inLine(address: string, gone: () => boolean): Promise<boolean> {
@@ -88,11 +88,11 @@ export class InvalidKeyThrottle implements OnModuleDestroy {
     for (const [network, line] of this.lines) {
       if (this.turns < 1) return;
       this.lines.delete(network);
-      const stranger = line.shift();
+      const waiter = line.shift();
       if (line.length > 0) this.lines.set(network, line);
       this.waiting -= 1;
-      if (stranger?.gone() === false) this.turns -= 1;
-      stranger?.leave();
+      if (waiter?.gone() === false) this.turns -= 1;
+      waiter?.leave();
     }
     clearInterval(this.ticking);
     this.ticking = undefined;
@@ -108,8 +108,8 @@ export class InvalidKeyThrottle implements OnModuleDestroy {
   private count(): void {
     const { perSecond } = this.limits;
     const now = monotonicMs();
-    const most = Math.max(1, (perSecond * SAVED_MS) / 1000);
-    this.turns = this.closed ? Infinity : Math.min(most, this.turns + ((now - this.countedMs) * perSecond) / 1000);
+    const max = Math.max(1, (perSecond * SAVED_MS) / 1000);
+    this.turns = this.closed ? Infinity : Math.min(max, this.turns + ((now - this.countedMs) * perSecond) / 1000);
     this.countedMs = now;
   }
 }

@@ -12,7 +12,7 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   groupName: 'default',
   models: undefined,
   strict: false,
-  storesAnswers: true,
+  storesResponses: true,
   networks: undefined,
   keyLimits: {},
   accountLimits: {},
@@ -20,7 +20,7 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
 });
 
 describe('KeyCache', () => {
-  it('gives back what was put, known or unknown', () => {
+  it('returns cached keys, known or unknown', () => {
     const cache = new KeyCache();
     const caller = aCaller();
     cache.put('known', caller, 0);
@@ -30,7 +30,7 @@ describe('KeyCache', () => {
     expect(cache.get('never seen', 1)).toBeUndefined();
   });
 
-  it('believes an unknown hash for 30 seconds and a known one for a minute', () => {
+  it('caches an unknown hash for 30 seconds and a known one for a minute', () => {
     const cache = new KeyCache();
     cache.put('known', aCaller(), 0);
     cache.put('unknown', undefined, 0);
@@ -40,14 +40,14 @@ describe('KeyCache', () => {
     expect(cache.get('known', 60_000)).toBeUndefined();
   });
 
-  it('believes nothing that is older than the caller says', () => {
+  it('ignores entries older than the requested age', () => {
     const cache = new KeyCache();
     cache.put('known', aCaller(), 0);
     expect(cache.get('known', 999, 1000)).toBeDefined();
     expect(cache.get('known', 1000, 1000)).toBeUndefined();
   });
 
-  it('forgets a changed key, and that any hash is unknown, but no other key', () => {
+  it('drops a changed key and all unknown hashes, but no other key', () => {
     const cache = new KeyCache();
     cache.put('one', aCaller({ keyId: 'key_1' }), 0);
     cache.put('two', aCaller({ keyId: 'key_2' }), 0);
@@ -56,7 +56,7 @@ describe('KeyCache', () => {
     expect(['one', 'two', 'unknown'].map((hash) => cache.get(hash, 1) !== undefined)).toEqual([false, true, false]);
   });
 
-  it('forgets all keys of an account', () => {
+  it('drops all keys of an account', () => {
     const cache = new KeyCache();
     cache.put('one', aCaller({ keyId: 'key_1' }), 0);
     cache.put('two', aCaller({ keyId: 'key_2' }), 0);
@@ -65,7 +65,7 @@ describe('KeyCache', () => {
     expect(['one', 'two', 'other'].map((hash) => cache.get(hash, 1) !== undefined)).toEqual([false, false, true]);
   });
 
-  it('never holds more than its limits, and unknown hashes never push out known ones', () => {
+  it('stays within its limits, and unknown hashes never evict known ones', () => {
     const cache = new KeyCache({ known: 2, unknown: 2 });
     cache.put('one', aCaller(), 0);
     for (let index = 0; index < 10; index++) cache.put(`stranger ${index}`, undefined, 0);
@@ -77,7 +77,7 @@ describe('KeyCache', () => {
     expect(['one', 'two', 'three'].map((hash) => cache.get(hash, 1) !== undefined)).toEqual([false, true, true]);
   });
 
-  it('keeps at least half as many unknown hashes as it may, whatever their number', () => {
+  it('keeps at least half of the allowed unknown hashes', () => {
     const cache = new KeyCache({ known: 2, unknown: 100 });
     for (let index = 0; index < 1000; index++) {
       cache.put(`stranger ${index}`, undefined, index);
@@ -87,7 +87,7 @@ describe('KeyCache', () => {
     }
   });
 
-  it('takes no hash for unknown that it has learnt to know since, old half or young', () => {
+  it('replaces an unknown hash when it becomes known, in either generation', () => {
     const cache = new KeyCache({ known: 2, unknown: 4 });
     for (const hash of ['old', 'old 2', 'young']) cache.put(hash, undefined, 0);
     cache.put('old', aCaller(), 1);
@@ -97,7 +97,7 @@ describe('KeyCache', () => {
     expect(cache.get('old 2', 2)).toBeDefined();
   });
 
-  it('forgets that any hash is unknown, old half or young', () => {
+  it('drops unknown hashes of both generations', () => {
     for (const forget of [(cache: KeyCache) => cache.forgetKey('key_1'), (cache: KeyCache) => cache.clear()]) {
       const cache = new KeyCache({ known: 2, unknown: 4 });
       for (const hash of ['old', 'old 2', 'young']) cache.put(hash, undefined, 0);
@@ -106,7 +106,7 @@ describe('KeyCache', () => {
     }
   });
 
-  it('keeps its other entries when one is renewed', () => {
+  it('keeps other entries when one is refreshed', () => {
     const cache = new KeyCache({ known: 2, unknown: 2 });
     cache.put('one', aCaller(), 0);
     cache.put('two', aCaller(), 0);

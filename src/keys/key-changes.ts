@@ -13,12 +13,18 @@ import {
   QuotaNotPossible,
   SecretAlreadyKnown,
 } from './api-key.errors.js';
-import type { KeyLimits, KeyReference, KeySettings } from './api-key.js';
+import {
+  type KeyLimits,
+  type KeyReference,
+  type KeySettings,
+  possibleBudget,
+  possibleNetworks,
+  rowOf,
+} from './api-key.js';
 import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import type { KeyState } from './caller.js';
 import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
-import { possibleBudget, possibleNetworks, rowOf } from './key-settings.js';
 
 /**
  * Creates and changes keys. Each change is a transaction on the locked row, increments the key's version and notifies
@@ -163,11 +169,11 @@ const FACTS: readonly (readonly [string, (row: ApiKeyEntity) => string])[] = [
   ['models', ({ models }) => list(models, 'all in the group')],
   ['expires', ({ expiresAt }) => expiresAt?.toISOString() ?? 'never'],
   ['strict', ({ strict }) => yesOrNo(strict)],
-  ['never stores answers', ({ neverStores }) => yesOrNo(neverStores)],
+  ['never stores responses', ({ neverStores }) => yesOrNo(neverStores)],
 ];
 
 /** One line per changed setting: `quota $5 → $10`. */
 const keyDifferences = (before: ApiKeyEntity, after: ApiKeyEntity): readonly string[] =>
-  FACTS.map(([label, told]) => [label, told(before), told(after)] as const)
+  FACTS.map(([label, describe]) => [label, describe(before), describe(after)] as const)
     .filter(([, was, is]) => was !== is)
     .map(([label, was, is]) => `${label} ${was} → ${is}`);

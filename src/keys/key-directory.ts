@@ -81,7 +81,7 @@ const callerOf = (row: Row): Caller => ({
   groupName: row.group_name,
   models: row.models === null ? undefined : new Set(row.models),
   strict: row.strict,
-  storesAnswers: !row.never_stores,
+  storesResponses: !row.never_stores,
   networks: row.networks === null ? undefined : new Networks(row.networks),
   keyLimits: limitsIn({
     requestsPerMinute: row.requests_per_minute,
@@ -150,11 +150,11 @@ export class KeyDirectory {
    */
   reload(keyId: string): Promise<Caller | undefined> {
     this.forget(keyId);
-    return this.look(keyId);
+    return this.read(keyId);
   }
 
   /** Reads the caller without touching the cache. */
-  async look(keyId: string): Promise<Caller | undefined> {
+  async read(keyId: string): Promise<Caller | undefined> {
     const [caller] = await this.lookAtAll([keyId]);
     return caller;
   }

@@ -17,9 +17,7 @@ import { OwnKeysRepository } from './own-keys.repository.js';
 import { OwnKeys } from './own-keys.service.js';
 import { KeyNetworks } from './watch/key-networks.repository.js';
 import { KeyNotices } from './watch/key-notices.js';
-import { KeyWatch, KeyWatchTimings } from './watch/key-watch.js';
-import { NetworkWatch } from './watch/network-watch.js';
-import { VolumeWatch } from './watch/volume-watch.js';
+import { KeyWatch, KeyWatchTimings, NetworkWatch, VolumeWatch } from './watch/key-watch.js';
 
 @Module({
   imports: [

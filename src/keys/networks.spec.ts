@@ -20,7 +20,7 @@ describe('Networks', () => {
     expect(new Networks([network]).includes(address)).toBe(inside);
   });
 
-  it('take an IPv4 address for what it is, however it is written', () => {
+  it('match an IPv4 address in every notation', () => {
     const networks = new Networks(['203.0.113.0/24']);
     expect(['::ffff:203.0.113.7', '::FFFF:203.0.113.7'].map((ip) => networks.includes(ip))).toEqual([true, true]);
     expect(networks.includes('::ffff:203.0.114.7')).toBe(false);
@@ -28,14 +28,14 @@ describe('Networks', () => {
     expect(new Networks(networksOf(['::ffff:203.0.113.0/120'])).includes('203.0.113.9')).toBe(true);
   });
 
-  it('do not have what is no address, and take the zone of one for nothing', () => {
+  it('match no invalid address, and ignore zones', () => {
     const networks = new Networks(['0.0.0.0/0', '::/0']);
     for (const text of ['', 'unknown', '203.0.113.7:4711', '_hidden', '203.0.113', '1'])
       expect(networks.includes(text)).toBe(false);
     expect(new Networks(['fe80::/10']).includes('fe80::1%eth0')).toBe(true);
   });
 
-  it('are any of several', () => {
+  it('match when any network matches', () => {
     const networks = new Networks(['203.0.113.7', '2001:db8::/32']);
     expect(['203.0.113.7', '2001:db8::1', '203.0.113.8'].map((ip) => networks.includes(ip))).toEqual([
       true,
@@ -46,7 +46,7 @@ describe('Networks', () => {
 });
 
 describe('networksOf', () => {
-  it('has each once, in one form', () => {
+  it('removes duplicates and normalizes', () => {
     expect(
       networksOf([' 203.0.113.7/32', '203.0.113.7', '2001:DB8::/32', '::ffff:192.0.2.0/120', '2001:db8::1/128']),
     ).toEqual(['203.0.113.7', '2001:db8::/32', '192.0.2.0/24', '2001:db8::1']);
@@ -68,12 +68,12 @@ describe('networksOf', () => {
     'fe80::1%eth0',
     '010.0.0.1',
     '203.0.113.0 /24',
-  ])('refuses %j, naming it', (text) => {
+  ])('rejects %j, naming it', (text) => {
     expect(() => networksOf(['192.0.2.1', text])).toThrow(NetworksNotPossible);
     expect(() => networksOf([text])).toThrow(`“${text}” is not a network.`);
   });
 
-  it('refuses more than 100', () => {
+  it('rejects more than 100 networks', () => {
     const many = Array.from({ length: 101 }, (_, index) => `10.0.0.${index}`);
     expect(networksOf(many.slice(1))).toHaveLength(100);
     expect(() => networksOf(many)).toThrow('A key can have at most 100 networks.');

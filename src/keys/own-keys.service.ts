@@ -32,9 +32,9 @@ export class OwnKeys {
     const found = await this.rows.page(accountId, filter, position, PAGE_KEYS + 1);
     const more = found.length > PAGE_KEYS;
     const forwards = position.after === undefined;
-    const shown = forwards ? found.slice(0, PAGE_KEYS) : found.slice(-PAGE_KEYS);
+    const page = forwards ? found.slice(0, PAGE_KEYS) : found.slice(-PAGE_KEYS);
     return {
-      keys: shown,
+      keys: page,
       newer: forwards ? position.before !== undefined : more,
       older: forwards ? more : true,
     };
@@ -114,7 +114,7 @@ export class OwnKeys {
     return this.changes.setState(key, 'disabled');
   }
 
-  /** Permanent: requests with the secret are told that the key was deleted. */
+  /** Permanent: requests with the secret get an error that the key was deleted. */
   delete(key: OwnedKey): Promise<void> {
     return this.changes.setState(key, 'deleted');
   }

@@ -30,9 +30,9 @@ export class CallLimits {
 
   /** Subjects that a request counts for; undefined if none has a limit. */
   subjectsOf(caller: Caller, ip: string): readonly Subject[] | undefined {
-    const { groups, usualLimits } = this.catalog.current();
+    const { groups, defaultLimits } = this.catalog.current();
     const ofGroup = groups.get(caller.groupName)?.limits ?? NO_LIMITS;
-    const { key, account, address } = usualLimits;
+    const { key, account, address } = defaultLimits;
     if (isUnlimited(caller.keyLimits) && isUnlimited(caller.accountLimits) && isUnlimited(ofGroup))
       if (isUnlimited(key) && isUnlimited(account) && isUnlimited(address)) return undefined;
     const { keyId, keyName, accountId, groupName } = caller;

@@ -199,7 +199,7 @@ export class ChannelProbe {
 
   /** Makes this process probe for others: credentials may be in the server's environment. */
   serveRequests(): void {
-    this.notifications.answer(TOPICS.probe, (name) => this.probe(String(name)));
+    this.notifications.handle(TOPICS.probe, (name) => this.probe(String(name)));
   }
 
   /** All channels in turn, through a running server, or from here if none runs. */

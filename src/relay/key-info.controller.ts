@@ -20,7 +20,7 @@ export class KeyInfoController {
   @Get('key')
   async key(@Req() request: FastifyRequest): Promise<JsonObject> {
     const key = await this.keys.describe(callerOf(request).keyId);
-    return renderKey(key, this.catalog.current().usualLimits.key);
+    return renderKey(key, this.catalog.current().defaultLimits.key);
   }
 
   /** A wildcard, so that IDs of any length get our own error. */

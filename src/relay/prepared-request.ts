@@ -109,7 +109,7 @@ function targetOf({ ticket, admission }: RunningCall, channel: Channel, translat
     flags,
     stream: ticket.call.head.stream || folds,
     maxOutputTokens: model.maxOutputTokens,
-    mayStore: caller.storesAnswers,
+    mayStore: caller.storesResponses,
     family: channel.family,
     namedModels: admission.plan.namedModels && namedUpstream(channel, admission.plan.namedModels.keys()),
   };

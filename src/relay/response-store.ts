@@ -68,12 +68,12 @@ export class ResponseStore {
     caller: Caller,
     request: () => TreeObject,
   ): Promise<PreviousResponses | undefined> | undefined {
-    if (call.head.store === true && !caller.storesAnswers) throw StorageDisabled.forResponse();
+    if (call.head.store === true && !caller.storesResponses) throw StorageDisabled.forResponse();
     const protocol = this.adapters.protocol(call.protocol);
     if (protocol.storage === undefined || call.head.outside === undefined) return undefined;
     const find = (references: ResponseReferences): Promise<PreviousResponses> | undefined => {
       if (references.responseId === undefined && references.itemIds.length === 0) return undefined;
-      if (!caller.storesAnswers) throw StorageDisabled.forReference(references.responseId);
+      if (!caller.storesResponses) throw StorageDisabled.forReference(references.responseId);
       return this.find(references, call, caller).then((found) => new PreviousResponses(protocol, request, found));
     };
     const references = this.translations.references(call, caller, request);
@@ -92,7 +92,7 @@ export class ResponseStore {
   /** Whether the response is stored here, or remembered as stored by its channel. */
   stores({ call, caller, protocol }: Pick<StorableResponse, 'call' | 'caller' | 'protocol'>): boolean {
     const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
-    return wanted && caller.storesAnswers;
+    return wanted && caller.storesResponses;
   }
 
   /**

@@ -205,7 +205,7 @@ export class Translations {
   ): Translation {
     const requestProtocol = this.adapters.protocol(call.protocol);
     // The response says whether it was stored.
-    const shown = caller.storesAnswers ? request : { ...request, store: false };
+    const shown = caller.storesResponses ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
     const promptTokens = this.promptTokens(call, requestProtocol, protocol.startsWithPromptTokens === true);
     return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, warnings, input);

@@ -1,15 +1,22 @@
 // Money of accounts: balances, debts, the double-entry ledger, manual credits and debits, redemption codes,
 // allowances, payments, and the check that recomputes all of it. Holds and charges of calls are written by
 // relay/billing.
-export { AllowancePeriod, AllowanceService, AllowanceTurn } from './allowance/allowance.service.js';
+export {
+  AllowanceCalendar,
+  AllowancePeriod,
+  AllowanceService,
+  AllowanceTurn,
+  type CalendarMoment,
+} from './allowance/allowance.service.js';
 export {
   allowanceOf,
   type AllowanceOutlook,
   allowanceView,
   expiryNote,
   lastingBalance,
-} from './allowance/allowance-outlook.js';
-export { AllowanceCalendar, type CalendarMoment } from './allowance/allowance-calendar.js';
+  type Outlook,
+  WalletOutlook,
+} from './wallet-outlook.js';
 export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export {
   CODE_STATES,
@@ -21,7 +28,6 @@ export {
 } from './redemption-code.js';
 export { type Redemption, type RedemptionCode, RedemptionService } from './redemption.service.js';
 export { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
-export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { Reconciliation } from './payments/reconciliation.js';
 export { type PaymentProblem, PaymentProblems } from './payments/payment-problems.js';
 export { WalletClosure } from './wallet-closure.js';
@@ -30,12 +36,13 @@ export {
   type BalanceAt,
   type ConsumptionDay,
   type ConsumptionPage,
+  type PaymentOfMovement,
   type TopUp,
   type TopUpPage,
+  type TopUpPosition,
   WalletStatement,
-} from './wallet-statement.js';
+} from './wallet-movements.js';
 export { EVENT_TYPES, WEBHOOK_PATH } from './payments/stripe.wire.js';
-export { type PaymentOfMovement, type TopUpPosition } from './wallet-movements.js';
 export { type WalletBalance, type WalletPreview, WalletService } from './wallet.service.js';
 export {
   CheckoutService,

@@ -1,5 +1,5 @@
 import { nanos } from '../platform/shared/index.js';
-import { freeIn, takeBack, topUp } from './movement.js';
+import { freeIn, takeBack, topUp } from './wallet.entity.js';
 
 const aWallet = (balance: bigint, held: bigint, owed: bigint) => ({
   balance: nanos(balance),
@@ -7,13 +7,13 @@ const aWallet = (balance: bigint, held: bigint, owed: bigint) => ({
   owed: nanos(owed),
 });
 
-describe('a movement of money', () => {
+describe('wallet movements', () => {
   it.each([
     ['goes to the balance where nothing is owed', aWallet(5n, 2n, 0n), 10n, { wallet: 10n, owed: 0n }],
     ['pays what is owed first', aWallet(2n, 2n, 4n), 10n, { wallet: 6n, owed: 4n }],
     ['pays no more than it is', aWallet(2n, 2n, 14n), 10n, { wallet: 0n, owed: 10n }],
     ['takes along what calls have released meanwhile', aWallet(5n, 2n, 14n), 10n, { wallet: -3n, owed: 13n }],
-  ])('that comes in %s', (_, wallet, amount, movement) => {
+  ])('deposit %s', (_, wallet, amount, movement) => {
     expect(topUp(wallet, nanos(amount))).toEqual(movement);
   });
 
@@ -22,7 +22,7 @@ describe('a movement of money', () => {
     ['leaves alone what calls hold, and the rest is owed', aWallet(10n, 2n, 0n), 9n, { wallet: -8n, owed: -1n }],
     ['is owed where nothing is free', aWallet(2n, 2n, 3n), 5n, { wallet: 0n, owed: -5n }],
     ['pays an older debt with what is free', aWallet(10n, 2n, 3n), 4n, { wallet: -7n, owed: 3n }],
-  ])('that is taken back %s', (_, wallet, amount, movement) => {
+  ])('reverse %s', (_, wallet, amount, movement) => {
     expect(takeBack(wallet, nanos(amount))).toEqual(movement);
   });
 
@@ -30,7 +30,7 @@ describe('a movement of money', () => {
     ['what no call holds', aWallet(10n, 2n, 0n), 8n],
     ['what is not owed', aWallet(10n, 2n, 3n), 5n],
     ['nothing while more is owed', aWallet(10n, 2n, 9n), 0n],
-  ])('can be a debit of %s', (_, wallet, free) => {
+  ])('allow a debit of %s', (_, wallet, free) => {
     expect(freeIn(wallet)).toBe(free);
   });
 });

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
 import { type Nanos, nanos } from '../platform/shared/index.js';
 import { AllowanceRepository } from './allowance/allowance.repository.js';
-import { LedgerEntryEntity, LedgerLineEntity, WalletEntity } from './wallet.entity.js';
-import type { LedgerSides } from './movement.js';
+import { LedgerEntryEntity, LedgerLineEntity, type LedgerSides, WalletEntity } from './wallet.entity.js';
 
 /** The house account of each kind of entry. */
 const HOUSE_ACCOUNT = {

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Clock, formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../platform/shared/index.js';
-import { freeIn, type LedgerSides, takeBack, topUp } from './movement.js';
-import type { WalletEntity } from './wallet.entity.js';
+import { freeIn, type LedgerSides, takeBack, topUp, type WalletEntity } from './wallet.entity.js';
 import { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 import { type MovementKind, WalletRepository } from './wallet.repository.js';
 

@@ -47,7 +47,7 @@ describe('the page of a key in a browser', () => {
         ...(index % 9 === 0 && { status: 'failed', errorReason: 'upstream_error', billingBasis: 'free', cost: 0n }),
       });
     await call(now - 60_000, { ip: AWAY, cost: 9_999_123_456_789n });
-    await relay.get(KeyWatch).look();
+    await relay.get(KeyWatch).scan();
   });
   afterAll(async () => {
     await browser.close();

@@ -39,8 +39,8 @@ describe('mails of alerts', () => {
     for (let count = 0; count < 8; count += 1)
       await world.use(await world.key({ quota: parseUsd('1'), name: `key ${count}` }), '0.9');
     const processes = [world.app, ...others];
-    await Promise.all([...processes, ...processes].map((app) => world.look(app)));
-    await world.look();
+    await Promise.all([...processes, ...processes].map((app) => world.scan(app)));
+    await world.scan();
     expect(world.subjects).toHaveLength(9);
     expect(new Set(world.subjects).size).toBe(9);
   });
@@ -48,8 +48,8 @@ describe('mails of alerts', () => {
   it('are tried again later, by whichever process lives, while the mail server does not take them', async () => {
     await world.set({ walletBelow: parseUsd('20') });
     world.mailbox.refusals.push(NOT_NOW, NOT_NOW);
-    await world.look();
-    await world.look();
+    await world.scan();
+    await world.scan();
     expect([world.subjects, world.mailbox.refusals.length]).toEqual([[], 1]);
     const [waits] = await world.query<{ ms: number }>(
       `SELECT extract(epoch FROM next_try_at - now())::float * 1000 AS ms FROM alerts`,
@@ -58,11 +58,11 @@ describe('mails of alerts', () => {
     expect(waits?.ms).toBeLessThanOrEqual(15_000);
     await makeDue();
     const other = await world.process();
-    await world.look(other);
+    await world.scan(other);
     expect(world.mailbox.refusals).toHaveLength(0);
     await world.credit('-2.5');
     await makeDue();
-    await world.look(other);
+    await world.scan(other);
     expect(world.subjects).toEqual([LOW]);
     // As things stand when it is sent.
     expect((await world.mailbox.latestTo('ann@example.com')).message.text).toContain('Balance: $7.50');
@@ -71,36 +71,36 @@ describe('mails of alerts', () => {
   it('are not sent when what they warn of is over before they could be', async () => {
     await world.set({ walletBelow: parseUsd('20') });
     world.mailbox.refusals.push(NOT_NOW);
-    await world.look();
+    await world.scan();
     await world.credit('15');
     await makeDue();
-    await world.look();
+    await world.scan();
     expect([world.subjects, await states()]).toEqual([[], []]);
   });
 
   it('are not sent of an expiry that has passed before they could be', async () => {
     await world.key({ expiresAt: new Date(Date.now() + 60_000) });
     world.mailbox.refusals.push(NOT_NOW);
-    await world.look();
+    await world.scan();
     expect([world.mailbox.refusals, await states()]).toEqual([[], ['due']]);
     // Between two looks: the row is still there.
     await world.query(`UPDATE api_keys SET expires_at = now() - interval '1 second'`);
     await makeDue();
     await world.get(AlertPost).sendDue(new AbortController().signal);
     expect(world.subjects).toEqual([]);
-    await world.look();
+    await world.scan();
     expect([world.subjects, await states()]).toEqual([[], []]);
   });
 
   it('are given up when the server will never take them, or after a day', async () => {
     await world.set({ walletBelow: parseUsd('20') });
     world.mailbox.refusals.push(NEVER);
-    await world.look();
+    await world.scan();
     await makeDue();
-    await world.look();
+    await world.scan();
     expect([world.subjects, await states()]).toEqual([[], ['refused']]);
     await world.query(`UPDATE alerts SET state = 'due', raised_at = now() - interval '25 hours'`);
-    await world.look();
+    await world.scan();
     expect([world.subjects, await states()]).toEqual([[], ['stale']]);
     expect(await counted()).toBe(
       'switchboard_alerts_total{kind="wallet",outcome="refused"} 1\nswitchboard_alerts_total{kind="wallet",outcome="stale"} 1',
@@ -111,19 +111,19 @@ describe('mails of alerts', () => {
     await world.set({ walletBelow: parseUsd('20') });
     // As a process leaves it that dies in between: taken up, and nothing more.
     const dead = await world.process();
-    await world.get(ThresholdWatch, dead).look();
+    await world.get(ThresholdWatch, dead).scan();
     expect(await world.get(AlertBook, dead).claim(300)).toMatchObject({ kind: 'wallet', tries: 1 });
-    await world.look();
+    await world.scan();
     expect(world.subjects).toEqual([]);
     await sleep(300);
-    await world.look();
+    await world.scan();
     expect(world.subjects).toEqual([LOW]);
   });
 
   it('are noted as sent after the database comes back, when it was lost in between', async () => {
     const outage = await DatabaseOutage.of(world.database.url);
     await world.set({ walletBelow: parseUsd('20') });
-    const app = await world.process({ lookEveryMs: 20, claimMs: 1000 });
+    const app = await world.process({ scanEveryMs: 20, claimMs: 1000 });
     let hurt = false;
     // The mail is taken, and the database is gone before that can be noted.
     world.mailbox.whileTaking = async () => {
@@ -141,12 +141,12 @@ describe('mails of alerts', () => {
   });
 
   describe('do not depend on looks at thresholds', () => {
-    const start = async (): Promise<void> => world.get(AlertWatch, await world.process({ lookEveryMs: 20 })).start();
+    const start = async (): Promise<void> => world.get(AlertWatch, await world.process({ scanEveryMs: 20 })).start();
 
     it('and go out when these fail', async () => {
       const told = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
       await world.set({ walletBelow: parseUsd('20') });
-      await world.get(ThresholdWatch).look();
+      await world.get(ThresholdWatch).scan();
       await world.query('UPDATE alert_looks SET next_at = now()');
       await world.query('ALTER TABLE key_budgets RENAME TO gone');
       await start();
@@ -195,8 +195,8 @@ describe('mails of alerts', () => {
       await world.query(`UPDATE accounts SET time_zone = 'Asia/Tokyo'`);
       const other = await world.process();
       await found('203.0.113.0/24', new Date('2026-11-20T15:30:00Z'));
-      await Promise.all([world.look(), world.look(other)]);
-      await world.look();
+      await Promise.all([world.scan(), world.scan(other)]);
+      await world.scan();
       expect(world.subjects).toEqual([NEW_NETWORK]);
       const { message } = await world.mailbox.latestTo('ann@example.com');
       expect(message.text).toContain('IP address: 203.0.113.7');
@@ -204,7 +204,7 @@ describe('mails of alerts', () => {
       expect(message.text).toContain('First call: 21 Nov 2026, 00:30 GMT+9');
       expect(message.text).toContain(`https://relay.example/keys/${keyId}`);
       await found('198.51.100.0/24');
-      await world.look();
+      await world.scan();
       expect(world.subjects).toEqual([NEW_NETWORK, NEW_NETWORK]);
     });
 
@@ -212,7 +212,7 @@ describe('mails of alerts', () => {
       const facts = { spent: parseUsd('12.34'), usual: parseUsd('1.5'), at: new Date(), occasion: 'now' };
       const notice = { kind: 'unusual-volume', accountId: world.accountId, keyId, ...facts } as const;
       await world.get(KeyNotices).add(notice, world.get(DataSource).manager);
-      await world.look();
+      await world.scan();
       expect(world.subjects).toEqual(['Key “ci” has unusually high usage']);
       const { message } = await world.mailbox.latestTo('ann@example.com');
       expect(message.text).toContain('Charged within an hour: $12.34');
@@ -222,19 +222,19 @@ describe('mails of alerts', () => {
     it('do not when they are disabled, nor when they are switched on later', async () => {
       await world.set({ newNetwork: false });
       await found('203.0.113.0/24');
-      await world.look();
+      await world.scan();
       await world.set({ newNetwork: true });
-      await world.look();
+      await world.scan();
       // Also of a process that has just started, and reads what it has not seen.
-      await world.look(await world.process());
+      await world.scan(await world.process());
       expect(world.subjects).toEqual([]);
     });
 
     it('leave nothing behind when the key is deleted', async () => {
       await found('203.0.113.0/24');
-      await world.look();
+      await world.scan();
       await world.get(ApiKeyService).delete(keyId);
-      await world.look();
+      await world.scan();
       expect(await states()).toEqual([]);
     });
   });

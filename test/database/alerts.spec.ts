@@ -26,8 +26,8 @@ describe('alerts', () => {
   /** The subjects of what a look, and then another one, leads to. */
   const told = async (): Promise<readonly (string | undefined)[]> => {
     const before = world.subjects.length;
-    await world.look();
-    await world.look();
+    await world.scan();
+    await world.scan();
     return world.subjects.slice(before);
   };
 
@@ -71,7 +71,7 @@ describe('alerts', () => {
 
     it('say the figures, what follows, and where it is mended and disabled, in both parts', async () => {
       await world.set({ walletBelow: parseUsd('12.5') });
-      await world.look();
+      await world.scan();
       const { message, raw } = await world.mailbox.latestTo('ann@example.com');
       for (const part of [message.text ?? '', String(message.html)]) {
         expect(part).toContain('$10.00');
@@ -142,7 +142,7 @@ describe('alerts', () => {
     it('say when they begin anew, in UTC and in the time of the account', async () => {
       await world.query(`UPDATE accounts SET time_zone = 'Asia/Tokyo'`);
       await world.useBudgets(await world.key({ budgets: { daily: parseUsd('1') } }), '0.9');
-      await world.look();
+      await world.scan();
       const { message } = await world.mailbox.latestTo('ann@example.com');
       expect(message.text).toContain('Daily budget (UTC): $1.00');
       expect(message.text).toContain('Used: $0.90, 90%');
@@ -215,11 +215,11 @@ describe('alerts', () => {
       await world.query(`
         INSERT INTO accounts (id, email, password_hash)
         SELECT 'acc_000' || n, n || '@example.com', '' FROM generate_series(1, 2500) n`);
-      await world.look();
+      await world.scan();
       await world.query(`UPDATE alert_looks SET looked_to = ''`);
     });
     const subjectsAfter = async (looks: number): Promise<readonly (string | undefined)[]> => {
-      for (let look = 0; look < looks; look += 1) await world.look();
+      for (let scan = 0; scan < looks; scan += 1) await world.scan();
       return world.subjects;
     };
 
@@ -279,15 +279,15 @@ describe('alerts', () => {
 
   it('say that they cannot be looked at when it is lost how far looks have come', async () => {
     await world.query('DELETE FROM alert_looks');
-    await expect(world.get(ThresholdWatch).look()).rejects.toThrow('The table alert_looks must have one row.');
+    await expect(world.get(ThresholdWatch).scan()).rejects.toThrow('The table alert_looks must have one row.');
   });
 
   describe('leave the database alone', () => {
-    const lookAt = async (app = world.app): Promise<number> => world.get(ThresholdWatch, app).look();
+    const lookAt = async (app = world.app): Promise<number> => world.get(ThresholdWatch, app).scan();
 
     it('between two looks, whichever process took the last one', async () => {
       const other = await world.process();
-      await world.look();
+      await world.scan();
       await world.set({ walletBelow: parseUsd('20') });
       for (const app of [world.app, other]) {
         const waitMs = await lookAt(app);
@@ -298,7 +298,7 @@ describe('alerts', () => {
     });
 
     it('for ten times as long as a look took', async () => {
-      const app = await world.process({ lookEveryMs: 1 });
+      const app = await world.process({ scanEveryMs: 1 });
       const session = world.get(DataSource).createQueryRunner();
       await session.startTransaction();
       await session.query('LOCK TABLE alerts');

@@ -137,7 +137,7 @@ describe('the catalog', () => {
     ]);
     const usual = async (): Promise<unknown> => {
       await program.get(CatalogService).reload();
-      return program.get(CatalogService).current().usualLimits;
+      return program.get(CatalogService).current().defaultLimits;
     };
     const ofKey = { requestsPerMinute: 60, tokensPerMinute: 100_000, concurrency: 4 };
     expect(await usual()).toEqual({ key: ofKey, account: {}, address: { concurrency: 10 } });

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -17,10 +18,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import { startEmbedded, type EmbeddedServer } from '../../src/platform/database/index.js';
-import { readPostmaster } from '../../src/platform/database/embedded/postmaster-file.js';
+import { readPostmaster } from '../../src/platform/database/embedded/server-process.js';
 import { readState, type ServerState } from '../../src/platform/database/embedded/state-file.js';
+import { startEmbedded, type EmbeddedServer } from '../../src/platform/database/index.js';
 import { eventually } from '../support/eventually.js';
 import { isAlive } from '../support/processes.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';

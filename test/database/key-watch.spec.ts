@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { KeyNoticeMails } from '../../src/keys/alerts/index.js';
 import { type KeyNotice, KeyNotices, KeyWatch } from '../../src/keys/index.js';
-import { AccountDeletion } from '../../src/keys/onboarding/account-deletion.js';
+import { AccountDeletion } from '../../src/keys/onboarding/onboarding.service.js';
 import { newId, parseUsd } from '../../src/platform/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 import { aCallRow } from '../support/call-rows.js';
@@ -28,13 +28,13 @@ describe('what keys are used for', () => {
     const row = { accountId: world.accountId, keyId, createdAt: new Date(at).toISOString(), ip, ...overrides };
     await aCallRow(world.get(DataSource), { id: newId('req', at), ...row });
   };
-  const look = (app = world.app): Promise<void> => world.get(KeyWatch, app).look();
+  const scan = (app = world.app): Promise<void> => world.get(KeyWatch, app).scan();
   const notices = (): Promise<readonly KeyNotice[]> => world.get(KeyNotices).open(world.accountId);
 
   describe('raises a notice of a first use from a new network', () => {
     it('once, however many processes look at once, and of a call that still runs', async () => {
       await call(5 * DAY_MS, HOME);
-      await look();
+      await scan();
       expect(await notices()).toEqual([]);
       await world.query(
         `INSERT INTO open_calls (id, account_id, key_id, hold, process_id, model, created_at, group_name, protocol, stream,
@@ -42,9 +42,9 @@ describe('what keys are used for', () => {
         [newId('req', now), world.accountId, keyId, AWAY],
       );
       const other = await world.process();
-      await Promise.all([look(), look(other), look(), look(other)]);
+      await Promise.all([scan(), scan(other), scan(), scan(other)]);
       await call(0, '203.0.113.99');
-      await look(other);
+      await scan(other);
       expect(await notices()).toMatchObject([
         { kind: 'new-network', keyId, keyName: 'laptop', address: AWAY, network: '203.0.113.0/24' },
       ]);
@@ -53,11 +53,11 @@ describe('what keys are used for', () => {
     it('which is mailed once, and gone when it is acknowledged or the key is disabled', async () => {
       await call(5 * DAY_MS, HOME);
       await call(60_000, AWAY);
-      await look();
+      await scan();
       const other = await world.process();
       for (const app of [world.app, other, world.app]) {
-        await world.get(KeyNoticeMails, app).look();
-        await world.look(app);
+        await world.get(KeyNoticeMails, app).scan();
+        await world.scan(app);
       }
       expect(world.subjects).toEqual(['Key “laptop” was used from a new network']);
       const [notice] = await notices();
@@ -80,17 +80,17 @@ describe('what keys are used for', () => {
       keyId = await world.key(settings);
       await call(ageMs, HOME);
       await call(60_000, AWAY, overrides);
-      await look();
+      await scan();
       expect(await notices()).toEqual([]);
     });
 
     it('also of a call that took an hour to be written, when its time is summed up', async () => {
       await call(5 * DAY_MS, HOME);
-      await look();
+      await scan();
       await world.query(`UPDATE key_use_sums SET summed_until = now() - interval '6 hours'`);
       await world.query(`UPDATE key_watch SET learnt_until = now() - interval '6 hours'`);
       await call(4 * HOUR_MS, AWAY);
-      await look();
+      await scan();
       expect(await notices()).toMatchObject([{ address: AWAY }]);
     });
   });
@@ -103,24 +103,24 @@ describe('what keys are used for', () => {
       await spend(30 * HOUR_MS, '0.5');
       await spend(40 * 60_000, '4');
       await spend(20 * 60_000, '2.26');
-      await look();
+      await scan();
       const [notice, ...others] = await notices();
       expect(notice).toMatchObject({ kind: 'unusual-volume', spent: parseUsd('6.26'), usual: parseUsd('1.25') });
       expect(others).toEqual([]);
       await spend(0, '50');
-      await look(await world.process());
+      await scan(await world.process());
       expect(await notices()).toHaveLength(1);
     });
 
     it('and none of what is five times the largest hour, whether that is summed up yet or not', async () => {
       await spend(5 * DAY_MS, '1.25');
       await spend(20 * 60_000, '6.25');
-      await look();
+      await scan();
       expect(await notices()).toEqual([]);
       // Ended an hour ago, and is read call by call.
       await spend(61 * 60_000, '2');
       await spend(10 * 60_000, '3.75');
-      await look(await world.process());
+      await scan(await world.process());
       expect(await notices()).toEqual([]);
     });
   });
@@ -128,7 +128,7 @@ describe('what keys are used for', () => {
   it('goes with the account', async () => {
     await call(5 * DAY_MS, HOME);
     await call(60_000, AWAY);
-    await look();
+    await scan();
     await world.get(AccountDeletion).run(world.accountId);
     for (const table of ['key_notices', 'key_networks'])
       expect(await world.query(`SELECT * FROM ${table}`)).toEqual([]);

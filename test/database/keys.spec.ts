@@ -74,7 +74,7 @@ describe('API keys', () => {
       groupName: 'saver',
       models: undefined,
       strict: false,
-      storesAnswers: true,
+      storesResponses: true,
       networks: undefined,
       keyLimits: {},
       accountLimits: {},
@@ -89,10 +89,13 @@ describe('API keys', () => {
   it('tell their caller whether they are strict, and whether answers may be kept', async () => {
     const strict = await keys.create({ accountId, name: 'strict', strict: true });
     const silent = await keys.create({ accountId, name: 'silent', neverStores: true });
-    await expect(directory.find(strict.secret.reveal())).resolves.toMatchObject({ strict: true, storesAnswers: true });
+    await expect(directory.find(strict.secret.reveal())).resolves.toMatchObject({
+      strict: true,
+      storesResponses: true,
+    });
     await expect(directory.find(silent.secret.reveal())).resolves.toMatchObject({
       strict: false,
-      storesAnswers: false,
+      storesResponses: false,
     });
     await expect(keys.list(accountId)).resolves.toMatchObject([
       { name: 'strict', strict: true, neverStores: false },
@@ -146,7 +149,7 @@ describe('API keys', () => {
   it('are looked at again, with the address, when their caller is outdated', async () => {
     const { id, secret } = await keys.create({ accountId, name: 'key' });
     const authenticator = app.get(KeyAuthenticator);
-    const credentials = { candidates: [secret.reveal()], fault: undefined };
+    const credentials = { candidates: [secret.reveal()], error: undefined };
     const caller = await authenticator.authenticate(credentials, '198.51.100.1');
     await keys.setLimits(id, {}, ['203.0.113.0/24']);
     await expect(authenticator.renew(caller, '198.51.100.1')).rejects.toThrow(RefusedAddress);

@@ -116,7 +116,7 @@ describe('Notifications', () => {
   it('find a server that was announced, also after its connection was cut, until it ends', async () => {
     const [server, commandLine] = [await connect(), await connect()];
     const ask = (): Promise<unknown[]> => commandLine.ask('anyone', undefined, 1000);
-    server.answer('anyone', () => 'I am here');
+    server.handle('anyone', () => 'I am here');
     expect(await ask()).toEqual([]);
     await server.announceServer();
     expect(await ask()).toEqual(['I am here']);
@@ -132,7 +132,7 @@ describe('Notifications', () => {
     const [first, second, commandLine] = [await connect(), await connect(), await connect()];
     for (const [index, server] of [first, second].entries()) {
       await server.announceServer();
-      server.answer('has', (name) => ({ server: index, has: name === 'OPENAI_KEY' }));
+      server.handle('has', (name) => ({ server: index, has: name === 'OPENAI_KEY' }));
     }
     // Longer than this test may take: it does not wait for others when all have answered.
     const answers = await commandLine.ask('has', 'OPENAI_KEY', 600_000);
@@ -150,7 +150,7 @@ describe('Notifications', () => {
     expect(await commandLine.ask('anyone', undefined, 5000)).toEqual([]);
     await silent.announceServer();
     await speaking.announceServer();
-    speaking.answer('anyone', () => 'I am here');
+    speaking.handle('anyone', () => 'I am here');
     expect(await commandLine.ask('anyone', undefined, 300)).toEqual(['I am here']);
   });
 });

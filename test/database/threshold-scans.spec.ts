@@ -32,7 +32,7 @@ describe('a look at the thresholds of more accounts than are compared at once', 
     const session = world.get(DataSource).createQueryRunner();
     await session.startTransaction();
     await session.query('SELECT FROM alerts WHERE account_id = $1 FOR UPDATE', [accountId]);
-    const looked = world.get(ThresholdWatch).look(stop);
+    const looked = world.get(ThresholdWatch).scan(stop);
     try {
       await eventually(
         async () =>
@@ -54,14 +54,14 @@ describe('a look at the thresholds of more accounts than are compared at once', 
 
   it('holds up no mail, and has those mailed that it has found so far; no other process looks meanwhile', async () => {
     await world.set({ walletBelow: parseUsd('20') });
-    await world.get(ThresholdWatch).look();
+    await world.get(ThresholdWatch).scan();
     await world.use(await world.key({ quota: parseUsd('1') }), '0.9');
     await world.set({ walletBelow: parseUsd('20') });
     await warn(LAST);
     const other = await world.process();
     await makeTime();
     await whileItWaitsAt(LAST, async () => {
-      expect(await world.get(ThresholdWatch, other).look()).toBe(5_000);
+      expect(await world.get(ThresholdWatch, other).scan()).toBe(5_000);
       await world.get(AlertPost).sendDue(new AbortController().signal);
       expect(world.subjects).toEqual(['Your balance is below $20.00', 'Key “ci” has used 90% of its quota']);
       expect(await world.query(`SELECT FROM alerts WHERE state = 'due'`)).toEqual([]);
@@ -78,18 +78,18 @@ describe('a look at the thresholds of more accounts than are compared at once', 
     await expect(stopped).rejects.toThrow('This operation was aborted');
     expect(await warned()).toEqual([LAST]);
     expect(await world.query('SELECT FROM alert_rechecks')).toHaveLength(1);
-    await world.look();
+    await world.scan();
     expect(await warned()).toEqual([]);
   });
 
   it('waits for nobody who has an alert that stays as it is', async () => {
     await world.set({ walletBelow: parseUsd('20') });
-    await world.get(ThresholdWatch).look();
+    await world.get(ThresholdWatch).scan();
     await makeTime();
     const session = world.get(DataSource).createQueryRunner();
     await session.startTransaction();
     await session.query('SELECT FROM alerts FOR UPDATE');
-    const looked = world.get(ThresholdWatch).look();
+    const looked = world.get(ThresholdWatch).scan();
     const first = await Promise.race([looked, sleep(3_000, 'waits')]);
     await session.rollbackTransaction();
     await session.release();
@@ -110,7 +110,7 @@ describe('a look at the thresholds of more accounts than are compared at once', 
     await world.query(`INSERT INTO ledger_lines SELECT $1, 'wallet:' || account_id, 1 FROM wallets WHERE balance = 1`, [
       entry,
     ]);
-    await world.get(ThresholdWatch).look();
+    await world.get(ThresholdWatch).scan();
     expect(await warned()).toHaveLength(1_500);
   });
 });

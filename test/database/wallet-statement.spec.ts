@@ -1,10 +1,16 @@
+import { newId, nanos, type Nanos } from '../../src/platform/shared/index.js';
 import { BillingRepository } from '../../src/relay/billing/billing.repository.js';
 import { BillingModule } from '../../src/relay/billing/index.js';
-import { newId, nanos, type Nanos } from '../../src/platform/shared/index.js';
 import { type Query, TimeLimitedReads, UsageRoller } from '../../src/usage/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
-import { type ConsumptionDay, type TopUp, WalletStatement } from '../../src/wallet/wallet-statement.js';
-import { movedSince, movements, type TopUpPosition } from '../../src/wallet/wallet-movements.js';
+import {
+  type ConsumptionDay,
+  movedSince,
+  movements,
+  type TopUp,
+  type TopUpPosition,
+  WalletStatement,
+} from '../../src/wallet/wallet-movements.js';
 import { admissionOf, finished } from '../support/billing-rows.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 

@@ -28,7 +28,7 @@ describe('default limits in the settings', () => {
   };
   const usual = async () => {
     await relay.get(CatalogService).reload();
-    return relay.get(CatalogService).current().usualLimits;
+    return relay.get(CatalogService).current().defaultLimits;
   };
 
   it('change the catalog: saved values apply, and empty ones are removed', async () => {

@@ -84,7 +84,7 @@ describe('the page of alerts', () => {
     const sql = pages.relay.get(DataSource);
     const [row] = await sql.query<{ id: string }[]>('SELECT id FROM accounts WHERE email = $1', [email]);
     const accountId = row?.id ?? '';
-    await pages.relay.get(ThresholdWatch).look();
+    await pages.relay.get(ThresholdWatch).scan();
     await pages.relay.get(AccountNotices).raise({
       kind: 'new-network',
       accountId,

@@ -43,7 +43,7 @@ describe('the page of a key', () => {
   it('tells of a call from a new network, here and on the first page, until its owner knows of it', async () => {
     await used(5 * DAY_MS);
     await callFrom(AWAY);
-    await relay.get(KeyWatch).look();
+    await relay.get(KeyWatch).scan();
     const page = await text(`/keys/${ann.keyId}`);
     expect(page).toContain(`This key was used from ${AWAY} on`);
     expect(page).toContain('(203.0.113.0/24)');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Counted, Decision, ConcurrencySlot, Taking } from '../../src/platform/limits/counts.js';
+import type { RateLimit, Decision, ConcurrencySlot, Taking } from '../../src/platform/limits/counts.js';
 import type { RedisCounts } from '../../src/platform/limits/redis-counts.js';
 import { eventually } from '../support/eventually.js';
 import { redisCounts } from '../support/redis-counts.js';
@@ -16,11 +16,11 @@ const SHORT_MS = 1000;
 /** Of a process that is not heard of. */
 const LEASE_MS = 1500;
 
-const count = (key: string, limit: number, amount = 1, windowMs = WINDOW_MS): Counted => {
+const count = (key: string, limit: number, amount = 1, windowMs = WINDOW_MS): RateLimit => {
   return { key, windowMs, limit, amount };
 };
 let takings = 0;
-const taking = (counts: readonly Counted[], places: readonly ConcurrencySlot[] = []): Taking => ({
+const taking = (counts: readonly RateLimit[], places: readonly ConcurrencySlot[] = []): Taking => ({
   id: `taking ${(takings += 1)}`,
   counts,
   places,

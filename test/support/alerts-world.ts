@@ -88,10 +88,10 @@ export class AlertsWorld {
   }
 
   /** What a process does every few seconds, as if they had passed. */
-  async look(app = this.app): Promise<void> {
+  async scan(app = this.app): Promise<void> {
     await this.query('UPDATE alert_looks SET next_at = now()');
-    await this.get(ThresholdWatch, app).look();
-    await this.get(KeyNoticeMails, app).look();
+    await this.get(ThresholdWatch, app).scan();
+    await this.get(KeyNoticeMails, app).scan();
     await this.get(AlertPost, app).sendDue(new AbortController().signal);
   }
 

@@ -5,11 +5,11 @@ export const entriesIn = (text: string): ReturnType<typeof readCatalogFile>['ent
   readCatalogFile(text, 'catalog.yaml').entries;
 
 /** What is wrong with a catalog file's text; empty when it can be read. */
-export function faultsOf(text: string): readonly string[] {
+export function errorsOf(text: string): readonly string[] {
   try {
     entriesIn(text);
   } catch (error) {
-    if (error instanceof InvalidCatalog) return error.faults;
+    if (error instanceof InvalidCatalog) return error.errors;
     throw error;
   }
   return [];

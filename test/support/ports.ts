@@ -1,4 +1,4 @@
-import { freePort } from '../../src/platform/database/embedded/ports.js';
+import { freePort } from '../../src/platform/database/embedded/supervisor.js';
 
 export { freePort };
 

@@ -1,5 +1,4 @@
-import { LimitTimings } from '../../src/platform/limits/limit-timings.js';
-import { RedisCounts } from '../../src/platform/limits/redis-counts.js';
+import { LimitTimings, RedisCounts } from '../../src/platform/limits/redis-counts.js';
 import { RedisLink } from '../../src/platform/limits/redis-link.js';
 import { Secret } from '../../src/platform/shared/index.js';
 

@@ -1,9 +1,9 @@
+import pg from 'pg';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import pg from 'pg';
-import { isServing, readPostmaster } from '../../src/platform/database/embedded/postmaster-file.js';
+import { isServing, readPostmaster } from '../../src/platform/database/embedded/server-process.js';
 import { readState } from '../../src/platform/database/embedded/state-file.js';
 import { commandLine } from '../../src/platform/database/process-identity.js';
 import { TIMEOUT_MS } from './eventually.js';

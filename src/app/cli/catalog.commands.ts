@@ -82,9 +82,9 @@ async function readText(file: string): Promise<string> {
 
 /** Prints each of several errors on its own line; the returned error becomes the last line. */
 function reportErrors(error: unknown, file: string): unknown {
-  if (!(error instanceof InvalidCatalog) || error.faults.length === 1) return error;
-  for (const fault of error.faults) process.stderr.write(`${fault}\n`);
-  return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was applied.`);
+  if (!(error instanceof InvalidCatalog) || error.errors.length === 1) return error;
+  for (const line of error.errors) process.stderr.write(`${line}\n`);
+  return new AppError('invalid_request', `${file} has ${error.errors.length} errors; nothing was applied.`);
 }
 
 /** Replaces the file atomically, with mode 0600 from the start. */

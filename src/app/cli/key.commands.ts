@@ -5,17 +5,20 @@ import { ApiKeyService, type NewApiKey, renderBudgets } from '../../keys/index.j
 import { renderLimits } from '../../platform/limits/index.js';
 import { formatUsd, type Nanos, Secret } from '../../platform/shared/index.js';
 import { amountArgument, limitArgument, listArgument, timeArgument } from './arguments.js';
-import { budgetsText, keyTable, listedKey, networksText } from './key.output.js';
 import {
+  budgetsText,
+  keyTable,
   type LimitOptions,
   limitsChange,
   limitsText,
+  listedKey,
+  networksText,
   type NewLimitOptions,
   newLimits,
   withLimits,
   withNetworks,
   withNewLimits,
-} from './limit-options.js';
+} from './key.output.js';
 import { printJson, printLine, printTable } from './output.js';
 import type { WithApp } from './with-app.js';
 

@@ -1,20 +1,28 @@
 /** The demo model over Chat Completions. */
 
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
-import { type DemoQuestion, DemoRefusal, type DemoResponse, renderOpenAiError } from './demo.response.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
-import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
+import {
+  type DemoCall,
+  type DemoProtocol,
+  type DemoRequest,
+  DemoRefusal,
+  type DemoResponse,
+  type DemoStream,
+  encodeEvent,
+  renderOpenAiError,
+} from './demo.response.js';
 
 const FINISH_REASONS = { end: 'stop', length: 'length' } as const;
 
 export const chatCompletionsDemo: DemoProtocol = {
-  readQuestion,
-  renderAnswer,
+  parseRequest,
+  renderResponse,
   renderStream,
   renderRefusal: renderOpenAiError,
 };
 
-function readQuestion(body: JsonObject): DemoQuestion {
+function parseRequest(body: JsonObject): DemoRequest {
   const messages = readItems(body, 'messages');
   if ((readLimit(body, 'n', 1) ?? 1) > 1) {
     throw new DemoRefusal('The demo model returns a single choice. Omit n.', { param: 'n', code: 'invalid_value' });
@@ -29,7 +37,7 @@ function readQuestion(body: JsonObject): DemoQuestion {
   };
 }
 
-function renderAnswer(call: DemoCall): JsonObject {
+function renderResponse(call: DemoCall): JsonObject {
   const message = { role: 'assistant', content: call.answer.pieces.join(''), refusal: null, annotations: [] };
   const finish_reason = FINISH_REASONS[call.answer.stop];
   return {
@@ -48,7 +56,7 @@ function renderStream(call: DemoCall): DemoStream {
     encodeEvent({
       ...head,
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
-      // Who asked for usage gets the key on every chunk; who did not never sees it.
+      // Present on every chunk when usage was requested, else on none.
       ...(withUsage ? { usage: null } : {}),
     });
   return {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../platform/shared/index.js';
  */
 
 /** What the model needs to know of a request. */
-export interface DemoQuestion {
+export interface DemoRequest {
   /** Any name is accepted and repeated in the response. */
   readonly model: string;
   readonly stream: boolean;
@@ -49,7 +49,7 @@ export function countPromptTokens(prompt: readonly string[]): number {
 }
 
 /** Responds to a question: greets, quotes it, explains how to connect a real model; respects the output limit. */
-export function answerQuestion(question: DemoQuestion): DemoResponse {
+export function respondTo(question: DemoRequest): DemoResponse {
   const whole = splitIntoTokens(composeText(question.lastUserText));
   const pieces = whole.slice(0, question.outputLimit ?? whole.length);
   return {
@@ -116,4 +116,40 @@ export class DemoRefusal extends Error {
 export function renderOpenAiError(refusal: DemoRefusal): JsonObject {
   const type = refusal.status >= 500 ? 'server_error' : 'invalid_request_error';
   return { error: { message: refusal.message, type, param: refusal.param, code: refusal.code } };
+}
+
+/** What the demo server requires of a protocol, and shared event framing. */
+
+/** An accepted request with its complete response. */
+export interface DemoCall {
+  /** 32 hexadecimal digits, unique; protocols add their prefixes. */
+  readonly id: string;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly body: JsonObject;
+  readonly question: DemoRequest;
+  readonly answer: DemoResponse;
+}
+
+/** A streamed response as encoded events. The server waits before every element of `pieces`. */
+export interface DemoStream {
+  readonly opening: readonly string[];
+  /** One event per piece. */
+  readonly pieces: readonly string[];
+  readonly closing: readonly string[];
+}
+
+/** One wire format. Pure: no clock, no randomness, no I/O. */
+export interface DemoProtocol {
+  /** @throws DemoRefusal naming the field that is missing or malformed. */
+  parseRequest(body: JsonObject): DemoRequest;
+  renderResponse(call: DemoCall): JsonObject;
+  renderStream(call: DemoCall): DemoStream;
+  renderRefusal(refusal: DemoRefusal, requestId: string): JsonObject;
+}
+
+/** Encodes one server-sent event: LF only, one data line, blank line included. */
+export function encodeEvent(data: JsonObject | string, event?: string): string {
+  const payload = typeof data === 'string' ? data : JSON.stringify(data);
+  return `${event === undefined ? '' : `event: ${event}\n`}data: ${payload}\n\n`;
 }

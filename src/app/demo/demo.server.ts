@@ -11,8 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type JsonObject, maskKeys } from '../../platform/shared/index.js';
 import { chatCompletionsDemo } from './chat-completions.protocol.js';
 import { parseBody } from './demo.body.js';
-import type { DemoCall, DemoProtocol, DemoStream } from './demo.protocol.js';
-import { answerQuestion, DemoRefusal } from './demo.response.js';
+import { respondTo, type DemoCall, type DemoProtocol, DemoRefusal, type DemoStream } from './demo.response.js';
 import { countMessageTokens, messagesDemo } from './messages.protocol.js';
 import { responsesDemo } from './responses.protocol.js';
 
@@ -68,7 +67,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, pace: 
     // Usually the client has left.
     if (response.closed) return;
     if (response.headersSent) response.destroy();
-    else refuse(route.dialect, asRefusal(error), response, requestId);
+    else refuse(route.protocol, asRefusal(error), response, requestId);
   }
 }
 
@@ -77,19 +76,19 @@ async function answer(route: Route, request: IncomingMessage, response: ServerRe
   if (route.type === 'plain') return sendJson(response, 200, route.reply());
   const body = parseBody(await readBytes(request));
   if (route.type === 'count') return sendJson(response, 200, route.count(body));
-  const question = route.dialect.readQuestion(body);
+  const question = route.protocol.parseRequest(body);
   const call: DemoCall = {
     id: randomUUID().replaceAll('-', ''),
     createdAt: Math.floor(Date.now() / 1000),
     body,
     question,
-    answer: answerQuestion(question),
+    answer: respondTo(question),
   };
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  if (question.stream) return sendStream(response, route.dialect.renderStream(call), pace, gone.signal);
+  if (question.stream) return sendStream(response, route.protocol.renderStream(call), pace, gone.signal);
   await wait(pace.firstTokenMs, undefined, { signal: gone.signal });
-  return sendJson(response, 200, route.dialect.renderAnswer(call));
+  return sendJson(response, 200, route.protocol.renderResponse(call));
 }
 
 /** Writes a stream at the model's pace. Rejects when `gone` fires. Without back-pressure, since responses are small. */
@@ -127,10 +126,10 @@ function asRefusal(error: unknown): DemoRefusal {
   return error instanceof DemoRefusal ? error : new DemoRefusal('The demo upstream failed.', { status: 500 });
 }
 
-function refuse(dialect: DemoProtocol, refusal: DemoRefusal, response: ServerResponse, requestId: string): void {
+function refuse(protocol: DemoProtocol, refusal: DemoRefusal, response: ServerResponse, requestId: string): void {
   // The rest of the request may be unread, so the connection cannot be reused.
   response.setHeader('connection', 'close');
-  sendJson(response, refusal.status, dialect.renderRefusal(refusal, requestId));
+  sendJson(response, refusal.status, protocol.renderRefusal(refusal, requestId));
 }
 
 function sendJson(response: ServerResponse, status: number, body: JsonObject): void {
@@ -145,7 +144,7 @@ function sendJson(response: ServerResponse, status: number, body: JsonObject): v
 export const DEMO_MODEL = 'demo';
 
 /** What to do with a request, and the protocol of its errors. */
-type Route = { readonly dialect: DemoProtocol } & (
+type Route = { readonly protocol: DemoProtocol } & (
   | { readonly type: 'generate' }
   | { readonly type: 'count'; count(body: JsonObject): JsonObject }
   | { readonly type: 'plain'; reply(): JsonObject }
@@ -153,11 +152,11 @@ type Route = { readonly dialect: DemoProtocol } & (
 );
 
 const ROUTES: Readonly<Record<string, Route>> = {
-  'POST /v1/responses': { type: 'generate', dialect: responsesDemo },
-  'POST /v1/chat/completions': { type: 'generate', dialect: chatCompletionsDemo },
-  'POST /v1/messages': { type: 'generate', dialect: messagesDemo },
-  'POST /v1/messages/count_tokens': { type: 'count', dialect: messagesDemo, count: countMessageTokens },
-  'GET /v1/models': { type: 'plain', dialect: responsesDemo, reply: listModels },
+  'POST /v1/responses': { type: 'generate', protocol: responsesDemo },
+  'POST /v1/chat/completions': { type: 'generate', protocol: chatCompletionsDemo },
+  'POST /v1/messages': { type: 'generate', protocol: messagesDemo },
+  'POST /v1/messages/count_tokens': { type: 'count', protocol: messagesDemo, count: countMessageTokens },
+  'GET /v1/models': { type: 'plain', protocol: responsesDemo, reply: listModels },
 };
 
 /** Never fails: unknown paths get a 404 route. The query is ignored. */
@@ -166,7 +165,7 @@ function findRoute(request: IncomingMessage): Route {
   const route = ROUTES[`${request.method} ${path}`];
   if (route !== undefined) return route;
   const refusal = new DemoRefusal(`The demo upstream has no ${request.method} ${maskKeys(path)}.`, { status: 404 });
-  return { type: 'unknown', dialect: speaksMessages(request, path) ? messagesDemo : responsesDemo, refusal };
+  return { type: 'unknown', protocol: speaksMessages(request, path) ? messagesDemo : responsesDemo, refusal };
 }
 
 function speaksMessages(request: IncomingMessage, path: string): boolean {

@@ -1,9 +1,17 @@
 /** The demo model over Messages, with its token counting endpoint. */
 
 import type { JsonObject } from '../../platform/shared/index.js';
-import { countPromptTokens, type DemoQuestion, DemoRefusal, type DemoResponse } from './demo.response.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
-import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
+import {
+  countPromptTokens,
+  type DemoCall,
+  type DemoProtocol,
+  type DemoRequest,
+  DemoRefusal,
+  type DemoResponse,
+  type DemoStream,
+  encodeEvent,
+} from './demo.response.js';
 
 const STOP_REASONS = { end: 'end_turn', length: 'max_tokens' } as const;
 
@@ -13,15 +21,15 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   500: 'api_error',
 };
 
-export const messagesDemo: DemoProtocol = { readQuestion, renderAnswer, renderStream, renderRefusal };
+export const messagesDemo: DemoProtocol = { parseRequest, renderResponse, renderStream, renderRefusal };
 
-/** Answers `POST /messages/count_tokens`: the body of a message without `max_tokens` and `stream`. @throws DemoRefusal */
+/** Handles `POST /messages/count_tokens`: the body of a message without `max_tokens` and `stream`. @throws DemoRefusal */
 export function countMessageTokens(body: JsonObject): JsonObject {
   readModel(body);
   return { input_tokens: countPromptTokens(promptIn(body)) };
 }
 
-function readQuestion(body: JsonObject): DemoQuestion {
+function parseRequest(body: JsonObject): DemoRequest {
   const outputLimit = readLimit(body, 'max_tokens', 0);
   if (outputLimit === undefined) {
     throw new DemoRefusal('max_tokens: Field required', { param: 'max_tokens' });
@@ -39,7 +47,7 @@ function promptIn(body: JsonObject): string[] {
   return [...textsIn(body['system']), ...textsIn(readItems(body, 'messages')), ...toolTextsIn(body)];
 }
 
-function renderAnswer(call: DemoCall): JsonObject {
+function renderResponse(call: DemoCall): JsonObject {
   const text = call.answer.pieces.join('');
   return {
     ...message(call, text === '' ? [] : [{ type: 'text', text, citations: null }]),

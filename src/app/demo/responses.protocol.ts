@@ -2,20 +2,28 @@
 
 import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { lastUserTextIn, readItems, readLimit, readModel, readStream, textsIn, toolTextsIn } from './demo.body.js';
-import { type DemoCall, type DemoProtocol, type DemoStream, encodeEvent } from './demo.protocol.js';
-import { type DemoQuestion, DemoRefusal, type DemoResponse, renderOpenAiError } from './demo.response.js';
+import {
+  type DemoCall,
+  type DemoProtocol,
+  type DemoRequest,
+  DemoRefusal,
+  type DemoResponse,
+  type DemoStream,
+  encodeEvent,
+  renderOpenAiError,
+} from './demo.response.js';
 
 const MIN_LIMIT_TOKENS = 16;
 const STATUSES = { end: 'completed', length: 'incomplete' } as const;
 
 export const responsesDemo: DemoProtocol = {
-  readQuestion,
-  renderAnswer: renderFinal,
+  parseRequest,
+  renderResponse: renderFinal,
   renderStream,
   renderRefusal: renderOpenAiError,
 };
 
-function readQuestion(body: JsonObject): DemoQuestion {
+function parseRequest(body: JsonObject): DemoRequest {
   if (typeof body['previous_response_id'] === 'string') {
     throw new DemoRefusal('The demo model does not store responses. Send the whole conversation as input.', {
       param: 'previous_response_id',

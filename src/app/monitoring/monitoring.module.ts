@@ -20,7 +20,7 @@ class MetricsController {
   @Get('metrics')
   async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { metricsToken } = this.config;
-    if (isLocal(request) || (metricsToken !== undefined && showsToken(request, metricsToken)))
+    if (isLocal(request) || (metricsToken !== undefined && hasToken(request, metricsToken)))
       return void reply
         .header('cache-control', 'no-store')
         .type(this.scrape.contentType)
@@ -63,7 +63,7 @@ LOOPBACK.addAddress('::1', 'ipv6');
 const FORWARDING =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-original-.*|(?:x-)?(?:real|client|cluster-client|true-client)-ip|(?:cf|fastly|true)-.*-ip)$/;
 
-type Asked = Pick<FastifyRequest, 'headers'> & {
+type ScrapeRequest = Pick<FastifyRequest, 'headers'> & {
   readonly raw: { readonly socket: { readonly remoteAddress?: string | undefined } };
 };
 
@@ -71,7 +71,7 @@ type Asked = Pick<FastifyRequest, 'headers'> & {
  * Whether a request was made on this machine, and not through a proxy on it. Checks the connection rather than
  * forwarded addresses.
  */
-export function isLocal({ headers, raw }: Asked): boolean {
+export function isLocal({ headers, raw }: ScrapeRequest): boolean {
   const address = raw.socket.remoteAddress ?? '';
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
   return isIP(address) !== 0 && LOOPBACK.check(address, family) && !Object.keys(headers).some(isForwarding);
@@ -80,9 +80,9 @@ export function isLocal({ headers, raw }: Asked): boolean {
 const isForwarding = (name: string): boolean => FORWARDING.test(name);
 
 /** Compares digests, in constant time. */
-export function showsToken({ headers }: Pick<FastifyRequest, 'headers'>, token: Secret): boolean {
-  const shown = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-  return shown !== undefined && timingSafeEqual(digest(shown), digest(token.reveal()));
+export function hasToken({ headers }: Pick<FastifyRequest, 'headers'>, token: Secret): boolean {
+  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  return given !== undefined && timingSafeEqual(digest(given), digest(token.reveal()));
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

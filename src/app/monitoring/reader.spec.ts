@@ -1,5 +1,5 @@
 import { Secret } from '../../platform/shared/index.js';
-import { isLocal, showsToken } from './monitoring.module.js';
+import { isLocal, hasToken } from './monitoring.module.js';
 
 const from = (
   remoteAddress: string | undefined,
@@ -9,8 +9,8 @@ const from = (
   raw: { socket: { ...(remoteAddress !== undefined && { remoteAddress }) } },
 });
 
-describe('who reads the metrics', () => {
-  it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('is on this machine at %s', (address) => {
+describe('access to metrics', () => {
+  it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('treats %s as local', (address) => {
     expect(isLocal(from(address, { host: 'localhost:3000', 'user-agent': 'Prometheus' }))).toBe(true);
   });
 
@@ -31,14 +31,14 @@ describe('who reads the metrics', () => {
     'true-client-ip',
     'cf-connecting-ip',
     'fastly-client-ip',
-  ])('is somebody elsewhere when a proxy says %s', (name) => {
+  ])('treats requests with %s as forwarded', (name) => {
     expect(isLocal(from('127.0.0.1', { [name]: '' }))).toBe(false);
   });
 
-  it('shows the token as bearer, and no other one', () => {
+  it('requires the token as a bearer token', () => {
     const token = new Secret('a token of sixteen or more'.replaceAll(' ', '-'));
     const shown = (authorization?: string): boolean =>
-      showsToken({ headers: authorization === undefined ? {} : { authorization } }, token);
+      hasToken({ headers: authorization === undefined ? {} : { authorization } }, token);
     expect([shown(`Bearer ${token.reveal()}`), shown(`bearer  ${token.reveal()}`)]).toEqual([true, true]);
     for (const wrong of [
       undefined,

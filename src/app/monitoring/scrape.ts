@@ -13,7 +13,7 @@ export class Scrape {
     private readonly metrics: Metrics,
     private readonly primary: PrimaryLink,
   ) {
-    primary.answer(TOPIC, () => metrics.registry.getMetricsAsJSON());
+    primary.handle(TOPIC, () => metrics.registry.getMetricsAsJSON());
   }
 
   get contentType(): string {
@@ -48,7 +48,7 @@ const WAIT_MS = 2000;
 export function serveMetrics(links: WorkerLinks): void {
   const workers = new WorkersFigures();
   links.onGone((worker) => workers.end(worker));
-  links.answer(TOPIC_OF_ALL, async () => workers.learn(await links.askAll(TOPIC, undefined, WAIT_MS)));
+  links.handle(TOPIC_OF_ALL, async () => workers.learn(await links.askAll(TOPIC, undefined, WAIT_MS)));
 }
 
 /**
@@ -60,9 +60,9 @@ export class WorkersFigures {
   private readonly gone = new Set<number>();
   private ended: Figures = [];
 
-  /** @param answers by worker; undefined if there was no reply @returns the known metrics of each */
-  learn(answers: ReadonlyMap<number, unknown>): readonly Figures[] {
-    for (const [worker, figures] of answers)
+  /** @param replies by worker; undefined if there was no reply @returns the known metrics of each */
+  learn(replies: ReadonlyMap<number, unknown>): readonly Figures[] {
+    for (const [worker, figures] of replies)
       if (isFigures(figures) && !this.gone.has(worker)) this.last.set(worker, figures);
     return [this.ended, ...this.last.values()];
   }

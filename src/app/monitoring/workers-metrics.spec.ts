@@ -17,8 +17,8 @@ async function linesOf(figures: readonly Figures[]): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-describe('the metrics of several workers', () => {
-  it('are the sum of what each has counted, and the most of what is a most', async () => {
+describe('metrics of several workers', () => {
+  it('sum counters, and take the maximum of maximums', async () => {
     const workers = new WorkersFigures();
     const all = workers.learn(
       new Map([
@@ -38,7 +38,7 @@ describe('the metrics of several workers', () => {
     ]);
   });
 
-  it('keep what a worker has counted that has ended, and nothing else of it', async () => {
+  it('keep the counters of a worker that has ended, but not its gauges', async () => {
     const workers = new WorkersFigures();
     workers.learn(
       new Map([
@@ -65,7 +65,7 @@ describe('the metrics of several workers', () => {
     );
   });
 
-  it('have of a worker that does not answer what it said last', async () => {
+  it('use the last reply of a worker that does not respond', async () => {
     const workers = new WorkersFigures();
     workers.learn(
       new Map([
@@ -82,7 +82,7 @@ describe('the metrics of several workers', () => {
     expect(await linesOf(all)).toContain('switchboard_calls_total{status="succeeded"} 25');
   });
 
-  it('are nothing when nobody has answered yet', async () => {
+  it('are empty before the first reply', async () => {
     expect(await linesOf(new WorkersFigures().learn(new Map([[1, 'nonsense']])))).toEqual([]);
   });
 });

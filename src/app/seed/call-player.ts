@@ -23,21 +23,22 @@ import {
 import type { CallScript } from './call-script.js';
 import type { SeedOffer } from './seed.catalog.js';
 
-/** The places of members in a body that nobody sent. */
+/** Seed calls have no body. */
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
-/** Four bytes are a token, roughly. */
+/** Approximate. */
 const BYTES_PER_TOKEN = 4;
-/** When its hold is asked for, and when the first attempt of a call begins; how long one takes that fails, and any one to be connected. */
+/** From the start of the call: when the hold is requested, and when the first attempt begins. */
 const HOLD_BEGUN_MS = 1;
 const ADMITTED_MS = 4;
+/** Durations of a failed attempt, and of connecting. */
 const FAILED_MS = 95;
 const CONNECTED_MS = 24;
 const OVERLOADED = new AppError('server_is_overloaded', 'The upstream is overloaded. Retry later.');
 
 /**
- * Takes scripted calls through billing as the relay would: admitted, watched, settled by the same statements. Prices,
- * holds and the ledger are therefore those of real calls; only the upstream, and the time it took, are made up.
- * The ledger's own entries carry the time of the seeding: history cannot be written into the past there.
+ * Admits and settles scripted calls through the relay's billing, so that prices, holds and the ledger are as for real
+ * calls; only the upstream and its timing are simulated. Ledger entries have the time of seeding: they cannot be
+ * backdated.
  */
 @Injectable()
 export class CallPlayer {
@@ -48,7 +49,7 @@ export class CallPlayer {
     private readonly interrupted: InterruptedCalls,
   ) {}
 
-  /** Resolves when the call is settled; one that wallet or key cannot pay is on record as refused. */
+  /** Resolves when the call is settled. Records it as refused when the wallet or the key cannot pay for it. */
   async play(script: CallScript, caller: Caller): Promise<void> {
     const { ending } = script;
     const call = callOf(script);
@@ -62,11 +63,11 @@ export class CallPlayer {
     }
     ticket.holding = { atMs: HOLD_BEGUN_MS, tookMs: ADMITTED_MS - HOLD_BEGUN_MS };
     if (ending.status === 'interrupted') return this.interrupted.close(call.id);
-    await answer(ticket, script);
+    await playResponse(ticket, script);
     await this.billing.settle(ticket, ending);
   }
 
-  /** A call with a key that is not accepted any more, refused for the reason that a client is given. */
+  /** Records a call with a disabled or expired key, with the error that a client would get. */
   async playRefused(call: Pick<RefusedCall, 'createdAt' | 'protocol' | 'ip'>, caller: Caller): Promise<void> {
     const error = await this.keys.renew(caller, call.ip).catch((thrown: unknown) => thrown);
     if (!(error instanceof RefusedKey)) throw new TypeError(`The key "${caller.keyName}" is not refused.`);
@@ -74,7 +75,6 @@ export class CallPlayer {
     await this.billing.refuse({ ...call, id, caller, startedMs: monotonicMs() }, error);
   }
 
-  /** A refusal takes no time, whatever the answer would have taken. */
   private refuse(call: Call, caller: Caller, error: AppError): Promise<void> {
     return this.billing.settle(this.billing.open(call, caller, since(0)), { status: 'refused', error });
   }
@@ -100,8 +100,8 @@ function callOf({ createdAt, ip, stream, effort, outputLimit, usage, tries: [{ m
   };
 }
 
-/** Lets the ticket see what an upstream would have sent. */
-async function answer(ticket: Ticket, script: CallScript): Promise<void> {
+/** Feeds the ticket with the attempts and signals of a simulated upstream. */
+async function playResponse(ticket: Ticket, script: CallScript): Promise<void> {
   const { ending, tries, stream, firstTokenMs } = script;
   tries.forEach((offer, index) => {
     const last = index === tries.length - 1;
@@ -124,13 +124,13 @@ function since(ms: number): CallTimes {
 
 function timesOf({ ending, tries, stream, firstTokenMs, durationMs }: CallScript, index: number): AttemptTimes {
   const begunMs = ADMITTED_MS + index * FAILED_MS;
-  const answered = { begunMs, connectMs: CONNECTED_MS };
+  const common = { begunMs, connectMs: CONNECTED_MS };
   if (index < tries.length - 1)
-    return { ...answered, headersMs: 90, firstByteMs: 91, firstTokenMs: null, durationMs: FAILED_MS };
+    return { ...common, headersMs: 90, firstByteMs: 91, firstTokenMs: null, durationMs: FAILED_MS };
   const waitedMs = firstTokenMs - begunMs;
   const headersMs = ending.upstreamStatus === null ? null : Math.round(waitedMs / 2);
   return {
-    ...answered,
+    ...common,
     headersMs,
     firstByteMs: headersMs,
     firstTokenMs: stream && ending.begun ? waitedMs : null,
@@ -144,12 +144,12 @@ function signalsOf(ticket: Ticket, { ending, usage }: CallScript): readonly Call
   return [...(ending.begun ? content : []), ...(ending.reported ? [{ type: 'usage', usage: taken } as const] : [])];
 }
 
-/** An upstream that was told a limit stops there. */
+/** Upstreams stop at the output limit. */
 function within(usage: TokenUsage, limit = Infinity): TokenUsage {
   return { ...usage, output: Math.min(usage.output, limit), reasoning: Math.min(usage.reasoning, limit) };
 }
 
-/** Milliseconds from the attempt's start; null: never came. */
+/** Milliseconds from the attempt's start; null: never happened. */
 interface AttemptTimes {
   /** From the call's start. */
   readonly begunMs: number;
@@ -160,7 +160,7 @@ interface AttemptTimes {
   readonly durationMs: number;
 }
 
-/** The record of a request that was never sent: everything as it would be, but the times are given. */
+/** The log of an attempt that was never sent, with scripted times. */
 class PlayedAttempt extends AttemptLog {
   constructor(
     call: Call,

@@ -1,9 +1,49 @@
 import { AppError } from '../../platform/shared/index.js';
 import type { TokenUsage } from '../../protocols/contract/index.js';
 import type { SeedOffer } from './seed.catalog.js';
-import type { SeededRandom } from './seeded-random.js';
 
-/** Everything about one call of the seed, before it is played. */
+/** Deterministic pseudo-random numbers (mulberry32). */
+export class SeededRandom {
+  constructor(private state: number) {}
+
+  /** In [0, 1). */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** An independent sequence, for an unknown number of draws. */
+  fork(): SeededRandom {
+    return new SeededRandom(Math.floor(this.next() * 4_294_967_296));
+  }
+
+  /** True with this probability. */
+  chance(share: number): boolean {
+    return this.next() < share;
+  }
+
+  /** An integer, log-uniform, as sizes and times are distributed. */
+  spread(min: number, max: number): number {
+    return Math.round(min * (max / min) ** this.next());
+  }
+
+  /** A random entry, by weight. @throws RangeError when there is none */
+  weighted<Entry extends { readonly weight: number }>(entries: readonly Entry[]): Entry {
+    let left = this.next() * entries.reduce((sum, { weight }) => sum + weight, 0);
+    const drawn = entries.find(({ weight }) => (left -= weight) < 0) ?? entries.at(-1);
+    if (drawn === undefined) throw new RangeError('Cannot draw from an empty list.');
+    return drawn;
+  }
+
+  /** A random entry, all equally likely. @throws RangeError when there is none */
+  pick<Entry>(entries: readonly Entry[]): Entry {
+    return this.weighted(entries.map((entry) => ({ entry, weight: 1 }))).entry;
+  }
+}
+
+/** A seed call before it is played. */
 export interface CallScript {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
@@ -11,7 +51,7 @@ export interface CallScript {
   readonly stream: boolean;
   readonly effort: string | undefined;
   readonly outputLimit: number | undefined;
-  /** The channels that are tried; all but the last one fail. At least one. */
+  /** The attempted channels; all but the last fail. */
   readonly tries: readonly [SeedOffer, ...SeedOffer[]];
   readonly usage: TokenUsage;
   readonly firstTokenMs: number;
@@ -21,13 +61,13 @@ export interface CallScript {
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The youngest call lies so far back, so that none seems to have ended in the future. */
+/** Min age of a call, so that none ends in the future. */
 const YOUNGEST_MS = 3 * 60 * 1000;
 const ADDRESSES = ['203.0.113.7', '203.0.113.42', '198.51.100.23', '2001:db8::5d'];
 const EFFORTS = [undefined, undefined, 'low', 'medium', 'high'];
 const FAILED_OVER = 0.03;
 
-/** A time within the given days before now, during working hours more often than at night or on a weekend. */
+/** A time within the given days before now, mostly during working hours. */
 export function drawTime(random: SeededRandom, now: number, [from, to]: readonly [number, number]): number {
   const youngest = now - Math.max(to * DAY_MS, YOUNGEST_MS);
   const oldest = now - from * DAY_MS;
@@ -45,7 +85,7 @@ function activityAt(time: Date): number {
 
 export const drawAddress = (random: SeededRandom): string => random.pick(ADDRESSES);
 
-/** One call over one of the offers, of which there must be at least one. */
+/** A call of one of the offers. @throws RangeError when there is none */
 export function drawCall(random: SeededRandom, createdAt: number, offers: readonly SeedOffer[]): CallScript {
   const offer = random.pick(offers.filter(({ channel }) => channel.tier === offers[0]?.channel.tier));
   const reasons = offer.model.capabilities['reasoning'] === true;
@@ -66,7 +106,7 @@ export function drawCall(random: SeededRandom, createdAt: number, offers: readon
   };
 }
 
-/** The offer alone; now and then its channel failed and another one of the same dialect answered. */
+/** The offer; sometimes followed by another channel of the same protocol, after a failover. */
 function drawTries(random: SeededRandom, offer: SeedOffer, offers: readonly SeedOffer[]): CallScript['tries'] {
   const failover = random.chance(FAILED_OVER);
   const other = offers.find(
@@ -79,56 +119,56 @@ function drawTries(random: SeededRandom, offer: SeedOffer, offers: readonly Seed
 function drawUsage(random: SeededRandom, { model, channel }: SeedOffer, reasons: boolean): TokenUsage {
   const input = Math.min(random.spread(120, 90_000), Math.floor(model.contextWindow * 0.8));
   const cacheRead = random.chance(0.5) ? Math.floor(input * 0.9 * random.next()) : 0;
-  // The one dialect that says what was written to a cache; who uses a cache there writes to it too.
+  // The only protocol that reports cache writes.
   const cacheWrite = channel.protocol === 'messages' && cacheRead > 0 ? Math.floor((input - cacheRead) * 0.8) : 0;
   const text = random.spread(15, 1800);
   const reasoning = reasons && random.chance(0.4) ? random.spread(60, 1500) : 0;
   return { input, cacheRead, cacheWrite, cacheWrite1h: 0, output: text + reasoning, reasoning };
 }
 
-/** What was seen of a call of the seed when it ended, and how often it ends so. */
-interface Seen {
+/** What the relay observed of a call, and how often that occurs. */
+interface CallObservation {
   readonly weight: number;
-  /** What the upstream answered with; null when its headers never came. */
+  /** Null: it sent no headers. */
   readonly upstreamStatus: number | null;
-  /** Content had gone to the client. */
+  /** Whether content was sent to the client. */
   readonly begun: boolean;
-  /** The upstream said how many tokens it took. */
+  /** Whether the upstream reported its usage. */
   readonly reported: boolean;
-  /** Can only happen to a stream. */
+  /** Whether this only happens to streams. */
   readonly streamOnly: boolean;
 }
 
-type Fate =
+type EndStatus =
   | { readonly status: 'succeeded'; readonly error?: never }
-  /** The process that answered it died. */
+  /** The relay process died. */
   | { readonly status: 'interrupted'; readonly error?: never }
   | { readonly status: 'failed' | 'cancelled' | 'refused'; readonly error: AppError };
 
-type SeedEnding = Seen & Fate;
+type SeedEnding = CallObservation & EndStatus;
 
-const NOTHING_SEEN = { upstreamStatus: 200, begun: false, reported: false, streamOnly: false };
+const DEFAULT_OBSERVATION = { upstreamStatus: 200, begun: false, reported: false, streamOnly: false };
 
-const ending = (weight: number, fate: Fate, seen: Partial<Seen> = {}): SeedEnding => ({
-  ...NOTHING_SEEN,
-  ...seen,
+const ending = (weight: number, endStatus: EndStatus, observed: Partial<CallObservation> = {}): SeedEnding => ({
+  ...DEFAULT_OBSERVATION,
+  ...observed,
   weight,
-  ...fate,
+  ...endStatus,
 });
 
-/** Unanswered: what came, if anything, was an error. */
+/** The upstream sent an error, or nothing. */
 const failed = (weight: number, upstreamStatus: number | null, error: AppError): SeedEnding =>
   ending(weight, { status: 'failed', error }, { upstreamStatus });
 
 /** The client left. */
-const cancelled = (weight: number, seen: Partial<Seen>): SeedEnding =>
+const cancelled = (weight: number, observed: Partial<CallObservation>): SeedEnding =>
   ending(
     weight,
     {
       status: 'cancelled',
       error: new AppError('context_canceled', 'context canceled: the client closed the connection.'),
     },
-    seen,
+    observed,
   );
 
 const TRUNCATED = new AppError(
@@ -137,7 +177,7 @@ const TRUNCATED = new AppError(
 );
 const NO_LIMIT = new AppError('invalid_request', "'max_tokens' must be a whole number of at least 1.");
 
-/** In a hundred calls, so many of each. */
+/** Weights are percentages. */
 const ENDINGS: readonly SeedEnding[] = [
   ending(87, { status: 'succeeded' }, { begun: true, reported: true }),
   ending(1.5, { status: 'succeeded' }, { begun: true }),
@@ -163,5 +203,5 @@ const ENDINGS: readonly SeedEnding[] = [
   ending(0.9, { status: 'refused', error: NO_LIMIT }),
 ];
 
-/** The endings that a call can come to. */
+/** The possible endings of a call. */
 const endingsOf = (stream: boolean): readonly SeedEnding[] => ENDINGS.filter(({ streamOnly }) => stream || !streamOnly);

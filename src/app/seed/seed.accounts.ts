@@ -6,60 +6,57 @@ import { parseUsd, Secret } from '../../platform/shared/index.js';
 import { WalletService } from '../../wallet/index.js';
 import { DAY_MS } from './call-script.js';
 
-/** A key that was made, with what is to be done with it. */
-export interface MadeKey {
+/** A created key, with its plan. */
+export interface SeededKey {
   readonly plan: SeedKey;
   readonly id: string;
   readonly secret: Secret;
 }
 
-export interface MadeAccount {
+export interface SeededAccount {
   readonly id: string;
   readonly plan: SeedAccount;
-  readonly keys: readonly MadeKey[];
+  readonly keys: readonly SeededKey[];
 }
 
-/** Before the first call of the seed. */
+/** Before the first seed call. */
 export const OPENED_DAYS_AGO = 31;
 
-/** Makes the accounts of the seed with their money and keys, and switches off those that end switched off. */
+/** Creates the seed accounts with their balances and keys, and disables some of them afterwards. */
 @Injectable()
 export class SeedAccounts {
   constructor(
     private readonly onboarding: Onboarding,
     private readonly accounts: AccountService,
-    private readonly standing: AccountStatus,
+    private readonly accountStatus: AccountStatus,
     private readonly wallets: WalletService,
     private readonly keys: ApiKeyService,
   ) {}
 
-  /**
-   * Whose accounts there are: the seed's, others', or nobody's. One other account counts as nobody's: it is the
-   * administrator of a first `npm start`.
-   */
-  async found(): Promise<'seed' | 'others' | 'nobody'> {
+  /** Which accounts are stored. A single other account counts as none: a first `npm start` creates an administrator. */
+  async existing(): Promise<'seed' | 'others' | 'none'> {
     const emails = (await this.accounts.list()).map(({ email }) => email);
     if (SEED_ACCOUNTS.some(({ email }) => emails.includes(email))) return 'seed';
-    return emails.length > 1 ? 'others' : 'nobody';
+    return emails.length > 1 ? 'others' : 'none';
   }
 
   /**
-   * In the order of the plan, so that lists of accounts and keys are always in the same order.
-   * @param now milliseconds since 1970, from which the days of the plan are counted back
+   * Creates them in the order of the plan, so that lists are always in the same order.
+   * @param now milliseconds since 1970; the plan counts days back from it
    */
-  async make(now: number): Promise<readonly MadeAccount[]> {
-    const made: MadeAccount[] = [];
+  async make(now: number): Promise<readonly SeededAccount[]> {
+    const made: SeededAccount[] = [];
     for (const plan of SEED_ACCOUNTS) made.push(await this.makeAccount(plan, now));
     return made;
   }
 
-  /** Once their calls have been made: what is switched off makes none. */
-  async switchOff({ id, plan, keys }: MadeAccount): Promise<void> {
+  /** Call after the calls are played: disabled keys and accounts cannot make calls. */
+  async disable({ id, plan, keys }: SeededAccount): Promise<void> {
     for (const key of keys) if (key.plan.disabled) await this.keys.disable(key.id);
-    if (plan.disabled) await this.standing.disable(id);
+    if (plan.disabled) await this.accountStatus.disable(id);
   }
 
-  private async makeAccount(plan: SeedAccount, now: number): Promise<MadeAccount> {
+  private async makeAccount(plan: SeedAccount, now: number): Promise<SeededAccount> {
     const { id } = await this.onboarding.createAccount({
       email: plan.email,
       name: plan.name,
@@ -70,7 +67,7 @@ export class SeedAccounts {
     });
     const opening = { amount: plan.credit, reason: 'Opening credit', daysAgo: OPENED_DAYS_AGO };
     for (const movement of [opening, ...(plan.movements ?? [])]) await this.move(id, movement, now);
-    const keys: MadeKey[] = [];
+    const keys: SeededKey[] = [];
     for (const key of plan.keys) keys.push(await this.makeKey(key, id, now));
     return { id, plan, keys };
   }
@@ -80,7 +77,7 @@ export class SeedAccounts {
     await this.wallets.credit(accountId, parseUsd(amount), reason, undefined, at);
   }
 
-  private async makeKey(plan: SeedKey, accountId: string, now: number): Promise<MadeKey> {
+  private async makeKey(plan: SeedKey, accountId: string, now: number): Promise<SeededKey> {
     const { name, quota, group, models, expiredDaysAgo, secret: known } = plan;
     const key = {
       accountId,
@@ -95,30 +92,30 @@ export class SeedAccounts {
   }
 }
 
-/** The password of every account here: known to anyone who can read this file. */
+/** The password of every seed account; public. */
 export const SEED_PASSWORD = 'switchboard-dev';
 
-/** A key of which the secret is known, for a first `curl`; all others are random, as keys are. */
+/** A public API key for a first `curl`; all others are random. */
 export const SEED_SECRET = 'sk-dev-known-to-everyone-use-it-nowhere-else';
 
-/** A key and what was done with it. Amounts in dollars, times in days before now. */
+/** A key and its use. Amounts in dollars, times in days before now. */
 interface SeedKey {
   readonly name: string;
   readonly calls: number;
-  /** When its calls were made: from and to. The whole month when absent. */
+  /** Period of its calls, from and to; default: the whole month. */
   readonly days?: readonly [number, number];
   readonly secret?: string;
   readonly quota?: string;
   readonly group?: string;
   readonly models?: readonly string[];
   readonly expiredDaysAgo?: number;
-  /** Switched off when its calls have been made. */
+  /** Disabled after its calls. */
   readonly disabled?: true;
-  /** Calls that were refused because the key or its account is switched off or expired, within the last days. */
+  /** Number of recent calls refused because the key is expired or disabled, or its account suspended. */
   readonly refused?: number;
 }
 
-/** Money that the operator moved. */
+/** A manual credit. */
 interface SeedMovement {
   readonly amount: string;
   readonly reason: string;
@@ -132,15 +129,15 @@ export interface SeedAccount {
   readonly group?: string;
   readonly credit: string;
   readonly movements?: readonly SeedMovement[];
-  /** Switched off when its calls have been made. */
+  /** Disabled after its calls. */
   readonly disabled?: true;
   readonly keys: readonly SeedKey[];
 }
 
-/** Days of which the last refusals are. */
+/** Period of refused calls, in days before now. */
 export const REFUSED_DAYS: readonly [number, number] = [5, 0];
 
-/** Of these, some have money, one has run out of it, one is switched off. */
+/** Some have a balance, one has run out, one is suspended. */
 export const SEED_ACCOUNTS: readonly SeedAccount[] = [
   {
     email: 'admin@example.com',

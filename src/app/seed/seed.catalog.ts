@@ -3,15 +3,15 @@ import { type CatalogModel, CatalogService } from '../../catalog/index.js';
 import { CatalogImport, type Channel, ChannelDirectory } from '../../catalog/channels/index.js';
 import { AdapterRegistry } from '../../relay/index.js';
 
-/** One way to have a model answer: calls of the seed go one of these ways. */
+/** A model on a channel that serves it. */
 export interface SeedOffer {
   readonly model: CatalogModel;
   readonly channel: Channel;
-  /** What the channel's upstream calls the model. */
+  /** The upstream's name of the model. */
   readonly upstreamModel: string;
 }
 
-/** Names and prices are nobody's, and the addresses lead nowhere: only the demo model answers. */
+/** Names and prices are fictitious, and upstream addresses do not resolve: only the demo model responds. */
 const SEED_CATALOG = `
 groups:
   - { name: default, multiplier: 1 }
@@ -100,7 +100,7 @@ channels:
     tier: 2
 `;
 
-/** What there is to call while the seed is made. */
+/** The models and channels of seed calls. */
 @Injectable()
 export class SeedCatalog {
   constructor(
@@ -110,15 +110,15 @@ export class SeedCatalog {
     private readonly adapters: AdapterRegistry,
   ) {}
 
-  /** Applies the small catalog above, unless channels of the developer's own are stored. */
-  async applyIfNone(): Promise<void> {
+  /** Applies the seed catalog unless channels are stored. */
+  async applyUnlessStored(): Promise<void> {
     if (this.channels.hasStored) return;
     const options = { fileName: 'the seed catalog', prune: false, protocols: this.adapters.defaultAuth };
     await this.file.apply(SEED_CATALOG, options);
     await this.catalog.reload();
   }
 
-  /** All ways to call something in a group, those of a lower tier first; channels that are out at present too. */
+  /** All offers in a group, by tier, including those of unavailable channels. */
   offers(group: string): readonly SeedOffer[] {
     const { models } = this.catalog.current();
     return this.channels

@@ -3,8 +3,8 @@ import { BaseAddress } from '../../platform/config/index.js';
 import { type Mail, Mailer, MailTemplates } from '../../platform/mail/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import type { MailedProof, Purpose } from '../verification/verification.js';
-import * as words from './mail-text.js';
-import type { Wording } from './mail-text.js';
+import * as mailTexts from './mail-text.js';
+import type { MailTextBuilder } from './mail-text.js';
 
 /** Link (relative to our address) and code of an email. */
 interface MailFilling {
@@ -16,17 +16,17 @@ interface MailFilling {
 @Injectable()
 export class MailWriter {
   constructor(
-    private readonly templates: MailTemplates,
+    private readonly renderer: MailTemplates,
     private readonly address: BaseAddress,
     private readonly settings: Settings,
   ) {}
 
-  write(to: string, wording: Wording, { path, code }: MailFilling = {}): Mail {
+  write(to: string, buildText: MailTextBuilder, { path, code }: MailFilling = {}): Mail {
     const { name: product, supportContact } = this.settings.current().site;
-    const said = wording(product);
-    const { subject, action, foot, paragraphs, lifetime, manage } = said;
+    const text = buildText(product);
+    const { subject, action, foot, paragraphs, lifetime, manage } = text;
     const data = {
-      ...said,
+      ...text,
       product,
       button: action !== undefined && path !== undefined && { label: action, href: this.address.current() + path },
       code,
@@ -34,7 +34,7 @@ export class MailWriter {
       manage: manage && { label: manage.label, href: this.address.current() + manage.path },
       foot: [foot, ...(supportContact === undefined ? [] : [`Questions? ${supportContact}`])],
     };
-    return { to, subject, ...this.templates.message(data) };
+    return { to, subject, ...this.renderer.message(data) };
   }
 }
 
@@ -47,12 +47,12 @@ const LINK_PAGE: Readonly<Record<Purpose, string>> = {
   invite: '/reset',
 };
 
-const WORDS: Readonly<Record<Purpose, words.Wording>> = {
-  register: words.REGISTER,
-  confirm: words.CONFIRM,
-  change: words.CHANGE,
-  reset: words.RESET,
-  invite: words.INVITATION,
+const PROOF_TEXTS: Readonly<Record<Purpose, mailTexts.MailTextBuilder>> = {
+  register: mailTexts.REGISTER,
+  confirm: mailTexts.CONFIRM,
+  change: mailTexts.CHANGE,
+  reset: mailTexts.RESET,
+  invite: mailTexts.INVITATION,
 };
 
 /** Sends emails about accounts. */
@@ -74,23 +74,23 @@ export class AccountMails {
   }
 
   sendAlreadyRegistered(to: string): void {
-    this.mailer.send(this.writer.write(to, words.ALREADY_REGISTERED, { path: '/sign-in' }));
+    this.mailer.send(this.writer.write(to, mailTexts.ALREADY_REGISTERED, { path: '/sign-in' }));
   }
 
   sendAddressTaken(to: string): void {
-    this.mailer.send(this.writer.write(to, words.CHANGE_TO_TAKEN));
+    this.mailer.send(this.writer.write(to, mailTexts.CHANGE_TO_TAKEN));
   }
 
   sendAddressChanged(to: string, newAddress: string): void {
-    this.mailer.send(this.writer.write(to, words.CHANGED(newAddress)));
+    this.mailer.send(this.writer.write(to, mailTexts.CHANGED(newAddress)));
   }
 
   sendPasswordChanged(to: string): void {
-    this.mailer.send(this.writer.write(to, words.PASSWORD_CHANGED, { path: '/forgot' }));
+    this.mailer.send(this.writer.write(to, mailTexts.PASSWORD_CHANGED, { path: '/forgot' }));
   }
 
   private proof(purpose: Purpose, to: string, { code, token }: MailedProof): Mail {
     const spaced = code && `${code.slice(0, 3)} ${code.slice(3)}`;
-    return this.writer.write(to, WORDS[purpose], { path: `${LINK_PAGE[purpose]}?t=${token}`, code: spaced });
+    return this.writer.write(to, PROOF_TEXTS[purpose], { path: `${LINK_PAGE[purpose]}?t=${token}`, code: spaced });
   }
 }

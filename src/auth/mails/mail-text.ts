@@ -18,12 +18,12 @@ export interface MailText {
 }
 
 /** Text of an email, given the product name. */
-export type Wording = (product: string) => MailText;
+export type MailTextBuilder = (product: string) => MailText;
 
 const BOTH = `The link and the code work once, for ${LIFETIME_MINUTES} minutes.`;
 const LINK = `The link works once, for ${LIFETIME_MINUTES} minutes.`;
 
-export const REGISTER: Wording = (product) => ({
+export const REGISTER: MailTextBuilder = (product) => ({
   subject: `Confirm your email address for ${product}`,
   heading: 'Confirm your email address',
   paragraphs: [`Someone created a ${product} account with this email address. If this was you, confirm it here.`],
@@ -33,7 +33,7 @@ export const REGISTER: Wording = (product) => ({
 });
 
 /** Sent instead of a code; the page looks the same. */
-export const ALREADY_REGISTERED: Wording = (product) => ({
+export const ALREADY_REGISTERED: MailTextBuilder = (product) => ({
   subject: `You already have a ${product} account`,
   heading: 'You already have an account',
   paragraphs: [
@@ -44,13 +44,13 @@ export const ALREADY_REGISTERED: Wording = (product) => ({
   foot: 'Not you? Ignore this email; nothing has changed.',
 });
 
-export const CONFIRM: Wording = (product) => ({
+export const CONFIRM: MailTextBuilder = (product) => ({
   ...REGISTER(product),
   paragraphs: [`This email address belongs to a ${product} account. If it is yours, confirm it here.`],
   foot: 'Not you? Ignore this email. The address is not confirmed without the code.',
 });
 
-export const CHANGE: Wording = (product) => ({
+export const CHANGE: MailTextBuilder = (product) => ({
   subject: `Confirm your new email address for ${product}`,
   heading: 'Confirm your new email address',
   paragraphs: [
@@ -62,7 +62,7 @@ export const CHANGE: Wording = (product) => ({
 });
 
 /** Sent to an address that another account has. */
-export const CHANGE_TO_TAKEN: Wording = (product) => ({
+export const CHANGE_TO_TAKEN: MailTextBuilder = (product) => ({
   subject: `Email address already in use for ${product}`,
   heading: 'This email address already has an account',
   paragraphs: [
@@ -73,7 +73,7 @@ export const CHANGE_TO_TAKEN: Wording = (product) => ({
 });
 
 export const CHANGED =
-  (address: string): Wording =>
+  (address: string): MailTextBuilder =>
   (product) => ({
     subject: `Your ${product} email address was changed`,
     heading: 'Your email address was changed',
@@ -81,7 +81,7 @@ export const CHANGED =
     foot: 'Not you? Contact an administrator immediately.',
   });
 
-export const RESET: Wording = (product) => ({
+export const RESET: MailTextBuilder = (product) => ({
   subject: `Reset your ${product} password`,
   heading: 'Choose a new password',
   paragraphs: [
@@ -92,7 +92,7 @@ export const RESET: Wording = (product) => ({
   foot: 'Not you? Ignore this email; your password has not changed.',
 });
 
-export const PASSWORD_CHANGED: Wording = (product) => ({
+export const PASSWORD_CHANGED: MailTextBuilder = (product) => ({
   subject: `Your ${product} password was changed`,
   heading: 'Your password was changed',
   paragraphs: ['All other sessions were signed out. If this was you, no action is needed.'],
@@ -100,7 +100,7 @@ export const PASSWORD_CHANGED: Wording = (product) => ({
   foot: 'Not you? Change your password immediately and contact an administrator.',
 });
 
-export const INVITATION: Wording = (product) => ({
+export const INVITATION: MailTextBuilder = (product) => ({
   subject: `Your ${product} account`,
   heading: 'An account was created for you',
   paragraphs: [
@@ -113,7 +113,7 @@ export const INVITATION: Wording = (product) => ({
 
 const NOT_YOU = 'Not you? Change your password immediately and contact an administrator.';
 
-export const SECOND_FACTOR_ON: Wording = (product) => ({
+export const SECOND_FACTOR_ON: MailTextBuilder = (product) => ({
   subject: `Two-factor authentication was turned on for ${product}`,
   heading: 'Two-factor authentication is on',
   paragraphs: [
@@ -124,7 +124,7 @@ export const SECOND_FACTOR_ON: Wording = (product) => ({
   foot: NOT_YOU,
 });
 
-export const SECOND_FACTOR_OFF: Wording = (product) => ({
+export const SECOND_FACTOR_OFF: MailTextBuilder = (product) => ({
   subject: `Two-factor authentication was turned off for ${product}`,
   heading: 'Two-factor authentication is off',
   paragraphs: [
@@ -135,7 +135,7 @@ export const SECOND_FACTOR_OFF: Wording = (product) => ({
 });
 
 /** Removed by an administrator. */
-export const SECOND_FACTOR_REMOVED: Wording = (product) => ({
+export const SECOND_FACTOR_REMOVED: MailTextBuilder = (product) => ({
   subject: `Two-factor authentication was turned off for ${product}`,
   heading: 'Two-factor authentication was turned off',
   paragraphs: [
@@ -147,7 +147,7 @@ export const SECOND_FACTOR_REMOVED: Wording = (product) => ({
   manage: { label: 'Turn it on again', path: '/account/second-factor' },
 });
 
-export const RECOVERY_CODES_REPLACED: Wording = (product) => ({
+export const RECOVERY_CODES_REPLACED: MailTextBuilder = (product) => ({
   subject: `Your ${product} account has new recovery codes`,
   heading: 'Your recovery codes were replaced',
   paragraphs: ['Your previous codes no longer work, and all other sessions were signed out.'],
@@ -157,7 +157,7 @@ export const RECOVERY_CODES_REPLACED: Wording = (product) => ({
 
 /** @param left remaining codes */
 export const RECOVERY_CODE_USED =
-  (left: number): Wording =>
+  (left: number): MailTextBuilder =>
   (product) => ({
     subject: `A recovery code of your ${product} account was used`,
     heading: 'A recovery code was used',

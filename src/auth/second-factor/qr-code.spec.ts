@@ -20,7 +20,7 @@ function seen({ size, path }: QrCode): { readonly width: number; readonly height
   return { width: side, height: side, data };
 }
 
-describe('the QR code of an address', () => {
+describe('qrCode', () => {
   it.each([
     ['a usual name', 'Switchboard', 'ann@example.com'],
     ['a name in many letters', 'Ann & Bob: Relay 研究', 'ann+x@example.com'],
@@ -29,12 +29,12 @@ describe('the QR code of an address', () => {
       '😀'.repeat(60),
       `${'+'.repeat(64)}@${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.com`,
     ],
-  ])('is read as it was written, of %s', (_, product, email) => {
+  ])('decodes to its input, with %s', (_, product, email) => {
     const address = totpAddress(newTotpSecret(), product, email);
     expect(decodeQr(seen(qrCode(address)), { timeLimit: 10_000 })).toBe(address);
   });
 
-  it('has four modules of white around it', () => {
+  it('has a quiet zone of four modules', () => {
     const { size, path } = qrCode('otpauth://totp/x');
     for (const [, x, y, width] of path.matchAll(RECTANGLE)) {
       expect(Math.min(Number(x), Number(y))).toBeGreaterThanOrEqual(4);

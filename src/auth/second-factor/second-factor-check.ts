@@ -4,12 +4,11 @@ import { Mailer } from '../../platform/mail/index.js';
 import { Clock, networkOf, SealingKey, type Secret, UnreadableSecret } from '../../platform/shared/index.js';
 import { AccountRepository } from '../account.repository.js';
 import { MailWriter } from '../mails/account-mails.js';
-import { RECOVERY_CODE_USED, type Wording } from '../mails/mail-text.js';
+import { RECOVERY_CODE_USED, type MailTextBuilder } from '../mails/mail-text.js';
 import { Throttle } from '../throttle/throttle.js';
 import { typedCode } from '../verification/verification.js';
-import { CodeNotAccepted, CodesUnreadable } from './second-factor.errors.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
-import { recoveryCodeHash, totpStep } from './totp.js';
+import { CodeNotAccepted, CodesUnreadable, recoveryCodeHash, totpStep } from './totp.js';
 
 const PURPOSE = 'switchboard second factors v1';
 
@@ -62,9 +61,9 @@ export class SecondFactorMails {
     private readonly mailer: Mailer,
   ) {}
 
-  async tell(accountId: string, wording: Wording): Promise<void> {
+  async tell(accountId: string, buildText: MailTextBuilder): Promise<void> {
     const account = await this.accounts.byId(accountId);
-    if (account !== null) this.mailer.send(this.writer.write(account.email, wording, { path: '/forgot' }));
+    if (account !== null) this.mailer.send(this.writer.write(account.email, buildText, { path: '/forgot' }));
   }
 }
 

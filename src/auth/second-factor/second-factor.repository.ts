@@ -30,7 +30,7 @@ const LOCK = 'SELECT account_id FROM second_factors WHERE account_id = $1 FOR UP
 const INSERT_CODES = 'INSERT INTO recovery_codes (account_id, code_hash) SELECT $1, unnest($2::bytea[])';
 
 /** The driver's result for statements that change rows: returned rows and their number. */
-type Changed = readonly [readonly unknown[], number];
+type UpdateResult = readonly [readonly unknown[], number];
 
 @Injectable()
 export class SecondFactorRepository {
@@ -84,7 +84,7 @@ export class SecondFactorRepository {
     values: unknown[],
     manager: EntityManager = this.dataSource.manager,
   ): Promise<boolean> {
-    const [, count] = await manager.query<Changed>(sql, values);
+    const [, count] = await manager.query<UpdateResult>(sql, values);
     return count === 1;
   }
 }

@@ -5,9 +5,8 @@ import { Clock } from '../../platform/shared/index.js';
 import { AccountGone, accountObject } from '../account.js';
 import { AccountRepository } from '../account.repository.js';
 import { SessionService } from '../sessions/session.service.js';
-import { newRecoveryCodes, recoveryCodeHash } from './totp.js';
-import { SecondFactorIsOff, SecondFactorIsOn } from './second-factor.errors.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
+import { newRecoveryCodes, recoveryCodeHash, SecondFactorIsOff, SecondFactorIsOn } from './totp.js';
 
 /** An active second factor. */
 export interface SecondFactor {

@@ -14,8 +14,8 @@ const VECTORS: readonly (readonly [number, number, string])[] = [
   [20_000_000_000, 0x27bc86aa, '65353130'],
 ];
 
-describe('a code of an app', () => {
-  it.each(VECTORS)('is at %i s that of step %i: %s', (seconds, step, code) => {
+describe('TOTP codes', () => {
+  it.each(VECTORS)('at %i s, step %i: %s', (seconds, step, code) => {
     expect(totpStep(SECRET, code.slice(-6), seconds * 1000)).toBe(step);
   });
 
@@ -24,19 +24,19 @@ describe('a code of an app', () => {
     ['from the step before its own on', -30, true],
     ['until the end of the step after it', 59, true],
     ['after that', 60, false],
-  ])('is accepted or not %s', (_, secondsAfterItsStepBegan, accepted) => {
+  ])('are accepted or rejected %s', (_, secondsAfterItsStepBegan, accepted) => {
     const [, step, code] = VECTORS[1]!;
     const nowMs = (step * 30 + secondsAfterItsStepBegan) * 1000;
     expect(totpStep(SECRET, code.slice(-6), nowMs)).toBe(accepted ? step : undefined);
   });
 
-  it('is of no other secret', () => {
+  it('do not match another secret', () => {
     expect(totpStep(newTotpSecret(), '081804', 1_111_111_109_000)).toBeUndefined();
   });
 });
 
-describe('what an app is told', () => {
-  it('names the service and the account, however they are written', () => {
+describe('the otpauth URI', () => {
+  it('encodes the service and the account', () => {
     const url = new URL(totpAddress(SECRET, 'Ann & Bob: Relay', 'ann+x@example.com'));
     expect(url.protocol).toBe('otpauth:');
     expect(decodeURIComponent(url.href)).toContain('totp/Ann & Bob: Relay:ann+x@example.com?');
@@ -44,7 +44,7 @@ describe('what an app is told', () => {
     expect(url.searchParams.get('issuer')).toBe('Ann & Bob: Relay');
   });
 
-  it('has a secret of 160 bits, another one each time', () => {
+  it('has a random secret of 160 bits', () => {
     const secrets = Array.from({ length: 20 }, () => newTotpSecret().reveal());
     for (const secret of secrets) expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     expect(new Set(secrets).size).toBe(20);

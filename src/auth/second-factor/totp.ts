@@ -1,5 +1,5 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
-import { generateCode, hashCode, Secret } from '../../platform/shared/index.js';
+import { AppError, generateCode, hashCode, Secret } from '../../platform/shared/index.js';
 
 /** Lifetime of a code in seconds; the only value that all apps support. */
 const STEP_SECONDS = 30;
@@ -37,3 +37,37 @@ export const newRecoveryCodes = (): readonly string[] => Array.from({ length: AT
 
 /** The stored hash of a code in any spelling; undefined if the text cannot be one. */
 export const recoveryCodeHash = (typed: string): Buffer | undefined => hashCode(typed, LENGTH);
+
+/** Wrong, expired or used; which of them is not revealed. */
+export class CodeNotAccepted extends AppError {
+  constructor() {
+    super('invalid_request', 'Invalid code. Enter the current code from your app; each code works once.', {
+      param: 'code',
+    });
+  }
+}
+
+/** The secret cannot be decrypted: SECRET_KEY was changed. */
+export class CodesUnreadable extends AppError {
+  constructor() {
+    super(
+      'invalid_request',
+      'App codes cannot be verified. Enter a recovery code, or ask an administrator to turn off two-factor authentication.',
+      { param: 'code' },
+    );
+  }
+}
+
+/** Already on, for example through another window. */
+export class SecondFactorIsOn extends AppError {
+  constructor() {
+    super('conflict', 'Two-factor authentication is already on.');
+  }
+}
+
+/** Already off, for example through another window. */
+export class SecondFactorIsOff extends AppError {
+  constructor() {
+    super('conflict', 'Two-factor authentication is off for this account.');
+  }
+}

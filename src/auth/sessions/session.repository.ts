@@ -41,7 +41,7 @@ export interface EndedSession {
 }
 
 /** The driver's result of `DELETE … RETURNING`: rows and their number. */
-type Deleted = readonly [readonly EndedSession[], number];
+type DeleteResult = readonly [readonly EndedSession[], number];
 
 const END = 'DELETE FROM sessions s USING accounts a WHERE a.id = s.account_id AND s.account_id = $1';
 const ENDED = 'RETURNING a.email, s.user_agent AS "userAgent"';
@@ -81,7 +81,7 @@ export class SessionRepository {
 
   /** The ended session; undefined if the account has no such session. */
   async delete(accountId: string, id: string, manager: EntityManager): Promise<EndedSession | undefined> {
-    const [[ended]] = await manager.query<Deleted>(`${END} AND s.id = $2 ${ENDED}`, [accountId, id]);
+    const [[ended]] = await manager.query<DeleteResult>(`${END} AND s.id = $2 ${ENDED}`, [accountId, id]);
     return ended;
   }
 
@@ -96,7 +96,7 @@ export class SessionRepository {
     manager: EntityManager,
   ): Promise<readonly EndedSession[]> {
     const sql = `${END} AND s.id IS DISTINCT FROM $2 ${ENDED}`;
-    const [ended] = await manager.query<Deleted>(sql, [accountId, exceptId ?? null]);
+    const [ended] = await manager.query<DeleteResult>(sql, [accountId, exceptId ?? null]);
     await manager.query('DELETE FROM pending_sign_ins WHERE account_id = $1', [accountId]);
     return ended;
   }

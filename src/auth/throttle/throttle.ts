@@ -139,7 +139,7 @@ export const ALLOWANCES = {
   'key-of-account': { limit: 60, windowMs: 60 * MINUTE_MS, blockMs: 10 * MINUTE_MS },
 } as const satisfies Record<string, Allowance>;
 
-type Tried = keyof typeof ALLOWANCES;
+type AttemptKind = keyof typeof ALLOWANCES;
 
 /** Too many attempts; says when the next one is allowed. */
 export class TooManyTries extends AppError {
@@ -156,20 +156,20 @@ export class Throttle {
   constructor(private readonly storage: PostgresThrottlerStorage) {}
 
   /** Counts an attempt in advance, so that concurrency gains nothing. @throws TooManyTries */
-  async spend(tried: Tried, by: string): Promise<void> {
-    const { limit, windowMs, blockMs } = ALLOWANCES[tried];
-    const record = await this.storage.increment(by, windowMs, limit, blockMs, tried);
+  async spend(kind: AttemptKind, by: string): Promise<void> {
+    const { limit, windowMs, blockMs } = ALLOWANCES[kind];
+    const record = await this.storage.increment(by, windowMs, limit, blockMs, kind);
     if (record.isBlocked) throw new TooManyTries(record.timeToBlockExpire);
   }
 
   /** A successful attempt does not count. */
-  giveBack(tried: Tried, by: string): Promise<void> {
-    return this.storage.giveBack(by, tried);
+  giveBack(kind: AttemptKind, by: string): Promise<void> {
+    return this.storage.giveBack(by, kind);
   }
 
   /** Resets the counter after a success. */
-  forget(tried: Tried, by: string): Promise<void> {
-    return this.storage.forget(by, tried);
+  forget(kind: AttemptKind, by: string): Promise<void> {
+    return this.storage.forget(by, kind);
   }
 }
 

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
+import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Config } from '../../platform/config/index.js';
-import { Clock, newId } from '../../platform/shared/index.js';
+import { Clock, networkOf, newId } from '../../platform/shared/index.js';
+import { alikeForm } from '../email-address.js';
+import { AccountMails } from '../mails/account-mails.js';
+import { Throttle } from '../throttle/throttle.js';
 import {
   CodeRefused,
   hashCode,
@@ -18,13 +21,13 @@ import {
   typedCode,
   type Verification,
 } from './verification.js';
-import { type NewVerification, type VerificationRow, VerificationRepository } from './verification.repository.js';
+import { type NewVerification, VerificationRepository, type VerificationRow } from './verification.repository.js';
 
 /** Separates this key from others derived from SECRET_KEY. */
 const KEY_PURPOSE = 'switchboard mailed codes v1';
 
 /** The address to be verified, and for whom. */
-interface Asked {
+interface IssueOptions {
   readonly purpose: Purpose;
   readonly subject: string;
   readonly email: string;
@@ -61,7 +64,7 @@ export class Verifications {
    * Issues a code and a link, which replace earlier ones.
    * @throws SentJustNow when the previous email went to the same address within a minute
    */
-  async issue({ purpose, subject, email, hopeless = false }: Asked): Promise<MailedProof> {
+  async issue({ purpose, subject, email, hopeless = false }: IssueOptions): Promise<MailedProof> {
     const now = this.clock.now();
     const id = newId('ver', now);
     const proof = makeProof(purpose);
@@ -134,4 +137,58 @@ function tokenHashOf(token: string): Buffer {
   const tokenHash = hashToken(token);
   if (tokenHash === undefined) throw new TypeError('Created an invalid token.');
   return tokenHash;
+}
+
+export interface ProofMail {
+  readonly purpose: Purpose;
+  /** ID of the account or the registration. */
+  readonly subject: string;
+  readonly email: string;
+  /** Another account has the address: its owner is notified, and the requester sees no difference. */
+  readonly taken?: boolean;
+}
+
+interface ProofRequest extends ProofMail {
+  /** Client address. */
+  readonly ip: string;
+}
+
+/** Emails codes and links, with limits per address and per requesting network. */
+@Injectable()
+export class ProofRequests {
+  constructor(
+    private readonly throttle: Throttle,
+    private readonly verifications: Verifications,
+    private readonly mails: AccountMails,
+  ) {}
+
+  /** @throws TooManyTries, SentJustNow */
+  async send({ ip, ...mail }: ProofRequest): Promise<void> {
+    await this.spend(mail.email, ip);
+    try {
+      await this.mail(mail);
+    } catch (error) {
+      if (error instanceof SentJustNow) await this.giveBack(mail.email, ip);
+      throw error;
+    }
+  }
+
+  /** Counts a requested email. @throws TooManyTries */
+  async spend(email: string, ip: string): Promise<void> {
+    await this.throttle.spend('mail-from-network', networkOf(ip));
+    await this.throttle.spend('mail-to-address', alikeForm(email));
+  }
+
+  /** Sends it without counting. @throws SentJustNow */
+  async mail({ purpose, subject, email, taken = false }: ProofMail): Promise<void> {
+    const proof = await this.verifications.issue({ purpose, subject, email, hopeless: taken });
+    if (!taken) this.mails.sendProof(purpose, email, proof);
+    else if (purpose === 'register') this.mails.sendAlreadyRegistered(email);
+    else this.mails.sendAddressTaken(email);
+  }
+
+  private async giveBack(email: string, ip: string): Promise<void> {
+    await this.throttle.giveBack('mail-from-network', networkOf(ip));
+    await this.throttle.giveBack('mail-to-address', alikeForm(email));
+  }
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '../../platform/shared/index.js';
 import { type Facts, listed, sortedPairs } from '../index.js';
-import { costFacts, type CostsDefinition } from './channel-costs.js';
 import type { ChannelEntity, StoredCredential } from './channel.entity.js';
-import type { Channel, ChannelTimeouts } from './channel.js';
+import { type Channel, type ChannelTimeouts, costFacts, type CostsDefinition } from './channel.js';
 
 export const DEFAULT_TIMEOUTS: ChannelTimeouts = {
   connectMs: 10_000,

@@ -3,13 +3,12 @@ import type { EntityManager } from 'typeorm';
 import { Notifications } from '../../platform/database/index.js';
 import type { ProtocolId } from '../../protocols/contract/index.js';
 import { type Catalog, type CatalogFollower, CatalogService } from '../index.js';
-import { parseCosts } from './channel-costs.js';
 import { familyOf } from './channel-definition.js';
 import type { ChannelEntity } from './channel.entity.js';
-import { type Channel, type SwitchedOffChannel, translates } from './channel.js';
+import { type Channel, parseCosts, type DisabledChannel, translates } from './channel.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
 import { CredentialReader } from './credential-store.js';
-import { answerEnvironmentQuestions } from './environment-question.js';
+import { handleEnvironmentQuestions } from './environment-question.js';
 
 const NONE: readonly Channel[] = [];
 
@@ -53,7 +52,7 @@ const NO_CHANNELS = new ChannelSnapshot([]);
 export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   private readonly logger = new Logger('Channels');
   private stored = NO_CHANNELS;
-  private off: readonly SwitchedOffChannel[] = [];
+  private disabledChannels: readonly DisabledChannel[] = [];
   private withFallback = NO_CHANNELS;
   private fallback: Fallback | undefined;
   private groups: readonly string[] = [];
@@ -81,7 +80,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     const snapshot = new ChannelSnapshot(switchedOn.map((entity) => this.channelOf(entity)));
     return () => {
       this.stored = snapshot;
-      this.off = entities.filter(({ enabled }) => !enabled).map(switchedOffChannel);
+      this.disabledChannels = entities.filter(({ enabled }) => !enabled).map(disabledChannel);
       this.groups = [...catalog.groups.keys()];
       this.extend();
       this.complain();
@@ -115,8 +114,8 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   }
 
   /** Disabled channels by name. */
-  get switchedOff(): readonly SwitchedOffChannel[] {
-    return this.off;
+  get disabled(): readonly DisabledChannel[] {
+    return this.disabledChannels;
   }
 
   /** Whether an enabled channel is stored, not counting fallbacks. */
@@ -146,7 +145,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
    */
   serve(): void {
     this.serves = true;
-    answerEnvironmentQuestions(this.notifications, (names) => this.reader.missing(names));
+    handleEnvironmentQuestions(this.notifications, (names) => this.reader.missing(names));
     this.complain();
   }
 
@@ -187,7 +186,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   }
 }
 
-const switchedOffChannel = (entity: ChannelEntity): SwitchedOffChannel => {
+const disabledChannel = (entity: ChannelEntity): DisabledChannel => {
   const { id, name, protocol, baseUrl, tier, weight, models } = entity;
   return { id, name, protocol, baseUrl, tier, weight, models: new Map(Object.entries(models)) };
 };

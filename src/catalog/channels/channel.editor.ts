@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { hash } from 'node:crypto';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
 import { type Change, difference, replaceAll, revisionOf, type Subject } from '../index.js';
-import { chargeTheSame } from './channel-costs.js';
+import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
 import type { StoredCredential } from './channel.entity.js';
+import { chargeTheSame } from './channel.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
-import { CredentialStore } from './credential-store.js';
+import { type CredentialReader, CredentialStore } from './credential-store.js';
 
 /** Result of changing a channel. */
 export interface ChangedChannel {
@@ -43,7 +45,7 @@ export class ChannelEditor {
       kind: 'channel',
       stored: await this.repository.all(manager),
       put: async (definition, before) => (await this.put(definition, before, true, manager)).changes,
-      switchOff: ({ id }) => this.repository.setEnabled(id, false, manager),
+      disable: ({ id }) => this.repository.setEnabled(id, false, manager),
       prune: () => prune,
     });
   }
@@ -122,7 +124,7 @@ export const channelRevision = (channel: StoredChannel): string =>
 
 const subjectOf = ({ id, name }: Pick<StoredChannel, 'id' | 'name'>): Subject => ({ kind: 'channel', name, id });
 
-interface Changed {
+interface CredentialChange {
   readonly id: string;
   readonly before: StoredChannel | undefined;
   readonly enabled: boolean;
@@ -130,7 +132,7 @@ interface Changed {
 
 function changesOf(
   columns: ChannelColumns & Pick<ChannelDefinition, 'costs'>,
-  { id, before, enabled }: Changed,
+  { id, before, enabled }: CredentialChange,
 ): readonly Change[] {
   const subject = subjectOf({ id, name: before?.name ?? columns.name });
   // A disabled channel is not reported as re-enabled.
@@ -176,4 +178,57 @@ export function credentialChanges(
   const moved = before.length === after.length && !before.every((credential, index) => same(credential, after[index]));
   const lines = [...gone, ...added];
   return lines.length === 0 && moved ? ['credentials reordered'] : lines;
+}
+
+const REFERENCE_LENGTH = 12;
+const ENDING_LENGTH = 4;
+/** The ending of a shorter secret would reveal too much. */
+const MIN_SECRET_LENGTH = 20;
+
+/** What administrators see of a credential. */
+export interface CredentialNote {
+  /** Identifies it until it is replaced; reveals nothing. */
+  readonly reference: string;
+  /** Its environment variable. */
+  readonly variable?: string;
+  /** Its last characters; absent for short or unreadable secrets. */
+  readonly ending?: string;
+  readonly setAt?: Date;
+  /** Sealed with another SECRET_KEY and unusable. */
+  readonly unreadable: boolean;
+}
+
+/** A stored channel as administrators see it, without secrets. */
+export interface ChannelRecord extends Omit<StoredChannel, 'credentials' | 'deletedAt'> {
+  readonly credentials: readonly CredentialNote[];
+  /** As in the catalog file, without credentials. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** Changes with any property. */
+  readonly revision: string;
+}
+
+/** A hash of the sealed text, which differs on each sealing and so cannot be used to guess the secret. */
+export const referenceOf = (credential: StoredCredential): string =>
+  hash('sha256', JSON.stringify(credential), 'hex').slice(0, REFERENCE_LENGTH);
+
+export function recordOf(channel: StoredChannel, reader: CredentialReader): ChannelRecord {
+  const { credentials, deletedAt: _, ...columns } = channel;
+  return {
+    ...columns,
+    credentials: credentials.map((credential) => noteOf(credential, channel.id, reader)),
+    entry: channelEntry(channel, []),
+    revision: channelRevision(channel),
+  };
+}
+
+function noteOf(credential: StoredCredential, id: string, reader: CredentialReader): CredentialNote {
+  const reference = referenceOf(credential);
+  if ('env' in credential) return { reference, variable: credential.env, unreadable: false };
+  const [secret] = reader.read({ id, credentials: [credential] }).credentials.map((read) => read.secret.reveal());
+  return {
+    reference,
+    unreadable: secret === undefined,
+    ...(secret !== undefined && secret.length >= MIN_SECRET_LENGTH && { ending: secret.slice(-ENDING_LENGTH) }),
+    ...(credential.setAt !== undefined && { setAt: new Date(credential.setAt) }),
+  };
 }

@@ -1,7 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Flags } from '../index.js';
-import type { CostsDefinition } from './channel-costs.js';
-import type { AuthForm, ChannelTimeouts } from './channel.js';
+import type { AuthForm, ChannelTimeouts, CostsDefinition } from './channel.js';
 
 /** An environment variable, or a secret sealed for this channel with the time it was set (ISO). */
 export type StoredCredential = { readonly env: string } | { readonly sealed: string; readonly setAt?: string };

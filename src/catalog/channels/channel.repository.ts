@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull } from 'typeorm';
 import type { ChannelColumns } from './channel-definition.js';
 import { ChannelEntity, type CostVersionEntity } from './channel.entity.js';
-import type { CostsDefinition } from './channel-costs.js';
+import type { CostsDefinition } from './channel.js';
 
 /** A channel's row with its current upstream costs. */
 export type StoredChannel = ChannelEntity & {

@@ -1,7 +1,16 @@
-import type { ProtocolId } from '../../protocols/contract/index.js';
-import type { Flags } from '../index.js';
 import type { Secret } from '../../platform/shared/index.js';
-import type { UpstreamCost } from './channel-costs.js';
+import type { ProtocolId } from '../../protocols/contract/index.js';
+import {
+  describePricing,
+  type Facts,
+  type Flags,
+  formatMultiplier,
+  parseMultiplier,
+  parsePricing,
+  type Pricing,
+  type PricingDefinition,
+  revisionOf,
+} from '../index.js';
 
 /** How a channel authenticates: `bearer`, `none`, or the name of the credential header. */
 export type AuthForm = string;
@@ -58,11 +67,11 @@ export interface Channel {
 }
 
 /** A disabled channel, which is not prepared for calls. */
-export type SwitchedOffChannel = Pick<Channel, 'id' | 'name' | 'protocol' | 'baseUrl' | 'models' | 'tier' | 'weight'>;
+export type DisabledChannel = Pick<Channel, 'id' | 'name' | 'protocol' | 'baseUrl' | 'models' | 'tier' | 'weight'>;
 
 /** Whether the channel accepts calls of a protocol: its own, and others unless it is `nativeOnly`. */
-export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, asked: ProtocolId): boolean =>
-  protocol === asked || translates({ flags });
+export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, other: ProtocolId): boolean =>
+  protocol === other || translates({ flags });
 
 /** Whether it accepts calls of other protocols. */
 export const translates = ({ flags }: Pick<Channel, 'flags'>): boolean => flags['nativeOnly'] !== true;
@@ -77,3 +86,35 @@ export const sharesState = ({ flags }: Pick<Channel, 'flags'>): boolean => flags
 /** Whether unknown request members are rejected. */
 export const refusesUnknownMembers = ({ flags }: Pick<Channel, 'flags'>): boolean =>
   flags['unknownMembers'] === 'refuse';
+
+/** Stored upstream cost of a model: its own prices, or a share of the model's price as a decimal. */
+export type CostDefinition = { readonly prices: PricingDefinition } | { readonly share: string };
+
+/** By public model name; unknown for missing models. */
+export type CostsDefinition = Readonly<Record<string, CostDefinition>>;
+
+/** Parsed upstream cost of a model: prices, or a share of its list price in millionths. */
+export type UpstreamCost = ({ readonly pricing: Pricing } | { readonly share: bigint }) & {
+  /** ID of the cost version: `cst_…`. */
+  readonly version: string;
+};
+
+/** @throws RangeError naming the invalid number */
+export const parseCosts = (costs: CostsDefinition, version: string): ReadonlyMap<string, UpstreamCost> =>
+  new Map(Object.entries(costs).map(([model, cost]) => [model, { ...parseCost(cost), version }]));
+
+const parseCost = (cost: CostDefinition) =>
+  'share' in cost ? { share: parseMultiplier(cost.share) } : { pricing: parsePricing(cost.prices) };
+
+/** Facts of costs, one field per model. */
+export const costFacts = (costs: CostsDefinition): Facts =>
+  Object.fromEntries(Object.entries(costs).map(([model, cost]) => [`cost of ${model}`, describeCost(cost)]));
+
+/** Whether they are equal, however they were written. */
+export const chargeTheSame = (one: CostsDefinition, other: CostsDefinition): boolean =>
+  revisionOf(costFacts(one)) === revisionOf(costFacts(other));
+
+function describeCost(cost: CostDefinition): string {
+  const parsed = parseCost(cost);
+  return 'share' in parsed ? `${formatMultiplier(parsed.share)} × the price` : describePricing(parsed.pricing);
+}

@@ -1,12 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { CatalogModule, Offer } from '../index.js';
 import { MetricsModule } from '../../platform/metrics/index.js';
-import { CatalogExport } from './catalog-file/catalog-export.service.js';
-import { CatalogChanges } from './catalog-file/catalog-changes.js';
+import { CatalogModule, Offer } from '../index.js';
+import { CatalogExport, CatalogInventory } from './catalog-file/catalog-export.service.js';
+import { CatalogChanges, CatalogImport } from './catalog-file/catalog-import.service.js';
 import { ChannelChanges, ChannelDrafts } from './catalog-file/channel-changes.js';
-import { CatalogInventory } from './catalog-file/catalog-inventory.js';
-import { CatalogImport } from './catalog-file/catalog-import.service.js';
 import { ChannelDirectory } from './channel.directory.js';
 import { ChannelEditor } from './channel.editor.js';
 import { ChannelEntity, CostVersionEntity } from './channel.entity.js';

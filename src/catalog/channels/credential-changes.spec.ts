@@ -6,7 +6,7 @@ const TWO: StoredCredential = { sealed: 'second' };
 const THREE: StoredCredential = { sealed: 'third' };
 const ENV: StoredCredential = { env: 'KEY' };
 
-describe('what became of credentials', () => {
+describe('credential changes', () => {
   it.each<[string, StoredCredential[], StoredCredential[], string[]]>([
     ['nothing where they are the same', [ONE, ENV], [ONE, ENV], []],
     ['nothing where only the time of one is another', [ONE], [{ sealed: 'first' }], []],
@@ -20,7 +20,7 @@ describe('what became of credentials', () => {
     expect(credentialChanges(before, after)).toEqual(lines);
   });
 
-  it('never tells a secret', () => {
+  it('never reveal a secret', () => {
     const said = credentialChanges([ONE, TWO], [THREE, ENV]).join();
     for (const secret of ['first', 'second', 'third', 'KEY']) expect(said).not.toContain(secret);
   });

@@ -89,11 +89,11 @@ export class CredentialStore {
 /** `***` does not refer to a stored secret, or is ambiguous. */
 export class SecretNotStored extends AppError {
   constructor(channel: string, kept: number, stored: number) {
-    const fault =
+    const reason =
       stored === 0
         ? 'has no stored secret for "***"'
         : `has ${stored} stored secrets, but "***" appears ${kept} times. Enter it once per secret, or enter the secrets`;
-    super('invalid_request', `The channel ${channel} ${fault}.`);
+    super('invalid_request', `The channel ${channel} ${reason}.`);
   }
 }
 

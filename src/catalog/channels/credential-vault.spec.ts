@@ -12,19 +12,19 @@ const secret = new Secret('sk-upstream-ключ');
 describe('CredentialVault', () => {
   const vault = vaultUnder(KEY);
 
-  it('opens what it sealed, in another process of the same key too', () => {
+  it('decrypts in every process with the same key', () => {
     const sealed = vault.seal(secret, CHANNEL);
     expect(vault.open(sealed, CHANNEL).reveal()).toBe(secret.reveal());
     expect(vaultUnder(KEY).open(sealed, CHANNEL).reveal()).toBe(secret.reveal());
   });
 
-  it('never seals to the same text twice, and never shows the secret in it', () => {
+  it('encrypts equal secrets differently, without revealing them', () => {
     const texts = [vault.seal(secret, CHANNEL), vault.seal(secret, CHANNEL)];
     expect(new Set(texts).size).toBe(2);
     for (const text of texts) expect(Buffer.from(text.slice(3), 'base64url').includes('sk-upstream')).toBe(false);
   });
 
-  it('refuses a text of which any byte was changed', () => {
+  it('rejects a text with a changed byte', () => {
     const sealed = vault.seal(secret, CHANNEL);
     const bytes = Buffer.from(sealed.slice(3), 'base64url');
     for (let index = 0; index < bytes.length; index++) {
@@ -34,21 +34,21 @@ describe('CredentialVault', () => {
     }
   });
 
-  it('refuses a text that was cut, is empty, or is of another version', () => {
+  it('rejects a truncated or empty text, and one of another version', () => {
     const sealed = vault.seal(secret, CHANNEL);
     for (const text of [sealed.slice(0, -4), 'v1.', '', `v2.${sealed.slice(3)}`, `${sealed}.x`])
       expect(() => vault.open(text, CHANNEL)).toThrow(UnreadableSecret);
   });
 
-  it('refuses a text that was sealed for another channel', () => {
+  it('rejects a text of another channel', () => {
     expect(() => vault.open(vault.seal(secret, CHANNEL), 'chn_2')).toThrow(UnreadableSecret);
   });
 
-  it('refuses a text that was sealed under another SECRET_KEY, and says so', () => {
+  it('reports a text encrypted with another SECRET_KEY', () => {
     expect(() => vaultUnder('o'.repeat(32)).open(vault.seal(secret, CHANNEL), CHANNEL)).toThrow(/SECRET_KEY/);
   });
 
-  it('names a secret alike in every process, differently for another secret, channel or SECRET_KEY', () => {
+  it('derives the same name in every process, and another one for another secret, channel or SECRET_KEY', () => {
     const id = vault.idOf(secret, CHANNEL);
     expect(id).toMatch(/^[0-9a-f]{12}$/);
     expect(vaultUnder(KEY).idOf(secret, CHANNEL)).toBe(id);

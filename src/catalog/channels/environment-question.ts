@@ -10,11 +10,11 @@ interface EnvironmentReply {
 }
 
 /** Makes this process answer which environment variables it lacks. */
-export function answerEnvironmentQuestions(
+export function handleEnvironmentQuestions(
   notifications: Notifications,
   missing: (names: readonly string[]) => readonly string[],
 ): void {
-  notifications.answer(
+  notifications.handle(
     TOPICS.environment,
     (names) => ({ missing: missing(names as readonly string[]) }) satisfies EnvironmentReply,
   );
@@ -27,8 +27,8 @@ export async function missingOnServers(
 ): Promise<ReadonlySet<string>> {
   const missing = new Set<string>();
   for (let first = 0; first < names.length; first += NAMES_AT_ONCE) {
-    const answers = await notifications.ask(TOPICS.environment, names.slice(first, first + NAMES_AT_ONCE), TIMEOUT_MS);
-    for (const answer of answers as readonly EnvironmentReply[]) for (const name of answer.missing) missing.add(name);
+    const replies = await notifications.ask(TOPICS.environment, names.slice(first, first + NAMES_AT_ONCE), TIMEOUT_MS);
+    for (const reply of replies as readonly EnvironmentReply[]) for (const name of reply.missing) missing.add(name);
   }
   return missing;
 }

@@ -4,7 +4,7 @@ import { isForbidden, lookupAllowed } from './forbidden-addresses.js';
 
 const hostOf = (address: string): string => new URL(address).hostname;
 
-describe('addresses where no channel may be', () => {
+describe('isForbidden', () => {
   it.each([
     'http://169.254.169.254/latest',
     'http://169.254.0.1',
@@ -33,7 +33,7 @@ describe('addresses where no channel may be', () => {
     'http://255.255.255.255',
     'http://100.100.100.200',
     'http://168.63.129.16',
-  ])('are refused however they are written: %s', (address) => {
+  ])('forbids %s', (address) => {
     expect(isForbidden(hostOf(address))).toBe(true);
   });
 
@@ -51,15 +51,15 @@ describe('addresses where no channel may be', () => {
     'https://api.example.com',
     'http://169.254.169.254.example.com',
     'http://localhost',
-  ])('are not those of models that one serves oneself, nor names: %s', (address) => {
+  ])('allows %s', (address) => {
     expect(isForbidden(hostOf(address))).toBe(false);
   });
 
-  it('are not reached by an address with a zone either', () => {
+  it('forbids addresses with a zone', () => {
     expect(isForbidden('fe80::1%eth0')).toBe(true);
   });
 
-  describe('behind a name', () => {
+  describe('of host names', () => {
     const resolvingTo = (...addresses: string[]): void => {
       const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
       jest
@@ -72,13 +72,13 @@ describe('addresses where no channel may be', () => {
       new Promise((resolve) => lookupAllowed('relay.example', { all }, (...result) => resolve(result)));
     afterEach(() => jest.restoreAllMocks());
 
-    it('are left out of what is connected to', async () => {
+    it('excludes forbidden addresses from connections', async () => {
       resolvingTo('169.254.169.254', '10.0.0.7', 'fe80::1');
       expect(await lookUp(true)).toEqual([null, [{ address: '10.0.0.7', family: 4 }]]);
       expect(await lookUp(false)).toEqual([null, '10.0.0.7', 4]);
     });
 
-    it('are an error when there is nothing else, which does not name the host to clients', async () => {
+    it('fails when no other address is left, without naming the host to clients', async () => {
       resolvingTo('169.254.169.254', '::ffff:169.254.169.254');
       for (const all of [true, false]) {
         const [error] = await lookUp(all);

@@ -6,15 +6,20 @@ export {
   type ChannelTimeouts,
   refusesUnknownMembers,
   sharesState,
-  upstreamModel,
-  type SwitchedOffChannel,
+  type DisabledChannel,
   takesCalls,
+  type UpstreamCost,
+  upstreamModel,
 } from './channel.js';
-export type { UpstreamCost } from './channel-costs.js';
 export { ChannelDirectory, type FallbackChannel } from './channel.directory.js';
 export { DEFAULT_TIMEOUTS } from './channel-definition.js';
 export { ChannelsModule } from './channels.module.js';
-export { CatalogChanges, ChangedMeanwhile, RefusedEntries } from './catalog-file/catalog-changes.js';
+export {
+  CatalogChanges,
+  CatalogImport,
+  ChangedMeanwhile,
+  RefusedEntries,
+} from './catalog-file/catalog-import.service.js';
 export {
   ChannelChanges,
   ChannelDrafts,
@@ -22,10 +27,13 @@ export {
   type EditedCredential,
 } from './catalog-file/channel-changes.js';
 export { groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
-export { CatalogExport } from './catalog-file/catalog-export.service.js';
-export { CatalogInventory, type Inventory, type Seen } from './catalog-file/catalog-inventory.js';
-export { CatalogImport } from './catalog-file/catalog-import.service.js';
+export {
+  CatalogExport,
+  CatalogInventory,
+  type Inventory,
+  type WithRevision,
+} from './catalog-file/catalog-export.service.js';
 export { type EntryError, InvalidCatalog } from './catalog-file/read-catalog-file.js';
 export { Numeral } from './catalog-file/fields.js';
-export type { ChannelRecord, CredentialNote } from './channel-record.js';
+export type { ChannelRecord, CredentialNote } from './channel.editor.js';
 export { ForbiddenAddress, isForbidden, lookupAllowed } from './forbidden-addresses.js';

@@ -25,7 +25,7 @@ export class KeyChoices {
   ) {}
 
   defaultLimits(): Limits {
-    return this.catalog.current().usualLimits.key;
+    return this.catalog.current().defaultLimits.key;
   }
 
   effectiveLimits({ limits }: OwnKey): Limits {

@@ -144,7 +144,7 @@ export class KeyNoticeMails {
   ) {}
 
   /** Raises notices of the last day that are not raised yet. */
-  async look(): Promise<void> {
+  async scan(): Promise<void> {
     const notices = await this.found.addedSince(new Date(this.clock.now() - FRESH_MS));
     for (const notice of notices) if (!this.passed.has(notice.id)) await this.pass(notice);
     this.passed = new Set(notices.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Mailer, type Offered } from '../../platform/mail/index.js';
+import { Mailer, type DeliveryOutcome } from '../../platform/mail/index.js';
 import { Metrics } from '../../platform/metrics/index.js';
 import { AlertMails } from './alert-mails.js';
 import { type AlertKind, AlertTimings, type DueAlert } from './alert.js';
@@ -73,7 +73,7 @@ export class AlertBook {
 @Injectable()
 export class AlertPost {
   private readonly logger = new Logger('Alerts');
-  private readonly told;
+  private readonly sent;
   /** Results that could not be recorded yet. */
   private readonly unrecorded = new Map<string, 'sent' | 'refused'>();
 
@@ -84,7 +84,7 @@ export class AlertPost {
     private readonly timings: AlertTimings,
     metrics: Metrics,
   ) {
-    this.told = metrics.counter('alerts_total', 'Alert emails to users.', ['kind', 'outcome']);
+    this.sent = metrics.counter('alerts_total', 'Alert emails to users.', ['kind', 'outcome']);
   }
 
   /** Until none is due, the mail server is down, or `stop` is aborted. @throws when the database is unavailable */
@@ -97,7 +97,7 @@ export class AlertPost {
     }
   }
 
-  private async send(alert: DueAlert): Promise<Offered> {
+  private async send(alert: DueAlert): Promise<DeliveryOutcome> {
     const outcome = await this.mailer.offer(this.mails.mailOf(alert));
     if (outcome === 'away') await this.alerts.postpone(alert.id, this.pauseAfter(alert.tries));
     else {
@@ -120,7 +120,7 @@ export class AlertPost {
   }
 
   private count(kind: AlertKind, outcome: 'sent' | 'refused' | 'stale'): void {
-    this.told.inc({ kind, outcome });
+    this.sent.inc({ kind, outcome });
   }
 
   private pauseAfter(tries: number): number {

@@ -10,8 +10,8 @@ const budget = (period: 'day' | 'week' | 'month'): AlertContent => ({
   facts: { used: '1234567890', top: '1500000000', period, resetsAt: '2026-12-01T00:00:00Z' },
 });
 
-describe('the words of an alert', () => {
-  it('tell a balance, cut off and not rounded up, and its threshold in dollars, and lead to the wallet', () => {
+describe('alert texts', () => {
+  it('state the balance rounded down and its threshold, and link to the wallet', () => {
     const words = said({ kind: 'wallet', facts: { balance: '1234567890123', below: '2000500000000' } });
     expect(words.subject).toBe('Your balance is below $2,000.50');
     expect(words.figures).toEqual([
@@ -28,7 +28,7 @@ describe('the words of an alert', () => {
     ['1', '10000000000', '0%'],
     ['10000000000', '10000000000', '100%'],
     ['9223372036854775806', '9223372036854775807', '99%'],
-  ])('of %s of %s nanos say %s: whole percent that are used, never rounded up', (used, top, percent) => {
+  ])('of %s of %s nanos used state %s, rounded down', (used, top, percent) => {
     expect(said(quota(used, top)).subject).toBe(`Key “ci” has used ${percent} of its quota`);
   });
 
@@ -49,12 +49,12 @@ describe('the words of an alert', () => {
     },
   );
 
-  it('of an expiry say the moment by the clock of the reader, on whichever day that is there', () => {
+  it('state the expiry in the time zone of the reader', () => {
     const words = said({ kind: 'expiry', facts: { expiresAt: '2026-12-31T15:30:00Z' } });
     expect(words.figures).toEqual([{ label: 'Expires', value: '1 Jan 2027, 00:30 GMT+9' }]);
   });
 
-  it('of a key lead to where its limits and its expiry are changed', () => {
+  it('of a key link to the page of its limits and expiry', () => {
     const facts = { used: '1', top: '1' };
     const budgetFacts = { ...facts, period: 'day', resetsAt: '2026-12-01T00:00:00Z' } as const;
     const ofKey: AlertContent[] = [

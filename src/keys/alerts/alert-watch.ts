@@ -1,23 +1,30 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, Module, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { AuthModule } from '../../auth/index.js';
 import { ADVISORY_LOCKS, isOutage, soleTransaction } from '../../platform/database/index.js';
+import { MailModule } from '../../platform/mail/index.js';
+import { MetricsModule } from '../../platform/metrics/index.js';
+import { SettingsModule } from '../../platform/settings/index.js';
 import { RecurringWork, within } from '../../platform/shared/index.js';
-import { KeyNoticeMails } from './alert-mails.js';
-import { AlertPost } from './alert-post.js';
+import { WalletModule } from '../../wallet/index.js';
+import { KeysModule } from '../index.js';
+import { AccountNotices, AlertPreferences } from './account-notices.js';
+import { AlertMails, KeyNoticeMails } from './alert-mails.js';
+import { AlertBook, AlertPost } from './alert-post.js';
 import { AlertTimings } from './alert.js';
 import { Crossings, type ScanProgress, ThresholdScans } from './crossings.js';
 
 /** Accounts per statement. */
 const BATCH = 1_000;
 /** Accounts checked in rotation per scan. */
-const TURNS = 1_000;
+const ROTATION_BATCH = 1_000;
 /**
  * Max delay between an entry's timestamp and its commit: a settlement takes up to 8 s. Later entries, such as after a
  * failover to a server whose clock is behind, are found by the rotation.
  */
 const OVERLAP_MS = 30_000;
 /** Pause after a scan, as a multiple of its duration: scans take at most an eleventh of one connection. */
-const REST_TIMES = 10;
+const PAUSE_FACTOR = 10;
 
 /**
  * Detects crossed and cleared thresholds: for accounts whose balance changed since the last scan, that changed a
@@ -28,7 +35,7 @@ const REST_TIMES = 10;
 export class ThresholdWatch {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly looks: ThresholdScans,
+    private readonly scans: ThresholdScans,
     private readonly crossings: Crossings,
     private readonly timings: AlertTimings,
   ) {}
@@ -38,22 +45,22 @@ export class ThresholdWatch {
    * @returns ms until the next scan may run
    * @throws when aborted
    */
-  async look(stopped?: AbortSignal): Promise<number> {
+  async scan(stopped?: AbortSignal): Promise<number> {
     const waitMs = await soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
-      const progress = await this.looks.progress(manager);
-      return progress.earlyMs > 0 ? progress.earlyMs : this.lookFrom(progress, manager, stopped);
+      const progress = await this.scans.progress(manager);
+      return progress.earlyMs > 0 ? progress.earlyMs : this.scanFrom(progress, manager, stopped);
     });
-    return waitMs ?? this.timings.lookEveryMs;
+    return waitMs ?? this.timings.scanEveryMs;
   }
 
-  private async lookFrom(progress: ScanProgress, manager: EntityManager, stopped?: AbortSignal): Promise<number> {
-    await this.looks.limitStatements(manager);
-    const moved = await this.looks.moved(new Date(progress.movedUntil.getTime() - OVERLAP_MS), manager);
-    const changed = await this.looks.takeChanged(manager);
-    const inTurn = await this.looks.nextInTurn(progress.lookedTo, TURNS, manager);
+  private async scanFrom(progress: ScanProgress, manager: EntityManager, stopped?: AbortSignal): Promise<number> {
+    await this.scans.limitStatements(manager);
+    const moved = await this.scans.moved(new Date(progress.movedUntil.getTime() - OVERLAP_MS), manager);
+    const changed = await this.scans.takeChanged(manager);
+    const inTurn = await this.scans.nextInTurn(progress.scannedTo, ROTATION_BATCH, manager);
     await this.compare([...new Set([...moved, ...changed, ...inTurn])], stopped);
-    const lookedTo = inTurn.length < TURNS ? '' : inTurn.at(-1);
-    return this.looks.advance(lookedTo ?? '', { ms: this.timings.lookEveryMs, times: REST_TIMES }, manager);
+    const scannedTo = inTurn.length < ROTATION_BATCH ? '' : inTurn.at(-1);
+    return this.scans.advance(scannedTo ?? '', { ms: this.timings.scanEveryMs, times: PAUSE_FACTOR }, manager);
   }
 
   /** One transaction per batch, so that found alerts can be emailed before the scan ends. */
@@ -61,7 +68,7 @@ export class ThresholdWatch {
     for (let from = 0; from < accountIds.length; from += BATCH) {
       stopped?.throwIfAborted();
       await this.dataSource.transaction(async (manager) => {
-        await this.looks.limitStatements(manager);
+        await this.scans.limitStatements(manager);
         await this.crossings.note(accountIds.slice(from, from + BATCH), manager);
       });
     }
@@ -69,7 +76,7 @@ export class ThresholdWatch {
 }
 
 /** Max wait for a running delivery at shutdown. */
-const FAREWELL_MS = 10_000;
+const SHUTDOWN_WAIT_MS = 10_000;
 
 /**
  * Runs alert work in the background, never in the path of calls: checks thresholds, raises notices about keys, and
@@ -83,10 +90,10 @@ export class AlertWatch implements OnModuleDestroy {
 
   constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, post: AlertPost, timings: AlertTimings) {
     this.works = [
-      this.workOf('Failed to scan thresholds.', (stopped) => thresholds.look(stopped)),
+      this.workOf('Failed to scan thresholds.', (stopped) => thresholds.scan(stopped)),
       this.workOf('Failed to send key notices.', async () => {
-        await keyNotices.look();
-        return timings.lookEveryMs;
+        await keyNotices.scan();
+        return timings.scanEveryMs;
       }),
       this.workOf('Failed to send alert emails.', async (stopped) => {
         await post.sendDue(stopped);
@@ -101,7 +108,7 @@ export class AlertWatch implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    await within(Promise.all(this.works.map((work) => work.stop())), FAREWELL_MS);
+    await within(Promise.all(this.works.map((work) => work.stop())), SHUTDOWN_WAIT_MS);
   }
 
   private workOf(failure: string, turn: (stopped: AbortSignal) => Promise<number>): RecurringWork {
@@ -109,3 +116,22 @@ export class AlertWatch implements OnModuleDestroy {
     return new RecurringWork({ turn, afterFailureMs: 5_000, report });
   }
 }
+
+@Module({
+  imports: [AuthModule, KeysModule, MailModule, MetricsModule, SettingsModule, WalletModule],
+  providers: [
+    AlertPreferences,
+    AlertBook,
+    AlertTimings,
+    AlertMails,
+    ThresholdScans,
+    Crossings,
+    ThresholdWatch,
+    AlertPost,
+    AlertWatch,
+    AccountNotices,
+    KeyNoticeMails,
+  ],
+  exports: [AccountNotices, AlertPreferences, AlertWatch, AlertBook, KeyNoticeMails, ThresholdWatch],
+})
+export class AlertsModule {}

@@ -53,7 +53,7 @@ export type DueAlert = AlertContent &
 @Injectable()
 export class AlertTimings {
   /** Min interval between scans, across processes. */
-  readonly lookEveryMs: number = 5_000;
+  readonly scanEveryMs: number = 5_000;
   /** Interval between checks for due emails. */
   readonly sendEveryMs: number = 2_000;
   /** How long an email is claimed. Longer than any delivery: a claim that expires belongs to a dead process. */

@@ -59,7 +59,7 @@ const NOTE = `
            jsonb_build_object('balance', w.balance::text, 'below', r.wallet_below::text) AS facts
       FROM rules r JOIN wallets w USING (account_id) WHERE w.balance < r.wallet_below
     UNION ALL
-    -- Nobody is told twice of one limit that was filled between two looks.
+    -- One notification per limit, even when it was filled between two scans.
     SELECT account_id, key_id, kind, occasion, tells, is_used_up, facts FROM measured WHERE is_crossed
     UNION ALL
     SELECT account_id, key_id, kind || '-used-up', occasion, tells, false, facts FROM measured WHERE is_used_up
@@ -107,7 +107,7 @@ export interface ScanProgress {
   /** Accounts with changes before this time were scanned. */
   readonly movedUntil: Date;
   /** Last account of the rotation. */
-  readonly lookedTo: string;
+  readonly scannedTo: string;
   /** Ms until the next scan may run; 0 or less: now. */
   readonly earlyMs: number;
 }
@@ -179,8 +179,8 @@ export class ThresholdScans {
   }
 
   /** Ends a scan. @returns ms until the next scan may run */
-  async advance(lookedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
-    return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [lookedTo, ms, times])).waitMs;
+  async advance(scannedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
+    return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [scannedTo, ms, times])).waitMs;
   }
 }
 

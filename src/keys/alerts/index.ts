@@ -8,8 +8,7 @@ export {
   type AlertSettings,
   type NoticeKind,
 } from './account-notices.js';
-export { AlertsModule } from './alerts.module.js';
+export { AlertsModule, AlertWatch, ThresholdWatch } from './alert-watch.js';
 export { AlertBook } from './alert-post.js';
 export { AlertTimings } from './alert.js';
-export { AlertWatch, ThresholdWatch } from './alert-watch.js';
 export { KeyNoticeMails } from './alert-mails.js';

@@ -1,11 +1,11 @@
 import { parseAccountFile } from './account-import.js';
 
 describe('parseAccountFile', () => {
-  it('reads accounts with what they start with', () => {
-    const { accounts, faults } = parseAccountFile(
+  it('reads accounts with group and credit', () => {
+    const { accounts, errors } = parseAccountFile(
       '\uFEFFemail,name,group,credit,monthly_allowance\r\nAnn@Example.com,"Miller, Ann",saver,12.50,20\r\n\r\nbob@example.com,,,,\r\n',
     );
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     expect(accounts).toEqual([
       {
         line: 2,
@@ -19,15 +19,15 @@ describe('parseAccountFile', () => {
     ]);
   });
 
-  it('needs no column but the address', () => {
+  it('requires only the email column', () => {
     expect(parseAccountFile('name,email\nAnn,ann@example.com\n')).toMatchObject({
       accounts: [{ email: 'ann@example.com', name: 'Ann' }],
-      faults: [],
+      errors: [],
     });
   });
 
-  it('names every line that is wrong, and why', () => {
-    const { faults } = parseAccountFile(
+  it('reports every invalid line with its errors', () => {
+    const { errors } = parseAccountFile(
       [
         'email,name,group,credit,monthly_allowance',
         'ann,,,,',
@@ -37,7 +37,7 @@ describe('parseAccountFile', () => {
         'dee@example.com,"two\nlines",,,',
       ].join('\n'),
     );
-    expect(faults).toEqual([
+    expect(errors).toEqual([
       'line 2: "ann" is not a valid email address.',
       'line 3: "-5" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.',
       'line 4: "1e3" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.',
@@ -55,6 +55,6 @@ describe('parseAccountFile', () => {
     'email,email\na@b.cc,c@d.ee\n',
     'email,name\nann@example.com\n',
   ])('refuses %j', (text) => {
-    expect(parseAccountFile(text)).toMatchObject({ accounts: [], faults: [expect.any(String)] });
+    expect(parseAccountFile(text)).toMatchObject({ accounts: [], errors: [expect.any(String)] });
   });
 });

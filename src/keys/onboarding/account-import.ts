@@ -10,11 +10,11 @@ import { Onboarding } from './onboarding.service.js';
 export class ImportRefused extends AppError {
   constructor(
     /** One sentence each, starting with the line number unless it concerns the whole file. */
-    readonly faults: readonly string[],
+    readonly errors: readonly string[],
   ) {
     super(
       'invalid_request',
-      faults.length === 1 ? (faults[0] ?? '') : `${faults.length} errors; nothing was imported.`,
+      errors.length === 1 ? (errors[0] ?? '') : `${errors.length} errors; nothing was imported.`,
     );
   }
 }
@@ -44,9 +44,9 @@ export class AccountImport {
 
   /** @throws ImportRefused */
   run(text: string): Promise<readonly MadeAccount[]> {
-    const { accounts, faults } = parseAccountFile(text);
+    const { accounts, errors } = parseAccountFile(text);
     return this.accounts.within(async (manager) => {
-      const all = [...faults, ...(await this.faultsIn(accounts, manager))];
+      const all = [...errors, ...(await this.errorsIn(accounts, manager))];
       if (all.length > 0) throw new ImportRefused(all.toSorted((one, other) => lineOf(one) - lineOf(other)));
       const made: MadeAccount[] = [];
       for (const account of accounts) made.push(await this.make(account, manager));
@@ -66,15 +66,15 @@ export class AccountImport {
     return failed;
   }
 
-  private async faultsIn(accounts: readonly ImportedAccount[], manager: EntityManager): Promise<readonly string[]> {
+  private async errorsIn(accounts: readonly ImportedAccount[], manager: EntityManager): Promise<readonly string[]> {
     const { groups } = await this.catalog.names(manager);
-    const faults: string[] = [];
+    const errors: string[] = [];
     for (const { line, email, groupName } of accounts) {
       if (groupName !== undefined && !groups.has(groupName))
-        faults.push(`line ${line}: there is no group ${groupName}.`);
-      if (await this.accounts.taken(email, manager)) faults.push(`line ${line}: there is an account ${email} already.`);
+        errors.push(`line ${line}: there is no group ${groupName}.`);
+      if (await this.accounts.taken(email, manager)) errors.push(`line ${line}: there is an account ${email} already.`);
     }
-    return faults;
+    return errors;
   }
 
   private async make(
@@ -108,7 +108,7 @@ interface ImportedAccount {
 /** Parsed accounts, or errors, one per line. A file with errors is not imported. */
 interface AccountFile {
   readonly accounts: readonly ImportedAccount[];
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
 }
 
 interface Row {
@@ -128,17 +128,17 @@ export function parseAccountFile(text: string): AccountFile {
       trim: true,
     }) as unknown as Row[];
   } catch (error) {
-    return { accounts: [], faults: [`${reasonOf(error)}.`] };
+    return { accounts: [], errors: [`${reasonOf(error)}.`] };
   }
-  const faults: string[] = [];
+  const errors: string[] = [];
   const seen = new Map<string, number>();
   const accounts = rows.flatMap(({ record, info: { lines: line } }) => {
     const found = accountErrors(record, seen, line);
-    faults.push(...found.map((fault) => `line ${line}: ${fault}`));
+    errors.push(...found.map((fault) => `line ${line}: ${fault}`));
     return found.length > 0 ? [] : [accountOf(record, line)];
   });
-  if (rows.length === 0) faults.push('The file has no accounts.');
-  return { accounts, faults };
+  if (rows.length === 0) errors.push('The file has no accounts.');
+  return { accounts, errors };
 }
 
 function columnsOf(header: readonly string[]): Column[] {
@@ -150,16 +150,16 @@ function columnsOf(header: readonly string[]): Column[] {
 
 function accountErrors(record: Row['record'], seen: Map<string, number>, line: number): string[] {
   const { email: typed = '', name = '', credit = '', monthly_allowance: allowance = '' } = record;
-  const faults: string[] = [];
+  const errors: string[] = [];
   const email = normalizeEmail(typed);
-  if (email === undefined) faults.push(`"${typed}" is not a valid email address.`);
-  else if (seen.has(email)) faults.push(`${email} is already on line ${seen.get(email)}.`);
+  if (email === undefined) errors.push(`"${typed}" is not a valid email address.`);
+  else if (seen.has(email)) errors.push(`${email} is already on line ${seen.get(email)}.`);
   else seen.set(email, line);
-  if (!/^[^\p{Cc}]{0,100}$/u.test(name)) faults.push('A name has at most 100 characters and no line breaks.');
+  if (!/^[^\p{Cc}]{0,100}$/u.test(name)) errors.push('A name has at most 100 characters and no line breaks.');
   for (const amount of [credit, allowance])
     if (amount !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(amount))
-      faults.push(`"${amount}" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.`);
-  return faults;
+      errors.push(`"${amount}" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.`);
+  return errors;
 }
 
 const accountOf = (

@@ -1,11 +1,10 @@
 // New accounts with everything they start with (wallet, credit, first key), created in one transaction: by
 // registration after the email address is verified, by import, or as the first administrator. Also account deletion
 // and password resets.
-export { AccountDeletion } from './account-deletion.js';
+export { AccountDeletion, type FirstRun, Onboarding } from './onboarding.service.js';
 export { AccountImport, ImportRefused } from './account-import.js';
 export { InvitationRefused, Invitations } from './registration/invitations.js';
 export { OnboardingModule } from './onboarding.module.js';
-export { type FirstRun, Onboarding } from './onboarding.service.js';
 export { AddressChange, AddressProof, isRenewable, type Waiting } from './proofs/address-proof.js';
 export { PasswordResets } from './proofs/password-resets.js';
 export { Registrations } from './registration/registration.service.js';

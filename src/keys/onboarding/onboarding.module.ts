@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
-import { AlertsModule } from '../alerts/index.js';
 import { AuthModule } from '../../auth/index.js';
-import { KeysModule } from '../index.js';
+import { CatalogModule } from '../../catalog/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { WalletModule } from '../../wallet/index.js';
-import { CatalogModule } from '../../catalog/index.js';
-import { AccountDeletion } from './account-deletion.js';
+import { AlertsModule } from '../alerts/index.js';
+import { KeysModule } from '../index.js';
 import { AccountImport } from './account-import.js';
-import { Onboarding } from './onboarding.service.js';
+import { AccountDeletion, Onboarding, StartingCredits } from './onboarding.service.js';
 import { AddressChange, AddressProof } from './proofs/address-proof.js';
 import { Confirmations, PasswordResets } from './proofs/password-resets.js';
 import { Invitations } from './registration/invitations.js';
@@ -17,9 +16,7 @@ import {
   RegistrationOpening,
   Registrations,
 } from './registration/registration.service.js';
-import { RegistrationRepository } from './registration/registration.repository.js';
-import { SignUpRules } from './registration/sign-up-rules.js';
-import { StartingCredits } from './starting-credits.js';
+import { RegistrationRepository, SignUpRules } from './registration/sign-up-rules.js';
 
 @Module({
   imports: [AlertsModule, AuthModule, CatalogModule, WalletModule, KeysModule, SettingsModule],

@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { hash } from 'node:crypto';
 import {
   AccountService,
+  AccountStatus,
+  alikeForm,
   type CreatedAccount,
   generatePassword,
   type NewAccount,
   type PreparedAccount,
 } from '../../auth/index.js';
-import { ApiKeyService } from '../index.js';
+import { Settings } from '../../platform/settings/index.js';
 import { type Nanos, parseUsd } from '../../platform/shared/index.js';
-import { AllowanceService, WalletService } from '../../wallet/index.js';
+import { AllowanceService, WalletClosure, WalletService } from '../../wallet/index.js';
+import { AlertBook } from '../alerts/index.js';
+import { ApiKeyService, KeyNotices } from '../index.js';
 
 /** Starting credit of an account. */
 export interface OpeningCredit {
@@ -85,5 +90,59 @@ export class Onboarding {
     if (credit) await this.wallets.credit(created.id, credit.amount, credit.reason, manager);
     if (allowance !== undefined) await this.allowances.set(created.id, allowance, manager);
     return created;
+  }
+}
+
+/** Deletes accounts. */
+@Injectable()
+export class AccountDeletion {
+  constructor(
+    private readonly accountStatus: AccountStatus,
+    private readonly wallets: WalletClosure,
+    private readonly keys: ApiKeyService,
+    private readonly notices: KeyNotices,
+    private readonly alerts: AlertBook,
+  ) {}
+
+  /**
+   * Deletes an account's sessions, keys and name, and frees its email address. The remaining balance goes to the house
+   * account and stays in the ledger, as calls stay in the log; open payments can no longer be paid. Atomic, apart from
+   * closing payments at the provider.
+   * @throws WalletInUse while calls run, LastAdministrator, AccountGone
+   */
+  async run(id: string): Promise<void> {
+    const unpaid = await this.accountStatus.delete(id, async (manager) => {
+      // The wallet before the keys, in the lock order of settlement.
+      const closed = await this.wallets.close(id, 'Account deleted', manager);
+      await this.keys.deleteAllOf(id, manager);
+      await this.notices.deleteAllOf(id, manager);
+      await this.alerts.forget(id, manager);
+      return closed;
+    });
+    await this.wallets.abandon(unpaid);
+  }
+}
+
+const CLAIM = `
+  INSERT INTO starting_credits (address_hash) VALUES ($1)
+  ON CONFLICT (address_hash) DO NOTHING RETURNING address_hash`;
+
+/** Credits a mailbox once, when it is verified: not again after address changes, nor for other spellings. */
+@Injectable()
+export class StartingCredits {
+  constructor(
+    private readonly settings: Settings,
+    private readonly wallets: WalletService,
+  ) {}
+
+  /**
+   * Runs in the transaction that verifies the address.
+   * @param first whether it is the account's first verified address; later ones get no credit but count as credited
+   */
+  async give(accountId: string, email: string, first: boolean, manager: EntityManager): Promise<void> {
+    const claimed = await manager.query<unknown[]>(CLAIM, [hash('sha256', alikeForm(email), 'buffer')]);
+    const { startingCredit } = this.settings.current().signUp;
+    if (claimed.length === 1 && first && startingCredit > 0n)
+      await this.wallets.credit(accountId, startingCredit, 'Starting credit', manager);
   }
 }

@@ -59,10 +59,10 @@ const ADD = `
 @Injectable()
 export class KeyNetworks {
   /** A snapshot for the following two methods. */
-  async looked(manager: EntityManager): Promise<ScannedKey> {
-    const [looked] = await manager.query<ScannedKey[]>(LOOKED);
-    if (looked === undefined) throw new Error('The tables key_watch and key_use_sums must have one row each.');
-    return looked;
+  async checkpoint(manager: EntityManager): Promise<ScannedKey> {
+    const [checkpoint] = await manager.query<ScannedKey[]>(LOOKED);
+    if (checkpoint === undefined) throw new Error('The tables key_watch and key_use_sums must have one row each.');
+    return checkpoint;
   }
 
   /** Where keys were used since then. @param since for individual calls */
@@ -70,7 +70,7 @@ export class KeyNetworks {
     return manager.query<AddressUse[]>(USES, [since.toISOString(), sumsFrom, sumsTo]);
   }
 
-  async lookedUntil(time: Date, { sumsTo }: ScannedKey, manager: EntityManager): Promise<void> {
+  async saveCheckpoint(time: Date, { sumsTo }: ScannedKey, manager: EntityManager): Promise<void> {
     await manager.query('UPDATE key_watch SET watched_until = $1, learnt_until = $2', [time.toISOString(), sumsTo]);
   }
 
@@ -130,22 +130,22 @@ export interface KnownKey {
   readonly since: Date | undefined;
 }
 
-interface Learnt {
+interface NewNetwork {
   readonly use: NetworkUse;
   /** Whether its owner is notified. */
-  readonly told: boolean;
+  readonly notified: boolean;
 }
 
 /**
  * New networks of a key, and which of them are reported: none during the learning period, which restarts when all
  * networks have been forgotten.
  */
-export function newNetworks(uses: readonly NetworkUse[], known: KnownKey, now: Date): readonly Learnt[] {
+export function newNetworks(uses: readonly NetworkUse[], known: KnownKey, now: Date): readonly NewNetwork[] {
   const ordered = uses.toSorted((one, other) => one.firstAt.getTime() - other.firstAt.getTime());
   const begin = Math.min(known.since?.getTime() ?? Infinity, ordered[0]?.firstAt.getTime() ?? Infinity);
   return ordered.slice(0, Math.max(0, MAX_NETWORKS - known.networks)).map((use) => ({
     use,
-    told:
+    notified:
       known.watched &&
       use.firstAt.getTime() - begin >= LEARNING_DAYS * DAY_MS &&
       now.getTime() - use.firstAt.getTime() <= NOTICE_INTERVAL_MS,

@@ -89,7 +89,7 @@ export class KeyNotices {
   }
 
   /** Which of these keys had a volume notice within a day. */
-  async toldOfVolume(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlySet<string>> {
+  async notifiedOfVolume(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlySet<string>> {
     const rows = await manager.query<{ id: string }[]>(VOLUME_NOTIFIED, [keyIds]);
     return new Set(rows.map(({ id }) => id));
   }

@@ -1,5 +1,5 @@
-import { networkOfAddress } from './network-watch.js';
 import { type KnownKey, MAX_NETWORKS, newNetworks, type NetworkUse } from './key-networks.repository.js';
+import { networkOfAddress } from './key-watch.js';
 
 const DAY_MS = 86_400_000;
 const NOW = new Date('2026-11-20T12:00:00Z');
@@ -22,10 +22,10 @@ const aUse = (overrides: Partial<NetworkUse> = {}): NetworkUse => ({
 });
 /** Networks that are remembered, with an exclamation mark those that are told of. */
 const learnt = (uses: readonly NetworkUse[], key: KnownKey): string[] =>
-  newNetworks(uses, key, NOW).map(({ use, told }) => `${use.network}${told ? '!' : ''}`);
+  newNetworks(uses, key, NOW).map(({ use, notified }) => `${use.network}${notified ? '!' : ''}`);
 
-describe('a network that a key was not used from before', () => {
-  it('is told of when the key has been used elsewhere for three days', () => {
+describe('newNetworks', () => {
+  it('reports a network when the key has been used elsewhere for three days', () => {
     expect(learnt([aUse()], aKey())).toEqual(['203.0.113.0/24!']);
     expect(learnt([aUse()], aKey({ since: daysAgo(3) }))).toEqual(['203.0.113.0/24!']);
   });
@@ -34,16 +34,16 @@ describe('a network that a key was not used from before', () => {
     ['the key was never used before', aKey({ since: undefined, networks: 0 })],
     ['the key was first used less than three days before', aKey({ since: daysAgo(2.999) })],
     ['the key is not watched', aKey({ watched: false })],
-  ])('is learnt without a word when %s', (_, key) => {
+  ])('learns a network without a notice when %s', (_, key) => {
     expect(learnt([aUse()], key)).toEqual(['203.0.113.0/24']);
   });
 
-  it('is learnt without a word when it is found a day late', () => {
+  it('learns a network without a notice when it is found a day late', () => {
     expect(learnt([aUse({ firstAt: daysAgo(1.001) })], aKey())).toEqual(['203.0.113.0/24']);
     expect(learnt([aUse({ firstAt: daysAgo(0.999) })], aKey())).toEqual(['203.0.113.0/24!']);
   });
 
-  it('is counted among those of the key from its own first use on, whatever is found first', () => {
+  it('orders networks by first use, not by discovery', () => {
     const old = aUse({ network: '198.51.100.0/24', firstAt: daysAgo(20) });
     expect(learnt([aUse(), old], aKey({ since: undefined, networks: 0 }))).toEqual([
       '198.51.100.0/24',
@@ -51,14 +51,14 @@ describe('a network that a key was not used from before', () => {
     ]);
   });
 
-  it('is neither told of nor remembered when the key has so many already that another one says nothing', () => {
+  it('neither reports nor stores networks beyond the maximum', () => {
     expect(learnt([aUse()], aKey({ networks: MAX_NETWORKS }))).toEqual([]);
     const two = [aUse({ network: 'b' }), aUse({ network: 'a', firstAt: daysAgo(0.5) })];
     expect(learnt(two, aKey({ networks: MAX_NETWORKS - 1 }))).toEqual(['a!']);
   });
 });
 
-describe('the network of an address', () => {
+describe('networkOfAddress', () => {
   it.each([
     ['203.0.113.7', '203.0.113.0/24'],
     ['::ffff:203.0.113.7', '203.0.113.0/24'],

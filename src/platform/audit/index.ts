@@ -5,6 +5,8 @@ export {
   type Actor,
   AUDIT_KINDS,
   type AuditEntry,
+  AuditLog,
+  AuditModule,
   type AuditObjectKind,
   COMMAND_LINE,
   currentActor,
@@ -12,5 +14,4 @@ export {
   type RecordedChange,
   SYSTEM,
 } from './audit-entry.js';
-export { AuditLog, AuditModule } from './audit-log.js';
 export { type ChangeFilter, type ChangePage, type ChangeStart, recordedChanges } from './recorded-changes.js';

@@ -65,11 +65,11 @@ export async function recordedChanges(
     values,
   );
   const more = rows.length > size;
-  const shown = rows.slice(0, size).map(changeOf);
-  if (backwards) shown.reverse();
-  const [first, last] = [shown.at(0), shown.at(-1)];
+  const page = rows.slice(0, size).map(changeOf);
+  if (backwards) page.reverse();
+  const [first, last] = [page.at(0), page.at(-1)];
   return {
-    changes: shown,
+    changes: page,
     newer: first && (backwards ? more : start.before !== undefined) ? first.id : undefined,
     older: last && (backwards || more) ? last.id : undefined,
   };

@@ -17,12 +17,12 @@ const all = async (pieces: AsyncIterable<Buffer>): Promise<string> => {
   return Buffer.concat(read).toString();
 };
 
-describe('what is read of the tables of a backup', () => {
+describe('reading tables of a backup', () => {
   // As PostgreSQL writes rows: a backslash within a value is doubled, so that no row is `\.`.
   const row = fc.constantFrom('', '1\tAnn', String.raw`\\.`, String.raw`x\\.`, 'ä\tö', '.');
   const rows = fc.array(row, { maxLength: 6 });
 
-  it('is the same wherever its bytes are cut', async () => {
+  it('does not depend on chunk boundaries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(rows, { minLength: 1, maxLength: 3 }),
@@ -40,7 +40,7 @@ describe('what is read of the tables of a backup', () => {
     );
   });
 
-  it('is refused where it ends before the end of a table', async () => {
+  it('rejects a file that ends within a table', async () => {
     const reader = new BackupReader(inPieces('COPY a\n1\n2\n', [4]));
     await reader.line();
     await expect(all(reader.rows())).rejects.toThrow('ends before its last row');

@@ -10,13 +10,17 @@ import { AppError, codeOf, reasonOf, type Secret } from '../shared/index.js';
 import {
   type BackupHeader,
   checksumLine,
+  copiedTables,
+  copyIn,
+  copyOut,
   END_OF_ROWS,
   headerLine,
   markOf,
   programVersion,
+  quotedList,
+  type TableShape,
   trailerLine,
 } from './backup-format.js';
-import { copiedTables, copyIn, copyOut, quotedList, type TableShape } from './tables.js';
 
 interface BackupRequest {
   /** URL of the database, including the password: never log it. */

@@ -2,5 +2,4 @@
 export { BackupFile } from './backup-file.js';
 export { backUp, type BackupSummary } from './backup.js';
 export { restore } from './restore.js';
-export { markOf } from './backup-format.js';
-export { LEFT_OUT } from './tables.js';
+export { LEFT_OUT, markOf } from './backup-format.js';

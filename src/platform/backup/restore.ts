@@ -3,9 +3,8 @@ import { from } from 'pg-copy-streams';
 import { pipeline } from 'node:stream/promises';
 import { type DatabaseServer, fillEmptyDatabase, longSession } from '../database/index.js';
 import type { BackupFile } from './backup-file.js';
-import { END_OF_ROWS } from './backup-format.js';
+import { allTables, copyIn, END_OF_ROWS, quotedList, switchTriggers, type TableShape } from './backup-format.js';
 import { BackupFailed } from './backup.js';
-import { allTables, copyIn, quotedList, switchTriggers, type TableShape } from './tables.js';
 
 /**
  * Restores a backup into an empty database: its schema and rows in one transaction, then newer migrations. If one of these

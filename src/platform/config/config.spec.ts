@@ -26,7 +26,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('gives bodies a quarter of the memory there is, and lets no single one be larger', () => {
+  it('limits bodies to a quarter of memory, together and each', () => {
     const { bodyMemoryBytes, sharedMemoryBytes } = config();
     expect(bodyMemoryBytes).toBeGreaterThan(0);
     expect(sharedMemoryBytes).toBe(Math.floor(bodyMemoryBytes / 4));
@@ -34,7 +34,7 @@ describe('the configuration', () => {
     expect(config({ BODY_MEMORY_BYTES: '100000' })).toMatchObject({ bodyMemoryBytes: 100_000, maxBodyBytes: 100_000 });
   });
 
-  it('gives each of several workers its share of that', () => {
+  it('divides the memory limit between workers', () => {
     const [alone, shared] = [config(), config({ WORKERS: '4' })];
     expect(shared.bodyMemoryBytes).toBe(Math.floor(alone.bodyMemoryBytes / 4));
     expect(shared.sharedMemoryBytes).toBe(Math.floor(alone.sharedMemoryBytes / 4));
@@ -44,16 +44,16 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes a variable that is set to nothing as not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(config({ PORT: '', LOG_LEVEL: '', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: undefined });
   });
 
-  it('gives one reason for what is no number', () => {
+  it('reports one error per invalid number', () => {
     expect(() => config({ WORKERS: 'two' })).toThrow(/: WORKERS must be an integer number\.$/);
     expect(() => config({ WORKERS: '0' })).toThrow(/: WORKERS must not be less than 1\.$/);
   });
 
-  it('names every variable that is wrong, in one message', () => {
+  it('reports all invalid variables in one message', () => {
     const wrong = {
       PORT: '70000',
       HOST: 'h',
@@ -82,7 +82,7 @@ describe('the configuration', () => {
     expect(() => config({ [name]: value })).toThrow(name);
   });
 
-  it('cuts the slash off the public address and splits the list of proxies', () => {
+  it('removes the trailing slash of PUBLIC_URL and splits TRUSTED_PROXIES', () => {
     const { publicUrl, trustedProxies } = config({
       PUBLIC_URL: 'https://relay.example.com/',
       TRUSTED_PROXIES: '10.0.0.1, 10.0.0.2,',
@@ -97,7 +97,7 @@ describe('the configuration', () => {
     '10.0.0.0/8,fd00::/8',
     'uniquelocal,linklocal,192.0.2.7/32',
     '::ffff:10.0.0.1',
-  ])('believes these proxies: %s', (TRUSTED_PROXIES) => {
+  ])('trusts these proxies: %s', (TRUSTED_PROXIES) => {
     expect(config({ TRUSTED_PROXIES }).trustedProxies).toEqual(TRUSTED_PROXIES.split(/, ?/));
   });
 
@@ -112,11 +112,11 @@ describe('the configuration', () => {
     '10.0.0',
     '10.0.0.1:80',
     '::1/129',
-  ])('believes no proxy that is called %s', (entry) =>
+  ])('rejects the proxy %s', (entry) =>
     expect(() => config({ TRUSTED_PROXIES: `127.0.0.1,${entry}` })).toThrow('TRUSTED_PROXIES must be'),
   );
 
-  it('takes the proxy to upstreams in capitals or not, and shows no password of it', () => {
+  it('reads HTTPS_PROXY in either case, and masks its password', () => {
     const address = 'http://user:hunter2@proxy.example.com:3128';
     for (const name of ['HTTPS_PROXY', 'https_proxy']) {
       const { httpsProxy } = config({ [name]: address });
@@ -141,7 +141,7 @@ describe('the configuration', () => {
     ['NO_PROXY', '10.0.0.0/99'],
     ['no_proxy', 'a;b'],
     ['NODE_EXTRA_CA_CERTS', '/nowhere/ca.pem'],
-  ])('refuses %s=%s by its name, and does not repeat it', (name, value) => {
+  ])('rejects %s=%s without showing the value', (name, value) => {
     expect(() => config({ [name]: value })).toThrow(`${name.toUpperCase()} must be`);
     expect(() => config({ [name]: value })).not.toThrow(value);
   });
@@ -158,7 +158,7 @@ describe('the configuration', () => {
       expect(() => config({ OTEL_EXPORTER_OTLP_HEADERS })).toThrow('OTEL_EXPORTER_OTLP_HEADERS must be name=value'),
   );
 
-  it('is frozen, and prints no secret', () => {
+  it('is frozen and prints no secret', () => {
     const settings = config({
       DATABASE_URL: 'postgres://user:hunter2@db/x',
       SMTP_URL: 'smtp://user:hunter2@mail.example.com',
@@ -174,7 +174,7 @@ describe('the configuration', () => {
     beforeEach(() => (dataDir = mkdtempSync(join(tmpdir(), 'switchboard-config-'))));
     afterEach(() => rmSync(dataDir, { recursive: true }));
 
-    it('is made on the first run, kept for its owner alone, and the same ever after', () => {
+    it('is generated on the first run, readable by its owner only, and then reused', () => {
       const first = Config.fromEnvironment({ DATA_DIR: dataDir }).secretKey.reveal();
       const file = join(dataDir, 'secret.key');
       expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -183,12 +183,12 @@ describe('the configuration', () => {
       expect(Config.fromEnvironment({ DATA_DIR: dataDir }).secretKey.reveal()).toBe(first);
     });
 
-    it('is not taken from a file that holds none', () => {
+    it('is not read from an invalid file', () => {
       writeFileSync(join(dataDir, 'secret.key'), '');
       expect(() => Config.fromEnvironment({ DATA_DIR: dataDir })).toThrow('secret.key contains no key');
     });
 
-    it('must be given where the database is elsewhere, in production', () => {
+    it('is required in production with an external database', () => {
       const production = { DATA_DIR: dataDir, DATABASE_URL: 'postgres://db/x', NODE_ENV: 'production' };
       expect(() => Config.fromEnvironment(production)).toThrow('SECRET_KEY (32+ characters) is required');
     });

@@ -1,10 +1,13 @@
+import { Global, Injectable, Module } from '@nestjs/common';
+import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import { codeOf, reasonOf, Secret } from '../shared/index.js';
+import { Clock, codeOf, reasonOf, Secret } from '../shared/index.js';
 import { variableErrors } from '../settings/sections/index.js';
 import { Environment, InvalidEnvironment } from './environment.js';
 
@@ -101,11 +104,11 @@ export class Config {
       [...Object.entries(variables), ...either].filter(([, value]) => value !== undefined && value !== ''),
     );
     const environment = plainToInstance(Environment, set, { exposeDefaultValues: true });
-    const faults = [
+    const errors = [
       ...validateSync(environment).flatMap((fault) => reasonsOf(fault.constraints)),
       ...variableErrors((name) => variables[name]),
     ];
-    if (faults.length > 0) throw new InvalidEnvironment(`Invalid environment: ${faults.join('; ')}.`);
+    if (errors.length > 0) throw new InvalidEnvironment(`Invalid environment: ${errors.join('; ')}.`);
     return new Config(environment, (name) => variables[name] || undefined);
   }
 }
@@ -179,3 +182,41 @@ function create(file: string): void {
     rmSync(unfinished, { force: true });
   }
 }
+
+/** Hosts that listen on all interfaces; links to them use `localhost`. */
+const ANY_HOST: readonly string[] = ['0.0.0.0', '::'];
+
+/** The URL of this service. Never taken from a request, where clients control it. */
+@Injectable()
+export class BaseAddress {
+  constructor(
+    private readonly config: Config,
+    private readonly adapter: HttpAdapterHost,
+  ) {}
+
+  /** PUBLIC_URL, else `http://HOST:PORT` with the actual port when PORT is 0. Without a trailing slash. */
+  current(): string {
+    const { publicUrl, host, port } = this.config;
+    if (publicUrl !== undefined) return publicUrl;
+    return `http://${hostName(host)}:${this.givenPort() ?? port}`;
+  }
+
+  /** Undefined when nothing listens, as on the command line. */
+  private givenPort(): number | undefined {
+    const adapter = this.adapter.httpAdapter as AbstractHttpAdapter<Server> | undefined;
+    const address = adapter?.getHttpServer().address();
+    return typeof address === 'object' ? address?.port : undefined;
+  }
+}
+
+function hostName(host: string): string {
+  if (ANY_HOST.includes(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+@Global()
+@Module({
+  providers: [{ provide: Config, useFactory: () => Config.load() }, BaseAddress, Clock],
+  exports: [BaseAddress, Config, Clock],
+})
+export class ConfigModule {}

@@ -16,7 +16,7 @@ function gate<Input>(): { flush: Flush<Input, string>; batches: Input[][]; open:
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('Batcher', () => {
-  it('gives every input its own output', async () => {
+  it('returns each input its own output', async () => {
     const batcher = new Batcher<number, number>(async (inputs) => inputs.map((input) => input * 2));
     expect(await Promise.all([1, 2, 3].map((input) => batcher.submit(input)))).toEqual([2, 4, 6]);
   });
@@ -32,7 +32,7 @@ describe('Batcher', () => {
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
-  it('takes along what comes within a few turns of the event loop', async () => {
+  it('batches inputs of a few event loop turns', async () => {
     const { flush, batches, open } = gate<number>();
     const batcher = new Batcher(flush);
     open();
@@ -105,7 +105,7 @@ describe('Batcher', () => {
     expect(flushes).toBe(1);
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     let fails = true;
     const batcher = new Batcher<string, string>(async (inputs) => {
       if (fails) throw new Error('not now');

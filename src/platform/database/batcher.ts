@@ -77,8 +77,8 @@ export class Batcher<Input, Output> {
 }
 
 function rejectAll<Input, Output>(batch: readonly Waiting<Input, Output>[], outputs: number): void {
-  const fault = new RangeError(`A batch of ${batch.length} inputs returned ${outputs} outputs.`);
-  for (const { reject } of batch) reject(fault);
+  const error = new RangeError(`A batch of ${batch.length} inputs returned ${outputs} outputs.`);
+  for (const { reject } of batch) reject(error);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { compositeArray } from './composite.js';
 
 describe('compositeArray', () => {
-  it('writes a row for each object, in the order of the names, and nothing for null', () => {
+  it('encodes one row per object, in the order of the names, and null as empty', () => {
     const rows = [
       { id: 'a', count: 1, large: 9_007_199_254_740_993n, yes: true, none: null },
       { id: 'b', count: -2, large: 0n, yes: false, none: undefined },
@@ -16,11 +16,11 @@ describe('compositeArray', () => {
     expect(compositeArray(['id', 'name'], [{ id: null, name: 'x' }])).toBe('{"(,x)"}');
   });
 
-  it('tells an empty text from null', () => {
+  it('distinguishes empty text from null', () => {
     expect(compositeArray(['id', 'name'], [{ id: '', name: null }])).toBe(String.raw`{"(\"\",)"}`);
   });
 
-  it('quotes what would be read as something else, once for the row and once for the array', () => {
+  it('escapes special characters, for the row and for the array', () => {
     const of = (text: string): string => compositeArray(['text'], [{ text }]);
     expect(of('a,b')).toBe(String.raw`{"(\"a,b\")"}`);
     expect(of('(a)')).toBe(String.raw`{"(\"(a)\")"}`);
@@ -30,7 +30,7 @@ describe('compositeArray', () => {
     expect(of('{a}')).toBe('{"({a})"}');
   });
 
-  it('leaves NUL out', () => {
+  it('removes NUL', () => {
     expect(compositeArray(['text'], [{ text: 'a\0b' }])).toBe(String.raw`{"(\"ab\")"}`);
   });
 });

@@ -1,3 +1,5 @@
+import { type Nanos, nanos } from '../shared/index.js';
+
 /** A field of a row. Numbers are integers; a bigint may be given as its decimal text. */
 type Field = string | number | bigint | boolean | null | undefined;
 
@@ -50,3 +52,12 @@ export function storableJson(text: string): string {
     typeof value === 'string' ? value.replaceAll('\0', '').replaceAll(/\p{Surrogate}/gu, '\ufffd') : value,
   );
 }
+
+/** Column options for money: bigint in the database, `Nanos` in the program. The driver returns it as text. */
+export const nanosColumn = {
+  type: 'bigint',
+  transformer: {
+    from: (text: string | null): Nanos | null => (text === null ? null : nanos(BigInt(text))),
+    to: (amount: unknown): unknown => amount,
+  },
+} as const;

@@ -1,9 +1,15 @@
 import { Logger } from '@nestjs/common';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/index.js';
-import { checkServer } from './check-server.js';
+import { codeOf, monotonicMs, reasonOf } from '../shared/index.js';
+import { withRole } from './connection-url.js';
 import { dataSourceOptions, openDataSource } from './data-source.js';
+import { DatabaseUnusable } from './database.errors.js';
 import { startEmbedded } from './embedded/index.js';
+import { CONNECT_TIMEOUT_MS, POOL_SIZES } from './pools.js';
 
 type Settings = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
@@ -63,3 +69,123 @@ export class DatabaseServer {
     return this.releasing;
   }
 }
+
+/** How long startup waits for a database that is also starting, in ms. */
+const TIMEOUT_MS = 10_000;
+const RETRY_MS = 250;
+
+/** Minimum version for the migrations. */
+const OLDEST_VERSION = 15;
+
+/** Errors of a server that is starting or being replaced; retried. */
+const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', '57P03']);
+
+/**
+ * Checks that the server responds, is new enough, keeps a session on one connection, and has enough connections for
+ * `processes`. 0 skips the last check.
+ * @throws DatabaseUnusable naming the problem
+ */
+export async function checkServer(url: string, processes: number, log: (line: string) => void): Promise<void> {
+  const first = await connectWithRetries(url, log);
+  try {
+    await checkVersion(first);
+    await checkSessions(first, url);
+    if (processes > 0) await checkConnections(first, processes, log);
+  } catch (error) {
+    throw error instanceof DatabaseUnusable ? error : unreachable(error);
+  } finally {
+    await first.end().catch(() => undefined);
+  }
+}
+
+async function connectWithRetries(url: string, log: (line: string) => void): Promise<pg.Client> {
+  const deadline = monotonicMs() + TIMEOUT_MS;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await connect(url);
+    } catch (error) {
+      if (!PASSING.has(codeOf(error)) || monotonicMs() > deadline) throw unreachable(error);
+      if (attempt === 1) log(`Waiting for the database: ${reasonOf(error)}.`);
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: withRole(url, 'check'),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined); // the next query rejects
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function checkVersion(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num');
+  const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+  if (major < OLDEST_VERSION)
+    throw new DatabaseUnusable(`PostgreSQL ${OLDEST_VERSION} or later is required; the server runs ${major}.`);
+}
+
+/**
+ * Detects transaction poolers, which break LISTEN, advisory locks, session settings and named statements. They only
+ * show while the previous connection is busy: hence the second client, in a transaction.
+ */
+async function checkSessions(first: pg.Client, url: string): Promise<void> {
+  const mark = randomUUID();
+  const before = await first.query<{ pid: number }>(
+    `SELECT pg_backend_pid() AS pid, set_config('switchboard.mark', '${mark}', false)`,
+  );
+  const second = await connect(url);
+  try {
+    await second.query('BEGIN');
+    const other = await second.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const after = await first.query<{ pid: number; mark: string | null }>(
+      "SELECT pg_backend_pid() AS pid, current_setting('switchboard.mark', true) AS mark",
+    );
+    const pid = before.rows[0]?.pid;
+    if (pid !== after.rows[0]?.pid || pid === other.rows[0]?.pid || after.rows[0]?.mark !== mark)
+      throw new DatabaseUnusable(
+        'DATABASE_URL points to a pooler in transaction mode. Connect directly, or use a pooler in session mode.',
+      );
+  } finally {
+    await second.end().catch(() => undefined);
+  }
+}
+
+async function checkConnections(client: pg.Client, processes: number, log: (line: string) => void): Promise<void> {
+  const { rows } = await client.query<{ allowed: string; used: string }>(CONNECTIONS);
+  const allowed = Number(rows[0]?.allowed);
+  const needed = processes * Object.values(POOL_SIZES).reduce((sum, size) => sum + size, 0);
+  const [who, remedy] =
+    processes === 1
+      ? ['one process needs', "raise max_connections (or the role's limit)"]
+      : [`${processes} workers need`, "raise max_connections (or the role's limit), or lower WORKERS"];
+  if (allowed < needed)
+    throw new DatabaseUnusable(`The database allows ${allowed} connections and ${who} ${needed}: ${remedy}.`);
+  const free = allowed - Number(rows[0]?.used);
+  if (free < needed)
+    log(
+      `The database has ${free} of ${allowed} connections free and ${processes === 1 ? 'this process' : 'the workers'} may need ${needed}: raise max_connections.`,
+    );
+}
+
+/** Connections that the role may open, and those open besides ours. -1: no limit on a role or database. */
+const CONNECTIONS = `
+  SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+               (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user),
+               (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database())) AS allowed,
+         (SELECT count(*) FROM pg_stat_activity
+           WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`;
+
+const unreachable = (error: unknown): DatabaseUnusable =>
+  new DatabaseUnusable(
+    `Cannot connect to the database: ${reasonOf(error)}. Check DATABASE_URL and that the server is running.`,
+    error,
+  );

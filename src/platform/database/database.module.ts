@@ -1,16 +1,58 @@
-import { Global, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/index.js';
-import { MetricsModule } from '../metrics/index.js';
+import { Metrics, MetricsModule } from '../metrics/index.js';
 import { within } from '../shared/index.js';
 import { isWorker } from '../workers/index.js';
 import { dataSourceOptions, openDataSource } from './data-source.js';
-import { DatabaseHealth } from './database-health.js';
-import { DatabaseMetrics } from './database-metrics.js';
 import { DatabaseServer } from './database-server.js';
 import { Notifications } from './notifications.js';
 import { DatabasePools } from './pools.js';
+
+/** Metrics of the connection pools. */
+@Injectable()
+export class DatabaseMetrics {
+  constructor(metrics: Metrics, { admission, settlement, general }: DatabasePools, notifications: Notifications) {
+    metrics.gauge(
+      'database_connections',
+      'Database connections by pool: open and idle.',
+      ['pool', 'state'],
+      (gauge) => {
+        for (const [pool, { totalCount, idleCount }] of Object.entries({ admission, settlement, general })) {
+          gauge.set({ pool, state: 'open' }, totalCount);
+          gauge.set({ pool, state: 'idle' }, idleCount);
+        }
+      },
+    );
+    metrics.gauge('database_waiting', 'Statements waiting for a connection, by pool.', ['pool'], (gauge) => {
+      for (const [pool, { waitingCount }] of Object.entries({ admission, settlement, general }))
+        gauge.set({ pool }, waitingCount);
+    });
+    metrics.gauge(
+      'database_listening',
+      'Processes connected to change notifications; others cache reads for one second.',
+      [],
+      (gauge) => gauge.set(Number(notifications.connected)),
+    );
+  }
+}
+
+const PING_MS = 1000;
+
+@Injectable()
+export class DatabaseHealth {
+  constructor(private readonly pools: DatabasePools) {}
+
+  /** True if the database answers within one second. Never rejects. */
+  async ping(): Promise<boolean> {
+    const answer = this.pools.general.query('SELECT 1').then(
+      () => true,
+      () => false,
+    );
+    return (await within(answer, PING_MS)) ?? false;
+  }
+}
 
 /** A separate module, because TypeORM's module needs the server first. */
 @Module({

@@ -2,19 +2,15 @@
 // notifications between processes; closed last. Tables belong to the modules that use them.
 export { ADVISORY_LOCKS } from './advisory-locks.js';
 export { Batcher, soleTransaction } from './batcher.js';
-export { compositeArray, storableJson } from './composite.js';
-export { DatabaseHealth } from './database-health.js';
+export { compositeArray, nanosColumn, storableJson } from './composite.js';
+export { DatabaseHealth, DatabaseModule } from './database.module.js';
 export { DatabaseServer } from './database-server.js';
-export { DatabaseModule } from './database.module.js';
 export { fillEmptyDatabase } from './empty-database.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
-export { isConnectionLost, isDatabaseOutage, isOutage } from './outage.js';
+export { isConnectionLost, isDatabaseOutage, isOutage } from './database.errors.js';
 export { ReconnectingCopy } from './reconnecting-copy.js';
 export type { KeptSession, SessionClient } from './kept-session.js';
-export { longSession } from './long-session.js';
-export { migrate, MIGRATION_NAMES } from './migrate.js';
-export { nanosColumn } from './nanos.column.js';
-export { Notifications, UNHEARD_CACHE_MS } from './notifications.js';
-export { DatabasePools } from './pools.js';
+export { DatabasePools, longSession } from './pools.js';
+export { migrate, MIGRATION_NAMES } from './data-source.js';
+export { idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from './notifications.js';
 export { processIdentity } from './process-identity.js';
-export { idIn, TOPICS } from './topics.js';

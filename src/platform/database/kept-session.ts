@@ -94,10 +94,10 @@ export class KeptSession {
     }
   }
 
-  private inLine<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    const answer = this.line.then(ask);
-    this.line = answer.catch(() => undefined);
-    return answer;
+  private inLine<Response>(ask: () => Promise<Response>): Promise<Response> {
+    const response = this.line.then(ask);
+    this.line = response.catch(() => undefined);
+    return response;
   }
 
   private lose(client: pg.Client): void {

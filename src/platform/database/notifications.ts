@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { randomUUID } from 'node:crypto';
 import { isJsonObject, reasonOf, within } from '../shared/index.js';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
-import { Listener, NOTIFICATION_CHANNEL } from './listener.js';
+import { KeptSession } from './kept-session.js';
 
 /** A pg pool or client, a TypeORM query runner or an entity manager. */
 interface StatementRunner {
@@ -99,23 +99,23 @@ export class Notifications {
     const expected = await this.runningServers();
     if (expected === 0) return [];
     const id = randomUUID();
-    const answers: unknown[] = [];
+    const replies: unknown[] = [];
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
-    const off = this.on(answerTopic(id), (answer) => void (answers.push(answer) === expected && finish()));
+    const off = this.on(replyTopic(id), (reply) => void (replies.push(reply) === expected && finish()));
     try {
       await this.publish(questionTopic(question), { id, payload } satisfies Question);
       await within(finished, waitMs);
     } finally {
       off();
     }
-    return answers;
+    return replies;
   }
 
   /** Registers the handler of a question. Replies are JSON values below 7.9 kB. */
-  answer(question: string, handler: (payload: unknown) => unknown): () => void {
-    return this.on(questionTopic(question), async (asked) => {
-      if (isQuestion(asked)) await this.publish(answerTopic(asked.id), await handler(asked.payload));
+  handle(question: string, handler: (payload: unknown) => unknown): () => void {
+    return this.on(questionTopic(question), async (message) => {
+      if (isQuestion(message)) await this.publish(replyTopic(message.id), await handler(message.payload));
     });
   }
 
@@ -139,7 +139,7 @@ export class Notifications {
 }
 
 const questionTopic = (question: string): string => `ask:${question}`;
-const answerTopic = (id: string): string => `answer:${id}`;
+const replyTopic = (id: string): string => `answer:${id}`;
 
 /** In `pg_locks`, a single bigint key has its low half in `objid` and `objsubid` 1. */
 const COUNT_HOLDERS = `
@@ -147,7 +147,8 @@ const COUNT_HOLDERS = `
    WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1 AND granted
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-const isQuestion = (asked: unknown): asked is Question => isJsonObject(asked) && typeof asked['id'] === 'string';
+const isQuestion = (message: unknown): message is Question =>
+  isJsonObject(message) && typeof message['id'] === 'string';
 
 /** Messages that others send on our channel are treated as having no topic. */
 function read(message: string): { topic: string; payload: unknown } {
@@ -160,3 +161,87 @@ function read(message: string): { topic: string; payload: unknown } {
 }
 
 const NO_TOPIC = { topic: '', payload: undefined };
+
+/** Topics of messages between processes. The sender defines the payload. */
+export const TOPICS = {
+  /** A key was created or changed. */
+  key: 'key',
+  /** An account was enabled, disabled or deleted, or its group or limits changed. */
+  account: 'account',
+  /** A new catalog version: groups, models, prices or channels changed. */
+  catalog: 'catalog',
+  /** A section of the settings was saved. */
+  settings: 'settings',
+  /** A cooldown of a channel or credential began or ended. */
+  rest: 'rest',
+  /** Question: which of these variables are missing in a server's environment? */
+  environment: 'environment',
+  /** Question: does the channel with this name respond? */
+  probe: 'probe',
+} as const;
+
+/** The ID in a message on `key` or `account`; empty if unreadable. */
+export function idIn(payload: unknown): string {
+  const { id } = (payload ?? {}) as { id?: unknown };
+  return typeof id === 'string' ? id : '';
+}
+
+/** The only channel; topics are part of the message. */
+export const NOTIFICATION_CHANNEL = 'switchboard';
+
+/** A connection that died silently is detected after two beats. */
+const BEAT_MS = 5000;
+
+interface ListenerEvents {
+  message(message: string): void | Promise<void>;
+  /** Listening again after a loss. */
+  reconnected(): void;
+}
+
+/** A session that listens as long as the process lives, and restores its locks after reconnecting. */
+export class Listener {
+  private readonly logger = new Logger('Notifications');
+  private readonly locks = new Set<number>();
+  private readonly session: KeptSession;
+
+  constructor(
+    url: string,
+    private readonly events: ListenerEvents,
+  ) {
+    this.session = new KeptSession(url, 'listen', BEAT_MS, {
+      prepare: (client) => this.listen(client),
+      beat: (client) => client.query('SELECT 1'),
+      lost: () =>
+        this.logger.warn('Lost the notification connection; caches expire after one second until it is restored.'),
+      back: () => {
+        this.logger.log('Notification connection restored.');
+        this.events.reconnected();
+      },
+      failed: (error) => this.logger.debug(`Cannot open the notification connection: ${reasonOf(error)}`),
+    });
+  }
+
+  get connected(): boolean {
+    return this.session.connected;
+  }
+
+  async start(): Promise<void> {
+    await this.session.open();
+  }
+
+  /** Holds a shared advisory lock, across reconnects. */
+  async hold(lock: number): Promise<void> {
+    this.locks.add(lock);
+    if (this.session.connected) await this.session.query('SELECT pg_advisory_lock_shared($1)', [lock]);
+  }
+
+  async close(): Promise<void> {
+    await this.session.close();
+  }
+
+  private async listen(client: pg.Client): Promise<void> {
+    client.on('notification', ({ payload }) => void this.events.message(payload ?? ''));
+    await client.query(`LISTEN ${NOTIFICATION_CHANNEL}`);
+    for (const lock of this.locks) await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
+  }
+}

@@ -2,15 +2,15 @@ import { QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { isConnectionLost, isDatabaseOutage } from './outage.js';
+import { isConnectionLost, isDatabaseOutage } from './database.errors.js';
 
 describe('isDatabaseOutage', () => {
-  it('takes a connection that was refused for an outage', async () => {
+  it('is true for a refused connection', async () => {
     const [error] = await once(connect(1, '127.0.0.1'), 'error').catch((thrown: unknown) => [thrown]);
     expect(isDatabaseOutage(error)).toBe(true);
   });
 
-  it('takes a file that is missing for none', () => {
+  it('is false for a missing file', () => {
     let error: unknown;
     try {
       readFileSync('/nowhere/at/all');

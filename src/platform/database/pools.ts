@@ -101,3 +101,20 @@ export function poolOptions(url: string, role: string): pg.PoolConfig {
     ...KEEP_ALIVE,
   };
 }
+
+/** A session without statement timeouts, for work that may take hours. An open transaction ends with the session. */
+export async function longSession<T>(url: string, role: string, work: (session: pg.Client) => Promise<T>): Promise<T> {
+  const session = new pg.Client({
+    connectionString: withRole(url, role),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  session.on('error', () => undefined); // the next query rejects
+  try {
+    await session.connect();
+    await session.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
+    return await work(session);
+  } finally {
+    await session.end().catch(() => undefined);
+  }
+}

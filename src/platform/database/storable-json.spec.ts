@@ -1,13 +1,13 @@
 import { storableJson } from './composite.js';
 
 describe('storableJson', () => {
-  it('leaves out NUL and replaces half a surrogate pair', () => {
+  it('removes NUL and replaces lone surrogates', () => {
     expect(storableJson(JSON.stringify({ text: 'a\0b\ud800c', list: ['\0'] }))).toBe(
       '{"text":"ab\ufffdc","list":[""]}',
     );
   });
 
-  it('keeps text that only looks like it, and whole pairs', () => {
+  it('keeps escaped text and surrogate pairs', () => {
     for (const value of [{ text: String.raw`\u0000 \ud800` }, { text: '😀' }]) {
       expect(JSON.parse(storableJson(JSON.stringify(value)))).toEqual(value);
     }

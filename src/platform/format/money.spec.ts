@@ -13,11 +13,11 @@ describe('money on pages', () => {
     [10_000n * DOLLAR, '$10,000.00', '0000'],
     [1_234_567n * DOLLAR + 890_123_450n, '$1,234,567.89', '012345'],
     [-33_528_000n, '−$0.03', '3528'],
-  ])('%s nano-dollars are exactly %s and %s below a cent', (amount, head, tail) => {
+  ])('%s nano-dollars are exactly %s, and %s with fractions of a cent', (amount, head, tail) => {
     expect(exactParts(amount)).toEqual({ head, tail });
   });
 
-  it('loses no digit of any amount', () => {
+  it('keeps every digit', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -9_000_000_000_000_000_000n, max: 9_000_000_000_000_000_000n }), (amount) => {
         const [, sign, whole = '', fraction = ''] = /^(−?)\$([\d,]+)\.(\d{6,9})$/.exec(exactUsd(amount)) ?? [];
@@ -37,11 +37,11 @@ describe('money on pages', () => {
     [-1n, '−<$0.01'],
     [-3_080_000_000n, '−$3.08'],
     [9_000_000_000n * DOLLAR, '$9,000,000,000.00'],
-  ])('%s nano-dollars as dollars and cents are %s, never more than there is', (amount, text) => {
+  ])('%s nano-dollars in dollars and cents are %s, rounded down', (amount, text) => {
     expect(usd(amount)).toBe(text);
   });
 
-  it('writes a plus before what comes in, when it is asked to', () => {
+  it('shows a plus sign on request', () => {
     expect(usd(50n * DOLLAR, true)).toBe('+$50.00');
     expect(usd(0n, true)).toBe('$0.00');
     expect(usd(-50n * DOLLAR, true)).toBe('−$50.00');

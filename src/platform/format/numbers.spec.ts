@@ -25,7 +25,7 @@ describe('numbers on pages', () => {
     [14_300_000, '14.3M'],
     [142_000_000, '142M'],
     [2_500_000_000n, '2.5B'],
-  ])('%s in short is %s', (value, text) => {
+  ])('%s abbreviated is %s', (value, text) => {
     expect(compact(value)).toBe(text);
   });
 
@@ -37,7 +37,7 @@ describe('numbers on pages', () => {
     [99_999, 100_000, '99.9%'],
     [41_600, 48_850, '85%'],
     [1, 0, '–'],
-  ])('%s of %s are %s: never all or nothing unless it is', (part, whole, text) => {
+  ])('%s of %s are %s: 0 or 100 % only when exact', (part, whole, text) => {
     expect(percent(part, whole)).toBe(text);
   });
 });
@@ -48,7 +48,7 @@ describe('a multiplier', () => {
     [1_000_000n, '× 1.00'],
     [12_500_000n, '× 12.50'],
     [1n, '× 0.000001'],
-  ])('has two digits after the point, and every other one that it has: %s', (millionths, text) => {
+  ])('has at least two decimals, and all significant ones: %s', (millionths, text) => {
     expect(times(millionths)).toBe(text);
   });
 });

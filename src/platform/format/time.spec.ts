@@ -14,26 +14,26 @@ describe('times on pages', () => {
     expect(zoneName(new Date(iso), zone)).toBe(name);
   });
 
-  it('tells the two hours apart that a clock which is set back shows twice', () => {
+  it('distinguishes the two hours of a clock set back', () => {
     const [before, after] = [new Date('2026-10-25T00:30:00Z'), new Date('2026-10-25T01:30:00Z')];
     expect([clockTime(before, BERLIN), clockTime(after, BERLIN)]).toEqual(['02:30:00', '02:30:00']);
     expect([zoneName(before, BERLIN), zoneName(after, BERLIN)]).toEqual(['CEST', 'CET']);
   });
 
-  it('leaves out the hour that a clock which is set forward does not have', () => {
+  it('skips the hour of a clock set forward', () => {
     expect(clockTime(new Date('2026-03-29T00:59:59Z'), BERLIN)).toBe('01:59:59');
     expect(clockTime(new Date('2026-03-29T01:00:00Z'), BERLIN)).toBe('03:00:00');
   });
 
-  it('writes midnight as the beginning of its day', () => {
+  it('shows midnight as 00:00', () => {
     expect(dateTime(new Date('2026-11-20T23:00:00Z'), BERLIN)).toBe('21 Nov 2026, 00:00');
   });
 
-  it('shows UTC where it does not know the zone', () => {
+  it('falls back to UTC for unknown zones', () => {
     expect(clockTime(new Date('2026-11-20T13:32:07Z'), 'Middle/Earth')).toBe('13:32:07');
   });
 
-  it('writes days with and without their year', () => {
+  it('formats days with and without year', () => {
     const at = new Date('2026-05-03T12:00:00Z');
     expect([calendarDate(at, 'UTC'), shortDay(at, 'UTC')]).toEqual(['3 May 2026', '3 May']);
   });
@@ -46,7 +46,7 @@ describe('times on pages', () => {
     ['2026-11-19T13:36:02Z', '19 Nov 2026'],
     ['2026-11-20T16:36:02Z', 'in 3 h'],
     ['2026-11-23T13:36:02Z', '23 Nov 2026'],
-  ])('%s is %s, seen a day around', (iso, text) => {
+  ])('%s relative to now is %s', (iso, text) => {
     expect(ago(new Date(iso), new Date('2026-11-20T13:36:02Z'), BERLIN)).toBe(text);
   });
 });

@@ -3,11 +3,11 @@ import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
 import { PrimaryLink } from '../workers/index.js';
 import { CallCounts } from './call-counts.js';
-import { LimitTimings } from './limit-timings.js';
+import { LimitTimings } from './redis-counts.js';
 
 const MINUTE_MS = 60_000;
 
-describe('CallCounts behind the interface of @nestjs/throttler', () => {
+describe('CallCounts as a storage of @nestjs/throttler', () => {
   let clock: HeldClock;
   let counts: CallCounts;
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe('CallCounts behind the interface of @nestjs/throttler', () => {
   const increment = (key = 'somebody', name = 'tries'): ReturnType<CallCounts['increment']> =>
     counts.increment(key, MINUTE_MS, 2, 0, name);
 
-  it('says how often something was tried, and blocks what is too much until there is room', async () => {
+  it('returns the number of attempts, and blocks until there is capacity', async () => {
     expect(await increment()).toEqual({
       totalHits: 1,
       timeToExpire: 120,
@@ -34,7 +34,7 @@ describe('CallCounts behind the interface of @nestjs/throttler', () => {
     expect(await increment()).toMatchObject({ isBlocked: false });
   });
 
-  it('counts each key by itself, and for each throttler', async () => {
+  it('counts per key and throttler', async () => {
     for (let tries = 0; tries < 3; tries += 1) await increment();
     expect(await increment('somebody else')).toMatchObject({ totalHits: 1, isBlocked: false });
     expect(await increment('somebody', 'other tries')).toMatchObject({ totalHits: 1, isBlocked: false });

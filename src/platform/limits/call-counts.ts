@@ -7,9 +7,8 @@ import { Metrics } from '../metrics/index.js';
 import { Clock, newId, reasonOf, within } from '../shared/index.js';
 import { PrimaryLink } from '../workers/index.js';
 import type { Counts, Decision, Return, SharedCounts, Taking } from './counts.js';
-import { LimitTimings } from './limit-timings.js';
 import { MemoryCounts } from './memory-counts.js';
-import { RedisCounts } from './redis-counts.js';
+import { LimitTimings, RedisCounts } from './redis-counts.js';
 import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './serve-limits.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
@@ -52,7 +51,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     this.counts.open();
   }
 
-  take(taking: Taking): Promise<Decided> {
+  take(taking: Taking): Promise<DecisionSource> {
     return this.counts.take(taking);
   }
 
@@ -132,7 +131,7 @@ export interface OutageWatch {
 }
 
 /** A decision and the store that made it, which alone can take it back. */
-export interface Decided {
+export interface DecisionSource {
   readonly decision: Decision;
   readonly by: Counts;
 }
@@ -165,15 +164,15 @@ export class FallbackCounts {
     );
   }
 
-  async take(taking: Taking): Promise<Decided> {
+  async take(taking: Taking): Promise<DecisionSource> {
     if (this.state === 'opening') await this.opening;
     if (this.state !== 'up') return this.instead.take(taking);
-    const asked = this.shared.take(taking);
+    const pending = this.shared.take(taking);
     try {
-      return { decision: await this.inTime(asked), by: this.shared };
+      return { decision: await this.inTime(pending), by: this.shared };
     } catch (error) {
       // Granted after the timeout: return it.
-      asked.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
+      pending.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
       this.fall(error);
       return this.instead.take(taking);
     }
@@ -216,10 +215,10 @@ export class FallbackCounts {
   }
 
   /** @throws when it takes too long */
-  private async inTime<Result>(asked: Promise<Result>): Promise<Result> {
+  private async inTime<Result>(pending: Promise<Result>): Promise<Result> {
     const { patienceMs } = this.timings;
     const answer = await within(
-      asked.then((result) => ({ result })),
+      pending.then((result) => ({ result })),
       patienceMs,
     );
     if (answer === undefined) throw new Error(`no response within ${patienceMs} ms`);
@@ -233,7 +232,7 @@ export class OwnCounts {
 
   open(): void {}
 
-  async take(taking: Taking): Promise<Decided> {
+  async take(taking: Taking): Promise<DecisionSource> {
     return { decision: await this.counts.take(taking), by: this.counts };
   }
 

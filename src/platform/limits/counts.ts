@@ -1,5 +1,5 @@
 /** A limit on events or tokens within a time window. */
-export interface Counted {
+export interface RateLimit {
   /** Identifies the count. */
   readonly key: string;
   readonly windowMs: number;
@@ -18,7 +18,7 @@ export interface ConcurrencySlot {
 export interface Taking {
   /** Unique; places are returned under it. */
   readonly id: string;
-  readonly counts: readonly Counted[];
+  readonly counts: readonly RateLimit[];
   readonly places: readonly ConcurrencySlot[];
 }
 

@@ -4,7 +4,9 @@ export {
   changedLimits,
   DEFAULT_LIMITED,
   type DefaultLimits,
+  type Demand,
   describeLimits,
+  isUnlimited,
   LARGEST_LIMIT,
   LimitColumns,
   limitColumns,
@@ -14,14 +16,13 @@ export {
   type Limits,
   type LimitsChange,
   limitsIn,
+  type LimitSubject as Subject,
   NO_DEFAULT_LIMITS,
   NO_LIMITS,
   ownOrDefault,
   renderLimits,
 } from './limits.js';
 export { CallCounts } from './call-counts.js';
-export { LimitsModule } from './limits.module.js';
+export { LimitsModule, type Permit, RateLimiter } from './rate-limiter.js';
 export { type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
-export { type Permit, RateLimiter } from './rate-limiter.js';
 export { serveLimits } from './serve-limits.js';
-export { type Demand, isUnlimited, type LimitSubject as Subject } from './subject.js';

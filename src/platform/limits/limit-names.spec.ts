@@ -38,7 +38,7 @@ describe('limits', () => {
     expect(() => limitColumns({ requestsPerMinute })).toThrow('requests_per_minute must be an integer from 1');
   });
 
-  it('are changed one by one: null lifts one, and what is not named stays', () => {
+  it('are changed one by one: null removes one, missing ones stay', () => {
     const limits = { requestsPerMinute: 60, concurrency: 4 };
     expect(changedLimits(limits, { requestsPerMinute: null, tokensPerMinute: 10, concurrency: undefined })).toEqual({
       tokensPerMinute: 10,
@@ -47,13 +47,13 @@ describe('limits', () => {
     expect(changedLimits(limits, { requestsPerMinute: null, concurrency: null })).toBe(NO_LIMITS);
   });
 
-  it('hold one by one: those of its own, else the usual ones', () => {
-    const usual = { requestsPerMinute: 60, concurrency: 4 };
-    expect(ownOrDefault({ concurrency: 8, tokensPerMinute: 10 }, usual)).toEqual({
+  it('default one by one', () => {
+    const defaults = { requestsPerMinute: 60, concurrency: 4 };
+    expect(ownOrDefault({ concurrency: 8, tokensPerMinute: 10 }, defaults)).toEqual({
       requestsPerMinute: 60,
       tokensPerMinute: 10,
       concurrency: 8,
     });
-    expect(ownOrDefault(NO_LIMITS, usual)).toBe(usual);
+    expect(ownOrDefault(NO_LIMITS, defaults)).toBe(defaults);
   });
 });

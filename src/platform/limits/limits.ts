@@ -36,7 +36,8 @@ export type DefaultLimits = Readonly<Record<(typeof DEFAULT_LIMITED)[number], Li
 export const NO_DEFAULT_LIMITS: DefaultLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };
 
 /** The effective limits: each one's own, else the default. */
-export const ownOrDefault = (own: Limits, usual: Limits): Limits => (own === NO_LIMITS ? usual : { ...usual, ...own });
+export const ownOrDefault = (own: Limits, defaults: Limits): Limits =>
+  own === NO_LIMITS ? defaults : { ...defaults, ...own };
 
 /** Max value of any limit. */
 export const LARGEST_LIMIT = 1_000_000_000;
@@ -115,3 +116,29 @@ export class LimitNotPossible extends AppError {
     );
   }
 }
+
+export type LimitKind = 'requests' | 'tokens' | 'concurrency';
+
+/** Someone whose calls are counted, with their limits. */
+export interface LimitSubject {
+  readonly kind: Limited;
+  /** Unique within its kind. */
+  readonly id: string;
+  /** Display name. */
+  readonly name: string;
+  readonly limits: Limits;
+}
+
+/** What one call takes from the limits. */
+export interface Demand {
+  /** The call's id. */
+  readonly id: string;
+  readonly subjects: readonly LimitSubject[];
+  /** Estimated tokens of the prompt. */
+  readonly tokens: number;
+  /** Whether the call occupies a place until it ends. */
+  readonly runs: boolean;
+}
+
+export const isUnlimited = (limits: Limits): boolean =>
+  limits.requestsPerMinute === undefined && limits.tokensPerMinute === undefined && limits.concurrency === undefined;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { HeldClock } from '../../../test/support/held-clock.js';
-import type { Counted, ConcurrencySlot, Taking } from './counts.js';
+import type { RateLimit, ConcurrencySlot, Taking } from './counts.js';
 import { MemoryCounts, PLACE_WAIT_MS } from './memory-counts.js';
 
 const WINDOW_MS = 60_000;
-const count = (key: string, limit: number, amount = 1): Counted => ({ key, windowMs: WINDOW_MS, limit, amount });
-const taking = (id: string, counts: readonly Counted[], places: readonly ConcurrencySlot[] = []): Taking => ({
+const count = (key: string, limit: number, amount = 1): RateLimit => ({ key, windowMs: WINDOW_MS, limit, amount });
+const taking = (id: string, counts: readonly RateLimit[], places: readonly ConcurrencySlot[] = []): Taking => ({
   id,
   counts,
   places,
@@ -20,7 +20,7 @@ describe('MemoryCounts', () => {
   });
   const back = (id: string): void => counts.giveBack({ id, places: [], corrections: [] });
 
-  it('takes nothing of any count or place when one of them refuses', () => {
+  it('takes nothing when any count or place is exhausted', () => {
     const asked = taking('a', [count('requests', 10), count('tokens', 100, 60)], [{ key: 'running', limit: 5 }]);
     expect(counts.decide(asked).refusal).toBeUndefined();
     const refused = counts.decide({ ...asked, id: 'b' });
@@ -29,7 +29,7 @@ describe('MemoryCounts', () => {
     expect(counts.size).toEqual({ windows: 2, places: 1 });
   });
 
-  it('names the one that keeps it waiting for longest', () => {
+  it('reports the limit with the longest wait', () => {
     counts.decide(taking('a', [count('requests', 1)], [{ key: 'running', limit: 1 }]));
     const { refusal } = counts.decide(taking('b', [count('requests', 1)], [{ key: 'running', limit: 1 }]));
     expect(refusal?.which).toBe(0);
@@ -38,7 +38,7 @@ describe('MemoryCounts', () => {
     expect(never.refusal).toEqual({ which: 1, waitMs: undefined });
   });
 
-  it('refuses for ever where nothing is allowed', () => {
+  it('rejects without a retry time when the limit is zero', () => {
     expect(counts.decide(taking('a', [count('requests', 0)])).refusal).toEqual({ which: 0, waitMs: undefined });
     expect(counts.decide(taking('b', [], [{ key: 'running', limit: 0 }])).refusal).toEqual({
       which: 0,
@@ -56,7 +56,7 @@ describe('MemoryCounts', () => {
     expect(counts.decide(taking('d', [], place)).refusal).toEqual({ which: 0, waitMs: PLACE_WAIT_MS });
   });
 
-  it('never has more running than there are places, and none taken when all have ended', () => {
+  it('never runs more than the places, and frees all places at the end', () => {
     const steps = fc.array(fc.record({ take: fc.boolean(), key: fc.constantFrom('a', 'b'), pick: fc.nat() }), {
       maxLength: 200,
     });
@@ -85,7 +85,7 @@ describe('MemoryCounts', () => {
     );
   });
 
-  it('forgets who has not come for two minutes', () => {
+  it('drops counts unused for two minutes', () => {
     for (let index = 0; index < 1000; index += 1) counts.decide(taking('a', [count(`address ${index}`, 5)]));
     clock.pass(121);
     for (let index = 0; index < 1000; index += 1) counts.decide(taking('b', [count('the same', 5000)]));
@@ -94,13 +94,13 @@ describe('MemoryCounts', () => {
     expect(counts.size.windows).toBeLessThanOrEqual(602);
   });
 
-  it('remembers no more than it may, however many come, and those who come often for longest', () => {
+  it('stays within its maximum, dropping the least recently used', () => {
     const small = new MemoryCounts(clock, 100);
     for (let index = 0; index < 10_000; index += 1) small.decide(taking('a', [count(`address ${index}`, 5)]));
     expect(small.size.windows).toBeLessThanOrEqual(100);
   });
 
-  it('counts on from a correction', () => {
+  it('continues from a correction', () => {
     const { standings } = counts.decide(taking('a', [count('tokens', 100, 40)]));
     const window = standings[0]!.window;
     const correct = (amount: number): void =>

@@ -1,6 +1,6 @@
 import { AppError } from '../shared/index.js';
 import type { Refusal } from './counts.js';
-import type { LimitKind, LimitSubject } from './subject.js';
+import type { LimitKind, LimitSubject } from './limits.js';
 
 /** Longer waits are capped: the client retries and gets a new estimate. */
 const MAX_WAIT_SECONDS = 60;

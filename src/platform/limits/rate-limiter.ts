@@ -1,12 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import { Metrics } from '../metrics/index.js';
+import { Metrics, MetricsModule } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
+import { WorkersModule } from '../workers/index.js';
 import { CallCounts } from './call-counts.js';
-import type { Correction, Counted, Counts, Decision, ConcurrencySlot, Refusal, Taking } from './counts.js';
+import type { ConcurrencySlot, Correction, RateLimit, Counts, Decision, Refusal, Taking } from './counts.js';
+import type { Demand, LimitKind, LimitSubject } from './limits.js';
 import { MemoryCounts } from './memory-counts.js';
 import { type ExceededLimit, type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
-import type { Demand, LimitKind, LimitSubject } from './subject.js';
+import { LimitTimings } from './redis-counts.js';
 
 /** Permission to run a call. End it exactly once; places are held until then. */
 export class Permit {
@@ -14,7 +16,7 @@ export class Permit {
 
   constructor(
     readonly standings: LimitStatuses,
-    private readonly demanded: Demanded,
+    private readonly demanded: LimitCheck,
     private readonly decision: Decision,
     private readonly by: Counts,
   ) {}
@@ -51,7 +53,7 @@ export class RateLimiter {
 
   /** The limit that a call exceeds by itself, regardless of other calls; undefined if none. Counts nothing. */
   refusalOfAlone(demand: Demand): RateLimited | undefined {
-    const demanded = new Demanded(demand);
+    const demanded = new LimitCheck(demand);
     const decision = new MemoryCounts(this.clock).decide(demanded.taking);
     if (!isRefused(decision)) return undefined;
     const standings = demanded.standings(decision, this.clock.now());
@@ -60,7 +62,7 @@ export class RateLimiter {
 
   /** Takes everything the call needs, or nothing. @throws RateLimited, but never because a store is unavailable */
   async take(demand: Demand): Promise<Permit> {
-    const demanded = new Demanded(demand);
+    const demanded = new LimitCheck(demand);
     const { decision, by } = await this.counts.take(demanded.taking);
     const standings = demanded.standings(decision, this.clock.now());
     if (isRefused(decision)) {
@@ -77,25 +79,25 @@ const isRefused = (decision: Decision): decision is Decision & { readonly refusa
 
 const MINUTE_MS = 60_000;
 
-interface Asked {
+interface LimitedDemand {
   readonly subject: LimitSubject;
   readonly limit: LimitKind;
   readonly allowed: number;
 }
 
-interface AskedCount extends Asked {
-  readonly counted: Counted;
+interface CountDemand extends LimitedDemand {
+  readonly count: RateLimit;
 }
 
-interface AskedPlace extends Asked {
+interface PlaceDemand extends LimitedDemand {
   readonly place: ConcurrencySlot;
 }
 
 /** Translates a call's demand into counts to take, and the decision back into limits. */
-class Demanded {
+class LimitCheck {
   readonly taking: Taking;
-  private readonly counts: readonly AskedCount[];
-  private readonly places: readonly AskedPlace[];
+  private readonly counts: readonly CountDemand[];
+  private readonly places: readonly PlaceDemand[];
 
   constructor({ id, subjects, tokens, runs }: Demand) {
     this.counts = subjects.flatMap((subject) => [
@@ -105,7 +107,7 @@ class Demanded {
     this.places = runs ? subjects.flatMap(placeOf) : [];
     this.taking = {
       id,
-      counts: this.counts.map(({ counted }) => counted),
+      counts: this.counts.map(({ count }) => count),
       places: this.places.map(({ place }) => place),
     };
   }
@@ -113,15 +115,15 @@ class Demanded {
   /** The limit that rejected the call. */
   exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): ExceededLimit {
     const { which } = refusal;
-    const asked = this.counts[which] ?? this.places[which - this.counts.length];
-    if (asked === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
-    const { subject, limit, allowed } = asked;
+    const exceeded = this.counts[which] ?? this.places[which - this.counts.length];
+    if (exceeded === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
+    const { subject, limit, allowed } = exceeded;
     return {
       subject,
       limit,
       allowed,
       used: standings[which]?.used ?? 0,
-      needed: this.counts[which]?.counted.amount ?? 1,
+      needed: this.counts[which]?.count.amount ?? 1,
     };
   }
 
@@ -142,7 +144,7 @@ class Demanded {
 
   /** Corrections of token counts for the actual usage. */
   corrections(usedTokens: number, { standings }: Decision): readonly Correction[] {
-    return this.counts.flatMap(({ limit, counted: { key, windowMs, amount } }, index) => {
+    return this.counts.flatMap(({ limit, count: { key, windowMs, amount } }, index) => {
       if (limit !== 'tokens' || usedTokens === amount) return [];
       return [{ key, windowMs, amount: usedTokens - amount, window: standings[index]?.window ?? 0 }];
     });
@@ -154,13 +156,13 @@ function countOf(
   limit: 'requests' | 'tokens',
   allowed: number | undefined,
   amount: number,
-): AskedCount[] {
+): CountDemand[] {
   if (allowed === undefined) return [];
-  const counted = { key: keyOf(subject, limit), windowMs: MINUTE_MS, limit: allowed, amount };
-  return [{ subject, limit, allowed, counted }];
+  const count = { key: keyOf(subject, limit), windowMs: MINUTE_MS, limit: allowed, amount };
+  return [{ subject, limit, allowed, count }];
 }
 
-function placeOf(subject: LimitSubject): AskedPlace[] {
+function placeOf(subject: LimitSubject): PlaceDemand[] {
   const { concurrency } = subject.limits;
   if (concurrency === undefined) return [];
   const place = { key: keyOf(subject, 'concurrency'), limit: concurrency };
@@ -168,3 +170,10 @@ function placeOf(subject: LimitSubject): AskedPlace[] {
 }
 
 const keyOf = ({ kind, id }: LimitSubject, limit: LimitKind): string => `${limit} of ${kind} ${id}`;
+
+@Module({
+  imports: [MetricsModule, WorkersModule],
+  providers: [CallCounts, LimitTimings, RateLimiter],
+  exports: [CallCounts, RateLimiter],
+})
+export class LimitsModule {}

@@ -1,7 +1,6 @@
-import type { Counted, Decision, ConcurrencySlot, Return, SharedCounts, Taking } from './counts.js';
-import type { LimitTimings } from './limit-timings.js';
-import type { RedisLink } from './redis-link.js';
-import { GIVE_BACK, PROBE, RENEW, TAKE } from './redis-scripts.js';
+import { Injectable } from '@nestjs/common';
+import type { ConcurrencySlot, RateLimit, Decision, Return, SharedCounts, Taking } from './counts.js';
+import { GIVE_BACK, PROBE, type RedisLink, RENEW, TAKE } from './redis-link.js';
 
 /** Places renewed per script call: a script blocks all other Redis clients. */
 const RENEWED_AT_ONCE = 500;
@@ -49,8 +48,8 @@ export class RedisCounts implements SharedCounts {
   async take({ id, counts, places }: Taking): Promise<Decision> {
     const limits = counts.flatMap(({ windowMs, limit, amount }) => [windowMs, limit, amount]);
     const args = [id, this.timings.leaseMs, counts.length, ...limits, ...places.map(({ limit }) => limit)];
-    const told = (await this.link.run(TAKE, this.keysOf(counts, places), args)) as readonly number[];
-    const decision = decisionOf(told, counts.length);
+    const reply = (await this.link.run(TAKE, this.keysOf(counts, places), args)) as readonly number[];
+    const decision = decisionOf(reply, counts.length);
     if (decision.refusal === undefined && places.length > 0) this.leases.set(id, this.keysOf([], places));
     return decision;
   }
@@ -80,7 +79,7 @@ export class RedisCounts implements SharedCounts {
     }
   }
 
-  private keysOf(counts: readonly Counted[], places: readonly ConcurrencySlot[]): string[] {
+  private keysOf(counts: readonly RateLimit[], places: readonly ConcurrencySlot[]): string[] {
     return [...counts, ...places].map(({ key }) => this.keyOf(key));
   }
 }
@@ -92,4 +91,19 @@ function decisionOf([which = 0, waitMs = 0, ...numbers]: readonly number[], coun
   });
   if (which === 0) return { refusal: undefined, standings };
   return { refusal: { which: which - 1, waitMs: waitMs < 0 ? undefined : waitMs }, standings };
+}
+
+/** Timings of shared counts, in milliseconds. Tests override them. */
+@Injectable()
+export class LimitTimings {
+  /** Timeout of a decision. After it, this process decides alone until the store responds again. */
+  readonly patienceMs: number = 250;
+  /** Interval between health checks of an unreachable store. */
+  readonly probeMs: number = 500;
+  /** Lease of a process's places; after it, those of a killed process are free. */
+  readonly leaseMs: number = 30_000;
+  /** Interval between renewals of leases. */
+  readonly renewMs: number = 10_000;
+  /** Reconnect after this time without a response. */
+  readonly silenceMs: number = 5000;
 }

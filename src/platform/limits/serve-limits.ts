@@ -5,13 +5,13 @@ import { MemoryCounts } from './memory-counts.js';
 
 /** Makes the primary count for all its workers. Places of a worker that exits are returned. */
 export function serveLimits(
-  links: Pick<WorkerLinks, 'answer' | 'onGone'>,
+  links: Pick<WorkerLinks, 'handle' | 'onGone'>,
   counts = new MemoryCounts(new Clock()),
 ): void {
   /** Places by worker. */
   const held = new Map<number, Map<string, Return>>();
-  links.answer(PROBE_TOPIC, () => true);
-  links.answer(TAKE_TOPIC, (payload, worker) => {
+  links.handle(PROBE_TOPIC, () => true);
+  links.handle(TAKE_TOPIC, (payload, worker) => {
     const taking = payload as Taking;
     const decision = counts.decide(taking);
     if (decision.refusal === undefined && taking.places.length > 0) {
@@ -21,7 +21,7 @@ export function serveLimits(
     }
     return decision;
   });
-  links.answer(GIVE_BACK_TOPIC, (payload, worker) => {
+  links.handle(GIVE_BACK_TOPIC, (payload, worker) => {
     const back = payload as Return;
     held.get(worker)?.delete(back.id);
     counts.giveBack(back);

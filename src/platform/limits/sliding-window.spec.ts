@@ -28,7 +28,7 @@ const moments = fc
   .map((list) => list.toSorted((one, other) => one - other));
 
 describe('SlidingWindow', () => {
-  it('grants exactly the limit to those who come at once', () => {
+  it('grants exactly the limit to concurrent requests', () => {
     expect(granted(7, Array<number>(50).fill(1000))).toHaveLength(7);
   });
 
@@ -52,13 +52,13 @@ describe('SlidingWindow', () => {
     );
   });
 
-  it('never grants more than the limit and what one window more would, however long somebody goes on asking', () => {
+  it('never grants more than one window above the limit under sustained load', () => {
     const everySecond = Array.from({ length: 600 }, (_, second) => second * 1000);
     expect(granted(20, everySecond).length).toBeLessThanOrEqual(11 * 20);
     expect(granted(20, everySecond).length).toBeGreaterThanOrEqual(9 * 20);
   });
 
-  it('lets a burst at the end of a window fade in the next one', () => {
+  it('decays a burst at the end of a window during the next one', () => {
     const window = windowAt(START_MS + 59_999);
     window.add(60);
     window.moveTo(START_MS + WINDOW_MS);
@@ -67,7 +67,7 @@ describe('SlidingWindow', () => {
     expect(window.standing()).toEqual({ used: 30, resetMs: 30_000, window: START_MS / WINDOW_MS + 1 });
   });
 
-  it('says to the millisecond when so much will fit, and never when it is more than the limit', () => {
+  it('returns the exact wait for a request, or never when it exceeds the limit', () => {
     fc.assert(
       fc.property(limits, moments, fc.integer({ min: 1, max: 25 }), (limit, momentsMs, amount) => {
         const window = windowAt(START_MS);
@@ -95,7 +95,7 @@ describe('SlidingWindow', () => {
     expect([window.standing().used, window.isEmpty]).toEqual([0, true]);
   });
 
-  it('takes a correction back where it was counted, and adds one where it is now', () => {
+  it('subtracts corrections from their window, and adds to the current one', () => {
     const window = windowAt(START_MS);
     window.add(100);
     const { window: taken } = window.standing();
@@ -110,7 +110,7 @@ describe('SlidingWindow', () => {
     expect(window.standing().used).toBe(15);
   });
 
-  it('stands still while the clock is behind where it was', () => {
+  it('does not move while the clock is set back', () => {
     const window = windowAt(START_MS);
     window.add(3);
     window.moveTo(START_MS - 10 * WINDOW_MS);

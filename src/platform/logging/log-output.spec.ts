@@ -25,7 +25,7 @@ describe('LogOutput', () => {
     expect(written()).toBe(text);
   }
 
-  it('writes a line at once, and those that follow together, in their order', async () => {
+  it('writes the first line at once, and following lines together, in order', async () => {
     const write = jest.spyOn(fs, 'write');
     const output = new LogOutput(descriptor);
     output.write('one\n');
@@ -37,14 +37,14 @@ describe('LogOutput', () => {
     write.mockRestore();
   });
 
-  it('loses nothing that comes while it writes', async () => {
+  it('loses no line that arrives during a write', async () => {
     const output = new LogOutput(descriptor);
     const line = `${'x'.repeat(999)}\n`;
     for (let count = 0; count < 50; count += 1) output.write(line);
     await expectSoon(line.repeat(50));
   });
 
-  it('writes no more at once than it may, and ends each write behind a line', async () => {
+  it('limits the size of writes, each of whole lines', async () => {
     const write = jest.spyOn(fs, 'write');
     const output = new LogOutput(descriptor, 10);
     const long = `${'x'.repeat(20)}\n`;
@@ -56,7 +56,7 @@ describe('LogOutput', () => {
     write.mockRestore();
   });
 
-  it('writes what there is at the end', () => {
+  it('flushes at the end', () => {
     const output = new LogOutput(descriptor);
     output.write('first words\n');
     output.write('last words\n');
@@ -64,7 +64,7 @@ describe('LogOutput', () => {
     expect(written()).toContain('last words\n');
   });
 
-  it('tells how many lines it dropped because nobody took them', () => {
+  it('reports the number of dropped lines', () => {
     const output = new LogOutput(descriptor);
     // Longer than what is kept, and the write of it is under way while the others come.
     output.write('x'.repeat(5_000_000));
@@ -76,7 +76,7 @@ describe('LogOutput', () => {
     expect(written()).not.toContain('dropped\ndropped');
   });
 
-  it('is silent when nobody reads any more, at the end as well', async () => {
+  it('stays silent when the reader is gone', async () => {
     const gone = openSync(file, 'r');
     const output = new LogOutput(gone);
     output.write('one\n');

@@ -27,8 +27,8 @@ const logged = (err: unknown): string => {
   return lines.join('');
 };
 
-describe('an error in the log', () => {
-  it('says what failed and where, and nothing of what it was about', () => {
+describe('logged errors', () => {
+  it('contain message, code and stack, but no data', () => {
     const line = logged(duplicate());
     expect(line).not.toMatch(/ann@example\.com|scrypt|INSERT/);
     expect((JSON.parse(line) as { err: unknown }).err).toEqual({
@@ -41,7 +41,7 @@ describe('an error in the log', () => {
     });
   });
 
-  it('says the same of its causes, which may go round in a circle', () => {
+  it('contain their causes, even in a cycle', () => {
     const outer = new Error('outer', { cause: duplicate() });
     const line = logged(outer);
     expect(line).toContain('"code":"23505"');
@@ -50,7 +50,7 @@ describe('an error in the log', () => {
     expect(logged(outer)).toContain('"message":"outer"');
   });
 
-  it('may be anything that is thrown', () => {
+  it('accept any thrown value', () => {
     expect(logged('a text')).toContain('"message":"a text"');
     expect(loggedError(undefined)).toEqual({ type: 'undefined', message: 'undefined' });
   });

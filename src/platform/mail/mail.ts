@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import Handlebars from 'handlebars';
+import { createTransport } from 'nodemailer';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { VIEWS } from '../config/index.js';
-import { AppError } from '../shared/index.js';
+import { Config, VIEWS } from '../config/index.js';
+import { Settings } from '../settings/index.js';
+import { AppError, type Secret } from '../shared/index.js';
 import { loadTemplates } from '../templates/index.js';
 
 /** A message to one recipient, as HTML and text. */
@@ -54,5 +58,106 @@ export class MailTemplates {
     const template = this.templates.get(name);
     if (template === undefined) throw new Error(`There is no template views/mail/${name}.hbs.`);
     return template(data);
+  }
+}
+
+/** How a message was delivered. Contains neither address nor content, apart from the file. */
+export type Delivery =
+  | {
+      readonly by: 'server';
+      /** The server's reply, such as `250 OK`. */
+      readonly answer: string;
+    }
+  | {
+      readonly by: 'outbox';
+      /** Absolute path. */
+      readonly file: string;
+    };
+
+/** The configured mail server is not usable. */
+class UnusableMailServer extends AppError {
+  constructor(reason: string) {
+    super('unavailable', reason);
+  }
+}
+
+/** Delivers mail through the configured server, or into a folder if there is none. */
+@Injectable()
+export class MailTransport {
+  private readonly outbox: Outbox;
+  private server: { readonly url: string; readonly takes: SmtpServer } | undefined;
+
+  constructor(
+    config: Config,
+    private readonly settings: Settings,
+  ) {
+    this.outbox = new Outbox(config.dataDir);
+  }
+
+  /** @throws UnusableMailServer, and errors of the server or the disk */
+  async deliver(mail: Mail): Promise<Delivery> {
+    const { smtpUrl, from, unusable } = this.settings.current().mail;
+    if (unusable !== undefined) throw new UnusableMailServer(unusable);
+    if (smtpUrl === undefined) return { by: 'outbox', file: await this.outbox.put(mail, from) };
+    return { by: 'server', answer: await this.serverAt(smtpUrl).hand(mail, from) };
+  }
+
+  private serverAt(address: Secret): SmtpServer {
+    const url = address.reveal();
+    if (this.server?.url !== url) this.server = { url, takes: new SmtpServer(address) };
+    return this.server.takes;
+  }
+}
+
+/** Anyone can trigger mail, so only the newest files are kept. */
+const KEPT = 500;
+
+/** A message, or one that a killed process left unfinished. */
+const MAIL = /\.eml(?:\.tmp)?$/;
+
+/** Stores messages as `DATA_DIR/outbox/<time>-<random>.eml`, which any mail program opens. */
+class Outbox {
+  private readonly folder: string;
+  private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+
+  constructor(dataDir: string) {
+    this.folder = join(dataDir, 'outbox');
+  }
+
+  /** @returns the absolute path */
+  async put(mail: Mail, from: string): Promise<string> {
+    const { message } = await this.composer.sendMail(messageOf(mail, from));
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const time = new Date().toISOString().replaceAll(/[-:.]/g, '');
+    const file = join(this.folder, `${time}-${randomBytes(4).toString('hex')}.eml`);
+    // Renamed when complete, so that no partial message is visible.
+    await writeFile(`${file}.tmp`, message, { mode: 0o600, flag: 'wx' });
+    await rename(`${file}.tmp`, file);
+    await this.prune();
+    return file;
+  }
+
+  /** Names start with the time: the first are the oldest. */
+  private async prune(): Promise<void> {
+    const mails = (await readdir(this.folder)).filter((name) => MAIL.test(name)).toSorted();
+    for (const name of mails.slice(0, -KEPT)) await rm(join(this.folder, name), { force: true });
+  }
+}
+
+/** A server that is silent for longer counts as down; a retry follows. */
+const TIMEOUTS = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
+
+/** Sends through SMTP, with TLS according to the URL or to the server's offer. */
+class SmtpServer {
+  private readonly transport;
+
+  constructor(url: Secret) {
+    this.transport = createTransport({ url: url.reveal(), ...TIMEOUTS });
+  }
+
+  /** @returns the server's reply. @throws its rejection, or the connection error */
+  async hand(mail: Mail, from: string): Promise<string> {
+    const { response } = await this.transport.sendMail(messageOf(mail, from));
+    return response;
   }
 }

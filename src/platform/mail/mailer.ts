@@ -2,8 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, Logger, Module } from '@nes
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SettingsModule } from '../settings/index.js';
 import { AppError, codeOf, within } from '../shared/index.js';
-import { type Delivery, MailTransport } from './mail-transport.js';
-import { checkMail, type Mail, MailTemplates } from './mail.js';
+import { checkMail, type Delivery, type Mail, MailTemplates, MailTransport } from './mail.js';
 
 /** Delays before retries, in ms. Tests override them. */
 export class MailRetries {
@@ -16,7 +15,7 @@ const MAX_CONCURRENT = 1000;
 const FAREWELL_MS = 10_000;
 
 /** `away`: a later attempt may succeed. */
-export type Offered = 'sent' | 'refused' | 'away';
+export type DeliveryOutcome = 'sent' | 'refused' | 'away';
 
 /** Sends mail in the background. */
 @Injectable()
@@ -50,12 +49,12 @@ export class Mailer implements BeforeApplicationShutdown {
     checkMail(mail);
     const delivery = await this.transport.deliver(mail);
     this.givenUp = 0;
-    this.logger.log(told(delivery));
+    this.logger.log(deliveryLine(delivery));
     return delivery;
   }
 
   /** Sends once for callers that retry by themselves. Failures are logged. */
-  async offer(mail: Mail): Promise<Offered> {
+  async offer(mail: Mail): Promise<DeliveryOutcome> {
     try {
       await this.deliver(mail);
       return 'sent';
@@ -91,7 +90,7 @@ export class Mailer implements BeforeApplicationShutdown {
   }
 }
 
-const told = (delivery: Delivery): string =>
+const deliveryLine = (delivery: Delivery): string =>
   delivery.by === 'server'
     ? 'Email delivered to the SMTP server.'
     : `No SMTP server is configured: email written to ${delivery.file}.`;

@@ -1,3 +1,2 @@
 // The metrics registry of the process. Each module registers its own metrics; app/monitoring serves them.
-export { Metrics } from './metrics.js';
-export { MetricsModule } from './metrics.module.js';
+export { Metrics, MetricsModule } from './metrics.js';

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Prefix of all metric names. */
@@ -52,3 +52,6 @@ export class Metrics {
     return new Histogram({ name: PREFIX + name, help, labelNames, buckets: [...buckets], registers: [this.registry] });
   }
 }
+
+@Module({ providers: [Metrics], exports: [Metrics] })
+export class MetricsModule {}

@@ -1,26 +1,26 @@
 import { codeOf, reasonOf } from './app-error.js';
 
-describe('the text of an error', () => {
-  it('is its message in one line', () => {
+describe('reasonOf', () => {
+  it('returns the message in one line', () => {
     expect(reasonOf(new Error('first line\n  second line\n'))).toBe('first line; second line');
   });
 
-  it('is that of the first of several', () => {
+  it('returns the message of the first of several errors', () => {
     expect(reasonOf(new AggregateError([new Error('refused'), new Error('late')]))).toBe('refused');
   });
 
-  it('is its name when it says nothing', () => {
+  it('returns the name when the message is empty', () => {
     expect(reasonOf(new TypeError())).toBe('TypeError');
   });
 
-  it('is what was thrown, when that is no error', () => {
+  it('returns the thrown value when it is not an error', () => {
     expect(reasonOf('a text')).toBe('a text');
     expect(reasonOf(undefined)).toBe('undefined');
   });
 });
 
-describe('the code of an error', () => {
-  it('is that of Node or PostgreSQL, or nothing', () => {
+describe('codeOf', () => {
+  it('returns the code of Node.js or PostgreSQL errors, or undefined', () => {
     expect(codeOf(Object.assign(new Error('there already'), { code: 'EEXIST' }))).toBe('EEXIST');
     expect(codeOf(Object.assign(new Error('numbered'), { code: 7 }))).toBe('');
     expect(codeOf(null)).toBe('');

@@ -2,12 +2,12 @@ import { jest } from '@jest/globals';
 import { type LeftOut, LimitedLines } from './limited-lines.js';
 
 describe('LimitedLines', () => {
-  const told: LeftOut[] = [];
+  const reported: LeftOut[] = [];
   let lines: LimitedLines;
   beforeEach(() => {
     jest.useFakeTimers();
-    told.length = 0;
-    lines = new LimitedLines(20, (leftOut) => void told.push(leftOut));
+    reported.length = 0;
+    lines = new LimitedLines(20, (leftOut) => void reported.push(leftOut));
   });
   afterEach(() => jest.useRealTimers());
 
@@ -16,14 +16,14 @@ describe('LimitedLines', () => {
 
   it('admits N lines per key and minute, and reports the number of suppressed ones', () => {
     expect([admitted('a', 1000), admitted('b', 20), admitted('c', 15), admitted('c', 15)]).toEqual([20, 20, 15, 5]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     jest.advanceTimersByTime(60_000);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { key: 'a', count: 1000, leftOut: 980 },
       { key: 'c', count: 30, leftOut: 10 },
     ]);
     expect(admitted('a', 1000)).toBe(20);
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 
   it('keeps no timer while idle, and no state after the minute ends', () => {
@@ -31,15 +31,15 @@ describe('LimitedLines', () => {
     jest.advanceTimersByTime(60_000);
     expect(jest.getTimerCount()).toBe(0);
     lines.end();
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
-  it('remembers no more keys than it may, and counts those beyond as one', () => {
+  it('tracks a bounded number of keys, and counts others together', () => {
     for (let index = 0; index < 10_000; index++) lines.admit(`early-${index}`);
     expect(Array.from({ length: 30 }, (_, index) => lines.admit(`late-${index}`)).filter(Boolean)).toHaveLength(20);
     expect(admitted('early-5', 30)).toBe(19);
     lines.end();
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { key: 'early-5', count: 31, leftOut: 11 },
       { key: 'others', count: 30, leftOut: 10 },
     ]);

@@ -12,11 +12,11 @@ describe('networkOf', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['', ''],
-  ])('makes %j the client %j', (address, network) => {
+  ])('returns the network of %j: %j', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('takes all addresses of one /64 for one client, and those of another for another', () => {
+  it('treats a /64 as one client', () => {
     const clients = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:db8:1:3::1'].map(networkOf);
     expect(clients[0]).toBe(clients[1]);
     expect(clients[2]).not.toBe(clients[0]);
@@ -33,7 +33,7 @@ describe('addressOf', () => {
     ['2001:db8::7', '2001:db8::7'],
     ['[2001:db8::7]:50123', '2001:db8::7'],
     ['[2001:db8::7]', '2001:db8::7'],
-  ])('takes %j, as a proxy that is believed writes it, for %j', (ip, address) => {
+  ])('parses %j as written by a trusted proxy: %j', (ip, address) => {
     expect(addressOf({ ip, socket })).toBe(address);
   });
 
@@ -42,7 +42,7 @@ describe('addressOf', () => {
     (ip) => expect(addressOf({ ip, socket })).toBe('127.0.0.1'),
   );
 
-  it('is empty of a client that is gone', () => {
+  it('is empty for a disconnected client', () => {
     expect(addressOf({ ip: undefined, socket: {} })).toBe('');
   });
 });

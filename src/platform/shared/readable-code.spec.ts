@@ -2,8 +2,8 @@ import { generateCode, hashCode } from './ids.js';
 
 const CODE = '0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV';
 
-describe('a code for people to type', () => {
-  it('consists of groups of four unambiguous characters, different each time', () => {
+describe('readable codes', () => {
+  it('consist of groups of four unambiguous characters, different each time', () => {
     const codes = Array.from({ length: 1000 }, () => generateCode(28));
     for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){6}$/);
     expect(new Set(codes).size).toBe(1000);
@@ -23,17 +23,17 @@ describe('a code for people to type', () => {
     CODE.replaceAll('0', 'O').replaceAll('1', 'I'),
     CODE.replaceAll('0', 'o').replaceAll('1', 'l'),
     CODE.replaceAll('1', 'L'),
-  ])('is understood when it is typed as %j', (typed) => {
+  ])('are accepted when typed as %j', (typed) => {
     expect(hashCode(typed, 28)).toEqual(hashCode(CODE, 28));
   });
 
-  it('is as long as its kind, and no other', () => {
+  it('have the length of their kind', () => {
     expect(generateCode(20)).toMatch(/^[0-9A-Z]{4}(?:-[0-9A-Z]{4}){4}$/);
     expect(hashCode(generateCode(20), 20)).toHaveLength(32);
     expect(hashCode(generateCode(20), 28)).toBeUndefined();
   });
 
-  it('is not taken for another one', () => {
+  it('are not confused with one another', () => {
     expect(hashCode(CODE.replace('V', 'W'), 28)).not.toEqual(hashCode(CODE, 28));
   });
 
@@ -44,7 +44,7 @@ describe('a code for people to type', () => {
     },
   );
 
-  it('is not looked for in what is far too long', () => {
+  it('are not searched for in oversized input', () => {
     expect(hashCode(CODE + ' '.repeat(1_000_000), 28)).toBeUndefined();
   });
 });

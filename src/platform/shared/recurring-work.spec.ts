@@ -24,7 +24,7 @@ describe('recurring work', () => {
     expect(turns).toBe(1);
   });
 
-  it('goes on after a failure, and tells it when it begins, changes, or comes back', async () => {
+  it('continues after a failure, and reports it when it begins, changes or recurs', async () => {
     const failures = ['away', 'away', 'full', undefined, 'full'];
     const work = new RecurringWork({
       turn: async () => {
@@ -41,7 +41,7 @@ describe('recurring work', () => {
     await work.stop();
   });
 
-  it('waits, when it is stopped, for the turn that runs, tells it so, and reports nothing any more', async () => {
+  it('aborts and awaits the current run when stopped, and reports nothing more', async () => {
     let told = false;
     const work = new RecurringWork({
       turn: async (stopped) => {

@@ -7,17 +7,17 @@ describe('within', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('gives what the promise resolves with, and leaves no timer behind', async () => {
+  it('resolves with the promise, and leaves no timer behind', async () => {
     await expect(within(Promise.resolve('answer'), 1000)).resolves.toBe('answer');
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('rejects as the promise does, and leaves no timer behind', async () => {
+  it('rejects with the promise, and leaves no timer behind', async () => {
     await expect(within(Promise.reject(new Error('refused')), 1000)).rejects.toThrow('refused');
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('gives undefined once the limit is over, and not before', async () => {
+  it('resolves with undefined at the limit, not before', async () => {
     let outcome: unknown = 'waiting';
     void within(never, 1000).then((result) => (outcome = result));
     await jest.advanceTimersByTimeAsync(999);

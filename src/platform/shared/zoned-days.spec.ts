@@ -26,17 +26,17 @@ describe('days in time zones', () => {
     expect(dayOf(new Date(begins.getTime() - 1), zone)).toBe(addDays(day, -1));
   });
 
-  it('begin as in UTC where a zone left the day out', () => {
+  it('begin as in UTC when the zone skipped the day', () => {
     expect(startOfDay('2011-12-30', 'Pacific/Apia').toISOString()).toBe('2011-12-30T00:00:00.000Z');
   });
 
-  it('are days that there are', () => {
+  it('reject invalid dates', () => {
     for (const day of ['2026-01-01', '2024-02-29', '2026-12-31']) expect(isDay(day)).toBe(true);
     for (const text of ['2026-02-29', '2026-13-01', '2026-1-1', '20261120', '', 'tomorrow', '2026-11-20T00:00'])
       expect(isDay(text)).toBe(false);
   });
 
-  it('follow one another over the ends of months and years', () => {
+  it('continue across months and years', () => {
     expect([addDays('2026-12-31', 1), addDays('2026-03-01', -1), addDays('2026-11-20', 7)]).toEqual([
       '2027-01-01',
       '2026-02-28',
@@ -45,7 +45,7 @@ describe('days in time zones', () => {
   });
 });
 
-describe('a minute on the clocks of a zone', () => {
+describe('local times', () => {
   it.each([
     ['2026-11-20T09:30', 'UTC', '2026-11-20T09:30:00.000Z'],
     ['2026-11-20T09:30', 'Europe/Berlin', '2026-11-20T08:30:00.000Z'],
@@ -54,12 +54,12 @@ describe('a minute on the clocks of a zone', () => {
     // Shown twice, as clocks go back from 03:00 to 02:00: the first counts.
     ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T00:30:00.000Z'],
     ['2026-11-01T01:30', 'America/New_York', '2026-11-01T05:30:00.000Z'],
-  ])('%s in %s is %s, and is shown as it was typed', (minute, zone, moment) => {
+  ])('%s in %s is %s, and formats back to its input', (minute, zone, moment) => {
     expect(momentOf(minute, zone)?.toISOString()).toBe(moment);
     expect(localMinute(new Date(moment), zone)).toBe(minute);
   });
 
-  it('that they leave out is as long after as they were put forward', () => {
+  it('skipped by a clock change move forward by it', () => {
     expect(momentOf('2026-03-29T02:30', 'Europe/Berlin')?.toISOString()).toBe('2026-03-29T01:30:00.000Z');
     expect(momentOf('2026-03-08T02:30', 'America/New_York')?.toISOString()).toBe('2026-03-08T07:30:00.000Z');
   });

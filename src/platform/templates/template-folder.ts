@@ -43,7 +43,7 @@ function sourcesIn(folder: string): Source[] {
 
 const nameOf = (file: string): string => file.replace(/\.(hbs|svg)$/, '').replace(PARTIALS, '');
 
-interface Checked {
+interface TemplateSource {
   readonly file: string;
   readonly text: string;
   readonly names: ReadonlySet<string>;
@@ -51,7 +51,7 @@ interface Checked {
 }
 
 /** Handlebars compiles on first use; errors must appear at start. */
-function compileChecked(handlebars: typeof Handlebars, { file, text, names, options }: Checked) {
+function compileChecked(handlebars: typeof Handlebars, { file, text, names, options }: TemplateSource) {
   try {
     const tree = handlebars.parse(text, { srcName: file });
     new TemplateCheck(names, options.knownHelpers).accept(tree);

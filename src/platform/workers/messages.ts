@@ -11,7 +11,7 @@ export interface Question {
 
 /** `failed` when there is no handler or it has thrown. */
 export interface WorkerReply {
-  readonly type: 'answer';
+  readonly type: 'reply';
   readonly id: number;
   readonly payload?: unknown;
   readonly failed?: string;
@@ -21,18 +21,18 @@ export const isQuestion = (message: unknown): message is Question =>
   isJsonObject(message) && message['type'] === 'question' && typeof message['topic'] === 'string';
 
 export const isWorkerReply = (message: unknown): message is WorkerReply =>
-  isJsonObject(message) && message['type'] === 'answer' && typeof message['id'] === 'number';
+  isJsonObject(message) && message['type'] === 'reply' && typeof message['id'] === 'number';
 
 /** Never rejects: a missing or failing handler is reported in the reply. */
 export async function replyTo(
   { id, topic, payload }: Question,
-  answerer: ((payload: unknown) => unknown) | undefined,
+  handler: ((payload: unknown) => unknown) | undefined,
 ): Promise<WorkerReply> {
-  if (answerer === undefined) return { type: 'answer', id, failed: `No handler for "${topic}".` };
+  if (handler === undefined) return { type: 'reply', id, failed: `No handler for "${topic}".` };
   try {
-    return { type: 'answer', id, payload: await answerer(payload) };
+    return { type: 'reply', id, payload: await handler(payload) };
   } catch (error) {
-    return { type: 'answer', id, failed: reasonOf(error) };
+    return { type: 'reply', id, failed: reasonOf(error) };
   }
 }
 

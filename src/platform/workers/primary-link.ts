@@ -18,7 +18,7 @@ export class NoPrimary extends Error {
 @Injectable()
 export class PrimaryLink implements OnApplicationShutdown {
   private readonly waiting = new Map<number, Waiting>();
-  private readonly answerers = new Map<string, (payload: unknown) => unknown>();
+  private readonly handlers = new Map<string, (payload: unknown) => unknown>();
   private lastId = 0;
 
   constructor() {
@@ -32,7 +32,7 @@ export class PrimaryLink implements OnApplicationShutdown {
   }
 
   /**
-   * Asks the primary (`WorkerLinks.answer`).
+   * Asks the primary (`WorkerLinks.handle`).
    * @throws NoPrimary, or an Error with the primary's reason
    */
   ask(topic: string, payload: unknown): Promise<unknown> {
@@ -41,14 +41,14 @@ export class PrimaryLink implements OnApplicationShutdown {
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
       process.send?.({ type: 'question', id, topic, payload } satisfies Question, undefined, undefined, (error) => {
-        if (error !== null) this.settle(id, (asked) => asked.reject(error));
+        if (error !== null) this.settle(id, (waiting) => waiting.reject(error));
       });
     });
   }
 
   /** Registers the handler for questions of the primary on a topic (`WorkerLinks.askAll`); it may return a promise. */
-  answer(topic: string, answerer: (payload: unknown) => unknown): void {
-    this.answerers.set(topic, answerer);
+  handle(topic: string, handler: (payload: unknown) => unknown): void {
+    this.handlers.set(topic, handler);
   }
 
   onApplicationShutdown(): void {
@@ -57,7 +57,7 @@ export class PrimaryLink implements OnApplicationShutdown {
   }
 
   private readonly listen = (message: unknown): void => {
-    if (isWorkerReply(message)) this.settle(message.id, (asked) => conclude(asked, message));
+    if (isWorkerReply(message)) this.settle(message.id, (waiting) => conclude(waiting, message));
     else if (isQuestion(message)) void this.reply(message);
   };
 
@@ -66,14 +66,14 @@ export class PrimaryLink implements OnApplicationShutdown {
   };
 
   private async reply(question: Question): Promise<void> {
-    const answer = await replyTo(question, this.answerers.get(question.topic));
-    if (this.connected) process.send?.(answer, undefined, undefined, () => undefined);
+    const reply = await replyTo(question, this.handlers.get(question.topic));
+    if (this.connected) process.send?.(reply, undefined, undefined, () => undefined);
   }
 
-  private settle(id: number, conclusion: (asked: Waiting) => void): void {
-    const asked = this.waiting.get(id);
+  private settle(id: number, conclusion: (waiting: Waiting) => void): void {
+    const waiting = this.waiting.get(id);
     this.waiting.delete(id);
-    if (asked !== undefined) conclusion(asked);
+    if (waiting !== undefined) conclusion(waiting);
   }
 }
 

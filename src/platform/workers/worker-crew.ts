@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import cluster, { type Worker } from 'node:cluster';
-import { isJsonObject, monotonicMs, reasonOf } from '../shared/index.js';
-import { give } from './messages.js';
-import type { WorkerLinks } from './worker-links.js';
+import { isJsonObject, monotonicMs, reasonOf, within } from '../shared/index.js';
+import { give, isQuestion, isWorkerReply, type Question, replyTo } from './messages.js';
 
 /** Topic on which a worker reports that it serves. */
 export const SERVES = 'worker serves';
@@ -41,7 +40,7 @@ export class WorkerCrew {
     links: WorkerLinks,
   ) {
     this.port = options.port;
-    links.answer(SERVES, () => this.begun?.());
+    links.handle(SERVES, () => this.begun?.());
     cluster.on('listening', (_, { port }) => (this.listensOn = port));
   }
 
@@ -149,3 +148,66 @@ function closeUntaken({ process: child }: Worker): void {
 
 const isClosable = (handle: unknown): handle is Closable =>
   typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';
+
+/** @param worker id of the asking worker, unique per started process */
+type TopicHandler = (payload: unknown, worker: number) => unknown;
+
+/** The primary's side of messages to and from its workers. */
+export class WorkerLinks {
+  private readonly handlers = new Map<string, TopicHandler>();
+  private readonly goneListeners: ((worker: number) => void)[] = [];
+  /** Resolvers by question id. */
+  private readonly waiting = new Map<number, (payload: unknown) => void>();
+  private lastId = 0;
+
+  constructor() {
+    cluster.on('message', (worker, message: unknown) => {
+      if (isQuestion(message)) void this.reply(worker, message);
+      else if (isWorkerReply(message)) this.waiting.get(message.id)?.(message.payload);
+    });
+    cluster.on('exit', ({ id }) => this.goneListeners.forEach((listener) => listener(id)));
+  }
+
+  /** Registers the handler of a topic; it may return a promise. */
+  handle(topic: string, handler: TopicHandler): void {
+    this.handlers.set(topic, handler);
+  }
+
+  /** Called when a worker has exited for any reason: what it held is free again. */
+  onGone(listener: (worker: number) => void): void {
+    this.goneListeners.push(listener);
+  }
+
+  /**
+   * Asks every worker on a topic (`PrimaryLink.handle`). Returns the replies by worker id; undefined for workers that
+   * failed, exited or took longer than `waitMs`.
+   */
+  async askAll(topic: string, payload: unknown, waitMs: number): Promise<ReadonlyMap<number, unknown>> {
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true);
+    const replies = workers.map(async (worker) => {
+      return worker && ([worker.id, await this.ask(worker, topic, payload, waitMs)] as const);
+    });
+    return new Map((await Promise.all(replies)).filter((reply) => reply !== undefined));
+  }
+
+  private async ask(worker: Worker, topic: string, payload: unknown, waitMs: number): Promise<unknown> {
+    const id = (this.lastId += 1);
+    const reply = new Promise<unknown>((resolve) => {
+      this.waiting.set(id, resolve);
+      worker.send({ type: 'question', id, topic, payload } satisfies Question, undefined, (error) => {
+        if (error !== null) resolve(undefined);
+      });
+    });
+    try {
+      return await within(reply, waitMs);
+    } finally {
+      this.waiting.delete(id);
+    }
+  }
+
+  private async reply(worker: Worker, question: Question): Promise<void> {
+    const handler = this.handlers.get(question.topic);
+    const reply = await replyTo(question, handler && ((payload) => handler(payload, worker.id)));
+    if (worker.isConnected()) worker.send(reply, undefined, () => undefined);
+  }
+}

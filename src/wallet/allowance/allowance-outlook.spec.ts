@@ -1,5 +1,5 @@
 import { nanos } from '../../platform/shared/index.js';
-import { lastingBalance } from './allowance-outlook.js';
+import { lastingBalance } from '../wallet-outlook.js';
 
 const NOW = new Date('2026-11-21T00:00:00Z');
 const anAllowance = (remaining: bigint, monthly: bigint) => ({
@@ -7,7 +7,7 @@ const anAllowance = (remaining: bigint, monthly: bigint) => ({
   running: { granted: nanos(20n), remaining: nanos(remaining), until: new Date('2026-12-01T00:00:00Z') },
 });
 
-describe('the balance that can be reckoned with', () => {
+describe('lastingBalance', () => {
   it.each([
     ['is all of it without an allowance', 50n, 2n, undefined, 50n],
     ['is all of it where it is spent before the allowance expires', 15n, 2n, anAllowance(15n, 20n), 15n],

@@ -17,7 +17,7 @@ interface EndedAllowance extends Remaining {
 }
 
 /** A wallet before and after a movement. */
-interface Moved {
+interface MovedAmounts {
   readonly accountId: string;
   readonly balance: Nanos;
 }
@@ -102,7 +102,7 @@ export class AllowanceRepository {
   }
 
   /** Updates what remains when something other than a call moves the wallet, in the same transaction. */
-  async follow(before: Moved, after: Moved, manager: EntityManager): Promise<void> {
+  async follow(before: MovedAmounts, after: MovedAmounts, manager: EntityManager): Promise<void> {
     const { accountId } = before;
     const running = await this.running(accountId, manager);
     if (running === null) return;

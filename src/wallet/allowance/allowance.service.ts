@@ -13,12 +13,44 @@ import {
   RecurringWork,
   ZERO,
 } from '../../platform/shared/index.js';
-import { topUp } from '../movement.js';
-import type { WalletEntity } from '../wallet.entity.js';
+import { topUp, type WalletEntity } from '../wallet.entity.js';
 import { AmountNotPossible, WalletNotFound } from '../wallet.errors.js';
 import { WalletRepository } from '../wallet.repository.js';
-import { AllowanceCalendar, type CalendarMoment, monthName } from './allowance-calendar.js';
-import { type AllowanceMonthEntity, AllowanceRepository, expiring, remainingIn } from './allowance.repository.js';
+import {
+  type AllowanceMonth,
+  type AllowanceMonthEntity,
+  AllowanceRepository,
+  expiring,
+  remainingIn,
+} from './allowance.repository.js';
+
+/** A moment and its month. */
+export interface CalendarMoment {
+  readonly at: Date;
+  readonly month: AllowanceMonth;
+  /** Start of the next month. */
+  readonly next: Date;
+}
+
+const NOW = `
+  SELECT clock.at, to_char(clock.at AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month,
+         (date_trunc('month', clock.at AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC' AS next
+    FROM (SELECT clock_timestamp() AS at) AS clock`;
+
+/** The database's clock, which all processes share. Tests override it. */
+@Injectable()
+export class AllowanceCalendar {
+  async now(manager: EntityManager): Promise<CalendarMoment> {
+    const [moment] = await manager.query<CalendarMoment[]>(NOW);
+    if (moment === undefined) throw new TypeError('The database returned no time.');
+    return moment;
+  }
+}
+
+const NAME = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+/** `December 2026` */
+export const monthName = (month: AllowanceMonth): string => NAME.format(new Date(`${month}T00:00:00Z`));
 
 /**
  * Monthly allowances. Granted once per month and in full; a changed amount applies from the next month. Before the next

@@ -7,7 +7,7 @@ const aMonth = (remaining: bigint, walletBalance: bigint, spent = 0n) => ({
   spent: nanos(spent),
 });
 
-describe('what is left of an allowance', () => {
+describe('remaining allowance', () => {
   it.each([
     ['is the whole of it while nothing was called', aMonth(20n, 50n), 50n, { remaining: 20n, spent: 0n }],
     ['is less by what calls took, before any other money', aMonth(20n, 50n), 38n, { remaining: 8n, spent: 12n }],

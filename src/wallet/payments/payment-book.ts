@@ -1,7 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Controller, Headers, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { EntityManager } from 'typeorm';
+import type { IncomingMessage } from 'node:http';
 import { actingAs, currentActor, SYSTEM } from '../../platform/audit/index.js';
-import { Clock, type Nanos, nanos } from '../../platform/shared/index.js';
+import { AppError, Clock, type Nanos, nanos, readSmallBody } from '../../platform/shared/index.js';
 import { WalletService } from '../wallet.service.js';
 import {
   ACCOUNT_DELETED,
@@ -15,9 +17,11 @@ import {
   takenBack,
 } from './payment-facts.js';
 import { PaymentProblems } from './payment-problems.js';
-import { WebhookEvents } from './webhook-events.repository.js';
-import { TopUpRepository } from './top-up.repository.js';
+import { StripeApi } from './stripe-api.js';
+import { factOf, WEBHOOK_PATH } from './stripe.wire.js';
 import type { TopUpOrder } from './top-up.js';
+import { TopUpRepository } from './top-up.repository.js';
+import { WebhookEvents } from './webhook-events.repository.js';
 
 /**
  * Applies facts from the provider: each order is credited once, and reversals are debited or owed. Facts may arrive in
@@ -28,7 +32,7 @@ import type { TopUpOrder } from './top-up.js';
 export class PaymentBook {
   constructor(
     private readonly topUps: TopUpRepository,
-    private readonly told: WebhookEvents,
+    private readonly webhookEvents: WebhookEvents,
     private readonly wallets: WalletService,
     private readonly problems: PaymentProblems,
     private readonly clock: Clock,
@@ -89,15 +93,15 @@ export class PaymentBook {
       return;
     }
     // Kept for a while if the payment is not known yet: it may be reported later.
-    await this.told.put(fact, manager);
-    if (order === undefined) return this.told.forgetStrangers(manager);
+    await this.webhookEvents.put(fact, manager);
+    if (order === undefined) return this.webhookEvents.deleteUnmatched(manager);
     if (order.paidAt !== null) await this.adjust(order, fact.reversal.kind, manager);
   }
 
   /** Adjusts the wallet to what the payer has got back. @param cause undefined: reported earlier */
   private async adjust(order: TopUpOrder, cause: Reversal['kind'] | undefined, manager: EntityManager): Promise<void> {
     const { id, amount } = order;
-    const reversals = await this.told.reversalsOf(order.payment ?? '', manager);
+    const reversals = await this.webhookEvents.reversalsOf(order.payment ?? '', manager);
     const taken = takenBack(amount, reversals);
     const state = stateAfter(amount, taken, reversals);
     const difference = nanos(taken - order.takenBack);
@@ -128,5 +132,47 @@ export class PaymentBook {
         await this.wallets.empty(accountId, 'Account deleted', manager);
       return entryId;
     });
+  }
+}
+
+/** Far larger than any event. */
+const LIMITS = { what: 'event', maxBytes: 256 * 1024, withinMs: 10_000 } as const;
+
+/** Processes Stripe's events, each once and atomically. Failures return an error, so that Stripe retries. */
+@Injectable()
+export class Webhook {
+  constructor(
+    private readonly stripe: StripeApi,
+    private readonly webhookEvents: WebhookEvents,
+    private readonly book: PaymentBook,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param request with an unread body: the signature covers its bytes
+   * @throws AppError when payments are not configured, or the event is not from Stripe
+   */
+  async take(request: IncomingMessage, signature: string | undefined): Promise<object> {
+    // Without a secret, anyone could send events.
+    if (!this.stripe.acceptsEvents) throw new AppError('not_found', 'Payments are not configured.');
+    const event = this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
+    const fact = factOf(event);
+    if (fact !== undefined)
+      await this.webhookEvents.transaction(async (manager) => {
+        if (await this.webhookEvents.claim(event.id, event.type, manager)) await this.book.enter(fact, manager);
+      });
+    return { received: true };
+  }
+}
+
+/** Receives Stripe's webhook events, which are signed. */
+@Controller(WEBHOOK_PATH)
+export class WebhookController {
+  constructor(private readonly webhook: Webhook) {}
+
+  @Post()
+  @HttpCode(200)
+  take(@Req() { raw }: FastifyRequest, @Headers('stripe-signature') signature?: string): Promise<object> {
+    return this.webhook.take(raw, signature);
   }
 }

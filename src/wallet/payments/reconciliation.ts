@@ -25,7 +25,7 @@ interface Finding {
 export class PaymentComparison {
   constructor(
     private readonly topUps: TopUpRepository,
-    private readonly told: WebhookEvents,
+    private readonly webhookEvents: WebhookEvents,
     private readonly wallets: WalletService,
     private readonly problems: PaymentProblems,
   ) {}
@@ -44,7 +44,7 @@ export class PaymentComparison {
     if (problem !== undefined)
       return { text: `The checkout ${fact.reference} does not match: ${problem}`, canApply: false, problem };
     if (order === undefined) return undefined;
-    if (fact.outcome === 'paid' && order.paidAt === null) return this.unheard(order);
+    if (fact.outcome === 'paid' && order.paidAt === null) return this.missedPayment(order);
     if (fact.outcome !== 'paid' && order.paidAt !== null)
       return { text: `${nameOf(order)} is paid here but not at Stripe`, canApply: false };
     const isOver = fact.outcome === 'expired' && (order.state === 'pending' || order.state === 'created');
@@ -53,7 +53,7 @@ export class PaymentComparison {
       : undefined;
   }
 
-  private async unheard(order: TopUpOrder): Promise<Finding> {
+  private async missedPayment(order: TopUpOrder): Promise<Finding> {
     return (await this.wallets.hasOwner(order.accountId))
       ? { text: `${nameOf(order)} is paid at Stripe but ${order.state} here`, canApply: true }
       : {
@@ -71,12 +71,12 @@ export class PaymentComparison {
     const problem = mismatchOf(fact, order);
     if (problem !== undefined)
       return { text: `The ${kind} ${id} of ${nameOf(order)} does not match: ${problem}`, canApply: false, problem };
-    const known = (await this.told.reversalsOf(fact.payment)).find((one) => one.id === id);
+    const known = (await this.webhookEvents.reversalsOf(fact.payment)).find((one) => one.id === id);
     if (known?.amount === amount && known.counts === counts) return undefined;
     // A reversal that ended before it was reported makes no difference.
     if (known === undefined && !counts) return undefined;
-    const said = counts ? `takes $${formatUsd(amount)} back` : 'reverses nothing';
-    return { text: `The ${kind} ${id} of ${nameOf(order)} ${said} at Stripe but not here`, canApply: true };
+    const effect = counts ? `takes $${formatUsd(amount)} back` : 'reverses nothing';
+    return { text: `The ${kind} ${id} of ${nameOf(order)} ${effect} at Stripe but not here`, canApply: true };
   }
 }
 

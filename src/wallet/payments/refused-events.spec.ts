@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { RefusedEvents } from './webhook-events.repository.js';
 
-describe('events that Stripe has not signed', () => {
+describe('RefusedEvents', () => {
   const lines: unknown[] = [];
   let refused: RefusedEvents;
   beforeEach(() => {
@@ -21,7 +21,7 @@ describe('events that Stripe has not signed', () => {
   };
   const FIRST = 'Rejected an event with an invalid or expired Stripe signature: no signature';
 
-  it('have a line for the first in a minute, and one for the number of the others', () => {
+  it('logs the first event of a minute, and the number of the others', () => {
     note(1000);
     expect(lines).toEqual([FIRST]);
     jest.advanceTimersByTime(60_000);
@@ -31,7 +31,7 @@ describe('events that Stripe has not signed', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('are counted to the end when the program stops', () => {
+  it('logs the remaining number at shutdown', () => {
     note(3);
     refused.onApplicationShutdown();
     expect(lines).toEqual([FIRST, { left_out: 2 }]);

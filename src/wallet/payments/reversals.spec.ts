@@ -7,14 +7,14 @@ const TEN = parseUsd('10');
 const refund = (
   id: string,
   dollars: string,
-  told: { counts?: boolean; began?: number; asOf?: number } = {},
+  reported: { counts?: boolean; began?: number; asOf?: number } = {},
 ): Reversal => ({
   id,
   kind: 'refund',
   amount: parseUsd(dollars),
-  counts: told.counts ?? true,
-  beganAt: at(told.began ?? 1),
-  asOf: at(told.asOf ?? told.began ?? 1),
+  counts: reported.counts ?? true,
+  beganAt: at(reported.began ?? 1),
+  asOf: at(reported.asOf ?? reported.began ?? 1),
 });
 const total = (dollars: string, asOf: number): Reversal => ({ ...refund('ch', dollars, { asOf }), kind: 'refunds' });
 const dispute = (dollars: string, counts: boolean): Reversal => ({
@@ -22,8 +22,8 @@ const dispute = (dollars: string, counts: boolean): Reversal => ({
   kind: 'dispute',
 });
 
-describe('what is taken back of a payment', () => {
-  it('is nothing as long as nothing was told', () => {
+describe('reversed amount of a payment', () => {
+  it('is zero without reversals', () => {
     expect(takenBack(TEN, [])).toBe(0n);
     expect(stateAfter(TEN, nanos(0n), [])).toBe('paid');
   });
@@ -34,28 +34,28 @@ describe('what is taken back of a payment', () => {
     expect(stateAfter(TEN, parseUsd('5.5'), reversals)).toBe('partly_refunded');
   });
 
-  it('is what was refunded altogether where that is told beside the single ones, or without them', () => {
+  it('is the reported total of refunds, with or without single ones', () => {
     expect(takenBack(TEN, [total('5', 3), refund('a', '3'), refund('b', '2')])).toBe(parseUsd('5'));
     expect(takenBack(TEN, [total('5', 3)])).toBe(parseUsd('5'));
   });
 
-  it('is more than an older total says, where single refunds are newer', () => {
+  it('adds single refunds newer than the total', () => {
     expect(takenBack(TEN, [total('3', 1), refund('a', '3'), refund('b', '4', { began: 5 })])).toBe(parseUsd('7'));
   });
 
-  it('is without refunds that failed, also where the total was told before they did', () => {
+  it('excludes failed refunds, even from an older total', () => {
     const failed = refund('b', '4', { began: 2, asOf: 9, counts: false });
     expect(takenBack(TEN, [refund('a', '3'), failed])).toBe(parseUsd('3'));
     expect(takenBack(TEN, [total('7', 3), refund('a', '3'), failed])).toBe(parseUsd('3'));
     expect(takenBack(TEN, [total('7', 3), failed])).toBe(parseUsd('3'));
   });
 
-  it('is what the total says where a refund failed that it did not know, or knew to have failed', () => {
+  it('is the total when it does not include the failed refund', () => {
     expect(takenBack(TEN, [total('5', 3), refund('b', '3', { began: 4, asOf: 9, counts: false })])).toBe(parseUsd('5'));
     expect(takenBack(TEN, [total('5', 9), refund('b', '3', { began: 2, asOf: 4, counts: false })])).toBe(parseUsd('5'));
   });
 
-  it('is a dispute too, until it is won', () => {
+  it('includes a dispute until it is won', () => {
     expect(takenBack(TEN, [dispute('10', true)])).toBe(TEN);
     expect(stateAfter(TEN, TEN, [dispute('10', true)])).toBe('disputed');
     expect(takenBack(TEN, [refund('a', '3'), dispute('10', false)])).toBe(parseUsd('3'));

@@ -65,7 +65,7 @@ export class StripeApi {
   }
 
   /** Whether webhook signatures can be verified. */
-  get hearsEvents(): boolean {
+  get acceptsEvents(): boolean {
     return this.settings.current().payment.webhookSecret !== undefined;
   }
 
@@ -125,7 +125,7 @@ interface PageStart {
   readonly limit: number;
   readonly starting_after?: string;
 }
-interface Listed<T> {
+interface ListPage<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;
 }
@@ -161,7 +161,7 @@ export class StripeLists {
 
   private async *pages<T extends { readonly id: string }>(
     from: Date,
-    list: (stripe: Stripe, start: PageStart) => PromiseLike<Listed<T>>,
+    list: (stripe: Stripe, start: PageStart) => PromiseLike<ListPage<T>>,
   ): AsyncGenerator<T> {
     const created = { gte: Math.floor(from.getTime() / 1000) };
     let behind: string | undefined;

@@ -51,7 +51,7 @@ export class WebhookEvents {
   }
 
   /** Deletes old facts about payments without an order. */
-  async forgetStrangers(manager: EntityManager): Promise<void> {
+  async deleteUnmatched(manager: EntityManager): Promise<void> {
     await manager.query(DELETE_UNKNOWN);
   }
 

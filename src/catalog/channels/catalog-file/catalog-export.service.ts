@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Document, isCollection, isPair, isScalar, type ScalarTag, visit } from 'yaml';
+import type { DefaultLimits, Limits } from '../../../platform/limits/index.js';
 import { AppError } from '../../../platform/shared/index.js';
-import { CatalogEditor } from '../../index.js';
+import { CatalogEditor, type GroupDefinition, type KnownModel, type Subject } from '../../index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import type { ChannelEntity, StoredCredential } from '../channel.entity.js';
 import { CredentialVault } from '../credential-store.js';
@@ -31,8 +32,8 @@ export class CatalogExport {
       const stored = await this.channels.stored(manager);
       return [await this.catalog.definitions(manager, stored), stored] as const;
     });
-    const limits = defaultLimitsEntry(definitions.usualLimits);
-    const usualLimits = Object.keys(limits).length > 0 ? { limits } : {};
+    const limits = defaultLimitsEntry(definitions.defaultLimits);
+    const defaultLimits = Object.keys(limits).length > 0 ? { limits } : {};
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
       renderCatalog({
         groups: byName(definitions.groups).map(groupEntry),
@@ -43,7 +44,7 @@ export class CatalogExport {
             channel.credentials.map((stored) => credential(stored, channel)),
           ),
         ),
-        ...usualLimits,
+        ...defaultLimits,
       });
     return {
       text: render((stored) => ('env' in stored ? `env:${stored.env}` : '***')),
@@ -103,3 +104,78 @@ export function renderCatalog(
 
 /** The field's name if the node is a field. */
 const fieldOf = (node: unknown): unknown => (isPair(node) && isScalar(node.key) ? node.key.value : undefined);
+
+/** The catalog at one moment, including disabled objects, and enabled channels. */
+export interface Inventory {
+  readonly groups: readonly GroupDefinition[];
+  readonly models: readonly KnownModel[];
+  readonly channels: readonly ListedChannel[];
+}
+
+interface ListedChannel {
+  readonly name: string;
+  /** Public model names. */
+  readonly models: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/** An object and its revision. */
+export interface WithRevision<Thing> {
+  readonly thing: Thing;
+  readonly revision: string;
+  readonly inventory: Inventory;
+}
+
+/** The stored catalog, for editing. */
+@Injectable()
+export class CatalogInventory {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly catalog: CatalogEditor,
+    private readonly channels: ChannelEditor,
+  ) {}
+
+  async all(): Promise<Inventory> {
+    return (await this.read()).inventory;
+  }
+
+  /** @throws AppError not_found */
+  async model(name: string): Promise<WithRevision<KnownModel>> {
+    const { inventory, revision } = await this.read({ kind: 'model', name });
+    return { thing: found(inventory.models, name, 'model'), revision, inventory };
+  }
+
+  /** @throws AppError not_found */
+  async group(name: string): Promise<WithRevision<GroupDefinition>> {
+    const { inventory, revision } = await this.read({ kind: 'group', name });
+    return { thing: found(inventory.groups, name, 'group'), revision, inventory };
+  }
+
+  /** Default limits of a kind. */
+  defaultLimits(kind: keyof DefaultLimits): Promise<{ readonly limits: Limits; readonly revision: string }> {
+    return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      const limits = (await this.catalog.defaultLimits(manager))[kind];
+      const revision = await this.catalog.revisionOf({ kind: 'limits', name: kind, id: kind }, manager);
+      return { limits, revision: revision ?? '' };
+    });
+  }
+
+  private read(subject?: Subject): Promise<{ readonly inventory: Inventory; readonly revision: string }> {
+    return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      const content = await this.catalog.everything(manager);
+      const channels = (await this.channels.stored(manager)).map(({ name, models, groups }) => ({
+        name,
+        models: Object.keys(models),
+        groups,
+      }));
+      const revision = subject && (await this.catalog.revisionOf(subject, manager));
+      return { inventory: { ...content, channels }, revision: revision ?? '' };
+    });
+  }
+}
+
+function found<Thing extends { readonly name: string }>(things: readonly Thing[], name: string, kind: string): Thing {
+  const thing = things.find((one) => one.name === name);
+  if (thing === undefined) throw new AppError('not_found', `${kind} “${name}” not found.`);
+  return thing;
+}

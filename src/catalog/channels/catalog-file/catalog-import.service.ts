@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { CatalogEditor, type Change } from '../../index.js';
 import { Notifications } from '../../../platform/database/index.js';
 import { AppError } from '../../../platform/shared/index.js';
+import { CatalogEditor, type Change, type GroupDefinition, type ModelDefinition, type Subject } from '../../index.js';
 import type { ChannelDefinition } from '../channel-definition.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { missingOnServers } from '../environment-question.js';
-import type { CatalogFileDto } from './catalog-file.dto.js';
 import {
   channelFrom,
-  groupFrom,
-  modelFrom,
   type DefaultAuth,
   defaultLimitsFrom,
+  groupFrom,
+  modelFrom,
   variableOf,
 } from './definitions-from-entries.js';
-import { type EntryError, readCatalogFile } from './read-catalog-file.js';
+import type { CatalogFileDto } from './group.dto.js';
+import { type EntryError, readCatalogFile, readEntries } from './read-catalog-file.js';
 import { referenceErrors } from './references.js';
 
 interface Application {
@@ -26,7 +26,7 @@ interface Application {
   /** The administrator's reason, for the audit log. */
   readonly reason?: string | undefined;
   /** Creates the error for invalid entries. */
-  readonly refusal: (faults: readonly EntryError[]) => AppError;
+  readonly refusal: (errors: readonly EntryError[]) => AppError;
   /** Checked first, under the lock; its errors roll everything back. */
   readonly unless?: (manager: EntityManager) => Promise<void>;
   /** Replaces storing channels by name. */
@@ -62,8 +62,8 @@ export class CatalogImport {
     return this.catalog.change(async (manager) => {
       await unless?.(manager);
       const stored = prune ? undefined : await this.catalog.names(manager);
-      const faults = referenceErrors(entries, { stored, protocols });
-      if (faults.length > 0) throw refusal(faults);
+      const errors = referenceErrors(entries, { stored, protocols });
+      if (errors.length > 0) throw refusal(errors);
       return this.replace(entries, application, manager);
     }, reason);
   }
@@ -78,7 +78,7 @@ export class CatalogImport {
       ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
       ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager, reason)),
       ...(await (putChannels?.(definitions, manager) ?? this.channels.replace(definitions, prune, manager))),
-      ...(await this.catalog.replaceUsualLimits(defaultLimitsFrom(limits ?? {}), prune, manager)),
+      ...(await this.catalog.replaceDefaultLimits(defaultLimitsFrom(limits ?? {}), prune, manager)),
     ];
   }
 
@@ -91,11 +91,83 @@ export class CatalogImport {
       }),
     );
     const missing = await missingOnServers(this.notifications, [...new Set(uses.map(({ variable }) => variable))]);
-    const faults = uses.flatMap(({ variable, name, path }): EntryError[] =>
+    const errors = uses.flatMap(({ variable, name, path }): EntryError[] =>
       missing.has(variable)
         ? [{ path, message: `of ${name} name ${variable}, which is not set in the running server's environment` }]
         : [],
     );
-    if (faults.length > 0) throw refusal(faults);
+    if (errors.length > 0) throw refusal(errors);
+  }
+}
+
+/** Entries as in the catalog file; numbers are `Numeral`s. */
+type Entries = Partial<Readonly<Record<'groups' | 'models' | 'channels', readonly object[]>>> & {
+  readonly limits?: object;
+};
+
+interface ChangeOptions {
+  /** Known protocols with the default auth of each. */
+  readonly protocols: DefaultAuth;
+  readonly reason?: string;
+  /** The object and its revision when the change was made; undefined revision: it did not exist. */
+  readonly expected?: { readonly subject: Subject; readonly revision: string | undefined };
+}
+
+/** Changes single entries of the catalog, with the rules of a catalog file that contains only these. */
+@Injectable()
+export class CatalogChanges {
+  constructor(
+    private readonly imports: CatalogImport,
+    private readonly catalog: CatalogEditor,
+    private readonly channels: ChannelEditor,
+  ) {}
+
+  /**
+   * Applies entries, all or none. Returns one line per change, without secrets.
+   * @throws RefusedEntries, ChangedMeanwhile, SecretNotKept
+   */
+  async put(content: Entries, { protocols, reason, expected }: ChangeOptions): Promise<readonly string[]> {
+    const refusal = (errors: readonly EntryError[]) => new RefusedEntries(errors);
+    const { entries, errors } = readEntries(content);
+    if (errors.length > 0) throw refusal(errors);
+    const unless = async (manager: EntityManager): Promise<void> => {
+      if (expected !== undefined && (await this.revisionOf(expected.subject, manager)) !== expected.revision)
+        throw new ChangedMeanwhile(expected.subject);
+    };
+    return this.imports.applyEntries(entries, { prune: false, protocols, reason, refusal, unless });
+  }
+
+  /**
+   * The models and groups that entries define; changes nothing and does not check references.
+   * @throws RefusedEntries
+   */
+  meaningOf(content: Entries): {
+    readonly models: readonly ModelDefinition[];
+    readonly groups: readonly GroupDefinition[];
+  } {
+    const { entries, errors } = readEntries(content);
+    if (errors.length > 0) throw new RefusedEntries(errors);
+    return { models: (entries.models ?? []).map(modelFrom), groups: (entries.groups ?? []).map(groupFrom) };
+  }
+
+  /** Current revision; undefined if the object does not exist. Channels are found by ID. */
+  revisionOf(subject: Subject, manager: EntityManager): Promise<string | undefined> {
+    return subject.kind === 'channel'
+      ? this.channels.revisionOf(subject.id ?? '', manager)
+      : this.catalog.revisionOf(subject, manager);
+  }
+}
+
+/** Rejected entries with errors by path; nothing was changed. */
+export class RefusedEntries extends AppError {
+  constructor(readonly errors: readonly EntryError[]) {
+    super('invalid_request', errors.map(({ path, message }) => `${path} ${message}`).join('\n'));
+  }
+}
+
+/** The object was changed since it was read; nothing was changed now. */
+export class ChangedMeanwhile extends AppError {
+  constructor({ kind, name }: Subject) {
+    super('conflict', `The ${kind} ${name} has been changed in the meantime.`);
   }
 }

@@ -3,13 +3,11 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Secret } from '../../../platform/shared/index.js';
 import { CatalogEditor } from '../../index.js';
 import { type ChannelDefinition, type CredentialDefinition, familyOf } from '../channel-definition.js';
-import { type ChannelRecord, recordOf, referenceOf } from '../channel-record.js';
-import { type ChangedChannel, ChannelEditor } from '../channel.editor.js';
+import { type ChangedChannel, ChannelEditor, type ChannelRecord, recordOf, referenceOf } from '../channel.editor.js';
 import type { StoredCredential } from '../channel.entity.js';
 import type { Channel, ChannelCredential } from '../channel.js';
 import { CredentialReader, SecretNotStored } from '../credential-store.js';
-import { ChangedMeanwhile, RefusedEntries } from './catalog-changes.js';
-import { CatalogImport } from './catalog-import.service.js';
+import { CatalogImport, ChangedMeanwhile, RefusedEntries } from './catalog-import.service.js';
 import { channelFrom, credentialFrom, type DefaultAuth } from './definitions-from-entries.js';
 import { type EntryError, readEntries } from './read-catalog-file.js';
 import { referenceErrors } from './references.js';
@@ -45,8 +43,8 @@ export class ChannelChanges {
    */
   async save(edited: EditedChannel, protocols: DefaultAuth): Promise<ChangedChannel> {
     const stored = edited.id === undefined ? [] : await this.credentialsOf(edited.id, this.dataSource.manager);
-    const { entries, faults } = readEntries({ channels: [entryOf(edited, stored)] });
-    if (faults.length > 0) throw new RefusedEntries(faults);
+    const { entries, errors } = readEntries({ channels: [entryOf(edited, stored)] });
+    if (errors.length > 0) throw new RefusedEntries(errors);
     let saved: ChangedChannel | undefined;
     await this.imports.applyEntries(entries, {
       prune: false,
@@ -128,14 +126,14 @@ export class ChannelDrafts {
     const id = edited.id ?? DRAFT;
     const stored =
       edited.id === undefined ? [] : (await this.channels.find(edited.id, this.dataSource.manager)).credentials;
-    const { entries, faults } = readEntries({ channels: [entryOf(edited, stored)] });
+    const { entries, errors } = readEntries({ channels: [entryOf(edited, stored)] });
     const [entry] = entries.channels ?? [];
-    const formFaults = faults.filter(({ path }) => !BESIDE_THE_POINT.test(path));
-    if (entry === undefined || formFaults.length > 0) throw new RefusedEntries(formFaults);
+    const formErrors = errors.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (entry === undefined || formErrors.length > 0) throw new RefusedEntries(formErrors);
     const none = { groups: new Set<string>(), models: new Set<string>() };
     const more = referenceErrors({ channels: [{ ...entry, models: {} }] }, { stored: none, protocols });
-    const otherFaults = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
-    if (otherFaults.length > 0) throw new RefusedEntries(otherFaults);
+    const otherErrors = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
+    if (otherErrors.length > 0) throw new RefusedEntries(otherErrors);
     const definition = channelFrom({ ...entry, costs: null }, protocols);
     return {
       ...definition,

@@ -61,8 +61,8 @@ function costEntry(cost: unknown): unknown {
 const costsError: Check = (value) => {
   if (!(value instanceof Map)) return 'must be a mapping from model names to upstream costs';
   for (const [model, cost] of value as ReadonlyMap<string, unknown>) {
-    const fault = isName(model) ? costError(cost) : 'is not a model name';
-    if (fault !== undefined) return `must have an upstream cost per model; ${JSON.stringify(model)} ${fault}`;
+    const error = isName(model) ? costError(cost) : 'is not a model name';
+    if (error !== undefined) return `must have an upstream cost per model; ${JSON.stringify(model)} ${error}`;
   }
   return undefined;
 };

@@ -1,4 +1,4 @@
-import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
+import { entriesIn, errorsOf } from '../../../../test/support/catalog-files.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import { channelFrom } from './definitions-from-entries.js';
 import { channelEntry } from './entries-from-definitions.js';
@@ -38,8 +38,8 @@ function exported(text: string): string {
   return renderCatalog({ channels: [channelEntry({ ...row, costs: columns.costs, costVersion: undefined }, [])] });
 }
 
-describe('what the catalog file says of the costs of a channel', () => {
-  it('is read exactly: a share of the price, prices with fees, or tiers', () => {
+describe('channel costs in the catalog file', () => {
+  it('are read exactly: a share of the price, prices with fees, or tiers', () => {
     expect(onlyChannel(FILE).costs).toEqual({
       share: { share: '0.6' },
       flat: {
@@ -67,12 +67,12 @@ describe('what the catalog file says of the costs of a channel', () => {
     });
   });
 
-  it('is nothing where the file says nothing', () => {
+  it('are empty by default', () => {
     expect(onlyChannel(FILE.slice(0, FILE.indexOf('    costs:'))).costs).toEqual({});
     expect(exported(FILE.slice(0, FILE.indexOf('    costs:')))).not.toContain('costs');
   });
 
-  it('is written as it is read, byte for byte', () => {
+  it('are exported byte for byte as imported', () => {
     const text = exported(FILE);
     expect(text).toContain('    costs:\n      bare.1: 0\n');
     expect(text).toContain(
@@ -95,16 +95,16 @@ describe('what the catalog file says of the costs of a channel', () => {
     ['output: 4.0', 'request_fee: 1, output: 4.0', 6, /costs must have .*; "tiers" must have fees in the first tier/],
     ['from_prompt_tokens: 200000', 'from_prompt_tokens: 0', 6, /"tiers" must be sorted by from_prompt_tokens/],
     ['output: 4.000000001', 'output: much', 11, /costs\.tiers\[1\]\.output must be a plain decimal/],
-  ])('is refused with its line when it cannot be understood: %s as %s', (good, bad, line, message) => {
-    const faults = faultsOf(FILE.replace(good, bad));
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: channels\\[0\\]\\.`));
-    expect(faults[0]).toMatch(message);
+  ])('are rejected with their line when invalid: %s as %s', (good, bad, line, message) => {
+    const errors = errorsOf(FILE.replace(good, bad));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: channels\\[0\\]\\.`));
+    expect(errors[0]).toMatch(message);
   });
 
-  it('is a mapping, and of models that the channel serves', () => {
+  it('must be a mapping of models that the channel serves', () => {
     const start = FILE.slice(0, FILE.indexOf('    costs:'));
-    expect(faultsOf(`${start}    costs: 0.6\n`)[0]).toMatch(/channels\[0\]\.costs must be a mapping/);
+    expect(errorsOf(`${start}    costs: 0.6\n`)[0]).toMatch(/channels\[0\]\.costs must be a mapping/);
     const strange = entriesIn(FILE.replace('share: 0.60', 'other: 0.60'));
     const names = { groups: new Set<string>(), models: new Set(['share', 'flat', 'tiers', 'bare.1', 'other']) };
     expect(referenceErrors(strange, { stored: names, protocols: new Map([['responses', 'none']]) })).toEqual([

@@ -1,3 +1,5 @@
+import { type Limits, limitsIn, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
+import { formatUsd, parseUsd, Secret } from '../../../platform/shared/index.js';
 import {
   DEFAULT_GROUP,
   type GroupDefinition,
@@ -6,11 +8,8 @@ import {
   type TierDefinition,
   DEFAULT_HIDDEN_TOKENS_PER_SECOND,
 } from '../../index.js';
-import { type Limits, limitsIn, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
-import { formatUsd, parseUsd, Secret } from '../../../platform/shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
-import type { AuthForm } from '../channel.js';
-import type { CostDefinition } from '../channel-costs.js';
+import type { AuthForm, CostDefinition } from '../channel.js';
 import type { ChannelEntry, CostEntry } from './channel.dto.js';
 import type { GroupEntry, LimitsEntry, DefaultLimitsEntry } from './group.dto.js';
 import type { ModelEntry, PricesEntry, TierEntry } from './model.dto.js';

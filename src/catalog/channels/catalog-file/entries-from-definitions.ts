@@ -1,3 +1,5 @@
+import { type Limits, renderLimits, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
+import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import {
   type Flags,
   type GroupDefinition,
@@ -5,11 +7,9 @@ import {
   type PricingDefinition,
   DEFAULT_HIDDEN_TOKENS_PER_SECOND,
 } from '../../index.js';
-import { type Limits, renderLimits, DEFAULT_LIMITED, type DefaultLimits } from '../../../platform/limits/index.js';
-import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
+import type { CostDefinition } from '../channel.js';
 import type { StoredChannel } from '../channel.repository.js';
-import type { CostDefinition } from '../channel-costs.js';
 import { Numeral } from './fields.js';
 
 // Converts definitions to entries of the catalog file; most defaults are left out.
@@ -35,8 +35,8 @@ export const groupEntry = ({
 });
 
 /** Only kinds that have limits. */
-export const defaultLimitsEntry = (usual: DefaultLimits): Entry =>
-  Object.assign({}, ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(usual[subject])))) as Entry;
+export const defaultLimitsEntry = (defaults: DefaultLimits): Entry =>
+  Object.assign({}, ...DEFAULT_LIMITED.map((subject) => given(subject, limitsEntry(defaults[subject])))) as Entry;
 
 const limitsEntry = (limits: Limits): Entry =>
   Object.fromEntries(Object.entries(renderLimits(limits)).filter(([, limit]) => limit !== null));

@@ -1,12 +1,14 @@
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
-import { GROUP_CHOICES, type GroupChoice } from '../../index.js';
 import { LARGEST_LIMIT } from '../../../platform/limits/index.js';
+import { GROUP_CHOICES, type GroupChoice } from '../../index.js';
+import { ChannelEntry } from './channel.dto.js';
 import {
   Decimal,
   DecimalsByName,
   isName,
   Mapping,
+  Mappings,
   MULTIPLIER_DIGITS,
   Name,
   OneOf,
@@ -15,6 +17,7 @@ import {
   TrueOrFalse,
   Whole,
 } from './fields.js';
+import { ModelEntry } from './model.dto.js';
 
 export class LimitsEntry {
   @Optional()
@@ -80,4 +83,31 @@ export class GroupEntry {
   @ValidateNested()
   @Type(() => LimitsEntry)
   readonly limits?: LimitsEntry | null;
+}
+
+/** The catalog file as written, with the documented names and defaults. Decimals stay text. */
+export class CatalogFileDto {
+  @Optional()
+  @Mappings()
+  @ValidateNested({ each: true })
+  @Type(() => GroupEntry)
+  readonly groups?: readonly GroupEntry[] | null;
+
+  @Optional()
+  @Mappings()
+  @ValidateNested({ each: true })
+  @Type(() => ModelEntry)
+  readonly models?: readonly ModelEntry[] | null;
+
+  @Optional()
+  @Mappings()
+  @ValidateNested({ each: true })
+  @Type(() => ChannelEntry)
+  readonly channels?: readonly ChannelEntry[] | null;
+
+  @Optional()
+  @Mapping()
+  @ValidateNested()
+  @Type(() => DefaultLimitsEntry)
+  readonly limits?: DefaultLimitsEntry | null;
 }

@@ -1,4 +1,4 @@
-import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
+import { entriesIn, errorsOf } from '../../../../test/support/catalog-files.js';
 import { groupEntry, modelEntry } from './entries-from-definitions.js';
 import { groupFrom, modelFrom } from './definitions-from-entries.js';
 import { referenceErrors } from './references.js';
@@ -21,8 +21,8 @@ models:
     prices: [{ input: 1, output: 2, cache_write_12h: 1.50 }]
 `;
 
-describe('the fields of the catalog file that prices are refined by', () => {
-  it('are read exactly, in one spelling', () => {
+describe('price details in the catalog file', () => {
+  it('are read exactly and normalized', () => {
     const { groups = [], models = [] } = entriesIn(FILE);
     expect(groups?.map(groupFrom)).toMatchObject([{ multiplier: '0.8', models: { m: '0.9' } }]);
     expect(models?.map(modelFrom)).toMatchObject([
@@ -42,7 +42,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
     ]);
   });
 
-  it('are written as they are read', () => {
+  it('are exported as imported', () => {
     const { groups = [], models = [] } = entriesIn(FILE);
     const definitions = { groups: groups!.map(groupFrom), models: models!.map(modelFrom) };
     const text = renderCatalog({
@@ -58,7 +58,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
     ['2027-01-01', '2027-01-01T00:00:00.000Z'],
     ['2027-01-01T12:00', '2027-01-01T12:00:00.000Z'],
     ['"2027-01-01T12:00:00+02:00"', '2027-01-01T10:00:00.000Z'],
-  ])('take a time from which prices are in force, in UTC where it names no zone: %s', (written, meant) => {
+  ])('take a start time, in UTC by default: %s', (written, meant) => {
     const [model] = entriesIn(FILE.replace('hidden_tokens_per_second: 80', `valid_from: ${written}`)).models ?? [];
     expect(modelFrom(model!).validFrom?.toISOString()).toBe(meant);
   });
@@ -99,19 +99,19 @@ describe('the fields of the catalog file that prices are refined by', () => {
     ['image_output: 30', 'images: 30', 14, /models\[0\]\.image_generation must map text_input, .*; images does not/],
     ['text_input: 5.0, ', '', 14, /image_generation must say text_input and image_output; text_input is missing/],
     ['web_search: 0.010', 'web_search: 0.0000000001', 10, /models\[0\]\.tool_fees must map .*; web_search does not/],
-  ])('are refused with their line when they cannot be understood: %s as %s', (good, bad, line, message) => {
-    const faults = faultsOf(FILE.replace(good, bad));
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: `));
-    expect(faults[0]).toMatch(message);
+  ])('are rejected with their line when invalid: %s as %s', (good, bad, line, message) => {
+    const errors = errorsOf(FILE.replace(good, bad));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: `));
+    expect(errors[0]).toMatch(message);
   });
 
-  it('refer only to models that there are', () => {
-    const faults = referenceErrors(entriesIn(FILE.replace('models: { m:', 'models: { other:')), {
+  it('must refer to existing models', () => {
+    const errors = referenceErrors(entriesIn(FILE.replace('models: { m:', 'models: { other:')), {
       stored: undefined,
       protocols: new Map(),
     });
-    expect(faults).toEqual([
+    expect(errors).toEqual([
       { path: 'groups[0].models', message: 'refers to the model "other", which is not in this file' },
     ]);
   });

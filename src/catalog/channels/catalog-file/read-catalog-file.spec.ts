@@ -1,13 +1,13 @@
-import { entriesIn, faultsOf } from '../../../../test/support/catalog-files.js';
+import { entriesIn, errorsOf } from '../../../../test/support/catalog-files.js';
 import type { ChannelDefinition } from '../channel-definition.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { channelFrom, groupFrom, modelFrom, defaultLimitsFrom } from './definitions-from-entries.js';
 
-const USUAL_AUTH = new Map([
+const DEFAULT_AUTH = new Map([
   ['chat-completions', 'bearer'],
   ['messages', 'x-api-key'],
 ] as const);
-const definitionOf = (entry: ChannelEntry): ChannelDefinition => channelFrom(entry, USUAL_AUTH);
+const definitionOf = (entry: ChannelEntry): ChannelDefinition => channelFrom(entry, DEFAULT_AUTH);
 
 const model = (fields: string): string => `models:
   - name: m
@@ -67,7 +67,7 @@ channels:
 `;
 
 describe('readCatalogFile', () => {
-  it('reads the whole of a file as it is documented', () => {
+  it('reads every documented field', () => {
     const file = entriesIn(DOCUMENTED);
     expect(file.groups?.map(groupFrom)[1]).toEqual({
       name: 'saver',
@@ -125,7 +125,7 @@ describe('readCatalogFile', () => {
     ]);
   });
 
-  it('gives what is left out its documented default', () => {
+  it('applies documented defaults to missing fields', () => {
     const [definition] = entriesIn(channel('credentials: ["***"]')).channels?.map(definitionOf) ?? [];
     expect(definition).toMatchObject({
       auth: 'x-api-key',
@@ -150,7 +150,7 @@ describe('readCatalogFile', () => {
     ]);
   });
 
-  it('sends the credential where upstreams of the protocol usually look for it', () => {
+  it('sends the credential in the default header of the protocol', () => {
     const authOf = (text: string): unknown => entriesIn(text).channels?.map(definitionOf)[0]?.auth;
     expect(authOf(channel(''))).toBe('x-api-key');
     expect(authOf(channel('').replace('messages', 'chat-completions'))).toBe('bearer');
@@ -158,12 +158,12 @@ describe('readCatalogFile', () => {
     expect(authOf(channel('auth: x-goog-api-key'))).toBe('x-goog-api-key');
   });
 
-  it('reads decimals from the text, where a JavaScript number would lose digits', () => {
+  it('reads decimals without loss of digits', () => {
     const [definition] = entriesIn(priced('{ input: 123456789.123456789, output: 0.1 }')).models?.map(modelFrom) ?? [];
     expect(definition?.pricing.tiers).toEqual([{ from_prompt_tokens: 0, input: '123456789.123456789', output: '0.1' }]);
   });
 
-  it('takes *** with and without quotes, and env: and secrets as they are', () => {
+  it('reads credentials: *** with and without quotes, env: references and secrets', () => {
     const [definition] =
       entriesIn(channel('credentials: [***, "***", env:A_KEY, 12345]')).channels?.map(definitionOf) ?? [];
     const [first, second, third, fourth] = definition?.credentials ?? [];
@@ -173,7 +173,7 @@ describe('readCatalogFile', () => {
     );
   });
 
-  it('takes capabilities and flags with values, whole numbers as numbers', () => {
+  it('reads capabilities and flags with values, integers as numbers', () => {
     const [{ capabilities } = { capabilities: {} }] =
       entriesIn(model('capabilities: [vision, thinkingMode: budget, stopMax: 4]\n    prices: free')).models?.map(
         modelFrom,
@@ -186,12 +186,12 @@ describe('readCatalogFile', () => {
     expect(flags).toEqual({ efforts: ['low', 'high'], includeUsage: false, maxOutput: 8192 });
   });
 
-  it('takes several upstream names for one model', () => {
+  it('reads several upstream names of one model', () => {
     const text = channel('').replace('models: [m]', 'models: { m: [a, b], n: c }');
     expect(entriesIn(text).channels?.map(definitionOf)[0]?.models).toEqual({ m: ['a', 'b'], n: ['c'] });
   });
 
-  it('takes a name that looks like a number as it is written', () => {
+  it('keeps a name that looks like a number', () => {
     const text = channel('query: { v: 1.10 }').replace('models: [m]', 'models: { 4.0: 4.10 }');
     expect(entriesIn(text).channels?.map(definitionOf)[0]).toMatchObject({
       models: { '4.0': ['4.10'] },
@@ -199,14 +199,14 @@ describe('readCatalogFile', () => {
     });
   });
 
-  it('removes the slash at the end of an address', () => {
+  it('removes a trailing slash from a base URL', () => {
     const text = channel('').replace('/v1', '/v1//');
     expect(entriesIn(text).channels?.map(definitionOf)[0]?.baseUrl).toBe('https://example.com/v1');
   });
 
-  it('tells every fault at once, each with its line and its path', () => {
+  it('reports all errors at once, with line and path', () => {
     expect(
-      faultsOf(`groups:
+      errorsOf(`groups:
   - name: saver
     multiplier: fast
 channels:
@@ -224,8 +224,8 @@ channels:
     ]);
   });
 
-  it('gives the line of the entry for a field that is missing', () => {
-    expect(faultsOf('models:\n\n  - context_window: 5\n    max_output_tokens: 5\n    prices: free\n')).toEqual([
+  it('reports the line of the entry when a field is missing', () => {
+    expect(errorsOf('models:\n\n  - context_window: 5\n    max_output_tokens: 5\n    prices: free\n')).toEqual([
       'catalog.yaml:3: models[0].name is missing',
     ]);
   });
@@ -324,27 +324,27 @@ channels:
     ['a file that is no YAML', 'models: [', 'is not YAML'],
     ['a field twice', 'groups: []\ngroups: []\n', 'is not YAML (DUPLICATE_KEY)'],
     ['a field named after an internal', 'groups: [{ name: g, __proto__: { a: 1 } }]', 'with a reserved name'],
-  ])('refuses %s, naming the place', (_, text, fault) => {
-    expect(faultsOf(text).join('\n')).toContain(fault);
+  ])('rejects %s, naming the path', (_, text, error) => {
+    expect(errorsOf(text).join('\n')).toContain(error);
   });
 
-  it('never repeats a credential in a message', () => {
+  it('never shows a credential in an error', () => {
     const texts = [
       channel('credentials: ["sk-hidden one"]'),
       channel('credentials: [sk-hidden, *hidden]'),
       'a: "sk-hidden',
     ];
     for (const text of texts) {
-      expect(faultsOf(text)).not.toEqual([]);
-      expect(faultsOf(text).join()).not.toContain('hidden');
+      expect(errorsOf(text)).not.toEqual([]);
+      expect(errorsOf(text).join()).not.toContain('hidden');
     }
   });
 
-  it('stops at references that would grow without end', () => {
+  it('rejects YAML references that expand without bound', () => {
     const layers = Array.from(
       { length: 12 },
       (_, index) => `l${index + 1}: &l${index + 1} [${`*l${index},`.repeat(10)}]`,
     );
-    expect(faultsOf(`l0: &l0 [a]\n${layers.join('\n')}\n`).join()).toContain('is too large');
+    expect(errorsOf(`l0: &l0 [a]\n${layers.join('\n')}\n`).join()).toContain('is too large');
   });
 });

@@ -2,14 +2,14 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { AppError } from '../../../platform/shared/index.js';
-import { CatalogFileDto } from './catalog-file.dto.js';
 import { isMapping, Numeral, textOf } from './fields.js';
+import { CatalogFileDto } from './group.dto.js';
 
 /** A catalog file whose entries are well-formed; references are not checked yet. */
 interface CatalogFile {
   readonly entries: CatalogFileDto;
   /** Creates the error for further problems, with their lines. */
-  readonly refusal: (faults: readonly EntryError[]) => InvalidCatalog;
+  readonly refusal: (errors: readonly EntryError[]) => InvalidCatalog;
 }
 
 /**
@@ -20,19 +20,19 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
   const document = new CatalogDocument(text, fileName);
   if (!isMapping(document.content))
     throw document.refusal([{ path: '', message: 'must contain at least one of groups, models, channels and limits' }]);
-  const { entries, faults } = readEntries(document.content);
-  if (faults.length > 0) throw document.refusal(faults);
+  const { entries, errors } = readEntries(document.content);
+  if (errors.length > 0) throw document.refusal(errors);
   return { entries, refusal: (more) => document.refusal(more) };
 }
 
 /** Validates parsed content, in which numbers are `Numeral`s. Invalid entries must not be used. */
 export function readEntries(content: object): {
   readonly entries: CatalogFileDto;
-  readonly faults: readonly EntryError[];
+  readonly errors: readonly EntryError[];
 } {
   const entries = plainToInstance(CatalogFileDto, content);
   const errors = validateSync(entries, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
-  return { entries, faults: errors.flatMap((error) => validationErrors(error, '')) };
+  return { entries, errors: errors.flatMap((error) => validationErrors(error, '')) };
 }
 
 function validationErrors({ property, constraints, children }: ValidationError, parent: string): EntryError[] {
@@ -82,8 +82,8 @@ class CatalogDocument {
   }
 
   /** The error for these problems with their lines, in file order. */
-  refusal(faults: readonly EntryError[]): InvalidCatalog {
-    const placed = faults.map((fault) => ({ ...fault, line: this.lineOf(fault.path) ?? 0 }));
+  refusal(errors: readonly EntryError[]): InvalidCatalog {
+    const placed = errors.map((error) => ({ ...error, line: this.lineOf(error.path) ?? 0 }));
     return new InvalidCatalog(
       placed
         .toSorted((one, other) => one.line - other.line)
@@ -153,8 +153,8 @@ export interface EntryError {
 export class InvalidCatalog extends AppError {
   constructor(
     /** One line per error: `catalog.yaml:12: channels[0].base_url is missing`. */
-    readonly faults: readonly string[],
+    readonly errors: readonly string[],
   ) {
-    super('invalid_request', faults.join('\n'));
+    super('invalid_request', errors.join('\n'));
   }
 }

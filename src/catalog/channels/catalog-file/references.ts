@@ -1,10 +1,9 @@
 import { type CatalogNames, DEFAULT_GROUP } from '../../index.js';
-import type { CatalogFileDto } from './catalog-file.dto.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { authOf, type DefaultAuth } from './definitions-from-entries.js';
-import type { GroupEntry } from './group.dto.js';
-import type { EntryError } from './read-catalog-file.js';
+import type { CatalogFileDto, GroupEntry } from './group.dto.js';
 import type { ModelEntry } from './model.dto.js';
+import type { EntryError } from './read-catalog-file.js';
 
 /** What names in the file may refer to, besides the file. */
 interface ReferenceContext {
@@ -14,12 +13,12 @@ interface ReferenceContext {
 }
 
 /** Valid names, and the message for others. */
-interface Known {
+interface KnownNames {
   readonly names: ReadonlySet<string>;
   readonly otherwise: string;
 }
 
-interface Named {
+interface NamedEntry {
   readonly name: string;
 }
 
@@ -32,7 +31,7 @@ export function referenceErrors(file: CatalogFileDto, { stored, protocols }: Ref
     ...repeated('groups', file.groups),
     ...repeated('models', file.models),
     ...repeated('channels', file.channels),
-    ...(file.groups ?? []).flatMap((group, index) => switchedOffDefault(`groups[${index}]`, group)),
+    ...(file.groups ?? []).flatMap((group, index) => disabledDefault(`groups[${index}]`, group)),
     ...(file.groups ?? []).flatMap((group, index) => unknownModels(`groups[${index}]`, group.models ?? {}, models)),
     ...(file.models ?? []).flatMap((model, index) => unknownGroups(`models[${index}]`, model.groups, groups)),
     ...(file.models ?? []).flatMap((model, index) => earlyPrices(`models[${index}]`, model)),
@@ -47,9 +46,9 @@ export function referenceErrors(file: CatalogFileDto, { stored, protocols }: Ref
   ];
 }
 
-const namesOf = (entries: readonly Named[] | null | undefined): string[] => entries?.map(({ name }) => name) ?? [];
+const namesOf = (entries: readonly NamedEntry[] | null | undefined): string[] => entries?.map(({ name }) => name) ?? [];
 
-function repeated(kind: string, entries: readonly Named[] | null | undefined): EntryError[] {
+function repeated(kind: string, entries: readonly NamedEntry[] | null | undefined): EntryError[] {
   const names = namesOf(entries);
   return names.flatMap((name, index) => {
     const first = names.indexOf(name);
@@ -59,21 +58,21 @@ function repeated(kind: string, entries: readonly Named[] | null | undefined): E
   });
 }
 
-const unknownGroups = (path: string, groups: readonly string[] | null | undefined, known: Known): EntryError[] =>
+const unknownGroups = (path: string, groups: readonly string[] | null | undefined, known: KnownNames): EntryError[] =>
   (groups ?? []).flatMap((name, index) =>
     known.names.has(name)
       ? []
       : [{ path: `${path}.groups[${index}]`, message: `refers to the group "${name}", which is ${known.otherwise}` }],
   );
 
-const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, known: Known): EntryError[] =>
+const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, known: KnownNames): EntryError[] =>
   Object.keys(models).flatMap((name) =>
     known.names.has(name)
       ? []
       : [{ path: `${path}.models`, message: `refers to the model "${name}", which is ${known.otherwise}` }],
   );
 
-const switchedOffDefault = (path: string, { name, enabled }: GroupEntry): EntryError[] =>
+const disabledDefault = (path: string, { name, enabled }: GroupEntry): EntryError[] =>
   name === DEFAULT_GROUP && enabled === false
     ? [{ path: `${path}.enabled`, message: `must not be false: calls without another group are billed under ${name}` }]
     : [];

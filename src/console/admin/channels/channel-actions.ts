@@ -66,7 +66,7 @@ export class ChannelActions {
         return await this.answerTo(question, value, body, edited);
       } catch (error) {
         if (!(error instanceof RefusedEntries)) throw error;
-        refuse(form, error.faults);
+        refuse(form, error.errors);
         return undefined;
       }
     });

@@ -91,7 +91,7 @@ export class ChannelFormPages {
         return await this.desk.save(edited, this.adapters.defaultAuth);
       } catch (error) {
         if (!(error instanceof RefusedEntries)) throw error;
-        refuse(form, error.faults);
+        refuse(form, error.errors);
         return undefined;
       }
     });

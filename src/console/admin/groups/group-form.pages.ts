@@ -61,7 +61,7 @@ export class GroupFormPages {
   /** @throws ChangedMeanwhile */
   async switch(name: string, enabled: boolean): Promise<Redirect> {
     const { thing, revision } = await this.inventory.group(name);
-    await this.put({ ...groupEntry(thing), enabled }, { seen: { subject: { kind: 'group', name }, revision } });
+    await this.put({ ...groupEntry(thing), enabled }, { expected: { subject: { kind: 'group', name }, revision } });
     return new Redirect(groupAddress(name), {
       tone: 'ok',
       title: enabled ? `Group ${name} enabled` : `Group ${name} disabled`,
@@ -80,7 +80,7 @@ export class GroupFormPages {
     try {
       const changes = await this.put(entryOf(form.values, stored?.enabled ?? true), {
         reason: textOf(form.values, 'reason').slice(0, 2000),
-        seen: { subject: { kind: 'group', name }, revision: stored && textOf(form.values, 'revision') },
+        expected: { subject: { kind: 'group', name }, revision: stored && textOf(form.values, 'revision') },
       });
       const told = changes.map((line) => line.replace(`group ${name}: `, '')).join('; ');
       return new Redirect(groupAddress(name), {
@@ -91,7 +91,7 @@ export class GroupFormPages {
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(stored, form);
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf, { ...LABELS, name: 'Name' });
+      refuseBy(form, error.errors, fieldOf, { ...LABELS, name: 'Name' });
       return this.page.show(stored, { form, after });
     }
   }
@@ -118,7 +118,7 @@ export class GroupFormPages {
         .groups[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf, { ...LABELS, name: 'Name' });
+      refuseBy(form, error.errors, fieldOf, { ...LABELS, name: 'Name' });
       return undefined;
     }
   }

@@ -142,7 +142,7 @@ export class ModelFormPages {
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(visitor, stored, form);
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'Date and time' });
+      refuseBy(form, error.errors, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'Date and time' });
       return this.page.show(visitor, stored, { form, after });
     }
   }
@@ -165,7 +165,7 @@ export class ModelFormPages {
       return this.desk.meaningOf({ models: [entry] }).models[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'Date and time' });
+      refuseBy(form, error.errors, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'Date and time' });
       return undefined;
     }
   }
@@ -180,7 +180,7 @@ export class ModelFormPages {
 
 /** The revision that a change is based on; a newer one is not overwritten. */
 const seenAs = (name: string, revision: string | undefined) => ({
-  seen: { subject: { kind: 'model' as const, name }, revision },
+  expected: { subject: { kind: 'model' as const, name }, revision },
 });
 
 const formOf = ({ name, definition }: KnownModel, revision: string, timeZone: string): TypedForm =>

@@ -98,14 +98,14 @@ export class DefaultLimitPages {
       return new Redirect(LIMITS_PATH, savedFlash('Default limits saved', lines));
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
-      const { limits } = await this.inventory.usualLimits(kind);
+      const { limits } = await this.inventory.defaultLimits(kind);
       const differences = differencesBetween(LABELS, valuesOf(limits), form.values, comparable);
       return this.show({ kind, form, differences });
     }
   }
 
   private async view(kind: Kind, returned: Returned | undefined) {
-    const { limits, revision } = await this.inventory.usualLimits(kind);
+    const { limits, revision } = await this.inventory.defaultLimits(kind);
     const here = returned?.kind === kind ? returned : undefined;
     return {
       kind,
@@ -118,11 +118,11 @@ export class DefaultLimitPages {
 
   /** @returns one line per change. @throws ChangedMeanwhile */
   private put(kind: Kind, form: DefaultLimitsForm): Promise<readonly string[]> {
-    const seen = {
+    const expected = {
       subject: { kind: 'limits', name: TITLES[kind], id: kind },
       revision: form.revision,
     } as const;
-    return this.changes.put({ limits: { [kind]: entryOf(form) } }, { protocols: this.adapters.defaultAuth, seen });
+    return this.changes.put({ limits: { [kind]: entryOf(form) } }, { protocols: this.adapters.defaultAuth, expected });
   }
 }
 

@@ -15,8 +15,8 @@ import {
   Verifications,
 } from '../../../auth/index.js';
 import { reasonOf, type Secret } from '../../../platform/shared/index.js';
+import { StartingCredits } from '../onboarding.service.js';
 import { RegistrationOpening } from '../registration/registration.service.js';
-import { StartingCredits } from '../starting-credits.js';
 
 /** The result of a verification. */
 export interface ConfirmedAddress {

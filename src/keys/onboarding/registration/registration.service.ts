@@ -13,11 +13,9 @@ import {
   ProofRequests,
 } from '../../../auth/index.js';
 import { AppError, Clock, newId, type Secret } from '../../../platform/shared/index.js';
-import { Onboarding } from '../onboarding.service.js';
-import { StartingCredits } from '../starting-credits.js';
+import { Onboarding, StartingCredits } from '../onboarding.service.js';
 import { InvitationRefused, Invitations } from './invitations.js';
-import { RegistrationRepository, type RegistrationRow } from './registration.repository.js';
-import { SignUpRules } from './sign-up-rules.js';
+import { RegistrationRepository, type RegistrationRow, SignUpRules } from './sign-up-rules.js';
 
 /** The input of a registration. */
 interface Application {
@@ -109,7 +107,7 @@ export class NothingPending extends AppError {
 
 /**
  * Registrations: a name, an email address and a password hash until the address is verified. Registering an address
- * that has an account does the same work, so that accounts cannot be discovered; its owner is told by email.
+ * that has an account does the same work, so that accounts cannot be discovered; its owner is notified by email.
  */
 @Injectable()
 export class Registrations {

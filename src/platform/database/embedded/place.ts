@@ -42,9 +42,9 @@ export const holdsCluster = (place: string): boolean => existsSync(join(place, '
 function checkOwner(place: string, user: SystemUser): void {
   const found = lstatOf(place);
   if (found === undefined) return;
-  const refuse = (fault: string): never => {
+  const refuse = (reason: string): never => {
     throw new DatabaseUnusable(
-      `The embedded database cannot use ${place}: ${fault}. Move it or fix it, then start again.`,
+      `The embedded database cannot use ${place}: ${reason}. Move it or fix it, then start again.`,
     );
   };
   if (found.isSymbolicLink()) refuse('it is a symbolic link');

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicMs, reasonOf } from '../../shared/index.js';
+import { codeOf, monotonicMs, reasonOf } from '../../shared/index.js';
 import { DatabaseUnusable } from '../database.errors.js';
-import { processIdentity } from '../process-identity.js';
+import { commandLine, processIdentity } from '../process-identity.js';
 import type { Binaries } from './binaries.js';
-import { readPostmaster } from './postmaster-file.js';
 import { spawnOptions, type SystemUser } from './run-as.js';
 
 /** The log is truncated at a start that finds it larger. */
@@ -122,4 +122,60 @@ function openLog(file: string): ServerLog {
     },
     close: () => closeSync(descriptor),
   };
+}
+
+/** What a running server records in its data directory. */
+export interface PostmasterFile {
+  readonly pid: number;
+  readonly port: number;
+  /** `starting` until crash recovery is done; `ready` accepts connections; `stopping` accepts no new ones. */
+  readonly status: string;
+}
+
+const fileIn = (place: string): string => join(place, 'postmaster.pid');
+
+/** `postmaster.pid`, eight lines: pid, data directory, start, port, socket folder, address, shared memory, status. */
+export function readPostmaster(place: string): PostmasterFile | undefined {
+  try {
+    const lines = readFileSync(fileIn(place), 'utf8').split('\n');
+    const [pid, port] = [Number(lines[0]), Number(lines[3])];
+    return Number.isSafeInteger(pid) && pid > 0 ? { pid, port, status: lines[7]?.trim() ?? 'starting' } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the process is the server of this data directory, not a zombie or another process with the same pid. */
+export function isServing({ pid }: PostmasterFile, place: string): boolean {
+  return processIdentity(pid) !== undefined && (commandLine(pid)?.includes(` -D ${place} `) ?? false);
+}
+
+/** A pid that no process can have. */
+const NOBODY = '2147483646';
+
+/**
+ * Neutralizes the pid file of a dead server. PostgreSQL refuses to start while a process has that pid, even a zombie or
+ * an unrelated one. The file must stay: from its shared memory line PostgreSQL finds orphans of the old server that
+ * still write.
+ */
+export function disownPostmaster(place: string): void {
+  const found = readPostmaster(place);
+  if (found === undefined || !answers(found.pid)) return;
+  const file = openSync(fileIn(place), constants.O_RDWR | constants.O_NOFOLLOW);
+  try {
+    const rest = readFileSync(file, 'utf8').split('\n').slice(1);
+    // Longer than the old pid, so that nothing of the old text remains.
+    writeSync(file, [NOBODY, ...rest].join('\n'), 0);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function answers(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, monotonicMs } from '../../shared/index.js';
 import { DatabaseUnusable } from '../database.errors.js';
 import { processIdentity } from '../process-identity.js';
-import { readJsonFile } from './json-file.js';
+import { readJsonFile } from './state-file.js';
 
 const WAIT_MS = 120_000;
 const POLL_MS = 20;

@@ -1,8 +1,7 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from '../../shared/index.js';
+import { codeOf, isJsonObject, type JsonObject, reasonOf } from '../../shared/index.js';
 import { DatabaseUnusable } from '../database.errors.js';
-import { readJsonFile } from './json-file.js';
 
 /** State of the embedded server between runs. */
 export interface ServerState {
@@ -42,4 +41,24 @@ function isServerState(value: object): value is ServerState {
     typeof password === 'string' &&
     (pid === null || Number.isSafeInteger(pid))
   );
+}
+
+/** The object in a JSON file; undefined if there is no file or no object in it. Other read errors throw. */
+export function readJsonFile(file: string): JsonObject | undefined {
+  const text = readIfThere(file);
+  try {
+    const value: unknown = text === undefined ? undefined : JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type Channel,
   ChannelDirectory,
-  type SwitchedOffChannel,
+  type DisabledChannel,
   takesCalls,
 } from '../../../catalog/channels/index.js';
 import { Clock } from '../../../platform/shared/index.js';
@@ -39,7 +39,7 @@ export class ChannelSelection {
 
   /** Whether the channel exists, even disabled. */
   has(channelId: string): boolean {
-    return [...this.directory.all(), ...this.directory.switchedOff].some(({ id }) => id === channelId);
+    return [...this.directory.all(), ...this.directory.disabled].some(({ id }) => id === channelId);
   }
 
   /** What would be selected for a call now, and why other channels would not. No side effects. */
@@ -48,7 +48,7 @@ export class ChannelSelection {
     const outlook = this.for(query).outlook();
     const { prospects, unavailable } = outlook;
     const considered = new Set([...prospects, ...unavailable].map(({ channel }) => channel.id));
-    const excluded = [...this.directory.all(), ...this.directory.switchedOff]
+    const excluded = [...this.directory.all(), ...this.directory.disabled]
       .filter(({ id, models }) => models.has(model) && !considered.has(id))
       .map((channel) => ({ channel, exclusion: exclusionOf(channel, group, protocol) }))
       .toSorted(({ channel: one }, { channel: other }) => one.name.localeCompare(other.name));
@@ -66,12 +66,12 @@ export type Exclusion =
   | { readonly why: 'native-only' };
 
 export interface Excluded {
-  readonly channel: SwitchedOffChannel | Channel;
+  readonly channel: DisabledChannel | Channel;
   readonly exclusion: Exclusion;
 }
 
 /** For channels known to be excluded; the reasons in the order in which an administrator would fix them. */
-function exclusionOf(channel: SwitchedOffChannel | Channel, group: string, protocol: ProtocolId): Exclusion {
+function exclusionOf(channel: DisabledChannel | Channel, group: string, protocol: ProtocolId): Exclusion {
   if (!('unavailableReason' in channel)) return { why: 'switched-off' };
   const { unavailableReason, groups } = channel;
   if (unavailableReason !== undefined) return { why: 'unavailable', reason: unavailableReason };
