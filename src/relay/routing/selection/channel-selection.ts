@@ -1,10 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type Channel,
-  ChannelDirectory,
-  type DisabledChannel,
-  takesCalls,
-} from '../../../catalog/channels/index.js';
+import { type Channel, ChannelDirectory, type DisabledChannel, takesCalls } from '../../../catalog/channels/index.js';
 import { Clock } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import { ChannelHealth } from '../health/channel-health.js';
