@@ -124,7 +124,7 @@ interface ScanPause {
 const STATEMENT_LIMIT_MS = 30_000;
 
 const PROGRESS = `
-  SELECT moved_until AS "movedUntil", looked_to AS "lookedTo",
+  SELECT moved_until AS "movedUntil", looked_to AS "scannedTo",
          extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "earlyMs"
     FROM alert_looks`;
 
