@@ -4,12 +4,12 @@ import { ApiKeyGuard } from '../keys/index.js';
 import type { JsonObject } from '../platform/shared/index.js';
 import type { TokenCountEndpoint, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { callerOf, requestLineOf } from './call-context.js';
+import { ModelAccess } from './call-limits.js';
 import { CallRoute } from './call.guard.js';
-import { ModelAccess } from './model-access.js';
 import { ProtocolChoices } from './prepared-request.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
-import { callerOf, requestLineOf } from './request-facts.js';
 
 /** Creates the controllers for a protocol's POST endpoints. */
 export function apiControllers({ id, callPaths, tokenCounting }: ProtocolAdapter): readonly Type[] {

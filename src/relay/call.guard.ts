@@ -14,8 +14,8 @@ import { Metrics } from '../platform/metrics/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { BillingService } from './billing/index.js';
+import { arrivalOf, callerOf, requestLineOf } from './call-context.js';
 import { NoMoreCalls, Overloaded } from './relay.errors.js';
-import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import { RunState } from './run-state.js';
 
 /** Sampling interval of the event loop delay. */

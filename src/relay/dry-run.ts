@@ -14,8 +14,7 @@ import {
   termsOf,
   type TriedAdmission,
 } from './billing/index.js';
-import { CallLimits } from './call-limits.js';
-import { ModelAccess } from './model-access.js';
+import { CallLimits, ModelAccess } from './call-limits.js';
 import { passesVerbatim } from './prepared-request.js';
 import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/index.js';
 

@@ -15,10 +15,10 @@ import { ApiKeyGuard } from '../keys/index.js';
 import { Config } from '../platform/config/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { isApiRequest, requestLineOf, wantsWebSocket } from './call-context.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolChoices } from './prepared-request.js';
 import { RelayService } from './relay.service.js';
-import { isApiRequest, requestLineOf, wantsWebSocket } from './request-facts.js';
 
 /**
  * Unknown API paths require a valid key first, except WebSocket requests at call paths: those clients fall back to HTTP

@@ -16,7 +16,7 @@ export {
   isApiRequest,
   noteArrival,
   requestLineOf,
-} from './request-facts.js';
+} from './call-context.js';
 export { RunState } from './run-state.js';
 export { Tracing, TracingModule } from './tracing/tracing.js';
 export { TranslationThread } from './translation-queue.js';

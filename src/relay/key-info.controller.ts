@@ -5,7 +5,7 @@ import { ApiKeyGuard, ApiKeyService, type KeyDescription, renderBudgets } from '
 import { type Limits, ownOrDefault, renderLimits } from '../platform/limits/index.js';
 import { formatUsd, type JsonObject } from '../platform/shared/index.js';
 import { CallLookup, type CostLine, type RecordedCall, type SnapshotView } from '../usage/index.js';
-import { callerOf, requestLineOf } from './request-facts.js';
+import { callerOf, requestLineOf } from './call-context.js';
 
 /** What a key can query about itself: limits, budgets and calls. */
 @Controller('v1')

@@ -14,12 +14,11 @@ import {
 } from '../protocols/contract/index.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
-import type { CallContext } from './call-context.js';
+import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
 import { Admissions } from './call-limits.js';
 import { Attempts } from './failover.js';
 import type { ProtocolChoice } from './prepared-request.js';
 import { Replies } from './replies.js';
-import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './shared-response.js';
 
 interface ReceivedCall {

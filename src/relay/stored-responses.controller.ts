@@ -6,8 +6,8 @@ import { AppError, maskKeys } from '../platform/shared/index.js';
 import { Flow, type JsonTree, NO_BYTES, parseJsonTree, SplicedBody, writeJson } from '../protocols/contract/index.js';
 import { inputItems, RESPONSES_PATH } from '../protocols/responses/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { callerOf, requestLineOf } from './call-context.js';
 import { collected, jsonOf } from './collected-response.js';
-import { callerOf, requestLineOf } from './request-facts.js';
 import { type StoredResponse, StoredResponses } from './stored-responses/index.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 

@@ -1,6 +1,9 @@
 import { ChannelDirectory } from '../../src/catalog/channels/index.js';
-import { ChannelSelection, type ModelOutlook } from '../../src/relay/routing/selection/channel-selection.js';
-import { type SelectionQuery } from '../../src/relay/routing/selection/call-selection.js';
+import {
+  ChannelSelection,
+  type ModelOutlook,
+  type SelectionQuery,
+} from '../../src/relay/routing/selection/call-selection.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { BAD_REQUEST, BROKEN, type Described, RATE_LIMITED, useSelection } from '../support/selection-world.js';
 

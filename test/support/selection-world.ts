@@ -5,15 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 import { CatalogImport } from '../../src/catalog/channels/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
 import { AppError, Clock } from '../../src/platform/shared/index.js';
-import { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
-import { CheckCalls } from '../../src/relay/routing/health/check-calls.js';
+import { CheckCalls, HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
 import { RoutingModule } from '../../src/relay/routing/index.js';
 import {
   type Assignment,
   type CallSelection,
+  ChannelSelection,
   type SelectionQuery,
 } from '../../src/relay/routing/selection/call-selection.js';
-import { ChannelSelection } from '../../src/relay/routing/selection/channel-selection.js';
 import { NoChannel, Random } from '../../src/relay/routing/selection/channel-status.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { HeldClock } from './held-clock.js';

@@ -1,4 +1,4 @@
-import { storableJson } from './composite.js';
+import { storableJson } from './batcher.js';
 
 describe('storableJson', () => {
   it('removes NUL and replaces lone surrogates', () => {

@@ -1,4 +1,5 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
+import { matchesAt } from './json-text.js';
 import type { DeclaredMedia } from './prompt-content.js';
 import { MAX_WEIGHED_BYTES, maxTokensIn } from './token-estimate.js';
 
@@ -60,4 +61,137 @@ export interface PromptSample {
   readonly texts: readonly string[];
   /** Size of the body divided by that of the samples. */
   readonly share: number;
+}
+
+/** Replaces the bytes `[start, end)`; equal bounds insert. */
+export interface JsonEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** @throws RangeError as `SplicedBody` */
+export function splice(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array {
+  return edits.length === 0 ? body : Buffer.concat(pieces(body, inOrder(body, edits)));
+}
+
+/** A body with edits, as pieces: large parts are not copied. */
+export class SplicedBody {
+  readonly length: number;
+  private readonly edits: readonly JsonEdit[];
+
+  /**
+   * Edits in any order; insertions at the same position keep theirs.
+   * @throws RangeError when edits overlap or are outside the body
+   */
+  constructor(
+    private readonly body: CallBody,
+    edits: readonly JsonEdit[] = [],
+  ) {
+    this.edits = inOrder(body.bytes, edits);
+    this.length = this.edits.reduce(
+      (length, { start, end, text }) => length + Buffer.byteLength(text) - (end - start),
+      body.bytes.length,
+    );
+  }
+
+  /** In order; views of the body, not copies. */
+  pieces(): Uint8Array[] {
+    return pieces(this.body.bytes, this.edits);
+  }
+}
+
+function inOrder(body: Uint8Array, edits: readonly JsonEdit[]): readonly JsonEdit[] {
+  const sorted = edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
+  let copiedTo = 0;
+  for (const { start, end } of sorted) {
+    if (start < copiedTo || end < start || end > body.length) {
+      throw new RangeError(`The edit of bytes ${start} to ${end} overlaps another or leaves the body.`);
+    }
+    copiedTo = end;
+  }
+  return sorted;
+}
+
+function pieces(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  let copiedTo = 0;
+  for (const { start, end, text } of edits) {
+    found.push(body.subarray(copiedTo, start), Buffer.from(text));
+    copiedTo = end;
+  }
+  found.push(body.subarray(copiedTo));
+  return found;
+}
+
+/** Prefix of sealed reasoning as a JSON value. */
+const SEALED = Buffer.from('"rly1.');
+/** Members that may contain it. */
+const CARRIERS = ['"signature"', '"data"', '"encrypted_content"'].map((name) => Buffer.from(name));
+/** Beyond any conversation; further ones are left to the upstream. */
+const MAX_SEALED = 10_000;
+const SMALL_R = 0x72;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const SPACE = 0x20;
+
+/** Position of an object: `[start, end)`. */
+export interface ObjectPlace {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Name {
+  readonly nameStart: number;
+  readonly nameEnd: number;
+}
+
+/** Finds array elements with sealed reasoning during a scan. */
+export class SealFinder {
+  /** Ordered by end. */
+  readonly found: ObjectPlace[] = [];
+  /** Depth of the open object that contains one; 0: none. */
+  private depth = 0;
+
+  /** A string at `start` is the value of a member at this depth. */
+  member(body: Buffer, { nameStart, nameEnd }: Name, start: number, depth: number): void {
+    if (body[start + 1] !== SMALL_R || this.depth !== 0 || !matchesAt(body, start, SEALED)) return;
+    const isCarrier = CARRIERS.some((name) => name.length === nameEnd - nameStart && matchesAt(body, nameStart, name));
+    if (isCarrier) this.depth = depth;
+  }
+
+  /**
+   * The innermost object or array ends.
+   * @param isElement of an array: only elements can be removed
+   */
+  close(start: number, end: number, depth: number, isElement: boolean): void {
+    if (this.depth !== depth) return;
+    this.depth = 0;
+    if (isElement && this.found.length < MAX_SEALED) this.found.push({ start, end });
+  }
+}
+
+/** Removes objects found by a `SealFinder` from their arrays. */
+export function sealEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
+  const edits: JsonEdit[] = [];
+  for (const { start, end } of places) edits.push(removal(body, start, end, edits));
+  return edits;
+}
+
+/** Includes the following or else the preceding comma; adjacent removals are merged. */
+function removal(body: Buffer, start: number, end: number, edits: JsonEdit[]): JsonEdit {
+  // Edits inside it are dropped.
+  while ((edits.at(-1)?.start ?? 0) > start) edits.pop();
+  const last = edits.at(-1);
+  const first = last !== undefined && skip(body, last.end, 1) === start ? (edits.pop() ?? last).start : start;
+  const behind = skip(body, end, 1);
+  if (body[behind] === COMMA) return { start: first, end: behind + 1, text: '' };
+  const before = skip(body, first - 1, -1);
+  return { start: body[before] === COMMA ? before : first, end, text: '' };
+}
+
+function skip(body: Buffer, from: number, step: 1 | -1): number {
+  let at = from;
+  while ((body[at] ?? QUOTE) <= SPACE) at += step;
+  return at;
 }

@@ -9,7 +9,7 @@ import {
 import { errorRecord, type UpstreamErrorDetail } from './error-record.js';
 import { type JsonFields, readJsonFields } from './json-fields.js';
 import type { JsonInterest } from './json-interests.js';
-import { objectIn } from './json-values.js';
+import { objectIn } from './json-text.js';
 import { MAX_RETRY_AFTER_SECONDS } from './openai.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
 import { UpstreamRefusal } from './upstream-request.js';

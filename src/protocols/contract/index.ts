@@ -26,11 +26,14 @@ export type {
   TextPlaces,
 } from './protocol-adapter.js';
 export {
+  addUsage,
+  cacheWrites,
   type Call,
   type CallAffinity,
   type CallHead,
   type CallSignal,
   type CallTrace,
+  countIn,
   DEFAULT_SERVICE_TIERS,
   type Effort,
   EFFORTS,
@@ -38,19 +41,28 @@ export {
   type EndedCall,
   type EndedUsage,
   type Frame,
+  hasAny,
   headerOf,
   type ImageGenerationUsage,
+  irregularIn,
   type IrregularTotals,
+  isCountInString,
   isFinalReport,
+  modelIn,
   NO_TOKENS,
   type OutsideContent,
+  placeIn,
   type ProtocolId,
   type RequestLine,
+  servedByIn,
+  tierIn,
   type TokenUsage,
   type TracedUpstream,
   type UsagePass,
+  withParts,
+  withPasses,
 } from './call.js';
-export type { BodySize, CallBody, PromptSample } from './call-body.js';
+export { type BodySize, type CallBody, type JsonEdit, type PromptSample, splice, SplicedBody } from './call-body.js';
 export { likelyTokensIn, textPieces } from './token-estimate.js';
 export { DEFAULT_IMAGE_TOKENS } from './media-tokens.js';
 export {
@@ -87,10 +99,9 @@ export {
 } from './sse.js';
 export { Flow, Interruption, WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './flow.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
-export type { JsonElement } from './json-members.js';
-export { objectIn, objectsIn, stringOf } from './json-values.js';
+export { type JsonElement, MemberFinder } from './json-members.js';
+export { objectIn, objectsIn, stringOf } from './json-text.js';
 export { jsonInterests } from './json-interests.js';
-export { splice, SplicedBody, type JsonEdit } from './json-edits.js';
 export {
   interestsOf,
   MemberReader,
@@ -104,7 +115,6 @@ export {
   TOOLS,
   wordSet,
 } from './member-table.js';
-export { MemberFinder } from './member-finder.js';
 export {
   createdIn,
   createdState,
@@ -141,20 +151,6 @@ export {
   type UpstreamRequest,
   type UpstreamTarget,
 } from './upstream-request.js';
-export {
-  addUsage,
-  cacheWrites,
-  countIn,
-  hasAny,
-  irregularIn,
-  isCountInString,
-  modelIn,
-  placeIn,
-  servedByIn,
-  tierIn,
-  withParts,
-  withPasses,
-} from './token-counts.js';
 export type {
   MeterReading,
   BuildContext,

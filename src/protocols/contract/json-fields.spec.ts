@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { INTERESTS, isRefused, read, refused } from '../../../test/support/body-members.js';
 import { refusalOf } from '../../../test/support/calls.js';
 import { isJsonObject } from '../../platform/shared/index.js';
-import { splice } from './json-edits.js';
+import { splice } from './call-body.js';
 import { JsonReader, readJsonFields } from './json-fields.js';
 
 const BYTE_ORDER_MARK = '\uFEFF';

@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
-import { type BodySize, sizeOf } from './call-body.js';
-import { type ObjectPlace, SealFinder } from './json-edits.js';
+import { type BodySize, type ObjectPlace, SealFinder, sizeOf } from './call-body.js';
 import { CacheMarkSearch, type JsonInterest } from './json-interests.js';
-import { JsonLimits } from './json-limits.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import {
@@ -14,6 +12,7 @@ import {
   invalidJson,
   isLiteral,
   isWhiteSpace,
+  JsonLimits,
   literalEnd,
   OPEN_BRACE,
   OPEN_BRACKET,

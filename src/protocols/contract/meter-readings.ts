@@ -1,7 +1,7 @@
 import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import type { CallHead, CallSignal, TokenUsage } from './call.js';
 import { classifyInnerError } from './classify-upstream.js';
-import { MemberFinder } from './member-finder.js';
+import { MemberFinder } from './json-members.js';
 import type { CreatedState, ScopedKind } from './request-demands.js';
 import { eventTypeReader, outputOf, parseData, type SseEvent } from './sse.js';
 import type { MeterReading } from './upstream-adapter.js';

@@ -1,12 +1,11 @@
-import type { TokenUsage } from './call.js';
-import { objectIn } from './json-values.js';
-import { countIn, hasAny, irregularIn, withParts } from './token-counts.js';
 import type { LimitStatus, LimitStatuses } from '../../platform/limits/index.js';
 import type { AppError, ErrorKind, JsonObject } from '../../platform/shared/index.js';
+import { countIn, hasAny, irregularIn, type TokenUsage, withParts } from './call.js';
+import { objectIn } from './json-text.js';
 import type { RenderedError } from './protocol-adapter.js';
-import { UpstreamRefusal } from './upstream-request.js';
 import type { OutputFormat } from './translation/content.js';
 import type { TreeReader } from './translation/tree-reader.js';
+import { UpstreamRefusal } from './upstream-request.js';
 
 // Errors shared by Responses and Chat Completions.
 

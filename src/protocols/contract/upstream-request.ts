@@ -5,8 +5,8 @@ import {
   isJsonObject,
   type JsonObject,
 } from '../../platform/shared/index.js';
+import { type JsonEdit, sealEdits, SplicedBody } from './call-body.js';
 import { type Call, headerOf } from './call.js';
-import { type JsonEdit, sealEdits, SplicedBody } from './json-edits.js';
 
 /** The target of a call. */
 export interface UpstreamTarget {

@@ -1,8 +1,108 @@
-import type { Caller } from '../../keys/index.js';
+import { type Caller, RefusedKey } from '../../keys/index.js';
 import { type AppError, errorReason, recordedMessage } from '../../platform/shared/index.js';
-import type { CallTrace, ProtocolId } from '../../protocols/contract/index.js';
-import type { BillingBasis, CallStatus } from './ending.js';
+import { type CallTrace, NO_TOKENS, type ProtocolId, type TokenUsage } from '../../protocols/contract/index.js';
+import { OutOfCredit } from './billing.errors.js';
 import type { PriceSnapshot } from './price.js';
+import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } from './usage-check.js';
+
+type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
+type BillingBasis = 'reported' | 'estimated' | 'corrected' | 'partial' | 'free';
+
+/** How a call ended. */
+export type Ending =
+  { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
+
+/** What was seen of a response when the call ended. */
+export interface Progress {
+  /** The upstream's latest plausible report. */
+  readonly usage: TokenUsage | undefined;
+  /** The same as reported. */
+  readonly reported?: TokenUsage | undefined;
+  /** The report came before the response and contains the prompt at most. */
+  readonly isProvisional?: boolean;
+  /** Counted prompt tokens in place of a missing report; absent if not counted. */
+  readonly countedPrompt?: number | undefined;
+  /** Output tokens as far as known, and those among them that were visible. */
+  readonly outputUnits: number;
+  readonly shownUnits: number;
+  /** Metered output in tokens; undefined if not metered. */
+  readonly seenUnits?: number | undefined;
+  /** Max possible usage of the call. */
+  readonly bounds: UsageBounds;
+  /** Content was sent to the client. */
+  readonly begun: boolean;
+  /** The request was sent completely and not rejected: its prompt is charged. */
+  readonly promptSent: boolean;
+}
+
+/** What is charged and on which basis. Undefined usage: nothing. */
+export interface Charge {
+  readonly basis: BillingBasis;
+  readonly usage: TokenUsage | undefined;
+  /** Findings about the report; absent if there are none. */
+  readonly findings?: readonly UsageFinding[];
+}
+
+const FREE: Charge = { basis: 'free', usage: undefined };
+
+/** The billing rules for all endings (docs/money.md). */
+export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens: number): Charge {
+  const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
+  switch (ending.status) {
+    case 'succeeded':
+      return finished(progress, counted);
+    case 'refused':
+      return FREE;
+    case 'failed':
+    case 'cancelled':
+      return isPartial(ending, { ...progress, silent: !progress.begun }) ? partial(progress, counted) : FREE;
+    default:
+      return ending satisfies never;
+  }
+}
+
+/** Whether usage until the end is charged although the call did not succeed. */
+export function isPartial(
+  ending: Ending,
+  { silent, promptSent }: { readonly silent: boolean; readonly promptSent: boolean },
+): boolean {
+  if (ending.status === 'cancelled') return !silent || promptSent;
+  if (ending.status !== 'failed') return false;
+  return !silent || ranOut(ending.error) || (promptSent && wasRevoked(ending.error));
+}
+
+/** Among failures of admitted calls, only revocation of the key is the owner's responsibility. */
+const wasRevoked = (error: AppError): boolean => error instanceof RefusedKey;
+
+/** Not a failure of upstream or relay: usage is charged as far as the money goes. */
+export const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
+
+/** Billing basis by quality of the report. */
+const BASES = { complete: 'reported', partial: 'estimated', implausible: 'corrected' } as const;
+
+/** Uses the report where it is complete and plausible, counts otherwise. */
+function finished(progress: Progress, likely: TokenUsage): Charge {
+  const { usage, reported = usage, isProvisional, countedPrompt, shownUnits: output, seenUnits, bounds } = progress;
+  const prompt = countedPrompt ?? likely.input;
+  if (reported === undefined) {
+    return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
+  }
+  const checked = checkUsage(reported, bounds, { prompt, output, seen: seenUnits }, isProvisional);
+  if (checked.findings.length === 0) return { basis: 'reported', usage: checked.usage };
+  return { basis: BASES[qualityOf(checked.findings)], ...checked };
+}
+
+/** Uses the report so far, but at least the visible output: some upstreams report output only at the end. */
+function partial({ usage, reported, countedPrompt, outputUnits, bounds }: Progress, likely: TokenUsage): Charge {
+  const prompt = countedPrompt ?? likely.input;
+  if (usage === undefined) return { basis: 'partial', usage: { ...likely, input: prompt } };
+  const findings = reported === undefined ? [] : excesses(reported, bounds);
+  return {
+    basis: 'partial',
+    usage: { ...usage, input: usage.input || prompt, output: Math.max(usage.output, outputUnits) },
+    ...(findings.length > 0 && { findings }),
+  };
+}
 
 /** A row of `call_attempts`. Times in ms since its start; null: did not happen. */
 export interface AttemptRow {

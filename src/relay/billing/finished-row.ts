@@ -11,8 +11,16 @@ import {
 } from '../../platform/shared/index.js';
 import { cacheWrites, type CallHead, type TokenUsage, withPasses } from '../../protocols/contract/index.js';
 import type { AttemptLog } from './attempt-log.js';
-import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
-import { type Charge, chargeFor, type Ending, type Progress, ranOut } from './ending.js';
+import {
+  type CallRow,
+  type Charge,
+  chargeFor,
+  type Ending,
+  type OpenCall,
+  type Progress,
+  ranOut,
+  type RefusedCall,
+} from './call-row.js';
 import { promptByCount } from './hold.js';
 import { type BillingPlan, chargedBy, type ChargedCall, reportedModel } from './plan.js';
 import { costOfParts, type CostTerm, costTerms, passTerms, sumOf } from './price.js';

@@ -3,13 +3,13 @@ export { RoutingModule } from './routing.module.js';
 export {
   type Affinity,
   affinityOf,
+  type Excluded,
+  type Exclusion,
   NoChannel,
   type Prospect,
   Random,
   type UnavailableChannel,
 } from './selection/channel-status.js';
-export { Assignment, CallSelection } from './selection/call-selection.js';
-export { ChannelSelection, type Excluded, type Exclusion, type ModelOutlook } from './selection/channel-selection.js';
-export { CheckCalls, type CheckTarget } from './health/check-calls.js';
+export { Assignment, CallSelection, ChannelSelection, type ModelOutlook } from './selection/call-selection.js';
+export { CheckCalls, type CheckTarget, type Cooldown } from './health/channel-outcomes.js';
 export { ChannelHealth } from './health/channel-health.js';
-export { type Cooldown } from './health/cooldown.js';

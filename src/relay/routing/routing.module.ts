@@ -3,10 +3,9 @@ import type { Gauge } from 'prom-client';
 import { ChannelDirectory, ChannelsModule } from '../../catalog/channels/index.js';
 import { Metrics, MetricsModule } from '../../platform/metrics/index.js';
 import { ChannelHealth } from './health/channel-health.js';
-import { HealthLimits } from './health/channel-outcomes.js';
-import { CheckCalls } from './health/check-calls.js';
+import { CheckCalls, HealthLimits } from './health/channel-outcomes.js';
 import { CooldownRepository, SharedCooldowns } from './health/shared-cooldowns.js';
-import { ChannelSelection } from './selection/channel-selection.js';
+import { ChannelSelection } from './selection/call-selection.js';
 import { ChannelLoad, Random } from './selection/channel-status.js';
 
 /** Metric of channels in use. */

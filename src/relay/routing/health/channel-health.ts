@@ -2,16 +2,20 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { Metrics } from '../../../platform/metrics/index.js';
 import { type AppError, Clock } from '../../../platform/shared/index.js';
-import { ChannelOutcomes, HealthLimits } from './channel-outcomes.js';
-import { CheckCalls, type CheckTarget, credentialSubjectOf, subjectOf } from './check-calls.js';
 import {
   AccountBackOffs,
   type BackOff,
+  ChannelOutcomes,
+  CheckCalls,
+  type CheckTarget,
   classifyFailure,
   type Cooldown,
   type CredentialError,
+  credentialSubjectOf,
+  HealthLimits,
   isOfCredential,
-} from './cooldown.js';
+  subjectOf,
+} from './channel-outcomes.js';
 import { SharedCooldowns } from './shared-cooldowns.js';
 
 /** Cooldowns that end within this time of each other count as one, in ms. */

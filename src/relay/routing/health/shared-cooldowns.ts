@@ -3,8 +3,7 @@ import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../../../platform/database/index.js';
 import { Clock, reasonOf, within } from '../../../platform/shared/index.js';
-import { HealthLimits } from './channel-outcomes.js';
-import { type Cooldown, type CooldownReason, isOver, stageOf } from './cooldown.js';
+import { type Cooldown, type CooldownReason, HealthLimits, isOver, stageOf } from './channel-outcomes.js';
 
 type CooldownRef = Pick<Cooldown, 'subject' | 'id'>;
 

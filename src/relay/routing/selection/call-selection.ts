@@ -1,26 +1,104 @@
-import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/index.js';
-import type { AppError, Clock } from '../../../platform/shared/index.js';
+import { Injectable } from '@nestjs/common';
+import {
+  type Channel,
+  type ChannelCredential,
+  ChannelDirectory,
+  takesCalls,
+  upstreamModel,
+} from '../../../catalog/channels/index.js';
+import { type AppError, Clock } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { UpstreamOrigin } from '../../stored-responses/index.js';
-import type { ChannelHealth } from '../health/channel-health.js';
-import { credentialSubjectOf } from '../health/check-calls.js';
-import { classifyFailure, type Cooldown, isOfCredential } from '../health/cooldown.js';
-import { ObservedAttempt } from '../health/observed-attempt.js';
+import { type CalledTarget, ChannelHealth } from '../health/channel-health.js';
+import {
+  type ChannelOutcomes,
+  classifyFailure,
+  type Cooldown,
+  credentialSubjectOf,
+  isOfCredential,
+} from '../health/channel-outcomes.js';
 import {
   type Affinity,
   type AvailableChannel,
   type CallOutlook,
-  type ChannelLoad,
+  ChannelLoad,
   type ChannelStatus,
   channelStatus,
+  drawTime,
   drawWeight,
+  type Excluded,
+  exclusionOf,
   type NoChannel,
   precedence,
   prospectsOf,
-  type Random,
-  drawTime,
+  Random,
   Shortage,
 } from './channel-status.js';
+
+/** Cooldowns that an attempt probes. */
+interface Probed {
+  readonly channel: Cooldown | undefined;
+  readonly credential: Cooldown | undefined;
+}
+
+/**
+ * Reports an attempt to channel health: once whether it succeeded, failed or was abandoned, and before that possibly
+ * that its response has started.
+ */
+class ObservedAttempt {
+  private readonly outcomes: ChannelOutcomes;
+  private healed = false;
+
+  constructor(
+    private readonly health: ChannelHealth,
+    private readonly target: CalledTarget,
+    private readonly probed: Probed,
+  ) {
+    this.outcomes = health.outcomesOf(target.channel);
+  }
+
+  /** Content has arrived, which already ends a cooldown. */
+  started(): void {
+    if (this.healed) return;
+    this.healed = true;
+    const { channel, credential } = this.probed;
+    if (channel !== undefined) this.health.heal(this.target.channel, channel, true);
+    if (credential !== undefined) this.health.heal(this.target.channel, credential, false);
+  }
+
+  succeeded(): void {
+    this.started();
+    this.health.countSuccess(this.target, this.outcomes);
+  }
+
+  failed(error: AppError): void {
+    const failure = classifyFailure(error);
+    if (isOfCredential(failure)) {
+      const { channel, credential } = this.probed;
+      // A channel that rejects is reachable. For a probed credential, a check call decides.
+      if (channel !== undefined && !this.healed) this.health.heal(this.target.channel, channel, true);
+      this.health.credentialFailed(this.target, failure, error, this.healed ? undefined : credential);
+    } else if (failure === 'failure') this.channelFailed(error);
+    else if (error.details.upstreamStatus !== undefined) this.started();
+    else this.abandoned();
+  }
+
+  /** Not sent, or abandoned. */
+  abandoned(): void {
+    if (this.healed) return;
+    const { channel, credential } = this.probed;
+    if (channel !== undefined) this.health.free(channel);
+    if (credential !== undefined) this.health.free(credential);
+  }
+
+  private channelFailed(error: AppError): void {
+    const { channel, credential } = this.probed;
+    // Also after the response has started: others would get the same truncated response.
+    if (channel === undefined) this.health.countFailure(this.target, this.outcomes, error);
+    else void this.health.probeFailed(this.target, channel, error, this.healed);
+    if (credential !== undefined && !this.healed) this.health.free(credential);
+  }
+}
 
 /** What a channel is selected for. */
 export interface SelectionQuery {
@@ -55,7 +133,7 @@ interface Candidate {
   readonly channel: Channel;
   readonly credential: ChannelCredential | undefined;
   /** Expired cooldowns to be probed. */
-  readonly due: { readonly channel: Cooldown | undefined; readonly credential: Cooldown | undefined };
+  readonly due: Probed;
   /** By weight: the lowest value is first. */
   readonly drawTime: number;
 }
@@ -254,5 +332,50 @@ export class Assignment {
     if (!this.isReported) this.callbacks.observed.abandoned();
     this.isReported = true;
     this.callbacks.onReleased();
+  }
+}
+
+/** All channels of a model from the view of a call. */
+export interface ModelOutlook extends CallOutlook {
+  /** Channels that serve the model but not such calls, by name. */
+  readonly excluded: readonly Excluded[];
+}
+
+/** Selects channels for calls. */
+@Injectable()
+export class ChannelSelection {
+  constructor(
+    private readonly directory: ChannelDirectory,
+    private readonly health: ChannelHealth,
+    private readonly load: ChannelLoad,
+    private readonly random: Random,
+    private readonly clock: Clock,
+  ) {}
+
+  for(query: SelectionQuery): CallSelection {
+    const { directory, health, load, random, clock } = this;
+    const { group, model, protocol, admits } = query;
+    return new CallSelection(
+      { ...query, admits: (channel) => takesCalls(channel, protocol) && admits?.(channel) !== false },
+      { channels: () => directory.serving(group, model), health, load, random, clock },
+    );
+  }
+
+  /** Whether the channel exists, even disabled. */
+  has(channelId: string): boolean {
+    return [...this.directory.all(), ...this.directory.disabled].some(({ id }) => id === channelId);
+  }
+
+  /** What would be selected for a call now, and why other channels would not. No side effects. */
+  outlook(query: SelectionQuery): ModelOutlook {
+    const { group, model, protocol } = query;
+    const outlook = this.for(query).outlook();
+    const { prospects, unavailable } = outlook;
+    const considered = new Set([...prospects, ...unavailable].map(({ channel }) => channel.id));
+    const excluded = [...this.directory.all(), ...this.directory.disabled]
+      .filter(({ id, models }) => models.has(model) && !considered.has(id))
+      .map((channel) => ({ channel, exclusion: exclusionOf(channel, group, protocol) }))
+      .toSorted(({ channel: one }, { channel: other }) => one.name.localeCompare(other.name));
+    return { ...outlook, excluded };
   }
 }

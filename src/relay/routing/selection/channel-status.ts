@@ -1,11 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
+import {
+  type Channel,
+  type ChannelCredential,
+  type DisabledChannel,
+  takesCalls,
+} from '../../../catalog/channels/index.js';
 import { Config } from '../../../platform/config/index.js';
 import { AppError, type Clock, type ErrorKind } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
-import { credentialSubjectOf } from '../health/check-calls.js';
-import { type BackOff, type Cooldown, type CooldownReason, stageOf } from '../health/cooldown.js';
+import {
+  type BackOff,
+  type Cooldown,
+  type CooldownReason,
+  credentialSubjectOf,
+  stageOf,
+} from '../health/channel-outcomes.js';
 
 /** Seeds the draw, so that a conversation gets the same channel every time in every process. */
 export type Affinity = number;
@@ -254,4 +264,28 @@ export class Shortage {
   private isOnly(reason: CooldownReason): boolean {
     return this.reasons.size === 1 && this.reasons.has(reason);
   }
+}
+
+/** Why a channel that serves a model is not considered. */
+export type Exclusion =
+  | { readonly why: 'switched-off' }
+  /** `reason` as in `Channel.unavailableReason`. */
+  | { readonly why: 'unavailable'; readonly reason: string }
+  | { readonly why: 'other-groups'; readonly groups: readonly string[] }
+  /** It only accepts its own protocol. */
+  | { readonly why: 'native-only' };
+
+export interface Excluded {
+  readonly channel: DisabledChannel | Channel;
+  readonly exclusion: Exclusion;
+}
+
+/** For channels known to be excluded; the reasons in the order in which an administrator would fix them. */
+export function exclusionOf(channel: DisabledChannel | Channel, group: string, protocol: ProtocolId): Exclusion {
+  if (!('unavailableReason' in channel)) return { why: 'switched-off' };
+  const { unavailableReason, groups } = channel;
+  if (unavailableReason !== undefined) return { why: 'unavailable', reason: unavailableReason };
+  if (!groups.includes(group)) return { why: 'other-groups', groups };
+  if (!takesCalls(channel, protocol)) return { why: 'native-only' };
+  throw new TypeError(`The channel ${channel.name} takes such calls.`);
 }

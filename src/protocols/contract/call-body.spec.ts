@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type JsonEdit, sealEdits, splice, SplicedBody } from './json-edits.js';
+import { type JsonEdit, sealEdits, splice, SplicedBody } from './call-body.js';
 import { JsonReader } from './json-fields.js';
 import { jsonInterests } from './json-interests.js';
 

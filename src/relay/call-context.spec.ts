@@ -1,5 +1,5 @@
 import { cpuMs, LINEAR_MS } from '../../test/support/timing.js';
-import { canonicalPath } from './request-facts.js';
+import { canonicalPath } from './call-context.js';
 
 describe('tolerated URL forms (case 108)', () => {
   const post = (url: string, headers = {}): string => canonicalPath(url, 'POST', headers);
