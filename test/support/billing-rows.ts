@@ -1,6 +1,7 @@
-import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
-import type { AttemptRow, CallRow } from '../../src/relay/billing/call-row.js';
 import { newId } from '../../src/platform/shared/index.js';
+import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
+import type { AttemptRow } from '../../src/relay/billing/attempt-log.js';
+import type { CallRow } from '../../src/relay/billing/call-row.js';
 
 /** What asks to hold exactly so much, unless said otherwise. */
 export const admissionOf = (

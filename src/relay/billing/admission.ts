@@ -25,6 +25,28 @@ export interface AdmissionRequest {
   readonly ceiling: string;
 }
 
+/** Fields of the composite type `admission`, in order. */
+export const ADMISSION = [
+  'id',
+  'created_at',
+  'account_id',
+  'key_id',
+  'key_version',
+  'catalog_version',
+  'process_id',
+  'model',
+  'group_name',
+  'protocol',
+  'stream',
+  'effort',
+  'ip',
+  'snapshot',
+  'prompt',
+  'minimum',
+  'base',
+  'ceiling',
+] as const satisfies readonly (keyof AdmissionRequest)[];
+
 /** What lacks money. */
 export type ShortFunds = 'wallet' | 'key' | 'budget';
 export type BudgetPeriod = 'day' | 'week' | 'month';
@@ -62,6 +84,24 @@ export interface ExtensionRequest {
   /** The requested increase. Idempotent for the same `held`. */
   readonly want: bigint;
 }
+
+/** Fields of the composite type `extension`, in order. */
+export const EXTENSION = [
+  'id',
+  'created_at',
+  'account_id',
+  'key_id',
+  'process_id',
+  'model',
+  'group_name',
+  'protocol',
+  'stream',
+  'effort',
+  'ip',
+  'snapshot',
+  'held',
+  'want',
+] as const satisfies readonly (keyof AdmissionRequest | 'held' | 'want')[];
 
 /** 'closed': the call was settled or swept. */
 export type ExtensionOutcome = 'extended' | 'closed' | 'key_state' | 'account_state' | 'owed' | ShortFunds;

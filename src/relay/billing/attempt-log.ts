@@ -1,7 +1,59 @@
-import type { ProtocolId, TokenUsage } from '../../protocols/contract/index.js';
 import type { Channel, UpstreamCost } from '../../catalog/channels/index.js';
 import { monotonicMs } from '../../platform/shared/index.js';
-import type { AttemptRow } from './call-row.js';
+import type { ProtocolId, TokenUsage } from '../../protocols/contract/index.js';
+
+/** A row of `call_attempts`. Times in ms since its start; null: did not happen. */
+export interface AttemptRow {
+  readonly call_id: string;
+  readonly ordinal: number;
+  readonly created_at: string;
+  readonly channel: string;
+  readonly protocol: string;
+  readonly upstream_model: string;
+  readonly upstream_status: number | null;
+  readonly outcome: string;
+  readonly headers_ms: number | null;
+  readonly first_token_ms: number | null;
+  readonly duration_ms: number;
+  /** Index of the channel's credential, from 1; null if it has none. */
+  readonly credential: number | null;
+  /** Error message as clients see it, else empty. */
+  readonly reason: string;
+  /** Ms since the call's start. */
+  readonly begun_ms: number;
+  readonly connect_ms: number | null;
+  /** Of the body. */
+  readonly first_byte_ms: number | null;
+  /** Version of the channel's costs; null: they do not cover the model. */
+  readonly cost_version: string | null;
+  /** Upstream cost in nanos; null: unknown. */
+  readonly upstream_cost: string | null;
+  /** The upstream's request ID; empty if none. */
+  readonly upstream_request_id: string;
+}
+
+/** Fields of the composite type `attempt`, in order. */
+export const ATTEMPT = [
+  'call_id',
+  'ordinal',
+  'created_at',
+  'channel',
+  'protocol',
+  'upstream_model',
+  'upstream_status',
+  'outcome',
+  'headers_ms',
+  'first_token_ms',
+  'duration_ms',
+  'credential',
+  'reason',
+  'begun_ms',
+  'connect_ms',
+  'first_byte_ms',
+  'cost_version',
+  'upstream_cost',
+  'upstream_request_id',
+] as const satisfies readonly (keyof AttemptRow)[];
 
 /** Enough to distinguish errors; some upstreams send whole pages. */
 const MAX_REASON_CHARACTERS = 300;

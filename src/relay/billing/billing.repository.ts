@@ -4,7 +4,9 @@ import { compositeArray, DatabasePools, isOutage, storableJson } from '../../pla
 import { Clock, codeOf, newId, reasonOf } from '../../platform/shared/index.js';
 import { CallPartitions } from '../../usage/index.js';
 import {
+  ADMISSION,
   AdmissionHealth,
+  EXTENSION,
   type AdmissionOutcome,
   type AdmissionRequest,
   type AdmissionResult,
@@ -14,9 +16,9 @@ import {
   type ExtensionResult,
   type FundsLeft,
 } from './admission.js';
-import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
+import { ATTEMPT } from './attempt-log.js';
 import { MoneyMetrics } from './billing-metrics.js';
-import type { CallRow } from './call-row.js';
+import { type CallRow, SETTLEMENT } from './call-row.js';
 import type { PriceSnapshot } from './price.js';
 
 /** PostgreSQL: unique violation. */

@@ -16,8 +16,8 @@ import {
 } from './admission.js';
 import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
-import type { Ending, RefusedCall } from './call-row.js';
-import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
+import { finishedRow, type RefusedCall, refusedRow, sharedRow } from './call-row.js';
+import type { Ending } from './charge.js';
 import { affordableOutput, Credit, type CreditLine, creditLine, promptByCount } from './hold.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
 import { InFlight, SettlementQueue } from './settlement-queue.js';

@@ -1,138 +1,29 @@
-import { type Caller, RefusedKey } from '../../keys/index.js';
-import { type AppError, errorReason, recordedMessage } from '../../platform/shared/index.js';
-import { type CallTrace, NO_TOKENS, type ProtocolId, type TokenUsage } from '../../protocols/contract/index.js';
-import { OutOfCredit } from './billing.errors.js';
-import type { PriceSnapshot } from './price.js';
-import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } from './usage-check.js';
-
-type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
-type BillingBasis = 'reported' | 'estimated' | 'corrected' | 'partial' | 'free';
-
-/** How a call ended. */
-export type Ending =
-  { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
-
-/** What was seen of a response when the call ended. */
-export interface Progress {
-  /** The upstream's latest plausible report. */
-  readonly usage: TokenUsage | undefined;
-  /** The same as reported. */
-  readonly reported?: TokenUsage | undefined;
-  /** The report came before the response and contains the prompt at most. */
-  readonly isProvisional?: boolean;
-  /** Counted prompt tokens in place of a missing report; absent if not counted. */
-  readonly countedPrompt?: number | undefined;
-  /** Output tokens as far as known, and those among them that were visible. */
-  readonly outputUnits: number;
-  readonly shownUnits: number;
-  /** Metered output in tokens; undefined if not metered. */
-  readonly seenUnits?: number | undefined;
-  /** Max possible usage of the call. */
-  readonly bounds: UsageBounds;
-  /** Content was sent to the client. */
-  readonly begun: boolean;
-  /** The request was sent completely and not rejected: its prompt is charged. */
-  readonly promptSent: boolean;
-}
-
-/** What is charged and on which basis. Undefined usage: nothing. */
-export interface Charge {
-  readonly basis: BillingBasis;
-  readonly usage: TokenUsage | undefined;
-  /** Findings about the report; absent if there are none. */
-  readonly findings?: readonly UsageFinding[];
-}
-
-const FREE: Charge = { basis: 'free', usage: undefined };
-
-/** The billing rules for all endings (docs/money.md). */
-export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens: number): Charge {
-  const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
-  switch (ending.status) {
-    case 'succeeded':
-      return finished(progress, counted);
-    case 'refused':
-      return FREE;
-    case 'failed':
-    case 'cancelled':
-      return isPartial(ending, { ...progress, silent: !progress.begun }) ? partial(progress, counted) : FREE;
-    default:
-      return ending satisfies never;
-  }
-}
-
-/** Whether usage until the end is charged although the call did not succeed. */
-export function isPartial(
-  ending: Ending,
-  { silent, promptSent }: { readonly silent: boolean; readonly promptSent: boolean },
-): boolean {
-  if (ending.status === 'cancelled') return !silent || promptSent;
-  if (ending.status !== 'failed') return false;
-  return !silent || ranOut(ending.error) || (promptSent && wasRevoked(ending.error));
-}
-
-/** Among failures of admitted calls, only revocation of the key is the owner's responsibility. */
-const wasRevoked = (error: AppError): boolean => error instanceof RefusedKey;
-
-/** Not a failure of upstream or relay: usage is charged as far as the money goes. */
-export const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
-
-/** Billing basis by quality of the report. */
-const BASES = { complete: 'reported', partial: 'estimated', implausible: 'corrected' } as const;
-
-/** Uses the report where it is complete and plausible, counts otherwise. */
-function finished(progress: Progress, likely: TokenUsage): Charge {
-  const { usage, reported = usage, isProvisional, countedPrompt, shownUnits: output, seenUnits, bounds } = progress;
-  const prompt = countedPrompt ?? likely.input;
-  if (reported === undefined) {
-    return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
-  }
-  const checked = checkUsage(reported, bounds, { prompt, output, seen: seenUnits }, isProvisional);
-  if (checked.findings.length === 0) return { basis: 'reported', usage: checked.usage };
-  return { basis: BASES[qualityOf(checked.findings)], ...checked };
-}
-
-/** Uses the report so far, but at least the visible output: some upstreams report output only at the end. */
-function partial({ usage, reported, countedPrompt, outputUnits, bounds }: Progress, likely: TokenUsage): Charge {
-  const prompt = countedPrompt ?? likely.input;
-  if (usage === undefined) return { basis: 'partial', usage: { ...likely, input: prompt } };
-  const findings = reported === undefined ? [] : excesses(reported, bounds);
-  return {
-    basis: 'partial',
-    usage: { ...usage, input: usage.input || prompt, output: Math.max(usage.output, outputUnits) },
-    ...(findings.length > 0 && { findings }),
-  };
-}
-
-/** A row of `call_attempts`. Times in ms since its start; null: did not happen. */
-export interface AttemptRow {
-  readonly call_id: string;
-  readonly ordinal: number;
-  readonly created_at: string;
-  readonly channel: string;
-  readonly protocol: string;
-  readonly upstream_model: string;
-  readonly upstream_status: number | null;
-  readonly outcome: string;
-  readonly headers_ms: number | null;
-  readonly first_token_ms: number | null;
-  readonly duration_ms: number;
-  /** Index of the channel's credential, from 1; null if it has none. */
-  readonly credential: number | null;
-  /** Error message as clients see it, else empty. */
-  readonly reason: string;
-  /** Ms since the call's start. */
-  readonly begun_ms: number;
-  readonly connect_ms: number | null;
-  /** Of the body. */
-  readonly first_byte_ms: number | null;
-  /** Version of the channel's costs; null: they do not cover the model. */
-  readonly cost_version: string | null;
-  /** Upstream cost in nanos; null: unknown. */
-  readonly upstream_cost: string | null;
-  /** The upstream's request ID; empty if none. */
-  readonly upstream_request_id: string;
-}
+import type { Caller } from '../../keys/index.js';
+import { type AppError, errorReason, formatUsd, recordedMessage } from '../../platform/shared/index.js';
+import {
+  cacheWrites,
+  type CallTrace,
+  type ProtocolId,
+  type TokenUsage,
+  withPasses,
+} from '../../protocols/contract/index.js';
+import type { AttemptRow } from './attempt-log.js';
+import {
+  type BillingBasis,
+  type CallStatus,
+  type Charge,
+  chargeFor,
+  costedAttempts,
+  type Ending,
+  type Progress,
+  ranOut,
+} from './charge.js';
+import { promptByCount } from './hold.js';
+import { type BillingPlan, chargedBy, type ChargedCall } from './plan.js';
+import { costOfParts, type PriceSnapshot } from './price.js';
+import { headSent } from './service-tier.js';
+import type { Admission, Ticket } from './ticket.js';
+import { reportColumn } from './usage-check.js';
 
 /** A finished call for settlement: the columns of `calls`, and what moves money. Amounts in nanos. */
 export interface CallRow {
@@ -179,6 +70,43 @@ export interface CallRow {
   /** The rejected usage report as JSON with its findings; null: none. */
   readonly upstream_report: string | null;
 }
+
+/** Fields of the composite type `settlement`, in order. */
+export const SETTLEMENT = [
+  'id',
+  'created_at',
+  'account_id',
+  'key_id',
+  'model',
+  'group_name',
+  'protocol',
+  'upstream_protocol',
+  'channel',
+  'stream',
+  'effort',
+  'status',
+  'error_reason',
+  'error_message',
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+  'cost',
+  'billing_basis',
+  'first_token_ms',
+  'duration_ms',
+  'attempts',
+  'ip',
+  'opened',
+  'snapshot',
+  'upstream_cost',
+  'hold_begun_ms',
+  'hold_ms',
+  'settle_wait_ms',
+  'waits',
+  'upstream_report',
+] as const satisfies readonly (keyof CallRow)[];
 
 /** A call rejected before its body was read. */
 export interface RefusedCall {
@@ -237,4 +165,189 @@ export const unrecordedRow = (row: CallRow, error: AppError): CallRow => ({
   error_reason: errorReason(error.kind),
   error_message: recordedMessage(error),
   ...(row.stream ? { billing_basis: row.billing_basis === 'free' ? 'free' : 'partial' } : NOTHING_CHARGED),
+});
+
+/** The row of a call whose body was read, admitted or not. */
+export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
+  const { call, admission, caller } = ticket;
+  const { head } = call;
+  const lastAttempt = ticket.attempts.at(-1);
+  const charge = admission && chargeOf(ticket, admission, ending);
+  return {
+    ...blank(call.id, call.createdAt),
+    account_id: caller.accountId,
+    key_id: caller.keyId,
+    model: head.model,
+    group_name: admission?.plan.group.name ?? caller.groupName,
+    protocol: call.protocol,
+    upstream_protocol: lastAttempt?.protocol ?? '',
+    channel: lastAttempt?.channel ?? '',
+    stream: head.stream,
+    effort: head.effort ?? '',
+    status: ending.status,
+    ...(ending.status !== 'succeeded' && errorColumns(ending.error)),
+    ...billed(ticket, charge),
+    ...costedAttempts(ticket.attempts, call, admission?.plan, usedUpstream(ticket, charge)),
+    first_token_ms: head.stream && ending.status !== 'failed' ? rounded(ticket.firstTokenMs) : null,
+    duration_ms: durationMs,
+    attempts: ticket.attempts.length,
+    ip: call.ip,
+    opened: ticket.mayHold,
+    ...timesOf(ticket, durationMs),
+  };
+}
+
+/** The row of a call that shared another call's response: free, naming the other call. */
+export function sharedRow(ticket: Ticket, ending: Ending, durationMs: number, sharedWith: string): CallRow {
+  const row = finishedRow(ticket, ending, durationMs);
+  return {
+    ...row,
+    // It was not rejected itself: the other call was.
+    status: ending.status === 'refused' ? 'failed' : ending.status,
+    error_message: `${row.error_message} (shared with ${sharedWith})`.trimStart(),
+  };
+}
+
+/** The row of a call rejected before its body was read. */
+export function refusedRow(refused: RefusedCall, error: AppError, durationMs: number): CallRow {
+  return {
+    ...blank(refused.id, refused.createdAt),
+    account_id: refused.caller.accountId,
+    key_id: refused.caller.keyId,
+    group_name: refused.caller.groupName,
+    protocol: refused.protocol,
+    status: error.kind === 'context_canceled' ? 'cancelled' : 'refused',
+    ...errorColumns(error),
+    duration_ms: durationMs,
+    ip: refused.ip,
+  };
+}
+
+/** The row of a call whose outcome is unknown: nothing is charged. */
+export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
+  ...blank(call.id, Date.parse(call.created_at)),
+  ...call,
+  status: 'interrupted',
+  upstream_cost: null,
+  ...errorColumns(why),
+  opened: true,
+});
+
+function chargeOf(ticket: Ticket, { plan, bounds, credit }: Admission, ending: Ending): Charge {
+  const charge = chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
+  const { usage } = charge;
+  if (credit === undefined || usage === undefined || ending.status !== 'failed' || !ranOut(ending.error)) return charge;
+  // Output that could not be paid for was not delivered.
+  const output = Math.min(usage.output, credit.payableOutput(usage));
+  return { ...charge, usage: { ...usage, output, reasoning: Math.min(usage.reasoning, output) } };
+}
+
+/** Usage that the upstream charges: its claim, whether plausible or charged or not. */
+function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | undefined {
+  const { reported, isProvisional } = ticket.progress();
+  const claimed = isProvisional === true ? undefined : reported;
+  return charge?.basis === 'corrected' ? (claimed ?? charge.usage) : (charge?.usage ?? claimed);
+}
+
+function billed({ call, admission, attempts, reported }: Ticket, charge: Charge | undefined): Partial<CallRow> {
+  if (admission === undefined || charge === undefined) return {};
+  const { plan, snapshot } = admission;
+  const { basis, usage, findings = [] } = charge;
+  if (usage === undefined) return { billing_basis: basis, snapshot };
+  const upstreamNames = (model: string): readonly string[] => attempts.at(-1)?.upstreamNames(model) ?? [];
+  const head = headSent(call, attempts.at(-1));
+  const charged = chargedBy({ head }, plan, usage, upstreamNames);
+  return {
+    billing_basis: basis,
+    cost: costOfParts(charged.parts).toString(),
+    ...tokenColumns(withPasses(usage)),
+    ...(reported !== undefined && findings.length > 0 && { upstream_report: reportColumn(reported, findings) }),
+    snapshot: charged.snapshot,
+    lines: linesOf(charged),
+  };
+}
+
+/** All cost lines; those of passes have a number, from 1, and a model. */
+const linesOf = ({ parts }: ChargedCall): string =>
+  JSON.stringify(
+    parts.flatMap(({ model, items }, pass) =>
+      items.map(({ item, quantity, price }) => ({
+        item,
+        quantity,
+        price: formatUsd(price),
+        ...(pass > 0 && { pass, model }),
+      })),
+    ),
+  );
+
+function seen(ticket: Ticket, plan: BillingPlan): Omit<Progress, 'bounds'> {
+  const { countedPrompt, ...progress } = ticket.progress();
+  return {
+    ...progress,
+    countedPrompt: countedPrompt && promptByCount(ticket.call.head, plan, countedPrompt),
+    promptSent: ticket.promptSent,
+  };
+}
+
+const tokenColumns = (usage: TokenUsage): Partial<CallRow> => ({
+  prompt_tokens: usage.input,
+  cached_tokens: usage.cacheRead,
+  cache_write_tokens: cacheWrites(usage),
+  completion_tokens: usage.output,
+  reasoning_tokens: usage.reasoning,
+});
+
+const errorColumns = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'> => ({
+  error_reason: errorReason(error.kind),
+  error_message: recordedMessage(error),
+});
+
+function timesOf({ holding, waits }: Ticket, durationMs: number): Partial<CallRow> {
+  const records = waits.recordsUntil(durationMs);
+  return {
+    hold_begun_ms: rounded(holding?.atMs),
+    hold_ms: rounded(holding?.tookMs),
+    waits: records === undefined ? null : JSON.stringify(records),
+  };
+}
+
+const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
+
+/** A row with nothing but its ID: refused, free, without attempts. */
+const blank = (id: string, createdAt: number): CallRow => ({
+  id,
+  created_at: new Date(createdAt).toISOString(),
+  account_id: '',
+  key_id: '',
+  model: '',
+  group_name: '',
+  protocol: '',
+  upstream_protocol: '',
+  channel: '',
+  stream: false,
+  effort: '',
+  status: 'refused',
+  error_reason: '',
+  error_message: '',
+  prompt_tokens: null,
+  cached_tokens: null,
+  cache_write_tokens: null,
+  completion_tokens: null,
+  reasoning_tokens: null,
+  cost: '0',
+  upstream_cost: '0',
+  billing_basis: 'free',
+  first_token_ms: null,
+  duration_ms: 0,
+  attempts: 0,
+  ip: '',
+  snapshot: null,
+  lines: null,
+  opened: false,
+  tries: [],
+  hold_begun_ms: null,
+  hold_ms: null,
+  settle_wait_ms: null,
+  waits: null,
+  upstream_report: null,
 });

@@ -9,8 +9,7 @@ import {
   type TokenUsage,
   Waits,
 } from '../../protocols/contract/index.js';
-import type { CallRow } from './call-row.js';
-import { finishedRow } from './finished-row.js';
+import { type CallRow, finishedRow } from './call-row.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
 import { type BillingPort, Ticket } from './ticket.js';
 import { usageBounds } from './usage-check.js';

@@ -12,7 +12,7 @@ import {
 import type { CountedTokens } from '../../protocols/tokens/index.js';
 import { AttemptLog, type AttemptTarget } from './attempt-log.js';
 import { AdmissionUnavailable, OutOfCredit, SettlementUnavailable } from './billing.errors.js';
-import { type Ending, isPartial, type Progress } from './call-row.js';
+import { type Ending, isPartial, type Progress } from './charge.js';
 import { type Credit, promptByCount } from './hold.js';
 import { OutputCount, type UncountedOutput } from './output-count.js';
 import type { BillingPlan } from './plan.js';

@@ -8,9 +8,9 @@ import {
   type UsagePass,
 } from '../../protocols/contract/index.js';
 import { AttemptLog } from './attempt-log.js';
-import { costedAttempts, type CostedPart, upstreamCost } from './finished-row.js';
+import { costedAttempts, type CostedPart, upstreamCost } from './charge.js';
+import type { BillingPlan } from './plan.js';
 import { costTerms } from './price.js';
-import type { Ticket } from './ticket.js';
 
 const pricing = (overrides: Partial<PricingDefinition>) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers: [], ...overrides });
@@ -123,7 +123,10 @@ describe('upstreamCost', () => {
 });
 
 describe('upstream cost of an attempt with passes', () => {
-  const plan = { model: { name: 'm', pricing: LIST }, namedModels: new Map([['big', { name: 'big', pricing: LIST }]]) };
+  const plan = {
+    model: { name: 'm', pricing: LIST },
+    namedModels: new Map([['big', { name: 'big', pricing: LIST }]]),
+  } as unknown as BillingPlan;
   const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '1', output: '1' }] });
   const big = prices({ tiers: [{ from_prompt_tokens: 0, input: '5', output: '5' }] });
   const costed = (usage: Partial<TokenUsage>, costs: ReadonlyMap<string, UpstreamCost>): string | null => {
@@ -131,8 +134,8 @@ describe('upstream cost of an attempt with passes', () => {
     const target = { channel: 'c', protocol: 'messages', upstreamModel: 'm', credential: 1, cost: own, offers };
     const attempt = new AttemptLog({ id: 'req_1', createdAt: 0 }, 1, target, 0);
     attempt.headers(200);
-    const ticket = { attempts: [attempt], admission: { plan }, call: { head: HEAD } } as unknown as Ticket;
-    return costedAttempts(ticket, { ...NO_TOKENS, ...usage }).upstream_cost ?? null;
+    return costedAttempts([attempt], { head: HEAD, protocol: 'messages' }, plan, { ...NO_TOKENS, ...usage })
+      .upstream_cost;
   };
   const pass = (model: string | undefined): readonly UsagePass[] => [{ model, usage: { ...NO_TOKENS, input: 10 } }];
 

@@ -5,8 +5,7 @@ import { type AppError, codeOf, reasonOf } from '../../../platform/shared/index.
 import { CallMetrics } from '../billing-metrics.js';
 import { ProcessDied } from '../billing.errors.js';
 import { BillingRepository } from '../billing.repository.js';
-import { callLine, type CallRow, type OpenCall } from '../call-row.js';
-import { interruptedRow } from '../finished-row.js';
+import { callLine, type CallRow, interruptedRow, type OpenCall } from '../call-row.js';
 import { Presence, ProcessRepository, SweepTimings, ThisProcess, type UnlockedProcess } from './presence.js';
 
 /** Calls per page. */

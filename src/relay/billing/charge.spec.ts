@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../protocols/contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
 import type { UsageBounds } from './usage-check.js';
-import { type Ending, type Progress, chargeFor } from './call-row.js';
+import { type Ending, type Progress, chargeFor } from './charge.js';
 
 const reported: TokenUsage = { input: 90, output: 20, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
 const BOUNDS: UsageBounds = {
