@@ -1,4 +1,4 @@
-import type { Nanos } from '../../platform/shared/index.js';
+import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { WaitRecords } from '../../protocols/contract/index.js';
 
 /** One term of a call's cost, as settled: the price in US dollars as a decimal. */
@@ -72,7 +72,7 @@ export interface RecordedCall {
   readonly snapshot: SnapshotView | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number | null;
-  readonly attempts: number | null;
+  readonly attempts: number;
   readonly keyId: string;
   /** Channel of the last attempt, for administrators only. */
   readonly channel: string;
@@ -116,9 +116,95 @@ export const RESULT_TONES: Readonly<Record<CallOutcome, 'ok' | 'warn' | 'bad' | 
   open: '',
 };
 
+/** SQL condition for refused, failed and timed-out calls. */
+export const hasFailed = (result: string): string => `${result} IN ('refused', 'failed', 'timeout')`;
+
 /** SQL expression for the result of finished calls with this alias. */
 export const resultOf = (calls: string): string =>
   `call_result(${calls}.status, ${calls}.error_reason, ${calls}.billing_basis)`;
 
-/** SQL condition for refused, failed and timed-out calls. */
-export const hasFailed = (result: string): string => `${result} IN ('refused', 'failed', 'timeout')`;
+/** SQL expression of a column for a finished call, and for a running one. */
+type ColumnSql = readonly [finished: string, running: string];
+
+const both = (sql: string): ColumnSql => [sql, sql];
+
+/** Columns of `calls` and `open_calls`, each with alias `c`. */
+const COLUMNS: Readonly<Record<keyof RecordedCall, ColumnSql>> = {
+  id: both('c.id'),
+  createdAt: both('c.created_at'),
+  model: both('c.model'),
+  group: both('c.group_name'),
+  protocol: both('c.protocol'),
+  upstreamProtocol: ['c.upstream_protocol', `''`],
+  stream: both('c.stream'),
+  effort: both('c.effort'),
+  status: ['c.status', `'open'`],
+  errorReason: ['c.error_reason', `''`],
+  promptTokens: ['c.prompt_tokens', 'NULL::bigint'],
+  cachedTokens: ['c.cached_tokens', 'NULL::bigint'],
+  cacheWriteTokens: ['c.cache_write_tokens', 'NULL::bigint'],
+  completionTokens: ['c.completion_tokens', 'NULL::bigint'],
+  reasoningTokens: ['c.reasoning_tokens', 'NULL::bigint'],
+  cost: ['c.cost', 'NULL::bigint'],
+  uncollected: ['c.uncollected', 'NULL::bigint'],
+  held: ['0::bigint', 'c.hold'],
+  billingBasis: ['c.billing_basis', 'NULL::text'],
+  upstreamReport: ['c.upstream_report', 'NULL::jsonb'],
+  lines: ['c.lines', 'NULL::json'],
+  snapshot: both('c.snapshot'),
+  firstTokenMs: ['c.first_token_ms', 'NULL::integer'],
+  durationMs: ['c.duration_ms', 'NULL::integer'],
+  attempts: ['c.attempts', '0'],
+  keyId: both('c.key_id'),
+  channel: ['c.channel', `''`],
+  errorMessage: ['c.error_message', `''`],
+  ip: both('c.ip'),
+  result: [resultOf('c'), `'open'`],
+  holdBegunMs: ['c.hold_begun_ms', 'NULL::integer'],
+  holdMs: ['c.hold_ms', 'NULL::integer'],
+  settleWaitMs: ['c.settle_wait_ms', 'NULL::integer'],
+  waits: ['c.waits', 'NULL::json'],
+};
+
+/** A column of a call. */
+export type CallColumn = keyof RecordedCall;
+
+export const ALL_COLUMNS = Object.keys(COLUMNS) as readonly CallColumn[];
+
+/** A select list for `calls c`. */
+export const finishedColumns = (names: readonly CallColumn[]): string =>
+  names.map((name) => `${COLUMNS[name][0]} AS "${name}"`).join(', ');
+
+/** The same select list for `open_calls c`. */
+export const runningColumns = (names: readonly CallColumn[]): string =>
+  names.map((name) => `${COLUMNS[name][1]} AS "${name}"`).join(', ');
+
+/** A row with such columns, as the driver returns it: 8-byte integers as text. */
+export type StoredCall<Name extends CallColumn> = Readonly<Record<Name, unknown>>;
+
+/** How columns are read that the driver does not return as in `RecordedCall`. */
+const READERS: Readonly<Partial<Record<CallColumn, (stored: unknown) => unknown>>> = {
+  promptTokens: countOf,
+  cachedTokens: countOf,
+  cacheWriteTokens: countOf,
+  completionTokens: countOf,
+  reasoningTokens: countOf,
+  cost: amountOf,
+  uncollected: amountOf,
+  held: amountOf,
+  lines: (stored) => stored ?? [],
+};
+
+export const readCall = <Name extends CallColumn>(
+  row: StoredCall<Name>,
+  names: readonly Name[],
+): Pick<RecordedCall, Name> =>
+  Object.fromEntries(names.map((name) => [name, READERS[name]?.(row[name]) ?? row[name]])) as Pick<RecordedCall, Name>;
+
+function countOf(stored: unknown): number | null {
+  return stored === null ? null : Number(stored);
+}
+
+function amountOf(stored: unknown): Nanos | null {
+  return stored === null ? null : nanos(BigInt(stored as string));
+}

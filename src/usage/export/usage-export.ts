@@ -2,6 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { stringify } from 'csv-stringify/sync';
 import { DataSource } from 'typeorm';
 import { formatUsd } from '../../platform/shared/index.js';
+import {
+  type CallColumn,
+  finishedColumns,
+  readCall,
+  type RecordedCall,
+  type StoredCall,
+} from '../calls/recorded-call.js';
 import { conditions, Parameters, type UsageFilter } from '../usage-filter.js';
 
 /** A page of calls. */
@@ -12,15 +19,53 @@ interface UsagePage {
   readonly size: number;
 }
 
-const COLUMNS = `
-  SELECT to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS time,
-         c.id, coalesce(a.email, '') AS account, coalesce(k.name, '') AS key, c.model, c.group_name AS "group",
-         c.protocol, c.upstream_protocol AS "upstreamProtocol", c.channel, c.stream, c.status,
-         c.error_reason AS "errorReason", c.prompt_tokens AS "promptTokens", c.cached_tokens AS "cachedTokens",
-         c.cache_write_tokens AS "cacheWriteTokens", c.completion_tokens AS "completionTokens",
-         c.reasoning_tokens AS "reasoningTokens", c.cost, c.billing_basis AS "billingBasis",
-         c.first_token_ms AS "firstTokenMs", c.duration_ms AS "durationMs", c.attempts, c.ip,
-         c.upstream_report::text AS "upstreamReport",
+/** Exported columns of a call. */
+const EXPORTED = [
+  'id',
+  'createdAt',
+  'model',
+  'group',
+  'protocol',
+  'upstreamProtocol',
+  'channel',
+  'stream',
+  'status',
+  'errorReason',
+  'promptTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'completionTokens',
+  'reasoningTokens',
+  'cost',
+  'billingBasis',
+  'firstTokenMs',
+  'durationMs',
+  'attempts',
+  'ip',
+] as const satisfies readonly CallColumn[];
+
+/** A finished call as exported. */
+export interface UsageRow extends Pick<RecordedCall, (typeof EXPORTED)[number]> {
+  /** Email address; empty if the account was deleted. */
+  readonly account: string;
+  /** Name of the key. */
+  readonly key: string;
+  /** JSON; null: none. */
+  readonly upstreamReport: string | null;
+  /** `created_at` in microseconds, the position of the next page. */
+  readonly position: string;
+}
+
+interface Row extends StoredCall<(typeof EXPORTED)[number]> {
+  readonly account: string;
+  readonly key: string;
+  readonly report: string | null;
+  readonly position: string;
+}
+
+const SELECT = `
+  SELECT ${finishedColumns(EXPORTED)},
+         coalesce(a.email, '') AS account, coalesce(k.name, '') AS key, c.upstream_report::text AS report,
          to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
     FROM calls c
     LEFT JOIN accounts a ON a.id = c.account_id
@@ -32,18 +77,25 @@ export class UsageRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Oldest first. Stable while rows are added: a page begins after the last row of the previous one. */
-  page({ filter, after, size }: UsagePage): Promise<readonly UsageRow[]> {
+  async page({ filter, after, size }: UsagePage): Promise<readonly UsageRow[]> {
     const parameters = new Parameters();
     // Bounds on created_at, so that only partitions of these months are read.
     const bounds = `c.created_at >= ${parameters.time(after?.position ?? filter.from)} AND c.created_at < ${parameters.time(filter.to)}`;
     const behind = after
       ? ` AND (c.created_at, c.id) > (${parameters.time(after.position)}, ${parameters.add(after.id)})`
       : '';
-    return this.dataSource.query(
-      `${COLUMNS} WHERE ${bounds}${behind}${conditions(filter, parameters)}
+    const rows = await this.dataSource.query<Row[]>(
+      `${SELECT} WHERE ${bounds}${behind}${conditions(filter, parameters)}
         ORDER BY c.created_at, c.id LIMIT ${parameters.add(size, 'integer')}`,
       parameters.values,
     );
+    return rows.map((row) => ({
+      ...readCall(row, EXPORTED),
+      account: row.account,
+      key: row.key,
+      upstreamReport: row.report,
+      position: row.position,
+    }));
   }
 }
 
@@ -81,44 +133,11 @@ export class UsageExport {
   }
 }
 
-/** A finished call as exported. Numbers as text; null: unknown. */
-export interface UsageRow {
-  /** Arrival of the call, from its ID. ISO 8601, UTC, milliseconds. */
-  readonly time: string;
-  readonly id: string;
-  readonly account: string;
-  readonly key: string;
-  readonly model: string;
-  readonly group: string;
-  readonly protocol: string;
-  readonly upstreamProtocol: string;
-  readonly channel: string;
-  readonly stream: boolean;
-  readonly status: string;
-  readonly errorReason: string;
-  readonly promptTokens: string | null;
-  readonly cachedTokens: string | null;
-  readonly cacheWriteTokens: string | null;
-  readonly completionTokens: string | null;
-  readonly reasoningTokens: string | null;
-  /** Charged nano-dollars. */
-  readonly cost: string;
-  readonly billingBasis: string;
-  readonly firstTokenMs: number | null;
-  readonly durationMs: number;
-  readonly attempts: number;
-  readonly ip: string;
-  /** JSON. */
-  readonly upstreamReport: string | null;
-  /** `created_at` in microseconds, the position of the next page. */
-  readonly position: string;
-}
-
 type Cell = string | number | boolean | null;
 
-/** Columns in order. Programs read them by name: columns are added, never renamed. */
+/** Columns in order. `time`: arrival of the call, ISO 8601 in UTC. Programs read them by name: columns are added, never renamed. */
 const CSV_COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
-  time: (row) => row.time,
+  time: (row) => row.createdAt.toISOString(),
   request_id: (row) => row.id,
   account: (row) => row.account,
   key: (row) => row.key,
@@ -135,7 +154,7 @@ const CSV_COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
   cache_write_tokens: (row) => row.cacheWriteTokens,
   completion_tokens: (row) => row.completionTokens,
   reasoning_tokens: (row) => row.reasoningTokens,
-  cost_usd: (row) => formatUsd(BigInt(row.cost)),
+  cost_usd: (row) => (row.cost === null ? null : formatUsd(row.cost)),
   billing_basis: (row) => row.billingBasis,
   first_token_ms: (row) => row.firstTokenMs,
   duration_ms: (row) => row.durationMs,

@@ -1,7 +1,8 @@
+import { nanos } from '../../platform/shared/index.js';
 import { csvHeader, csvOf, type UsageRow } from './usage-export.js';
 
 const aRow = (overrides: Partial<UsageRow> = {}): UsageRow => ({
-  time: '2026-11-20T10:00:00.123Z',
+  createdAt: new Date('2026-11-20T10:00:00.123Z'),
   id: 'req_1',
   account: 'ann@example.com',
   key: 'laptop',
@@ -13,12 +14,12 @@ const aRow = (overrides: Partial<UsageRow> = {}): UsageRow => ({
   stream: true,
   status: 'succeeded',
   errorReason: '',
-  promptTokens: '100',
-  cachedTokens: '40',
-  cacheWriteTokens: '0',
-  completionTokens: '20',
-  reasoningTokens: '5',
-  cost: '1500000',
+  promptTokens: 100,
+  cachedTokens: 40,
+  cacheWriteTokens: 0,
+  completionTokens: 20,
+  reasoningTokens: 5,
+  cost: nanos(1500000n),
   billingBasis: 'reported',
   firstTokenMs: 250,
   durationMs: 900,
@@ -46,13 +47,13 @@ describe('the usage CSV', () => {
   });
 
   it('leaves unknown figures empty and keeps a zero', () => {
-    const line = csvOf([aRow({ promptTokens: null, cachedTokens: '0', firstTokenMs: null, cost: '0' })]);
+    const line = csvOf([aRow({ promptTokens: null, cachedTokens: 0, firstTokenMs: null, cost: nanos(0n) })]);
     expect(line).toContain(',succeeded,,,0,0,20,5,0,reported,,900,1,');
   });
 
   it('never writes an exponent', () => {
-    expect(csvOf([aRow({ cost: '1' })])).toContain(',0.000000001,');
-    expect(csvOf([aRow({ cost: '9000000000000000000' })])).toContain(',9000000000,');
+    expect(csvOf([aRow({ cost: nanos(1n) })])).toContain(',0.000000001,');
+    expect(csvOf([aRow({ cost: nanos(9000000000000000000n) })])).toContain(',9000000000,');
   });
 
   it.each([

@@ -1,35 +1,43 @@
 import { Injectable } from '@nestjs/common';
-import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { type CallOutcome, resultOf } from '../calls/recorded-call.js';
+import {
+  type CallColumn,
+  finishedColumns,
+  readCall,
+  type RecordedCall,
+  runningColumns,
+  type StoredCall,
+} from '../calls/recorded-call.js';
 import { slotsOf } from '../sums/usage-chart.js';
 import { slotAt, SUMMED_UNTIL } from '../sums/usage-days.js';
 import type { Query } from '../time-limited-reads.js';
 import { conditions, ofFinished, Parameters, type UsageFilter } from '../usage-filter.js';
 
-/** A row of the log. Null: unknown or not yet known. */
-export interface LoggedCall {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly model: string;
-  readonly group: string;
-  readonly keyId: string;
-  /** Current name; empty: none. */
+/** Columns of a row of the log. */
+const LOGGED = [
+  'id',
+  'createdAt',
+  'model',
+  'group',
+  'keyId',
+  'protocol',
+  'channel',
+  'stream',
+  'result',
+  'errorReason',
+  'errorMessage',
+  'promptTokens',
+  'cachedTokens',
+  'completionTokens',
+  'reasoningTokens',
+  'cost',
+  'firstTokenMs',
+  'durationMs',
+  'attempts',
+] as const satisfies readonly CallColumn[];
+
+export interface LoggedCall extends Pick<RecordedCall, (typeof LOGGED)[number]> {
+  /** Current name of the key; empty: none. */
   readonly key: string;
-  readonly protocol: string;
-  readonly channel: string;
-  readonly stream: boolean;
-  readonly result: CallOutcome;
-  readonly errorReason: string;
-  readonly errorMessage: string;
-  readonly promptTokens: number | null;
-  readonly cachedTokens: number | null;
-  readonly completionTokens: number | null;
-  readonly reasoningTokens: number | null;
-  /** Null while running. */
-  readonly cost: Nanos | null;
-  readonly firstTokenMs: number | null;
-  readonly durationMs: number | null;
-  readonly attempts: number;
 }
 
 export interface LogPage {
@@ -40,24 +48,15 @@ export interface LogPage {
   readonly older: LogPosition | undefined;
 }
 
-type Count = 'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens';
-type Row = Omit<LoggedCall, Count | 'cost'> &
-  Readonly<Record<Count | 'cost', string | null>> & { readonly position: string };
+interface Row extends StoredCall<(typeof LOGGED)[number]> {
+  readonly id: string;
+  readonly key: string;
+  readonly position: string;
+}
 
-const FINISHED = `
-  SELECT c.id, c.created_at, c.model, c.group_name, c.key_id, c.protocol, c.channel, c.stream,
-         ${resultOf('c')} AS result, c.error_reason, c.error_message,
-         c.prompt_tokens, c.cached_tokens, c.completion_tokens, c.reasoning_tokens, c.cost, c.first_token_ms,
-         c.duration_ms, c.attempts
-    FROM calls c`;
-
+const FINISHED = `SELECT c.created_at, ${finishedColumns(LOGGED)} FROM calls c`;
 /** Settled calls may still have an open row until their hold is released; they count as finished. */
-const OPEN = `
-  SELECT c.id, c.created_at, c.model, c.group_name, c.key_id, c.protocol, '' AS channel, c.stream,
-         'open' AS result, '' AS error_reason, '' AS error_message, NULL::bigint AS prompt_tokens,
-         NULL::bigint AS cached_tokens, NULL::bigint AS completion_tokens, NULL::bigint AS reasoning_tokens,
-         NULL::bigint AS cost, NULL::integer AS first_token_ms, NULL::integer AS duration_ms, 0 AS attempts
-    FROM open_calls c`;
+const OPEN = `SELECT c.created_at, ${runningColumns(LOGGED)} FROM open_calls c`;
 const STILL_OPEN = 'NOT EXISTS (SELECT FROM calls t WHERE t.id = c.id AND t.created_at = c.created_at)';
 
 /** The log of finished and running calls, with keyset pagination. */
@@ -99,14 +98,10 @@ function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters
       : []),
   ];
   return `${matching === undefined ? '' : `WITH ${matching}`}
-    SELECT c.id, c.created_at AS "createdAt", c.model, c.group_name AS "group", c.key_id AS "keyId",
-           coalesce(k.name, '') AS key, c.protocol, c.channel, c.stream, c.result, c.error_reason AS "errorReason",
-           c.error_message AS "errorMessage", c.prompt_tokens AS "promptTokens", c.cached_tokens AS "cachedTokens",
-           c.completion_tokens AS "completionTokens", c.reasoning_tokens AS "reasoningTokens", c.cost,
-           c.first_token_ms AS "firstTokenMs", c.duration_ms AS "durationMs", c.attempts,
+    SELECT c.*, coalesce(k.name, '') AS key,
            to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
       FROM (SELECT * FROM (${branches.join(' UNION ALL ')}) u ${cut}) c
-      LEFT JOIN api_keys k ON k.id = c.key_id
+      LEFT JOIN api_keys k ON k.id = c."keyId"
      ORDER BY c.created_at ${order}, c.id ${order}`;
 }
 
@@ -132,16 +127,7 @@ function beyond(start: LogStart, parameters: Parameters): string {
 
 const place = ({ position, id }: Row): LogPosition => [position, id];
 
-const loggedCall = (row: Row): LoggedCall => ({
-  ...row,
-  promptTokens: count(row.promptTokens),
-  cachedTokens: count(row.cachedTokens),
-  completionTokens: count(row.completionTokens),
-  reasoningTokens: count(row.reasoningTokens),
-  cost: row.cost === null ? null : nanos(BigInt(row.cost)),
-});
-
-const count = (text: string | null): number | null => (text === null ? null : Number(text));
+const loggedCall = (row: Row): LoggedCall => ({ ...readCall(row, LOGGED), key: row.key });
 
 /** Dropped calls remain in rollups but are not listed. */
 const KEPT_FROM = `(SELECT coalesce((max(month) + interval '1 month') AT TIME ZONE 'UTC', '-infinity') FROM dropped_calls)`;
