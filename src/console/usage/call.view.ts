@@ -61,11 +61,8 @@ export function callPage(details: CallDetails, now: Date, { timeZone, isAdmin, p
     completion: call.completionTokens,
     tokens: call.promptTokens === null ? null : call.promptTokens + (call.completionTokens ?? 0),
     cacheWritten: call.cacheWriteTokens,
-    protocol: `${protocolNames(call.protocol).fullName}, ${call.stream ? 'streamed' : 'not streamed'}`,
-    translatedTo: translatedTo(call),
-    effort: call.effort,
-    serviceTier: call.snapshot?.service_tier,
-    servedBy: call.snapshot?.served_by,
+    protocol: protocolText(call),
+    facts: factsOf(call),
     keyHint: key?.hint,
     longContext: longContext(call),
     prices,
@@ -117,6 +114,26 @@ function upstreamOf({ call, attempts }: CallDetails) {
 
 const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | undefined =>
   key?.changeable === true ? `/keys/${keyId}` : undefined;
+
+const protocolText = ({ protocol, stream }: RecordedCall): string =>
+  `${protocolNames(protocol).fullName}, ${stream ? 'streamed' : 'not streamed'}`;
+
+interface Fact {
+  readonly label: string;
+  /** Absent or empty: not shown. */
+  readonly text: string | undefined;
+}
+
+const factsOf = (call: RecordedCall): readonly Fact[] =>
+  [
+    { label: 'Protocol', text: protocolText(call) },
+    { label: 'Translated to', text: translatedTo(call) },
+    { label: 'Group', text: describeGroup(call) },
+    { label: 'Effort', text: call.effort },
+    { label: 'Service tier', text: call.snapshot?.service_tier },
+    { label: 'Served by', text: call.snapshot?.served_by },
+    { label: 'IP address', text: call.ip },
+  ].filter(({ text = '' }) => text !== '');
 
 /** The upstream's protocol, if different from the client's. */
 const translatedTo = ({ protocol, upstreamProtocol }: RecordedCall): string | undefined =>
