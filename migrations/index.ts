@@ -49,6 +49,7 @@ import { KeepUpstreamReports20261125160000 } from './20261125160000-keep-upstrea
 import { CreateUpstreamStates20261125200000 } from './20261125200000-create-upstream-states.js';
 import { CountAllowancesWithoutClocks20261125210000 } from './20261125210000-count-allowances-without-clocks.js';
 import { CreateSqlChecksums20261126120000 } from './20261126120000-create-sql-checksums.js';
+import { RecordOutputLimits20261127090000 } from './20261127090000-record-output-limits.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -102,4 +103,5 @@ export const migrations = [
   CreateUpstreamStates20261125200000,
   CountAllowancesWithoutClocks20261125210000,
   CreateSqlChecksums20261126120000,
+  RecordOutputLimits20261127090000,
 ];

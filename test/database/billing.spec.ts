@@ -166,6 +166,7 @@ describe('admission and settlement', () => {
         ...times,
         waits: JSON.stringify(waits),
         upstream_cost: '12',
+        output_limit: 4096,
         snapshot: '{"price":"1"}',
         lines: '[{"item":"input"}]',
         tries: [attempt],
@@ -185,6 +186,7 @@ describe('admission and settlement', () => {
       snapshot: { price: '1' },
       lines: [{ item: 'input' }],
       upstream_report: null,
+      output_limit: '4096',
       entry_id: expect.stringMatching(/^led_/),
     });
     await expect(sql.query('SELECT * FROM call_attempts')).resolves.toEqual([{ ...attempt, created_at }]);

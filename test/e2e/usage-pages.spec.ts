@@ -5,6 +5,7 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { newId, Secret } from '../../src/platform/shared/index.js';
 import { StoredResponses } from '../../src/relay/stored-responses/index.js';
 import { aCallRow } from '../support/call-rows.js';
+import { aRequest } from '../support/protocols.js';
 
 const LOG = '/usage-logs/common';
 const REFUSED = {
@@ -73,6 +74,14 @@ describe('the pages of the usage log', () => {
     expect(await page(`${LOG}/${id}`)).toContain(
       'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which is implausible: the prompt cannot have that many tokens.',
     );
+  });
+
+  it('shows the output limit of a request', async () => {
+    await (await relay.post('/v1/messages', ann.key, aRequest('messages', { max_tokens: 1234 }))).text();
+    expect(await page(`${LOG}/${(await relay.onlyCall(ann)).id}`)).toMatch(
+      /<dt>Output limit<\/dt>\s*<dd>1,234 tokens<\/dd>/,
+    );
+    expect(await page(`${LOG}/${await row(ann, 5)}`)).not.toContain('Output limit');
   });
 
   it('are signed-in users', async () => {

@@ -71,6 +71,7 @@ export const finished = (
   settle_wait_ms: null,
   waits: null,
   upstream_report: null,
+  output_limit: null,
   ...overrides,
 });
 

@@ -19,6 +19,7 @@ export const aRecordedCall = (overrides: Partial<RecordedCall> = {}): RecordedCa
   cacheWriteTokens: 0,
   completionTokens: 1,
   reasoningTokens: 0,
+  outputLimit: null,
   cost: nanos(1000n),
   uncollected: nanos(0n),
   held: nanos(0n),

@@ -130,6 +130,7 @@ const factsOf = (call: RecordedCall): readonly Fact[] =>
     { label: 'Translated to', text: translatedTo(call) },
     { label: 'Group', text: describeGroup(call) },
     { label: 'Effort', text: call.effort },
+    { label: 'Output limit', text: call.outputLimit === null ? '' : `${count(call.outputLimit)} tokens` },
     { label: 'Service tier', text: call.snapshot?.service_tier },
     { label: 'Served by', text: call.snapshot?.served_by },
     { label: 'IP address', text: call.ip },

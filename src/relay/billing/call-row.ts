@@ -69,6 +69,8 @@ export interface CallRow {
   readonly waits: string | null;
   /** The rejected usage report as JSON with its findings; null: none. */
   readonly upstream_report: string | null;
+  /** Requested max output tokens; null: none. */
+  readonly output_limit: number | null;
 }
 
 /** Fields of the composite type `settlement`, in order. */
@@ -106,6 +108,7 @@ export const SETTLEMENT = [
   'settle_wait_ms',
   'waits',
   'upstream_report',
+  'output_limit',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** A call rejected before its body was read. */
@@ -192,6 +195,7 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     duration_ms: durationMs,
     attempts: ticket.attempts.length,
     ip: call.ip,
+    output_limit: head.outputLimit ?? null,
     opened: ticket.mayHold,
     ...timesOf(ticket, durationMs),
   };
@@ -350,4 +354,5 @@ const blank = (id: string, createdAt: number): CallRow => ({
   settle_wait_ms: null,
   waits: null,
   upstream_report: null,
+  output_limit: null,
 });

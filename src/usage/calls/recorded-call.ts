@@ -60,6 +60,8 @@ export interface RecordedCall {
   readonly cacheWriteTokens: number | null;
   readonly completionTokens: number | null;
   readonly reasoningTokens: number | null;
+  /** Max output tokens as requested; null: none was set. */
+  readonly outputLimit: number | null;
   readonly cost: Nanos | null;
   readonly uncollected: Nanos | null;
   /** Hold while open. */
@@ -145,6 +147,7 @@ const COLUMNS: Readonly<Record<keyof RecordedCall, ColumnSql>> = {
   cacheWriteTokens: ['c.cache_write_tokens', 'NULL::bigint'],
   completionTokens: ['c.completion_tokens', 'NULL::bigint'],
   reasoningTokens: ['c.reasoning_tokens', 'NULL::bigint'],
+  outputLimit: ['c.output_limit', 'NULL::bigint'],
   cost: ['c.cost', 'NULL::bigint'],
   uncollected: ['c.uncollected', 'NULL::bigint'],
   held: ['0::bigint', 'c.hold'],
@@ -189,6 +192,7 @@ const READERS: Readonly<Partial<Record<CallColumn, (stored: unknown) => unknown>
   cacheWriteTokens: countOf,
   completionTokens: countOf,
   reasoningTokens: countOf,
+  outputLimit: countOf,
   cost: amountOf,
   uncollected: amountOf,
   held: amountOf,

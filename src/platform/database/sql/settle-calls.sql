@@ -241,13 +241,14 @@ BEGIN
     stream, effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens,
     completion_tokens, reasoning_tokens, cost, uncollected, upstream_cost, billing_basis, first_token_ms, duration_ms,
     attempts, ip, snapshot, lines, entry_id, budget_day, budget_week, budget_month, hold_begun_ms, hold_ms,
-    settle_wait_ms, waits, upstream_report)
+    settle_wait_ms, waits, upstream_report, output_limit)
   SELECT r.id, r.created_at, r.account_id, r.key_id, r.model, r.group_name, r.protocol, r.upstream_protocol, r.channel,
     r.stream, r.effort, r.status, r.error_reason, r.error_message, r.prompt_tokens, r.cached_tokens,
     r.cache_write_tokens, r.completion_tokens, r.reasoning_tokens, taken[r.ordinality], r.cost - taken[r.ordinality],
     r.upstream_cost, r.billing_basis, r.first_token_ms, r.duration_ms, r.attempts, r.ip, snapshots[r.snapshot],
     lines[r.ordinality], CASE WHEN taken[r.ordinality] > 0 THEN entry END, days[r.ordinality], weeks[r.ordinality],
-    months[r.ordinality], r.hold_begun_ms, r.hold_ms, r.settle_wait_ms, r.waits, r.upstream_report
+    months[r.ordinality], r.hold_begun_ms, r.hold_ms, r.settle_wait_ms, r.waits, r.upstream_report,
+    r.output_limit
   FROM unnest(batch) WITH ORDINALITY AS r
   WHERE taken[r.ordinality] IS NOT NULL;
 END $$;
