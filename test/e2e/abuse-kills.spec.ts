@@ -1,5 +1,6 @@
 import { TIMEOUT_MS } from '../support/eventually.js';
-import { kill, ServiceUnderLoad, untilGone } from '../support/service-under-load.js';
+import { untilGone } from '../support/processes.js';
+import { kill, ServiceUnderLoad } from '../support/service-under-load.js';
 
 describe('kill -9 while clients call', () => {
   let busy: ServiceUnderLoad;
@@ -13,8 +14,8 @@ describe('kill -9 while clients call', () => {
   it(
     'of the server leaves the database to be adopted',
     async () => {
-      const { relayPid, postgresPid } = busy.service;
-      kill(relayPid);
+      const { postgresPid } = busy.service;
+      await busy.killDuringCall();
       await busy.service.ended;
       expect(busy.service.wrapper.exitCode).toBe(128 + 9);
       await busy.restart();
@@ -108,7 +109,6 @@ describe('kill -9 while clients call', () => {
   );
 });
 
-/** With six clients that never rest, some calls were open. */
 const INTERRUPTED = `
   SELECT DISTINCT billing_basis, cost, uncollected AS lost FROM calls WHERE status = 'interrupted'`;
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processIdentity } from '../../src/platform/database/index.js';
 import { eventually, TIMEOUT_MS } from './eventually.js';
 import { Load, unhurried } from './load.js';
+import { untilGone } from './processes.js';
 import { catalogFor } from './relay-app.js';
 import { ScriptedUpstream } from './scripted-upstream.js';
 import { Service } from './service.js';
@@ -16,6 +16,11 @@ const MANY = 30;
 const ORPHANS = `
   SELECT o.id FROM open_calls o
    WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = o.process_id AND p.pid = $1)`;
+/** Open calls, if the halted server has no statement running that may settle them. */
+const SURELY_OPEN = `
+  SELECT id FROM open_calls
+   WHERE NOT EXISTS (SELECT FROM pg_stat_activity
+                      WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid())`;
 const UNSETTLED = 'SELECT id FROM open_calls o WHERE NOT EXISTS (SELECT FROM calls c WHERE c.id = o.id)';
 
 /** The program with its own database, clients that never rest, and what must hold of it after anything was killed. */
@@ -58,6 +63,18 @@ export class ServiceUnderLoad {
   /** After the server was killed. */
   async restart(): Promise<void> {
     this.service = await Service.start(this.service.dataDir);
+  }
+
+  /** Kills the server while a call is open. It is halted first, since calls end at any moment. */
+  async killDuringCall(): Promise<void> {
+    const { relayPid } = this.service;
+    await eventually(async () => {
+      process.kill(relayPid, 'SIGSTOP');
+      const open = await this.query(SURELY_OPEN);
+      if (open.length === 0) process.kill(relayPid, 'SIGCONT');
+      expect(open).not.toEqual([]);
+    }, TIMEOUT_MS);
+    kill(relayPid);
   }
 
   /** Kills the database server and waits until the relay has brought it back. */
@@ -109,9 +126,6 @@ export class ServiceUnderLoad {
 }
 
 export const kill = (...pids: number[]): void => pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
-
-export const untilGone = (pid: number): Promise<void> =>
-  eventually(() => expect(processIdentity(pid)).toBeUndefined(), TIMEOUT_MS);
 
 /** Every status that the export gives a call, by its id. */
 function statusesIn(csv: string): Map<string, string[]> {

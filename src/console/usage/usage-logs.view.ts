@@ -154,7 +154,7 @@ const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
   reason: call.errorReason,
   why: shortened(messageWithoutReason(call)),
-  attempts: call.attempts > 1 ? call.attempts : undefined,
+  attempts: call.attempts !== null && call.attempts > 1 ? call.attempts : undefined,
 });
 
 function tokenParts({ cachedTokens, reasoningTokens }: LoggedCall): readonly { tokens: number; name: string }[] {

@@ -74,7 +74,7 @@ export interface RecordedCall {
   readonly snapshot: SnapshotView | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number | null;
-  readonly attempts: number;
+  readonly attempts: number | null;
   readonly keyId: string;
   /** Channel of the last attempt, for administrators only. */
   readonly channel: string;
@@ -157,7 +157,7 @@ const COLUMNS: Readonly<Record<keyof RecordedCall, ColumnSql>> = {
   snapshot: both('c.snapshot'),
   firstTokenMs: ['c.first_token_ms', 'NULL::integer'],
   durationMs: ['c.duration_ms', 'NULL::integer'],
-  attempts: ['c.attempts', '0'],
+  attempts: ['c.attempts', 'NULL::integer'],
   keyId: both('c.key_id'),
   channel: ['c.channel', `''`],
   errorMessage: ['c.error_message', `''`],
