@@ -23,7 +23,7 @@ export interface ReplyFacts {
   /** The end of a failed stream, if the response has its own renderer. */
   failure(error: AppError): Uint8Array | undefined;
   /** The `server-timing` header, computed when the head is sent; undefined before an upstream has responded. */
-  begun(): string | undefined;
+  serverTiming(): string | undefined;
 }
 
 /** State shared by the engine and the reply writer during one call. */
@@ -41,7 +41,7 @@ export class CallContext implements ReplyFacts {
   /** Renderer of the current attempt, if translated. */
   renderer: StreamRenderer | undefined;
   /** Called with the relay's own latency in ms when the head is sent. */
-  onBegun: ((relayMs: number) => void) | undefined;
+  onHeadSent: ((relayMs: number) => void) | undefined;
   /** Called when no other channel can be tried, so that the body is no longer needed. */
   onBodySpent: (() => void) | undefined;
   private isCommitted = false;
@@ -56,7 +56,7 @@ export class CallContext implements ReplyFacts {
     this.flow = new Flow(this.waits);
   }
 
-  /** Part of the response was sent. */
+  /** A part of the response is on its way to the client: no other channel can be tried. */
   get committed(): boolean {
     return this.isCommitted;
   }
@@ -85,13 +85,13 @@ export class CallContext implements ReplyFacts {
   }
 
   /** Time to first byte by part: admission, upstream, relay, in ms. Undefined before an upstream has responded. */
-  begun(): string | undefined {
+  serverTiming(): string | undefined {
     const { admitMs = 0, upstreamMs } = this.timing;
     if (upstreamMs === undefined) return undefined;
     const relayMs = Math.max(0, monotonicMs() - this.startedMs - admitMs - upstreamMs);
     // Only for the first client of a shared response: others joined later.
-    this.onBegun?.(relayMs);
-    this.onBegun = undefined;
+    this.onHeadSent?.(relayMs);
+    this.onHeadSent = undefined;
     return `admit;dur=${admitMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}, relay;dur=${relayMs.toFixed(1)}`;
   }
 }

@@ -6,6 +6,7 @@ import type { Subject } from '../platform/limits/index.js';
 import { AppError, Clock, newId } from '../platform/shared/index.js';
 import { type Call, type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { ModelAccess } from './admissions.js';
 import {
   AdmissionTrial,
   type BillingPlan,
@@ -14,7 +15,7 @@ import {
   termsOf,
   type TriedAdmission,
 } from './billing/index.js';
-import { CallLimits, ModelAccess } from './call-limits.js';
+import { CallLimits } from './call-limits.js';
 import { passesVerbatim } from './prepared-request.js';
 import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/index.js';
 

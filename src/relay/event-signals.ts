@@ -5,7 +5,7 @@ export class EventSignals {
   private hasContent = false;
   private isReported = false;
   private part = 0;
-  private outputUnits = 0;
+  private outputTokens = 0;
 
   constructor(
     /** The client gets our response ID, not the upstream's. */
@@ -14,7 +14,7 @@ export class EventSignals {
 
   /** Estimated output tokens so far. */
   get units(): number {
-    return Math.ceil(this.outputUnits);
+    return Math.ceil(this.outputTokens);
   }
 
   /** Whether the upstream has reported usage. */
@@ -59,7 +59,7 @@ export class EventSignals {
 
   private output(text: string, signals: CallSignal[]): void {
     const output = outputOf(text, this.part);
-    this.outputUnits += output.units;
+    this.outputTokens += output.units;
     signals.push(output);
   }
 

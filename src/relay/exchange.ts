@@ -109,7 +109,7 @@ function attemptTarget({ channel, credential }: Assignment, model: string, upstr
 
 /** Time limits of an attempt beyond those of its connection, in ms. */
 interface TimeLimits {
-  /** From the head to the first event of a stream; undefined if not streamed. */
+  /** From the start of the attempt to the first event of a stream; undefined if not streamed. */
   readonly firstMs: number | undefined;
   /** For the whole response. */
   readonly totalMs: number;
@@ -120,9 +120,9 @@ interface Watched {
   readonly response: CallContext;
 }
 
-/** `heldMs`: extra time for the first event. */
-const timeLimits = ({ firstEventMs, totalMs }: ChannelTimeouts, stream: boolean, heldMs: number): TimeLimits => ({
-  firstMs: stream ? firstEventMs + heldMs : undefined,
+/** @param preludeMs extra time for the first event, in which frames may be kept back */
+const timeLimits = ({ firstEventMs, totalMs }: ChannelTimeouts, stream: boolean, preludeMs: number): TimeLimits => ({
+  firstMs: stream ? firstEventMs + preludeMs : undefined,
   totalMs,
 });
 

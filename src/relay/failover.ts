@@ -14,8 +14,8 @@ import {
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
+import { misfitOf } from './admissions.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
-import { misfitOf } from './call-limits.js';
 import { Exchange } from './exchange.js';
 import { NotForThisChannel, type RunningCall } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';

@@ -12,10 +12,10 @@ import {
   type ProtocolAdapter,
   type RequestLine,
 } from '../protocols/contract/index.js';
+import { Admissions } from './admissions.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
-import { Admissions } from './call-limits.js';
 import { Attempts } from './failover.js';
 import type { ProtocolChoice } from './prepared-request.js';
 import { Replies } from './replies.js';

@@ -36,7 +36,7 @@ export class RelayMetrics {
   ) {
     this.addedLatency = metrics.histogram(
       'added_latency_seconds',
-      'Time in the relay until the first byte of a response, excluding admission and upstream.',
+      'Time until the first byte of a response, except admission and the last upstream attempt.',
       ADDED_LATENCIES,
     );
     this.unknownMembers = metrics.counter(
@@ -64,7 +64,7 @@ export class RelayMetrics {
   }
 
   /** Records the relay's latency when the first byte is sent. */
-  begun(relayMs: number): void {
+  addLatency(relayMs: number): void {
     this.addedLatency.observe(relayMs / 1000);
   }
 }
@@ -82,7 +82,7 @@ export class Replies {
   /** The context of a new call. Close it in any case. */
   open(callId: string, caller: Caller, startedMs: number): CallContext {
     const response = new CallContext(this.state.begin(callId, caller), startedMs);
-    response.onBegun = (relayMs) => this.metrics.begun(relayMs);
+    response.onHeadSent = (relayMs) => this.metrics.addLatency(relayMs);
     return response;
   }
 
@@ -221,7 +221,7 @@ class ReplyWriter {
     if (this.raw.headersSent) return;
     this.reply.hijack();
     this.raw.socket?.setNoDelay(true);
-    const serverTiming = this.response.begun();
+    const serverTiming = this.response.serverTiming();
     this.raw.writeHead(200, {
       ...(this.reply.getHeaders() as OutgoingHttpHeaders),
       ...(this.call.head.stream ? STREAM_HEADERS : { 'content-type': 'application/json; charset=utf-8' }),

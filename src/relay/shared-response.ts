@@ -71,7 +71,7 @@ export class SharedResponse {
       get headers() {
         return response.headers;
       },
-      begun: () => response.begun(),
+      serverTiming: () => response.serverTiming(),
     };
     return { facts, frames: new Observable((out) => this.join({ out, flow, frames: 0, bytes: 0 })) };
   }

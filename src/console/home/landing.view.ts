@@ -1,7 +1,7 @@
 import { type CatalogGroup, type CatalogModel, formatMultiplier, type OfferedModel } from '../../catalog/index.js';
 import { formatUsd } from '../../platform/shared/index.js';
 import { NO_TOKENS, type ProtocolId, type TokenUsage } from '../../protocols/contract/index.js';
-import { costOf, costTerms } from '../../relay/billing/index.js';
+import { costOf, costItems } from '../../relay/billing/index.js';
 import { type CostFormula, costFormula } from '../usage/index.js';
 import { highlighted, patchPanel, sampleCall, STORE_KEY } from '../web/index.js';
 import { endpointsOf, multiplierFor, type ProtocolEndpoint } from './endpoints.js';
@@ -73,7 +73,7 @@ function receiptFor({ name, pricing, contextWindow }: CatalogModel, group: Catal
   const usage = contextWindow > LARGE_CALL.input + LARGE_CALL.output ? LARGE_CALL : SMALL_CALL;
   const groupMultiplier = multiplierFor(group, name);
   const formula = costFormula({
-    lines: costTerms(pricing, usage).map(({ item, quantity, price }) => ({ item, quantity, price: formatUsd(price) })),
+    lines: costItems(pricing, usage).map(({ item, quantity, price }) => ({ item, quantity, price: formatUsd(price) })),
     snapshot: { effort_multiplier: '1', group_multiplier: formatMultiplier(groupMultiplier) },
     cost: costOf({ pricing, serviceMultiplier: ONE, effortMultiplier: ONE, groupMultiplier }, usage),
     uncollected: null,

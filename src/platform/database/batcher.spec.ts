@@ -1,4 +1,4 @@
-import { Batcher, compositeArray, type Flush } from './batcher.js';
+import { Batcher, type Flush } from './batcher.js';
 
 /** A flush that waits until it is let go, and remembers the batches it was given. */
 function gate<Input>(): { flush: Flush<Input, string>; batches: Input[][]; open: () => void } {
@@ -125,40 +125,5 @@ describe('Batcher', () => {
     const results = await Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(flushes).toBe(1);
-  });
-});
-
-describe('compositeArray', () => {
-  it('encodes one row per object, in the order of the names, and null as empty', () => {
-    const rows = [
-      { id: 'a', count: 1, large: 9_007_199_254_740_993n, yes: true, none: null },
-      { id: 'b', count: -2, large: 0n, yes: false, none: undefined },
-    ];
-    expect(compositeArray(['id', 'none', 'count', 'large', 'yes'], rows)).toBe(
-      '{"(a,,1,9007199254740993,t)","(b,,-2,0,f)"}',
-    );
-  });
-
-  it('writes an empty array, and rows whose first field is null', () => {
-    expect(compositeArray(['id'], [])).toBe('{}');
-    expect(compositeArray(['id', 'name'], [{ id: null, name: 'x' }])).toBe('{"(,x)"}');
-  });
-
-  it('distinguishes empty text from null', () => {
-    expect(compositeArray(['id', 'name'], [{ id: '', name: null }])).toBe(String.raw`{"(\"\",)"}`);
-  });
-
-  it('escapes special characters, for the row and for the array', () => {
-    const of = (text: string): string => compositeArray(['text'], [{ text }]);
-    expect(of('a,b')).toBe(String.raw`{"(\"a,b\")"}`);
-    expect(of('(a)')).toBe(String.raw`{"(\"(a)\")"}`);
-    expect(of(' a')).toBe(String.raw`{"(\" a\")"}`);
-    expect(of('a"b')).toBe(String.raw`{"(\"a\\\"b\")"}`);
-    expect(of('a\\b')).toBe(String.raw`{"(\"a\\\\b\")"}`);
-    expect(of('{a}')).toBe('{"({a})"}');
-  });
-
-  it('removes NUL', () => {
-    expect(compositeArray(['text'], [{ text: 'a\0b' }])).toBe(String.raw`{"(\"ab\")"}`);
   });
 });

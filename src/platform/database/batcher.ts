@@ -1,6 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Nanos, nanos } from '../shared/index.js';
 
 /** Processes a batch. Outputs correspond to inputs by position. */
 export type Flush<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>;
@@ -97,65 +96,3 @@ export function soleTransaction<T>(
     return row?.ours === true ? work(manager) : undefined;
   });
 }
-
-/** A field of a row. Numbers are integers; a bigint may be given as its decimal text. */
-type Field = string | number | bigint | boolean | null | undefined;
-
-/** Characters that require quotes. */
-const NEEDS_QUOTES = /["\\(),\s]/;
-
-/**
- * Rows as the text form of an array of a composite type, for `$1::type[]`. A quarter of the cost of JSON on both sides.
- * NUL is dropped, since PostgreSQL cannot store it; a lone surrogate becomes U+FFFD in UTF-8.
- */
-export function compositeArray<Name extends string>(
-  names: readonly Name[],
-  rows: readonly Readonly<Record<Name, Field>>[],
-): string {
-  let text = '{';
-  for (const row of rows) {
-    let fields = '';
-    for (const name of names) fields += `${fields === '' ? '(' : ','}${fieldText(row[name])}`;
-    text += `${text === '{' ? '' : ','}"${escaped(fields)})"`;
-  }
-  return `${text}}`;
-}
-
-function fieldText(field: Field): string {
-  switch (typeof field) {
-    case 'string':
-      return field !== '' && !NEEDS_QUOTES.test(field) && !field.includes('\0')
-        ? field
-        : `"${escaped(field.replaceAll('\0', ''))}"`;
-    case 'boolean':
-      return field ? 't' : 'f';
-    case 'number':
-    case 'bigint':
-      return String(field);
-    default:
-      // An empty field is null; an empty string is quoted.
-      return '';
-  }
-}
-
-const escaped = (text: string): string => (/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text);
-
-/** Escapes that are valid JSON but that PostgreSQL rejects: NUL and lone surrogates. */
-const SUSPECT = /\\u(?:0000|[dD][89a-fA-F])/;
-
-/** JSON that PostgreSQL accepts as `json` or `jsonb`: NUL is removed, and lone surrogates become U+FFFD. */
-export function storableJson(text: string): string {
-  if (!SUSPECT.test(text)) return text;
-  return JSON.stringify(JSON.parse(text), (_name, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll('\0', '').replaceAll(/\p{Surrogate}/gu, '\ufffd') : value,
-  );
-}
-
-/** Column options for money: bigint in the database, `Nanos` in the program. The driver returns it as text. */
-export const nanosColumn = {
-  type: 'bigint',
-  transformer: {
-    from: (text: string | null): Nanos | null => (text === null ? null : nanos(BigInt(text))),
-    to: (amount: unknown): unknown => amount,
-  },
-} as const;

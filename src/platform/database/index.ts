@@ -1,7 +1,8 @@
 // PostgreSQL: the embedded server, TypeORM's data source, migrations and SQL files, connection pools, group commit, and
 // notifications between processes; closed last. Tables belong to the modules that use them.
 export { ADVISORY_LOCKS } from './advisory-locks.js';
-export { Batcher, compositeArray, nanosColumn, soleTransaction, storableJson } from './batcher.js';
+export { Batcher, soleTransaction } from './batcher.js';
+export { compositeArray, nanosColumn, storableJson } from './values.js';
 export { DatabaseHealth, DatabaseModule } from './database.module.js';
 export { DatabaseServer } from './database-server.js';
 export { fillEmptyDatabase } from './empty-database.js';

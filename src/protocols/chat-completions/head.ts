@@ -26,6 +26,9 @@ export const INCLUDE_USAGE = 'stream_options.include_usage';
 /** Enables web search. */
 export const WEB_SEARCH = 'web_search_options';
 
+/** Members of a response that are output, including common extensions. */
+export const OUTPUT_MEMBERS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input'];
+
 const MAX_CHOICES = 128;
 const INTERESTS = interestsOf(CHAT_MEMBERS);
 const MEMBERS = new MemberReader(CHAT_MEMBERS);

@@ -14,7 +14,7 @@ import {
   type TextPlaces,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './head.js';
+import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS, OUTPUT_MEMBERS } from './head.js';
 import { ChatRenderer, renderChatResponse, streamFailure } from './renderer.js';
 import { parseChatRequest, RAW_MEMBERS } from './request.js';
 
@@ -54,9 +54,6 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
   }
 }
 
-/** Includes common extensions. */
-const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input'];
-
 const CHAT_TEXTS: TextPlaces = {
   prompt: {
     conversation: ['messages'],
@@ -64,5 +61,5 @@ const CHAT_TEXTS: TextPlaces = {
     ignored: ['role', 'type', 'id', 'tool_call_id', 'image_url', 'detail', 'file_id', 'format', 'cache_control'],
     whole: [],
   },
-  response: { within: ['choices'], texts: TEXTS },
+  response: { within: ['choices'], texts: OUTPUT_MEMBERS },
 };

@@ -38,7 +38,7 @@ import {
 } from '../contract/index.js';
 import { PATH } from './build.js';
 import { limitName } from './flags.js';
-import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './head.js';
+import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, OUTPUT_MEMBERS, WEB_SEARCH } from './head.js';
 
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 
@@ -139,8 +139,7 @@ const DELTA = new MemberFinder('delta');
 const NOTABLE = new MemberFinder('usage', 'finish_reason', 'error');
 const TOOL_CALLS = new MemberFinder('tool_calls');
 const OTHER_CONTENT = new MemberFinder('function_call', 'audio');
-/** Members with output, including common extensions. */
-const TEXTS = new MemberFinder('content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input');
+const TEXTS = new MemberFinder(...OUTPUT_MEMBERS);
 const INDEX = new MemberFinder('index');
 
 const USAGE = jsonInterests('usage', 'error');

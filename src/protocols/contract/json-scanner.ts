@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 import { type BodySize, type ObjectPlace, SealFinder, sizeOf } from './call-body.js';
 import { CacheMarkSearch, type JsonInterest } from './json-interests.js';
+import { JsonLimits } from './json-limits.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import {
@@ -12,7 +13,6 @@ import {
   invalidJson,
   isLiteral,
   isWhiteSpace,
-  JsonLimits,
   literalEnd,
   OPEN_BRACE,
   OPEN_BRACKET,

@@ -10,6 +10,7 @@ const failure = (): AppError => new AppError('timeout', 'late');
 
 /** A ticket that remembers what became of it, and whose settlement and credit are let go by hand. */
 function aTicket({ admitted = true, covered = true } = {}) {
+  let isCovered = covered;
   const fates: string[] = [];
   let settle = (): void => undefined;
   let giveUp = (): void => undefined;
@@ -21,9 +22,9 @@ function aTicket({ admitted = true, covered = true } = {}) {
   const ticket = {
     call: { head: { stream: true } },
     admission: admitted ? {} : undefined,
-    covered,
+    coversOutput: () => isCovered,
     silent: true,
-    cover: () => {
+    untilCovered: () => {
       fates.push('asked for credit');
       return new Promise<void>((resolve, reject) => (response = { pay: resolve, refuse: reject }));
     },
@@ -44,7 +45,7 @@ function aTicket({ admitted = true, covered = true } = {}) {
     fates,
     settle,
     pay: () => {
-      ticket.covered = true;
+      isCovered = true;
       response.pay();
     },
     refuse: (error: AppError) => response.refuse(error),

@@ -1,6 +1,6 @@
 import { type MonoTypeOperatorFunction, Observable, type Subscriber } from 'rxjs';
-import type { Flow, Frame, Interruption } from '../../protocols/contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
+import type { Flow, Frame, Interruption } from '../../protocols/contract/index.js';
 import type { Ticket } from './ticket.js';
 
 /** Max wait for settlement during the final phase of a shutdown, in ms. */
@@ -62,7 +62,7 @@ class Accounting {
   pass(frame: Frame): void {
     if (this.state !== 'open') return;
     this.ticket.note(frame.signals);
-    if (!this.isExtending && this.ticket.covered) return this.forward(frame);
+    if (!this.isExtending && this.ticket.coversOutput()) return this.forward(frame);
     this.unpaid.push(frame);
     this.extendHold();
   }
@@ -85,7 +85,7 @@ class Accounting {
 
   private extendInSilence(): void {
     if (!this.ticket.silent) clearInterval(this.silenceTimer);
-    else if (!this.ticket.covered) this.extendHold();
+    else if (!this.ticket.coversOutput()) this.extendHold();
   }
 
   /** Pauses the upstream while the hold is being extended. */
@@ -93,7 +93,7 @@ class Accounting {
     if (this.isExtending) return;
     this.isExtending = true;
     this.flow.hold('credit');
-    this.ticket.cover().then(
+    this.ticket.untilCovered().then(
       () => this.forwardPaid(),
       (error: unknown) => this.cutOff(error),
     );

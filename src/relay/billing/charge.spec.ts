@@ -1,7 +1,7 @@
-import type { TokenUsage } from '../../protocols/contract/index.js';
 import { AppError } from '../../platform/shared/index.js';
-import type { UsageBounds } from './usage-check.js';
+import type { TokenUsage } from '../../protocols/contract/index.js';
 import { type Ending, type Progress, chargeFor } from './charge.js';
+import type { UsageBounds } from './usage-check.js';
 
 const reported: TokenUsage = { input: 90, output: 20, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
 const BOUNDS: UsageBounds = {
@@ -16,10 +16,10 @@ const BOUNDS: UsageBounds = {
   maxPasses: 0,
   maxToolUses: () => 10,
 };
-const progress = ({ outputUnits = 0, ...overrides }: Partial<Progress>): Progress => ({
+const progress = ({ outputTokens = 0, ...overrides }: Partial<Progress>): Progress => ({
   usage: undefined,
-  outputUnits,
-  shownUnits: outputUnits,
+  outputTokens,
+  visibleTokens: outputTokens,
   begun: false,
   promptSent: false,
   bounds: BOUNDS,
@@ -37,12 +37,12 @@ describe('chargeFor', () => {
   });
 
   it('charges counted tokens when the call succeeded without a report', () => {
-    const charge = chargeFor({ status: 'succeeded' }, progress({ outputUnits: 7, begun: true }), 100);
+    const charge = chargeFor({ status: 'succeeded' }, progress({ outputTokens: 7, begun: true }), 100);
     expect(charge).toMatchObject({ basis: 'estimated', usage: { input: 100, output: 7 } });
   });
 
   it('charges the counted prompt and the visible output when the call succeeded without a report', () => {
-    const ended = { ...progress({ outputUnits: 7, begun: true, countedPrompt: 80 }), shownUnits: 5 };
+    const ended = { ...progress({ outputTokens: 7, begun: true, countedPrompt: 80 }), visibleTokens: 5 };
     expect(chargeFor({ status: 'succeeded' }, ended, 100)).toMatchObject({
       basis: 'estimated',
       usage: { input: 80, output: 5 },
@@ -52,7 +52,7 @@ describe('chargeFor', () => {
 
   it('charges the reported prompt and the counted output when the only report came first', () => {
     const usage = { ...reported, input: 900, cacheRead: 400, output: 1, serviceTier: 'priority' };
-    const ended = progress({ usage, isProvisional: true, outputUnits: 4000, begun: true });
+    const ended = progress({ usage, isProvisional: true, outputTokens: 4000, begun: true });
     expect(chargeFor({ status: 'succeeded' }, ended, 100)).toEqual({
       basis: 'estimated',
       usage: { ...usage, output: 4000 },
@@ -63,7 +63,7 @@ describe('chargeFor', () => {
 
   it('charges counted tokens when the only report came first and has no prompt', () => {
     const usage = { ...reported, input: 0, output: 0 };
-    const ended = progress({ usage, isProvisional: true, outputUnits: 7, begun: true });
+    const ended = progress({ usage, isProvisional: true, outputTokens: 7, begun: true });
     expect(chargeFor({ status: 'succeeded' }, ended, 100)).toMatchObject({
       basis: 'estimated',
       usage: { input: 100, output: 7 },
@@ -75,12 +75,12 @@ describe('chargeFor', () => {
   });
 
   it('charges the report so far, else prompt and streamed tokens, when the client left after output began', () => {
-    expect(chargeFor(left, progress({ begun: true, outputUnits: 7, promptSent: true }), 100)).toMatchObject({
+    expect(chargeFor(left, progress({ begun: true, outputTokens: 7, promptSent: true }), 100)).toMatchObject({
       basis: 'partial',
       usage: { input: 100, output: 7 },
     });
     expect(
-      chargeFor(left, progress({ begun: true, usage: { ...reported, output: 1 }, outputUnits: 7 }), 100),
+      chargeFor(left, progress({ begun: true, usage: { ...reported, output: 1 }, outputTokens: 7 }), 100),
     ).toMatchObject({ basis: 'partial', usage: { input: 90, output: 7 } });
   });
 
@@ -94,7 +94,7 @@ describe('chargeFor', () => {
 
   it('charges nothing when the upstream failed before output, and as for a cancellation when it failed mid-stream', () => {
     expect(chargeFor(failed, progress({ promptSent: true }), 100).basis).toBe('free');
-    expect(chargeFor(failed, progress({ begun: true, outputUnits: 7 }), 100)).toMatchObject({
+    expect(chargeFor(failed, progress({ begun: true, outputTokens: 7 }), 100)).toMatchObject({
       basis: 'partial',
       usage: { input: 100, output: 7 },
     });

@@ -6,7 +6,7 @@ import { type Call, type CallHead, NO_TOKENS, type TokenUsage } from '../../prot
 import type { AttemptLog, AttemptRow } from './attempt-log.js';
 import { OutOfCredit } from './billing.errors.js';
 import { type BillingPlan, reportedModel } from './plan.js';
-import { type CostTerm, costTerms, passTerms, sumOf } from './price.js';
+import { type CostItem, costItems, passItems, sumOf } from './price.js';
 import { headSent, serviceReported } from './service-tier.js';
 import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } from './usage-check.js';
 
@@ -28,13 +28,13 @@ export interface Progress {
   /** Counted prompt tokens in place of a missing report; absent if not counted. */
   readonly countedPrompt?: number | undefined;
   /** Output tokens as far as known, and those among them that were visible. */
-  readonly outputUnits: number;
-  readonly shownUnits: number;
+  readonly outputTokens: number;
+  readonly visibleTokens: number;
   /** Metered output in tokens; undefined if not metered. */
-  readonly seenUnits?: number | undefined;
+  readonly meteredTokens?: number | undefined;
   /** Max possible usage of the call. */
   readonly bounds: UsageBounds;
-  /** Content was sent to the client. */
+  /** Content was received. */
   readonly begun: boolean;
   /** The request was sent completely and not rejected: its prompt is charged. */
   readonly promptSent: boolean;
@@ -52,7 +52,7 @@ const FREE: Charge = { basis: 'free', usage: undefined };
 
 /** The billing rules for all endings (docs/money.md). */
 export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens: number): Charge {
-  const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
+  const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputTokens };
   switch (ending.status) {
     case 'succeeded':
       return finished(progress, counted);
@@ -87,24 +87,35 @@ const BASES = { complete: 'reported', partial: 'estimated', implausible: 'correc
 
 /** Uses the report where it is complete and plausible, counts otherwise. */
 function finished(progress: Progress, likely: TokenUsage): Charge {
-  const { usage, reported = usage, isProvisional, countedPrompt, shownUnits: output, seenUnits, bounds } = progress;
+  const {
+    usage,
+    reported = usage,
+    isProvisional,
+    countedPrompt,
+    visibleTokens: output,
+    meteredTokens,
+    bounds,
+  } = progress;
   const prompt = countedPrompt ?? likely.input;
   if (reported === undefined) {
     return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
   }
-  const checked = checkUsage(reported, bounds, { prompt, output, seen: seenUnits }, isProvisional);
+  const checked = checkUsage(reported, bounds, { prompt, output, seen: meteredTokens }, isProvisional);
   if (checked.findings.length === 0) return { basis: 'reported', usage: checked.usage };
   return { basis: BASES[qualityOf(checked.findings)], ...checked };
 }
 
-/** Uses the report so far, but at least the visible output: some upstreams report output only at the end. */
-function partial({ usage, reported, countedPrompt, outputUnits, bounds }: Progress, likely: TokenUsage): Charge {
+/**
+ * Uses the report so far, but at least the counted output with assumed hidden reasoning: some upstreams report output
+ * only at the end.
+ */
+function partial({ usage, reported, countedPrompt, outputTokens, bounds }: Progress, likely: TokenUsage): Charge {
   const prompt = countedPrompt ?? likely.input;
   if (usage === undefined) return { basis: 'partial', usage: { ...likely, input: prompt } };
   const findings = reported === undefined ? [] : excesses(reported, bounds);
   return {
     basis: 'partial',
-    usage: { ...usage, input: usage.input || prompt, output: Math.max(usage.output, outputUnits) },
+    usage: { ...usage, input: usage.input || prompt, output: Math.max(usage.output, outputTokens) },
     ...(findings.length > 0 && { findings }),
   };
 }
@@ -118,7 +129,7 @@ export interface CostedPart {
   readonly cost: UpstreamCost;
   /** The model's own pricing, for shares and service multipliers. */
   readonly pricing: Pricing;
-  readonly terms: (pricing: Pricing) => readonly CostTerm[];
+  readonly items: (pricing: Pricing) => readonly CostItem[];
 }
 
 /**
@@ -127,10 +138,10 @@ export interface CostedPart {
  * @param usage as reported
  */
 export function upstreamCost(parts: readonly CostedPart[], head: CallHead, usage: TokenUsage): Nanos {
-  const sum = parts.reduce((total, { cost, pricing, terms }) => {
+  const sum = parts.reduce((total, { cost, pricing, items }) => {
     const [charged, share] = 'share' in cost ? [pricing, cost.share] : [cost.pricing, MILLION];
     const { tier, speed, geo } = serviceReported(head, usage, pricing);
-    return total + sumOf(terms(charged)) * tier.multiplier * speed.multiplier * geo.multiplier * share;
+    return total + sumOf(items(charged)) * tier.multiplier * speed.multiplier * geo.multiplier * share;
   }, 0n);
   return nanos((2n * sum + DENOMINATOR) / (2n * DENOMINATOR));
 }
@@ -175,9 +186,9 @@ function costOfAttempt(
   if (delivery === 'rejected' || delivery === 'unsent') return ZERO;
   if (usage === undefined || delivery === 'no response') return undefined;
   const parts = [
-    costedPart(attempt, plan, usage.servedBy, (pricing) => costTerms(pricing, usage)),
+    costedPart(attempt, plan, usage.servedBy, (pricing) => costItems(pricing, usage)),
     ...(usage.passes ?? []).map((pass) =>
-      costedPart(attempt, plan, pass.model, (pricing) => passTerms(pricing, pass.usage)),
+      costedPart(attempt, plan, pass.model, (pricing) => passItems(pricing, pass.usage)),
     ),
   ];
   const known = parts.filter((part) => part !== undefined);
@@ -189,9 +200,9 @@ function costedPart(
   attempt: AttemptLog,
   plan: BillingPlan,
   reported: string | undefined,
-  terms: CostedPart['terms'],
+  items: CostedPart['items'],
 ): CostedPart | undefined {
   const model = reportedModel(plan, reported, (name) => attempt.upstreamNames(name));
   const cost = model && (model === plan.model ? attempt.cost : attempt.costOf(model.name));
-  return model && cost && { cost, pricing: model.pricing, terms };
+  return model && cost && { cost, pricing: model.pricing, items };
 }

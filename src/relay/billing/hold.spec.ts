@@ -154,21 +154,21 @@ describe('Credit', () => {
     const credit = new Credit(line({ bound: 1000 }), wallet.extend);
     expect(credit.covers(4 * 1000 + 1)).toBe(false);
     // What 1,000 were held for, and a slice more than has come.
-    await credit.cover(4 * 1000 + 1);
+    await credit.untilCovered(4 * 1000 + 1);
     expect(wallet.asked).toEqual([{ held: PROMPT + 1000n * TOKEN, want: 4001n * TOKEN }]);
     expect([credit.covers(5001), credit.covers(5002)]).toEqual([true, false]);
     // 499 are left, and no more.
-    await credit.cover(5002);
+    await credit.untilCovered(5002);
     expect(wallet.left).toBe(0n);
     expect(credit.covers(5500)).toBe(true);
-    await expect(credit.cover(5501)).rejects.toThrow('insufficient quota');
+    await expect(credit.untilCovered(5501)).rejects.toThrow('insufficient quota');
   });
 
   it('waits for a large uncovered piece', async () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line(), wallet.extend);
     expect(credit.covers(3000)).toBe(false);
-    await credit.cover(3000);
+    await credit.untilCovered(3000);
     expect(credit.covers(3000)).toBe(true);
     expect(wallet.asked[0]).toMatchObject({ want: 3000n * TOKEN });
   });
@@ -176,8 +176,8 @@ describe('Credit', () => {
   it('covers exactly what the money pays for', async () => {
     const wallet = aWallet(300n * TOKEN);
     const credit = new Credit(line(), wallet.extend);
-    await credit.cover(1300);
-    await expect(credit.cover(1301)).rejects.toThrow(OutOfCredit);
+    await credit.untilCovered(1300);
+    await expect(credit.untilCovered(1301)).rejects.toThrow(OutOfCredit);
     expect(wallet.left).toBe(0n);
   });
 
@@ -188,7 +188,7 @@ describe('Credit', () => {
     await nextTurn();
     wallet.left = 10n ** 9n;
     expect(credit.covers(1001)).toBe(false);
-    await credit.cover(1001);
+    await credit.untilCovered(1001);
     expect(credit.covers(1001)).toBe(true);
   });
 
@@ -213,16 +213,16 @@ describe('Credit', () => {
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line({ reserve: 500n * TOKEN }), wallet.extend);
     expect([credit.covers(500), credit.covers(501)]).toEqual([true, false]);
-    await credit.cover(501);
+    await credit.untilCovered(501);
     expect(wallet.asked.reduce((sum, { want }) => sum + want, 0n)).toBeGreaterThanOrEqual(500n * TOKEN);
     expect(credit.payableOutput({ ...NO_TOKENS, input: 1000 })).toBeGreaterThan(1500);
   });
 
   it('lets a running stream continue slice by slice during a database outage', async () => {
     const credit = new Credit(line(), () => Promise.reject(new AdmissionUnavailable(new Error('gone'))));
-    await credit.cover(1500);
+    await credit.untilCovered(1500);
     expect(credit.covers(2500)).toBe(true);
-    await credit.cover(2501);
+    await credit.untilCovered(2501);
   });
 
   it('requests nothing when output is free', () => {
@@ -243,7 +243,7 @@ describe('Credit', () => {
     });
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line({ terms: { ...streamTerms, pricing }, held: PROMPT }), wallet.extend);
-    await credit.cover(100);
+    await credit.untilCovered(100);
     expect(wallet.asked).toEqual([{ held: PROMPT, want: 1100n * 2n * TOKEN }]);
   });
 
@@ -253,7 +253,7 @@ describe('Credit', () => {
       asked += 1;
       return Promise.reject(new AdmissionUnavailable(new Error('gone')));
     });
-    await credit.cover(1500);
+    await credit.untilCovered(1500);
     credit.report({ ...NO_TOKENS, input: 1000, output: 1500 });
     expect([credit.covers(1900), asked]).toEqual([true, 1]);
   });

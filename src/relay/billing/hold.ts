@@ -13,11 +13,17 @@ const DEFAULT_OUTPUT = 4096;
 /** Fewer output tokens are useless. */
 const MIN_OUTPUT = 16;
 
-/** Requested hold in nanos; the function `admit_calls` defines its meaning. */
+/**
+ * Requested hold in nanos. `admit_calls` grants `base`, or the prompt and an eighth of what is free if that is more, but
+ * at most `ceiling` and what is free; less than `minimum` is refused.
+ */
 export interface HoldRequest {
+  /** The prompt alone. */
   readonly prompt: bigint;
+  /** With the fewest output tokens that are useful. */
   readonly minimum: bigint;
   readonly base: bigint;
+  /** With the largest possible output. */
   readonly ceiling: bigint;
 }
 
@@ -158,7 +164,7 @@ export class Credit {
   /** The upstream has reported the prompt. */
   private isReported = false;
   /** Output tokens covered by the hold. */
-  private covered = 0;
+  private coveredTokens = 0;
   /** Output allowed although its payment could not be verified. */
   private trusted = 0;
   /** Output from which the next extension is requested. */
@@ -182,15 +188,15 @@ export class Credit {
   /** Whether this output is paid for. Requests extensions ahead. */
   covers(output: number): boolean {
     if (output >= this.extendFrom) this.extendAhead(output);
-    return output <= this.covered;
+    return output <= this.coveredTokens;
   }
 
   /** Resolves when this output is paid for. @throws OutOfCredit when it cannot be */
-  async cover(output: number): Promise<void> {
+  async untilCovered(output: number): Promise<void> {
     // A pending extension may be granted; a rejected one may succeed now that other calls have released holds.
     await this.extending;
     // A partial grant is followed by another request, which says what is missing.
-    while (output > this.covered) await this.extendTo(output);
+    while (output > this.coveredTokens) await this.extendTo(output);
   }
 
   /** The upstream has reported the prompt. */
@@ -247,7 +253,7 @@ export class Credit {
   /** Output up to which to extend. Beyond the bound, slice by slice again. */
   private reach(output: number): number {
     const { slice, bound } = this.line;
-    return output > bound ? output + slice : Math.min(Math.max(output, this.covered) + slice, bound);
+    return output > bound ? output + slice : Math.min(Math.max(output, this.coveredTokens) + slice, bound);
   }
 
   private trust(output: number): void {
@@ -257,7 +263,7 @@ export class Credit {
 
   private measure(): void {
     const affordable = outputTokensFor(this.line.terms, this.prompt, this.held - this.reserve) ?? Infinity;
-    this.covered = Math.max(affordable, this.trusted);
-    this.extendFrom = affordable >= this.line.bound ? Infinity : this.covered - this.line.slice / 2;
+    this.coveredTokens = Math.max(affordable, this.trusted);
+    this.extendFrom = affordable >= this.line.bound ? Infinity : this.coveredTokens - this.line.slice / 2;
   }
 }

@@ -12,7 +12,7 @@ export type { RefusedCall } from './call-row.js';
 export { countedPromptTokens, likelyPromptTokens } from './hold.js';
 export { NamedCalls } from './named-calls.js';
 export { type BillingPlan, termsOf } from './plan.js';
-export { costOf, costTerms, type PriceTerms } from './price.js';
+export { costOf, costItems, type PriceTerms } from './price.js';
 export { requirePrices, unpricedTool } from './service-tier.js';
 export { type Admission, type CallTimes, Ticket } from './ticket.js';
 export { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';

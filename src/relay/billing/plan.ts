@@ -6,10 +6,10 @@ import { type HeldBeside, type HoldRequest, holdFor, promptToHold } from './hold
 import {
   costOf,
   costOfParts,
-  costTerms,
+  costItems,
   mostExpensivePrompt,
   exactCost,
-  passTerms,
+  passItems,
   type PricedPart,
   type PriceSnapshot,
   priceSnapshot,
@@ -88,9 +88,9 @@ export function chargedBy(
     if (model !== undefined) return price(model, itemsOf(model));
     return dearest(plannedModels(plan).map((one) => price(one, itemsOf(one))));
   };
-  const own = priceOf(usage.servedBy, ({ pricing }) => costTerms(pricing, usage));
+  const own = priceOf(usage.servedBy, ({ pricing }) => costItems(pricing, usage));
   if (usage.passes === undefined) return { parts: [own.part], snapshot: snapshotOf(plan, own, []) };
-  const passes = usage.passes.map((pass) => priceOf(pass.model, ({ pricing }) => passTerms(pricing, pass.usage)));
+  const passes = usage.passes.map((pass) => priceOf(pass.model, ({ pricing }) => passItems(pricing, pass.usage)));
   return { parts: [own.part, ...passes.map(({ part }) => part)], snapshot: snapshotOf(plan, own, passes) };
 }
 
@@ -192,7 +192,7 @@ function feesToHold(head: CallHead, priced: PriceTerms, promptTokens: number): b
   const { pricing } = priced;
   const partOf = (tool: string, uses: number): PricedPart => ({
     terms: priced,
-    items: passTerms(pricing, usesToHold(pricing, tool, uses, promptTokens)),
+    items: passItems(pricing, usesToHold(pricing, tool, uses, promptTokens)),
   });
   const tools = [...new Set(hostedTools.map(({ name }) => name))].toSorted((one, other) =>
     exactCost(partOf(one, 1)) < exactCost(partOf(other, 1)) ? 1 : -1,

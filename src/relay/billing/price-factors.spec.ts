@@ -3,7 +3,7 @@ import { AppError, parseUsd } from '../../platform/shared/index.js';
 import { type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
 import { ConversationTokenCache } from './billing.service.js';
 import { promptToHold } from './hold.js';
-import { costOf, costTerms, outputTokensFor, type PriceTerms } from './price.js';
+import { costOf, costItems, outputTokensFor, type PriceTerms } from './price.js';
 import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
 
 const ONE = 1_000_000n;
@@ -41,7 +41,7 @@ const media: Partial<PricingDefinition> = {
 };
 
 const quantities = (used: TokenUsage, overrides: Partial<PricingDefinition> = media): Record<string, number> =>
-  Object.fromEntries(costTerms(pricingOf(overrides), used).map(({ item, quantity }) => [item, quantity]));
+  Object.fromEntries(costItems(pricingOf(overrides), used).map(({ item, quantity }) => [item, quantity]));
 
 describe('prices of images and audio', () => {
   it('use their own prices and count no token twice', () => {
@@ -96,7 +96,7 @@ describe('prices of tools', () => {
 
   it('charge a fee per use as a separate cost line with all multipliers', () => {
     const used = usage({ input: 1000, toolUses: { web_search: 3, file_search: 1, mcp: 2 } });
-    expect(costTerms(pricingOf(fees), used)).toEqual([
+    expect(costItems(pricingOf(fees), used)).toEqual([
       { item: 'input', quantity: 1000, price: parseUsd('2'), isFee: false },
       { item: 'tool:web_search', quantity: 3, price: parseUsd('0.01'), isFee: true },
       { item: 'tool:file_search', quantity: 1, price: parseUsd('0.0025'), isFee: true },

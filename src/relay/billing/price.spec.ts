@@ -1,7 +1,7 @@
-import type { TokenUsage } from '../../protocols/contract/index.js';
 import { parsePricing } from '../../catalog/index.js';
 import { parseUsd } from '../../platform/shared/index.js';
-import { type PriceTerms, costOf, costTerms, outputTokensFor } from './price.js';
+import type { TokenUsage } from '../../protocols/contract/index.js';
+import { type PriceTerms, costOf, costItems, outputTokensFor } from './price.js';
 
 const ONE = 1_000_000n;
 
@@ -88,7 +88,7 @@ describe('the price of a call', () => {
   it('charges a request fee once, multiplied like everything else', () => {
     const fee = { ...priced({}, '0.02'), groupMultiplier: 500_000n };
     expect(costOf(fee, usage({ input: 5 }))).toBe(parseUsd('0.01'));
-    expect(costTerms(fee.pricing, usage({ input: 5 }))).toEqual([
+    expect(costItems(fee.pricing, usage({ input: 5 }))).toEqual([
       { item: 'input', quantity: 5, price: 0n, isFee: false },
       { item: 'request_fee', quantity: 1, price: parseUsd('0.02'), isFee: true },
     ]);

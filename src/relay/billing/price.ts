@@ -27,11 +27,11 @@ export interface PriceTerms {
 /** Usage and terms of one model. */
 export interface PricedPart {
   readonly terms: PriceTerms;
-  readonly items: readonly CostTerm[];
+  readonly items: readonly CostItem[];
 }
 
 /** A cost line: tokens at nano-dollars per million, or uses at a fee. */
-export interface CostTerm {
+export interface CostItem {
   readonly item: TokenClass | `image_generation:${ImageGenerationClass}` | `tool:${string}` | 'request_fee';
   readonly quantity: number;
   /** Nano-dollars per million tokens; for fees, nano-dollars per use. */
@@ -98,37 +98,37 @@ const IMAGE_COUNTS: Readonly<Record<ImageGenerationClass, keyof ImageGenerationU
 };
 
 /** Cost lines, without zero quantities. */
-export function costTerms(pricing: Pricing, usage: TokenUsage): readonly CostTerm[] {
-  const terms = passTerms(pricing, usage);
-  if (pricing.requestFee > 0n) terms.push({ item: 'request_fee', quantity: 1, price: pricing.requestFee, isFee: true });
-  return terms;
+export function costItems(pricing: Pricing, usage: TokenUsage): readonly CostItem[] {
+  const items = passItems(pricing, usage);
+  if (pricing.requestFee > 0n) items.push({ item: 'request_fee', quantity: 1, price: pricing.requestFee, isFee: true });
+  return items;
 }
 
 /** The same for a pass, without the request fee, which is charged once. */
-export function passTerms(pricing: Pricing, usage: TokenUsage): CostTerm[] {
+export function passItems(pricing: Pricing, usage: TokenUsage): CostItem[] {
   const { prices } = tierFor(pricing, usage.input);
   const counts = tokensByClass(usage);
-  const terms: CostTerm[] = [];
+  const items: CostItem[] = [];
   for (const item of CLASSES)
-    if (counts[item] > 0) terms.push({ item, quantity: counts[item], price: prices[item], isFee: false });
-  if (usage.imageGeneration !== undefined) terms.push(...imageTerms(pricing, usage.imageGeneration));
+    if (counts[item] > 0) items.push({ item, quantity: counts[item], price: prices[item], isFee: false });
+  if (usage.imageGeneration !== undefined) items.push(...imageItems(pricing, usage.imageGeneration));
   for (const tool in usage.toolUses) {
     const quantity = usage.toolUses[tool] ?? 0;
     if (quantity > 0)
-      terms.push({ item: `tool:${tool}`, quantity, price: pricing.toolFees.get(tool) ?? 0n, isFee: true });
+      items.push({ item: `tool:${tool}`, quantity, price: pricing.toolFees.get(tool) ?? 0n, isFee: true });
   }
-  return terms;
+  return items;
 }
 
-const imageTerms = ({ imageGeneration: prices }: Pricing, usage: ImageGenerationUsage): readonly CostTerm[] =>
-  IMAGE_GENERATION_CLASSES.map((name): CostTerm => {
+const imageItems = ({ imageGeneration: prices }: Pricing, usage: ImageGenerationUsage): readonly CostItem[] =>
+  IMAGE_GENERATION_CLASSES.map((name): CostItem => {
     const quantity = usage[IMAGE_COUNTS[name]];
     return { item: `image_generation:${name}`, quantity, price: prices?.[name] ?? 0n, isFee: false };
   }).filter(({ quantity }) => quantity > 0);
 
 /** Sum of the lines in nano-dollars per million tokens, before multipliers. */
-export function sumOf(terms: readonly CostTerm[]): bigint {
-  return terms.reduce(
+export function sumOf(items: readonly CostItem[]): bigint {
+  return items.reduce(
     (sum, { quantity, price, isFee }) => sum + BigInt(quantity) * (isFee ? price * MILLION : price),
     0n,
   );
@@ -141,7 +141,7 @@ function multiplierOf(terms: PriceTerms): bigint {
 
 /** Rounded once, half up; anything with a price costs at least one nano-dollar. */
 export const costOf = (terms: PriceTerms, usage: TokenUsage): Nanos =>
-  costOfParts([{ terms, items: costTerms(terms.pricing, usage) }]);
+  costOfParts([{ terms, items: costItems(terms.pricing, usage) }]);
 
 /** Total of all models, rounded once. */
 export const costOfParts = (parts: readonly PricedPart[]): Nanos =>
@@ -198,7 +198,7 @@ export function costWithOutput(terms: PriceTerms, prompt: TokenUsage): (outputTo
 
 function costByTerms(terms: PriceTerms, prompt: TokenUsage): (outputTokens: number) => Nanos {
   const multiplier = multiplierOf(terms);
-  const ofPrompt = sumOf(costTerms(terms.pricing, prompt));
+  const ofPrompt = sumOf(costItems(terms.pricing, prompt));
   const output = maxOutputPrice(terms.pricing, prompt.input);
   return (outputTokens) => rounded((ofPrompt + BigInt(outputTokens) * output) * multiplier);
 }
@@ -220,7 +220,7 @@ function outputByTerms(terms: PriceTerms, usage: TokenUsage, budget: bigint): nu
   const multiplier = multiplierOf(terms);
   const price = maxOutputPrice(terms.pricing, usage.input) * multiplier;
   if (price === 0n) return undefined;
-  const left = budget * DENOMINATOR - sumOf(costTerms(terms.pricing, usage)) * multiplier;
+  const left = budget * DENOMINATOR - sumOf(costItems(terms.pricing, usage)) * multiplier;
   return left <= 0n ? 0 : Number(left / price);
 }
 

@@ -104,7 +104,7 @@ export class SettlementQueue {
 
   /**
    * Resolves with what was collected once the call is settled (undefined: it was settled before).
-   * @throws SettlementUnavailable after `patienceMs` without a database or when given up (the call stays queued and is
+   * @throws SettlementUnavailable after `timeoutMs` without a database or when given up (the call stays queued and is
    * settled later, a success as reported to its client); immediately when it was set aside, or is a rejection without
    * room in a full queue
    */

@@ -74,7 +74,7 @@ export class Ticket {
   readonly waits: Waits;
   /** Upstream requests, in order. */
   readonly attempts: AttemptLog[] = [];
-  /** Ms from arrival to the first content sent to the client. */
+  /** Ms from arrival to the first content. */
   firstTokenMs: number | undefined;
   /** When the hold was requested and how long that took; undefined before. */
   holding: { readonly atMs: number; readonly tookMs: number } | undefined;
@@ -180,22 +180,22 @@ export class Ticket {
     return this.attempts.at(-1)?.isPromptSpent ?? false;
   }
 
-  /** Whether all output so far is paid for. Requests extensions ahead. */
-  get covered(): boolean {
+  /** Whether all output so far is paid for. Requests extensions of the hold ahead. */
+  coversOutput(): boolean {
     const credit = this.granted?.credit;
     return credit === undefined || credit.covers(this.output.total(monotonicMs));
   }
 
   /** Resolves when it is. @throws OutOfCredit when it cannot be, according to a tokenizer's count */
-  async cover(): Promise<void> {
+  async untilCovered(): Promise<void> {
     const credit = this.granted?.credit;
     // More output may arrive meanwhile.
-    while (!this.covered) {
+    while (!this.coversOutput()) {
       // An estimate beyond the limit is verified by counting before anything is held for it.
       const isDoubtful = credit !== undefined && this.output.total(monotonicMs) > credit.bound;
       if (isDoubtful && (await this.recount())) continue;
       try {
-        await credit?.cover(this.output.total(monotonicMs));
+        await credit?.untilCovered(this.output.total(monotonicMs));
       } catch (error) {
         if (!(error instanceof OutOfCredit) || !(await this.recount())) throw error;
       }
@@ -282,10 +282,10 @@ export class Ticket {
       reported: this.reportedUsage,
       isProvisional: this.isProvisional,
       countedPrompt: this.countedPrompt,
-      outputUnits: this.output.total(monotonicMs),
-      shownUnits: this.output.shown,
+      outputTokens: this.output.total(monotonicMs),
+      visibleTokens: this.output.shown,
       // Unstreamed verbatim responses are only metered if their report is in doubt.
-      seenUnits: this.seen ?? (this.call.head.stream ? 0 : undefined),
+      meteredTokens: this.seen ?? (this.call.head.stream ? 0 : undefined),
       begun: this.begun,
     };
   }

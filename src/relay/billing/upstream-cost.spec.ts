@@ -10,7 +10,7 @@ import {
 import { AttemptLog } from './attempt-log.js';
 import { costedAttempts, type CostedPart, upstreamCost } from './charge.js';
 import type { BillingPlan } from './plan.js';
-import { costTerms } from './price.js';
+import { costItems } from './price.js';
 
 const pricing = (overrides: Partial<PricingDefinition>) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers: [], ...overrides });
@@ -36,7 +36,7 @@ const HEAD = { model: 'm', stream: false, choices: 1 } as CallHead;
 const part = (cost: UpstreamCost, usage: Partial<TokenUsage>): CostedPart => ({
   cost,
   pricing: LIST,
-  terms: (charged) => costTerms(charged, { ...NO_TOKENS, ...usage }),
+  items: (charged) => costItems(charged, { ...NO_TOKENS, ...usage }),
 });
 const costOf = (cost: UpstreamCost, usage: Partial<TokenUsage>, head: Partial<CallHead> = {}): bigint =>
   upstreamCost([part(cost, usage)], { ...HEAD, ...head }, { ...NO_TOKENS, ...usage });

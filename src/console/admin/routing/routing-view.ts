@@ -4,7 +4,7 @@ import { clockTime, dateTime, exactUsd, percent, price, times, usd } from '../..
 import { describeLimits } from '../../../platform/limits/index.js';
 import type { AppError } from '../../../platform/shared/index.js';
 import { NO_TOKENS, type ProtocolId } from '../../../protocols/contract/index.js';
-import { costOf, costTerms } from '../../../relay/billing/index.js';
+import { costOf, costItems } from '../../../relay/billing/index.js';
 import type { DryRoute, DryRunInput, DryRunResult } from '../../../relay/index.js';
 import type { Excluded, Exclusion, UnavailableChannel } from '../../../relay/routing/index.js';
 import { protocolNames } from '../../web/index.js';
@@ -49,7 +49,7 @@ function priceOf({ answer: { terms, plan }, question: { promptTokens, outputLimi
   return {
     isFree: pricing.costsNothing,
     tierFrom: tier?.fromPromptTokens,
-    lines: costTerms(pricing, usage).map(({ item, price: perMillion, isFee }) => ({
+    lines: costItems(pricing, usage).map(({ item, price: perMillion, isFee }) => ({
       name: isFee ? 'Fee per call' : `${item === 'input' ? 'Input' : 'Output'} per 1M tokens`,
       price: isFee ? usd(perMillion) : price(perMillion),
     })),

@@ -100,6 +100,7 @@ BEGIN
     ELSIF key_versions[k] <> asked.key_version OR catalog_now <> asked.catalog_version THEN
       outcome := 'stale';
     ELSE
+      -- An eighth of what is free, so that parallel calls of one account all get a share.
       hold := least(asked.ceiling, greatest(asked.base, asked.prompt + free / 8), free, key_free[k]);
       IF any_budget THEN
         hold := least(hold, budget_free[3 * k - 2], budget_free[3 * k - 1], budget_free[3 * k]);

@@ -1,0 +1,45 @@
+import { AppError } from '../../platform/shared/index.js';
+
+const MAX_VALUES = 1_000_000;
+/** Max elements of root arrays that grow with a conversation, by name. */
+const MAX_ELEMENTS: Readonly<Record<string, number>> = {
+  messages: 100_000,
+  input: 100_000,
+  tools: 10_000,
+  functions: 10_000,
+};
+
+/** Counts values during the scan, so that large requests are rejected before they are parsed. */
+export class JsonLimits {
+  values = 0;
+  /** The open root array with limited elements. */
+  private counted = '';
+  private max = Infinity;
+  private elements = 0;
+
+  /**
+   * A value begins, or a scalar has ended.
+   * @param depth enclosing objects and arrays
+   * @throws AppError invalid_request beyond the limit
+   */
+  value(depth: number): void {
+    if (++this.values > MAX_VALUES)
+      throw new AppError('invalid_request', `The request body has more than ${MAX_VALUES} JSON values.`);
+    if (depth === 2 && ++this.elements > this.max) throw this.tooMany();
+  }
+
+  /** A root member that is an object or array begins. @param name as written */
+  member(name: string, isArray: boolean): void {
+    this.elements = 0;
+    this.counted = name;
+    this.max = isArray && Object.hasOwn(MAX_ELEMENTS, name) ? (MAX_ELEMENTS[name] ?? Infinity) : Infinity;
+  }
+
+  private tooMany(): AppError {
+    const { counted, max } = this;
+    return new AppError('invalid_request', `${counted}: must have at most ${max} elements.`, {
+      param: counted,
+      fault: 'invalid_value',
+    });
+  }
+}
