@@ -180,7 +180,7 @@ class BothFactorsForm {
   readonly email?: unknown;
 }
 
-const TITLE = 'Second factor';
+const TITLE = 'Two-factor authentication';
 const ACCOUNT_CARD = '/account#signing-in';
 
 const crumbsTo = (label: string) => [{ href: '/account', label: 'Account' }, { label }];

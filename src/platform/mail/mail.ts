@@ -118,6 +118,7 @@ const MAIL = /\.eml(?:\.tmp)?$/;
 /** Stores messages as `DATA_DIR/outbox/<time>-<random>.eml`, which any mail program opens. */
 class Outbox {
   private readonly folder: string;
+  private latestMs = 0;
   private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
 
   constructor(dataDir: string) {
@@ -128,7 +129,9 @@ class Outbox {
   async put(mail: Mail, from: string): Promise<string> {
     const { message } = await this.composer.sendMail(messageOf(mail, from));
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const time = new Date().toISOString().replaceAll(/[-:.]/g, '');
+    // No two have the same time, so that names sort in the order of writing.
+    this.latestMs = Math.max(Date.now(), this.latestMs + 1);
+    const time = new Date(this.latestMs).toISOString().replaceAll(/[-:.]/g, '');
     const file = join(this.folder, `${time}-${randomBytes(4).toString('hex')}.eml`);
     // Renamed when complete, so that no partial message is visible.
     await writeFile(`${file}.tmp`, message, { mode: 0o600, flag: 'wx' });
