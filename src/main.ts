@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
+import { cacheCompiledCode } from './app/compile-cache.js';
 import { startOrEnd } from './app/shutdown.js';
 import { Config } from './platform/config/index.js';
 import { isWorker } from './platform/workers/index.js';
@@ -8,6 +9,7 @@ import { isWorker } from './platform/workers/index.js';
 // though nothing in it has changed: with large prompts that was a third of what a call cost.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
+cacheCompiledCode();
 await startOrEnd(async (stopRequest) => {
   const config = Config.load();
   // Either is loaded alone: a primary has no use for what its workers are made of, and would keep it in memory.

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ConcurrencySlot, RateLimit, Decision, Return, SharedCounts, Taking } from './counts.js';
-import { GIVE_BACK, PROBE, type RedisLink, RENEW, TAKE } from './redis-link.js';
+import type { RedisLink } from './redis-link.js';
+import { GIVE_BACK, PROBE, RENEW, TAKE } from './redis-scripts.js';
 
 /** Places renewed per script call: a script blocks all other Redis clients. */
 const RENEWED_AT_ONCE = 500;

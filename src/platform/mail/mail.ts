@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import Handlebars from 'handlebars';
-import { createTransport } from 'nodemailer';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -85,7 +84,6 @@ class UnusableMailServer extends AppError {
 @Injectable()
 export class MailTransport {
   private readonly outbox: Outbox;
-  private server: { readonly url: string; readonly takes: SmtpServer } | undefined;
 
   constructor(
     config: Config,
@@ -99,15 +97,12 @@ export class MailTransport {
     const { smtpUrl, from, unusable } = this.settings.current().mail;
     if (unusable !== undefined) throw new UnusableMailServer(unusable);
     if (smtpUrl === undefined) return { by: 'outbox', file: await this.outbox.put(mail, from) };
-    return { by: 'server', answer: await this.serverAt(smtpUrl).hand(mail, from) };
-  }
-
-  private serverAt(address: Secret): SmtpServer {
-    const url = address.reveal();
-    if (this.server?.url !== url) this.server = { url, takes: new SmtpServer(address) };
-    return this.server.takes;
+    return { by: 'server', answer: await sendTo(smtpUrl, mail, from) };
   }
 }
+
+/** Loaded with the first message. */
+const nodemailer = () => import('nodemailer');
 
 /** Anyone can trigger mail, so only the newest files are kept. */
 const KEPT = 500;
@@ -119,7 +114,6 @@ const MAIL = /\.eml(?:\.tmp)?$/;
 class Outbox {
   private readonly folder: string;
   private latestMs = 0;
-  private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
 
   constructor(dataDir: string) {
     this.folder = join(dataDir, 'outbox');
@@ -127,7 +121,9 @@ class Outbox {
 
   /** @returns the absolute path */
   async put(mail: Mail, from: string): Promise<string> {
-    const { message } = await this.composer.sendMail(messageOf(mail, from));
+    const { createTransport } = await nodemailer();
+    const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+    const { message } = await composer.sendMail(messageOf(mail, from));
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     // No two have the same time, so that names sort in the order of writing.
     this.latestMs = Math.max(Date.now(), this.latestMs + 1);
@@ -150,17 +146,12 @@ class Outbox {
 /** A server that is silent for longer counts as down; a retry follows. */
 const TIMEOUTS = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
 
-/** Sends through SMTP, with TLS according to the URL or to the server's offer. */
-class SmtpServer {
-  private readonly transport;
-
-  constructor(url: Secret) {
-    this.transport = createTransport({ url: url.reveal(), ...TIMEOUTS });
-  }
-
-  /** @returns the server's reply. @throws its rejection, or the connection error */
-  async hand(mail: Mail, from: string): Promise<string> {
-    const { response } = await this.transport.sendMail(messageOf(mail, from));
-    return response;
-  }
+/**
+ * Sends through SMTP, with TLS according to the URL or to the server's offer.
+ * @returns the server's reply. @throws its rejection, or the connection error
+ */
+async function sendTo(server: Secret, mail: Mail, from: string): Promise<string> {
+  const { createTransport } = await nodemailer();
+  const { response } = await createTransport({ url: server.reveal(), ...TIMEOUTS }).sendMail(messageOf(mail, from));
+  return response;
 }

@@ -87,12 +87,9 @@ const TWO_TOKENS: readonly (readonly [from: number, to: number])[] = [
 ];
 
 /** By UTF-16 code unit; surrogates have half of their pair's each. */
-const MAX_TOKENS = Uint8Array.from({ length: 1 << 16 }, (_, code) => {
-  const isIn = ([from, to]: readonly [number, number]): boolean => from <= code && code <= to;
-  if (ONE_TOKEN.some(isIn)) return 1;
-  if (TWO_TOKENS.some(isIn)) return 2;
-  return code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
-});
+const MAX_TOKENS = new Uint8Array(1 << 16).fill(3).fill(2, 0, 0x800).fill(2, 0xd800, 0xe000);
+for (const [from, to] of TWO_TOKENS) MAX_TOKENS.fill(2, from, to + 1);
+for (const [from, to] of ONE_TOKEN) MAX_TOKENS.fill(1, from, to + 1);
 
 /** Max bytes of text weighed; the rest counts by size. */
 export const MAX_WEIGHED_BYTES = 4 * 1024 * 1024;

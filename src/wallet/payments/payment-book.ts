@@ -155,7 +155,7 @@ export class Webhook {
   async take(request: IncomingMessage, signature: string | undefined): Promise<object> {
     // Without a secret, anyone could send events.
     if (!this.stripe.acceptsEvents) throw new AppError('not_found', 'Payments are not configured.');
-    const event = this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
+    const event = await this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
     const fact = factOf(event);
     if (fact !== undefined)
       await this.webhookEvents.transaction(async (manager) => {

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Stripe } from 'stripe';
+import type { Stripe } from 'stripe';
 import { EnvHttpProxyAgent, fetch as fetchThrough } from 'undici';
 import { Config } from '../../platform/config/index.js';
 import { Settings } from '../../platform/settings/index.js';
@@ -18,6 +18,9 @@ export class StripeEndpoint {
   /** Retries without a response. */
   readonly retries: number = 2;
 }
+
+/** Loaded when needed: few servers take payments, and the package doubles the modules that a start must read. */
+const stripePackage = async (): Promise<typeof Stripe> => (await import('stripe')).Stripe;
 
 /** The API version this code was written for; the Stripe account's default may differ. */
 const API_VERSION = '2026-10-28.endive';
@@ -52,13 +55,14 @@ export class StripeApi {
    * @throws PaymentsUnavailable when there is no key or Stripe rejects the request; its message is logged
    */
   async ask<T>(question: (stripe: Stripe) => Promise<T>): Promise<T> {
-    const client = this.client();
+    const client = await this.client();
     if (client === undefined)
       throw new PaymentsUnavailable('Payments are not configured: Stripe’s secret key is missing.');
     try {
       return await question(client);
     } catch (error) {
-      if (!(error instanceof Stripe.errors.StripeError)) throw error;
+      const { errors } = await stripePackage();
+      if (!(error instanceof errors.StripeError)) throw error;
       this.logger.error(`Stripe rejected a request: ${reasonOf(error)}`);
       throw new PaymentsUnavailable('Unexpected response from Stripe. Retry shortly.');
     }
@@ -74,10 +78,11 @@ export class StripeApi {
    * @param nowMs current time
    * @throws AppError otherwise
    */
-  eventIn(body: Buffer, signature: string | undefined, nowMs: number): Stripe.Event {
+  async eventIn(body: Buffer, signature: string | undefined, nowMs: number): Promise<Stripe.Event> {
     const secret = this.settings.current().payment.webhookSecret?.reveal() ?? '';
+    const { webhooks } = await stripePackage();
     try {
-      return Stripe.webhooks.constructEvent(body, signature ?? '', secret, TOLERANCE_SECONDS, undefined, nowMs);
+      return webhooks.constructEvent(body, signature ?? '', secret, TOLERANCE_SECONDS, undefined, nowMs);
     } catch (error) {
       this.refused.note(firstLine(reasonOf(error)));
       throw new AppError('invalid_request', 'The signature is missing, wrong, or too old.');
@@ -85,16 +90,17 @@ export class StripeApi {
   }
 
   /** Undefined: no key is configured. */
-  private client(): Stripe | undefined {
+  private async client(): Promise<Stripe | undefined> {
     const key = this.settings.current().payment.secretKey?.reveal();
     if (key === undefined) return undefined;
-    if (this.known?.key !== key) this.known = { key, client: this.clientFor(key) };
+    if (this.known?.key !== key) this.known = { key, client: await this.clientFor(key) };
     return this.known.client;
   }
 
-  private clientFor(key: string): Stripe {
+  private async clientFor(key: string): Promise<Stripe> {
     const { protocol, host, port, timeoutMs, retries } = this.endpoint;
-    return new Stripe(key, {
+    const Client = await stripePackage();
+    return new Client(key, {
       apiVersion: API_VERSION,
       protocol,
       host,
@@ -102,7 +108,7 @@ export class StripeApi {
       timeout: timeoutMs,
       maxNetworkRetries: retries,
       telemetry: false,
-      ...(this.proxied && { httpClient: Stripe.createFetchHttpClient(this.proxied) }),
+      ...(this.proxied && { httpClient: Client.createFetchHttpClient(this.proxied) }),
     });
   }
 }
