@@ -43,7 +43,7 @@ export const messageOf = ({ to, subject, html, text }: Mail, from: string) => ({
   disableUrlAccess: true,
 });
 
-/** The templates of `views/mail/`, compiled at start. */
+/** The templates of `views/mail/`. */
 @Injectable()
 export class MailTemplates {
   private readonly templates = loadTemplates(Handlebars.create(), join(VIEWS, 'mail'));

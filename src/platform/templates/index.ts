@@ -1,2 +1,2 @@
 // Handlebars templates of a folder, compiled and checked at start.
-export { loadTemplates, type Templates } from './template-folder.js';
+export { checkTemplates, loadTemplates, type Templates } from './template-folder.js';

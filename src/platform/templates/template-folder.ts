@@ -10,23 +10,43 @@ const OPTIONS = { knownHelpersOnly: true, explicitPartialContext: true, preventI
 const PARTIALS = 'partials/';
 
 /**
- * Compiles all templates below a folder and registers each as a partial: `partials/field.hbs` as `field`, icons
- * (`icons/copy.svg`) and others by path. Files ending in `.text.hbs` are plain text without escaping.
- * @throws Error naming the file that does not compile, or that uses an unknown helper or partial
+ * All templates below a folder, each compiled at its first use and registered as a partial: `partials/field.hbs` as
+ * `field`, icons (`icons/copy.svg`) and others by path. Files ending in `.text.hbs` are plain text without escaping.
  */
 export function loadTemplates(handlebars: typeof Handlebars, folder: string): Templates {
-  const sources = sourcesIn(folder);
-  const names = new Set(sources.map(({ name }) => name));
-  const knownHelpers = Object.fromEntries(Object.keys(handlebars.helpers).map((name) => [name, true]));
   const templates = new Map<string, Handlebars.TemplateDelegate>();
-  for (const { name, file, text } of sources) {
-    const options = { ...OPTIONS, knownHelpers, noEscape: file.endsWith('.text.hbs') };
-    const template = compileChecked(handlebars, { file, text, names, options });
+  for (const { name, file, text } of sourcesIn(folder)) {
+    const template = handlebars.compile<unknown>(text, optionsOf(handlebars, file));
     templates.set(name, template);
     handlebars.registerPartial(name, template);
   }
   return templates;
 }
+
+/**
+ * Compiles all templates below a folder. Tests do so, since it would take a quarter of a start.
+ * @throws Error naming the file that does not compile, or that uses an unknown helper or partial
+ */
+export function checkTemplates(handlebars: typeof Handlebars, folder: string): void {
+  const sources = sourcesIn(folder);
+  const names = new Set(sources.map(({ name }) => name));
+  for (const { file, text } of sources) {
+    const options = optionsOf(handlebars, file);
+    try {
+      const tree = handlebars.parse(text, { srcName: file });
+      new TemplateCheck(names, options.knownHelpers).accept(tree);
+      handlebars.precompile(tree, options);
+    } catch (error) {
+      throw new Error(`views/${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  }
+}
+
+const optionsOf = (handlebars: typeof Handlebars, file: string) => ({
+  ...OPTIONS,
+  knownHelpers: Object.fromEntries(Object.keys(handlebars.helpers).map((name) => [name, true])),
+  noEscape: file.endsWith('.text.hbs'),
+});
 
 interface Source {
   readonly name: string;
@@ -42,25 +62,6 @@ function sourcesIn(folder: string): Source[] {
 }
 
 const nameOf = (file: string): string => file.replace(/\.(hbs|svg)$/, '').replace(PARTIALS, '');
-
-interface TemplateSource {
-  readonly file: string;
-  readonly text: string;
-  readonly names: ReadonlySet<string>;
-  readonly options: CompileOptions & { readonly knownHelpers: Readonly<Record<string, boolean>> };
-}
-
-/** Handlebars compiles on first use; errors must appear at start. */
-function compileChecked(handlebars: typeof Handlebars, { file, text, names, options }: TemplateSource) {
-  try {
-    const tree = handlebars.parse(text, { srcName: file });
-    new TemplateCheck(names, options.knownHelpers).accept(tree);
-    handlebars.precompile(tree, options);
-    return handlebars.compile<unknown>(tree, options);
-  } catch (error) {
-    throw new Error(`views/${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
 
 /** Helpers without parameters. */
 const BARE = ['newNonce'];

@@ -2,23 +2,24 @@ import Handlebars from 'handlebars';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { loadTemplates } from '../../../platform/templates/index.js';
+import { checkTemplates, loadTemplates } from '../../../platform/templates/index.js';
 import { HELPERS } from './helpers.js';
 
-describe('loadTemplates', () => {
+describe('templates', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'views-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const load = (files: Readonly<Record<string, string>>) => {
+  const handlebarsFor = (files: Readonly<Record<string, string>>): typeof Handlebars => {
     for (const [file, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
     }
     const handlebars = Handlebars.create();
     handlebars.registerHelper({ ...HELPERS, wrap: () => '' });
-    return loadTemplates(handlebars, folder);
+    return handlebars;
   };
+  const load = (files: Readonly<Record<string, string>>) => loadTemplates(handlebarsFor(files), folder);
 
   it.each([
     ['a block that is not closed', '{{#if x}}'],
@@ -28,9 +29,15 @@ describe('loadTemplates', () => {
     ['a value that has the name of a helper', '{{date}}'],
     ['a partial block, whose content would see nothing of the page', '{{#> icon}}x{{/icon}}'],
     ['a partial of a made-up name that is given nothing', '{{> (concat "ic" "on")}}'],
-  ])('are refused as a whole for %s, naming the file', (_fault, text) => {
+  ])('do not pass the check with %s, which names the file', (_mistake, text) => {
     const icon = { 'partials/icon.hbs': '{{> (concat "icons/" name) this}}', 'icons/copy.svg': '<svg/>' };
-    expect(() => load({ ...icon, 'keys/list.hbs': text })).toThrow(/^views\/keys\/list\.hbs: /);
+    const handlebars = handlebarsFor({ ...icon, 'keys/list.hbs': text });
+    expect(() => checkTemplates(handlebars, folder)).toThrow(/^views\/keys\/list\.hbs: /);
+  });
+
+  it('pass it otherwise', () => {
+    const handlebars = handlebarsFor({ 'partials/name.hbs': '[{{name}}]', 'page.hbs': '{{> name name="b"}}' });
+    expect(() => checkTemplates(handlebars, folder)).not.toThrow();
   });
 
   it('gives templates only their own data', () => {

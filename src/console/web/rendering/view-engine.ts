@@ -15,7 +15,7 @@ export interface RenderedPage {
 /** The only getter that templates may read, of `Form`. */
 const READABLE: Handlebars.RuntimeOptions = { allowedProtoProperties: { refused: true } };
 
-/** Renders the templates in views/. All are compiled at startup, which fails if one is invalid. */
+/** Renders the templates in views/. */
 @Injectable()
 export class ViewEngine {
   private readonly handlebars = Handlebars.create();
