@@ -3,6 +3,8 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ChannelDirectory } from '../catalog/channels/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { ConsoleModule } from '../console/index.js';
@@ -56,6 +58,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(ProcessMetrics).watch();
   await app.get(Sweeper).start();
   await app.get(CallCounts).open();
+  collectStartupGarbage();
   await listen(app, config);
   if (!isWorker) writePidFile(config.dataDir);
   surviveUncaughtErrors(app);
@@ -63,6 +66,16 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(ChannelDirectory).serve();
   app.get(ChannelProbe).serveRequests();
   for (const work of BACKGROUND) app.get<{ start(): void }>(work).start();
+}
+
+/**
+ * A start leaves garbage, and room for as much more, which V8 keeps in a process that then has little to do: 60 MB. Here
+ * nobody waits yet for the 0.1 s that it takes.
+ */
+function collectStartupGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as NodeJS.GCFunction;
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {
