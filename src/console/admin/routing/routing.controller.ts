@@ -45,7 +45,7 @@ export class RoutingPages {
     const form = isAsked ? Form.read(RoutingForm, typed) : Form.empty<RoutingForm>(typed);
     const account = await this.accountOf(form, isAsked);
     const key = account && (await this.keyOf(form, account));
-    this.checkDialect(form);
+    this.checkProtocol(form);
     const value = form.value;
     const answer = account && value && (await this.answer({ form, account, key }, value, visitor));
     const offered = account === undefined ? [] : (await this.keys.page(account.id, {})).keys;
@@ -82,7 +82,7 @@ export class RoutingPages {
     }
   }
 
-  private checkDialect(form: TypedRouting): void {
+  private checkProtocol(form: TypedRouting): void {
     const { protocol } = form.values;
     if (protocol !== undefined && !this.adapters.clientProtocols.some(({ id }) => id === protocol))
       form.refuse('protocol', 'Choose the client protocol.');
@@ -173,15 +173,15 @@ interface Choice {
 /** Options of the dry run form. */
 const routingChoices = (
   { models }: Pick<Catalog, 'models'>,
-  dialects: readonly Pick<ProtocolAdapter, 'id'>[],
+  protocols: readonly Pick<ProtocolAdapter, 'id'>[],
   keys: readonly OwnKey[],
   chosen: OwnKey | undefined,
-): Readonly<Record<'keys' | 'models' | 'dialects' | 'efforts', readonly Choice[]>> => ({
+): Readonly<Record<'keys' | 'models' | 'protocols' | 'efforts', readonly Choice[]>> => ({
   keys: [{ value: '', label: 'A new API key with default settings' }, ...withChosen(keys, chosen).map(keyChoice)],
   models: [...models.values()]
     .toSorted((one, other) => one.name.localeCompare(other.name))
     .map(({ name, enabled }) => ({ value: name, label: enabled ? name : `${name} (disabled)` })),
-  dialects: dialects
+  protocols: protocols
     .toSorted((one, other) => protocolNames(one.id).place - protocolNames(other.id).place)
     .map(({ id }) => ({ value: id, label: protocolNames(id).fullName })),
   efforts: [{ value: '', label: 'Not set' }, ...EFFORTS.map((effort) => ({ value: effort, label: effort }))],
