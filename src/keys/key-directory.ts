@@ -132,11 +132,16 @@ export class KeyDirectory {
     if (!isImportable(secret)) return Promise.resolve(undefined);
     const hash = hashSecret(secret);
     const name = hash.toString('base64');
-    const cached = this.cache.get(name, this.clock.now(), this.notifications.connected ? undefined : UNHEARD_CACHE_MS);
+    const cached = this.lookUp(name);
     if (cached) return Promise.resolve(cached.caller);
     const pending = this.pending.get(name) ?? this.load(hash, name);
     this.pending.set(name, pending);
     return pending;
+  }
+
+  /** The same from the cache alone; also undefined if the secret is not cached. */
+  findCached(secret: string): Caller | undefined {
+    return isImportable(secret) ? this.lookUp(hashSecret(secret).toString('base64'))?.caller : undefined;
   }
 
   /** Invalidates a key, for example when admission found its version outdated. */
@@ -167,6 +172,10 @@ export class KeyDirectory {
   /** The caller of a new key with default settings; undefined if there is no such account. */
   lookAtNewKeyOf(accountId: string): Promise<Caller | undefined> {
     return this.callers.ofNewKey(accountId, newId('key', this.clock.now())).catch(refuse);
+  }
+
+  private lookUp(name: string): CachedKey | undefined {
+    return this.cache.get(name, this.clock.now(), this.notifications.connected ? undefined : UNHEARD_CACHE_MS);
   }
 
   private async load(hash: Buffer, name: string): Promise<Caller | undefined> {
