@@ -1,7 +1,6 @@
 import { Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -19,7 +18,7 @@ import { CallCounts } from '../platform/limits/index.js';
 import { PinoLogger } from '../platform/logging/index.js';
 import { MetricsModule } from '../platform/metrics/index.js';
 import { Settings } from '../platform/settings/index.js';
-import { AppError, codeOf, formatUsd } from '../platform/shared/index.js';
+import { AppError, formatUsd } from '../platform/shared/index.js';
 import { isFirst, isWorker, PrimaryLink, SERVES, WorkersModule } from '../platform/workers/index.js';
 import { Sweeper } from '../relay/billing/index.js';
 import { ApiModule, ChannelProbe, currentRequestId, RelayModule, RunState, TracingModule } from '../relay/index.js';
@@ -28,6 +27,7 @@ import { AllowanceTurn } from '../wallet/index.js';
 import { configureApp, createAdapter } from './configure-app.js';
 import { DEMO_MODEL, DemoModule } from './demo/index.js';
 import { ErrorFilter } from './error.filter.js';
+import { listen } from './listen.js';
 import { MonitoringModule, ProcessMetrics } from './monitoring/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { stopOnSignal, type StopRequest } from './shutdown.js';
@@ -84,24 +84,6 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
   const { smtpUrl, unusable } = app.get(Settings).current().mail;
   const outbox = smtpUrl === undefined && unusable === undefined ? join(config.dataDir, 'outbox') : undefined;
   process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), hasDemoModel, outbox));
-}
-
-/** @throws when the port is not available; the application is closed first */
-async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {
-  try {
-    const listening = app.listen(port, host);
-    // A worker gets the port from its primary and would wait forever for a dead one.
-    await (isWorker ? Promise.race([listening, once(process, 'disconnect')]) : listening);
-  } catch (error) {
-    await app.close();
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
-    throw new Error(
-      `Port ${port} of ${host} is already in use. Set PORT to a free port, or stop the process that uses it.`,
-      {
-        cause: error,
-      },
-    );
-  }
 }
 
 /** The composition root: the only file that knows every module. */
