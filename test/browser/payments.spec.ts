@@ -76,7 +76,7 @@ describe('a payment in a browser', () => {
     if (withScript) await fine('order');
     await press('link', 'Continue to payment');
     await press('link', 'Pay');
-    expect(await heading()).toBe('$20.00 being confirmed');
+    expect(await heading()).toBe('Confirming your $20.00 payment');
     expect(await main()).not.toContain('Not paid yet');
     expect(await window.page.getByRole('link', { name: 'Continue to payment' }).count()).toBe(0);
     if (withScript) await fine('confirming');
@@ -102,14 +102,14 @@ describe('a payment in a browser', () => {
     await mouse.fill(window.page, /^Other amount/, '7.50');
     await begin();
     await press('link', 'Back');
-    expect(await heading()).toBe('$7.50 not paid');
+    expect(await heading()).toBe('Payment of $7.50 not completed');
     expect(await main()).toContain('You were not charged');
     await fine('cancelled');
     await press('link', 'Back to wallet');
     await fine('open');
     await press('link', 'Continue to payment of $7.50');
     await press('link', 'Pay');
-    expect(await heading()).toBe('$7.50 being confirmed');
+    expect(await heading()).toBe('Confirming your $7.50 payment');
   });
 
   it('shows why it failed, on its page and in the list of top-ups', async () => {
@@ -129,7 +129,7 @@ describe('a payment in a browser', () => {
     expect(await main()).toContain('Your card was declined. You can try again.');
     await world.tell(anEvent('checkout.session.expired', { ...session, status: 'expired' }));
     await window.page.reload();
-    expect(await heading()).toBe('$40.00 not paid');
+    expect(await heading()).toBe('Payment of $40.00 not completed');
     expect(await main()).toContain('Your card was declined. You were not charged.');
     await fine('declined');
     await press('link', 'Back to wallet');

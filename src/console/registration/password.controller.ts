@@ -74,7 +74,11 @@ export class PasswordController {
 }
 
 const CHANGED = { tone: 'ok', title: 'Password set', text: 'Sign in with your new password.' } as const;
-const SENT = { tone: 'ok', title: 'Email sent', text: 'Use the link in the new email; earlier links no longer work.' } as const;
+const SENT = {
+  tone: 'ok',
+  title: 'Email sent',
+  text: 'Use the link in the new email; earlier links no longer work.',
+} as const;
 
 function resetPage(link: OpenedLink | undefined, t: unknown, form: Form<ResetForm>): Page {
   const { state = 'unknown', verification } = link ?? {};
