@@ -76,7 +76,7 @@ describe('where the time of a call went', () => {
     expect(wait).toBeGreaterThanOrEqual(0);
     expect(wait).toBeLessThan(200);
     expect(waits).toBeNull();
-    expect(await pageOf(id)).toMatch(/Most of the time, \d+%, was spent waiting for the first token\./);
+    expect(await pageOf(id)).toMatch(/Most of the time \(\d+%\) was spent waiting for the first token\./);
   });
 
   it('does not take a client that reads slowly for a slow upstream', async () => {
@@ -126,7 +126,7 @@ describe('where the time of a call went', () => {
       expect(duration).toBeLessThan(tookMs);
       const html = await pageOf(id);
       expect(html).toMatch(new RegExp(`Settled</th>.*?${wait!.toLocaleString('en-US')} ms</td>`, 's'));
-      expect(html).toMatch(/Most of the time, \d+%, was spent waiting to be recorded\./);
+      expect(html).toMatch(/Most of the time \(\d+%\) was spent waiting to be recorded\./);
     } finally {
       await outage.end();
       await outage.close();

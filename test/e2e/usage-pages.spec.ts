@@ -72,7 +72,7 @@ describe('the pages of the usage log', () => {
       ]);
     expect(rows(await page(`${LOG}?result=corrected`))).toEqual([id]);
     expect(await page(`${LOG}/${id}`)).toContain(
-      'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which is implausible: the prompt cannot have that many tokens.',
+      'The upstream reported 10,000,000,000 prompt and 7 completion tokens, which can’t be right (the prompt cannot have that many tokens).',
     );
   });
 

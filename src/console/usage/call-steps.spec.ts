@@ -136,7 +136,7 @@ describe('callSteps', () => {
   it('shows fewer steps when the times were not recorded', () => {
     const old = { holdBegunMs: null, holdMs: null, settleWaitMs: null };
     const steps = rows(old, [aCallAttempt({ durationMs: 900 })]);
-    expect(steps[0]).toEqual(['Accepted, money held', 0, 7, 'key, limits, balance']);
+    expect(steps[0]).toEqual(['Accepted, funds reserved', 0, 7, 'key, limits, balance']);
     expect(steps.at(-1)).toEqual(['Settled', 1000, null, 'charged $0.000001']);
   });
 });

@@ -135,7 +135,7 @@ describe('costFormula', () => {
     expect(charged).toEqual({ head: '$0.03', tail: '3528' });
     expect(adjusted).toBe(true);
     const plain = costFormula(aCall([{ item: 'input', quantity: 1, price: '1' }], 1000n))!;
-    expect([plain.lines[0]!.label, plain.adjusted, plain.corrections]).toEqual(['Prompt', false, []]);
+    expect([plain.lines[0]!.label, plain.adjusted, plain.corrections]).toEqual(['Input', false, []]);
   });
 
   it('is undefined when nothing was priced', () => {
