@@ -48,14 +48,14 @@ describe('a payment in a browser', () => {
     await fine('settings-none');
     await form.getByLabel('Enable payments').check();
     await form.getByLabel('Suggested amounts (US dollars)').fill('20, lots');
-    await form.getByLabel('Secret key').fill('sk_test_of_a_test');
+    await form.getByRole('textbox', { name: 'Secret key' }).fill('sk_test_of_a_test');
     await press('button', 'Save payment settings');
     expect(await window.page.locator('#amounts-error').innerText()).toContain('Enter amounts of at least 0.50');
     expect(await form.getByLabel('Suggested amounts (US dollars)').inputValue()).toBe('20, lots');
     await fine('settings-refused');
     await form.getByLabel('Suggested amounts (US dollars)').fill('20, 40, 80');
-    await form.getByLabel('Secret key').fill('sk_test_of_a_test');
-    await form.getByLabel('Signing secret').fill(WEBHOOK_SECRET);
+    await form.getByRole('textbox', { name: 'Secret key' }).fill('sk_test_of_a_test');
+    await form.getByRole('textbox', { name: 'Signing secret' }).fill(WEBHOOK_SECRET);
     await press('button', 'Save payment settings');
     expect(await main()).toContain('Payment settings saved');
     expect(await form.innerText()).not.toContain('Payments are not set up');

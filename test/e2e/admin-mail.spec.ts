@@ -88,7 +88,9 @@ describe('the mail server settings', () => {
     expect(relay.get(Settings).current().mail.smtpUrl?.reveal()).toBe(pasted);
     const tested = await test('ann@example.com');
     const elsewhere = await save({ server: 'smtp://relay@127.0.0.1:10' });
-    expect(elsewhere.text).toMatch(/id="serverPassword-error">.*?Enter the password again: the stored one is used only/s);
+    expect(elsewhere.text).toMatch(
+      /id="serverPassword-error">.*?Enter the password again: the stored one is used only/s,
+    );
     const sql = relay.get(DataSource);
     const records = [await sql.query('SELECT * FROM settings'), await sql.query('SELECT * FROM audit_entries')];
     const pages = [refused, await operator.get(PAGE), tested, elsewhere].map(({ text }) => text);
