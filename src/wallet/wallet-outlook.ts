@@ -113,7 +113,7 @@ export function lastingBalance(
 export function allowanceView({ monthly, running }: AllowanceOutlook) {
   const change = running && monthly !== running.granted;
   return {
-    monthly: `${usd(running?.granted ?? monthly)} a month`,
+    monthly: `${usd(running?.granted ?? monthly)} per month`,
     left: running && `${usd(running.remaining)} left until ${shortDay(running.until, 'UTC')}, 00:00 UTC`,
     next: change ? nextText(monthly, shortDay(running.until, 'UTC')) : '',
   };
@@ -122,9 +122,9 @@ export function allowanceView({ monthly, running }: AllowanceOutlook) {
 const nextText = (monthly: bigint, day: string): string =>
   monthly === 0n ? 'No further allowance after that.' : `${usd(monthly)} per month from ${day}.`;
 
-/** `$13.20 of it until 1 Dec UTC`; empty if nothing remains. */
+/** `$13.20 expires 1 Dec (UTC)`; empty if nothing remains. */
 export function expiryNote(allowance: AllowanceOutlook | undefined): string {
   const running = allowance?.running;
   if (running === undefined || running.remaining === 0n) return '';
-  return `${usd(running.remaining)} of it until ${shortDay(running.until, 'UTC')} UTC`;
+  return `${usd(running.remaining)} expires ${shortDay(running.until, 'UTC')} (UTC)`;
 }

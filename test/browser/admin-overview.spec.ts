@@ -69,7 +69,7 @@ describe('overview, call log and audit log in a browser', () => {
     await page.waitForURL(`**${CALLS}?user=*`);
     expect(await page.locator('tr[id^="c-"]').count()).toBe(2);
     await page.locator(`#c-${failed} a.toggle`).click();
-    await page.getByRole('link', { name: 'Open trace' }).click();
+    await page.getByRole('link', { name: 'Open details' }).click();
     await page.waitForURL(`**${CALLS}/${failed}`);
     expect(await page.getByRole('table', { name: 'Attempts' }).innerText()).toContain('status 429');
     expect(window.complaints).toEqual([]);

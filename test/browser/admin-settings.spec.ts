@@ -47,7 +47,7 @@ describe('the settings pages in a browser', () => {
     const { page } = window;
     await page.getByLabel('Name', { exact: true }).fill('Acme models');
     await page.getByLabel('Terms').fill('Be kind.\n\nAsk help@acme.example.');
-    await page.getByRole('button', { name: 'Save site' }).click();
+    await page.getByRole('button', { name: 'Save site settings' }).click();
     expect(await told(window)).toContain('Site settings saved');
     const stranger = await Window.open(browser, relay.url);
     await stranger.page.goto('/register');
@@ -65,7 +65,7 @@ describe('the settings pages in a browser', () => {
     const { page } = window;
     const save = async (announcement: string): Promise<string> => {
       await page.getByLabel('Announcement').fill(announcement);
-      await page.getByRole('button', { name: 'Save site' }).click();
+      await page.getByRole('button', { name: 'Save site settings' }).click();
       await page.goto('/');
       return page.getByRole('main').innerText();
     };
@@ -83,7 +83,7 @@ describe('the settings pages in a browser', () => {
     await page.getByLabel('Registration').selectOption('Invitation only');
     await page.getByLabel('Allowed email domains').fill('not a domain');
     await page.getByLabel('Starting credit').fill('five');
-    await page.getByRole('button', { name: 'Save sign-up' }).click();
+    await page.getByRole('button', { name: 'Save sign-up settings' }).click();
     expect(await page.locator('#domains-error').innerText()).toContain('Enter domain names');
     expect(await page.getByLabel('Starting credit').inputValue()).toBe('five');
     expect(await page.getByLabel('Registration').inputValue()).toBe('invite');
@@ -100,11 +100,11 @@ describe('the settings pages in a browser', () => {
       [mine, '12'],
     ] as const) {
       await window.page.getByLabel('Months to keep').fill(months);
-      await window.page.getByRole('button', { name: 'Save retention' }).click();
+      await window.page.getByRole('button', { name: 'Save retention settings' }).click();
     }
     expect(await told(mine)).toMatch(/Months to keep: now 6, yours 12/);
     await expectFine(mine);
-    await mine.page.getByRole('button', { name: 'Save retention' }).click();
+    await mine.page.getByRole('button', { name: 'Save retention settings' }).click();
     expect(await told(mine)).toContain('months of usage logs 6 → 12');
     await mine.close();
     await theirs.close();
@@ -129,10 +129,10 @@ describe('the settings pages in a browser', () => {
     const window = await open('mail');
     const { page } = window;
     await page.getByLabel('SMTP server').fill('mail.acme.example');
-    await page.getByRole('button', { name: 'Save email' }).click();
+    await page.getByRole('button', { name: 'Save email settings' }).click();
     expect(await page.locator('#server-error').innerText()).toContain('Enter an address such as smtp://');
     await page.getByLabel('SMTP server').fill(mailbox.url);
-    await page.getByRole('button', { name: 'Save email' }).click();
+    await page.getByRole('button', { name: 'Save email settings' }).click();
     await page.getByLabel('Recipient').fill('ann@example.com');
     await page.getByRole('button', { name: 'Send test email' }).click();
     expect(await told(window)).toContain('Server reply: 250 OK');

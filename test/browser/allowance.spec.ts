@@ -49,10 +49,10 @@ describe('a monthly allowance in a browser', () => {
       const user = await Window.as(browser, await signedIn(relay, ann.accountId), { javaScriptEnabled });
       await user.page.goto('/wallet');
       expect(await mainText(user)).toMatch(
-        /\$20\.00 a month, \$20\.00 left until \d+ \w+, 00:00 UTC; the unspent part expires\./,
+        /\$20\.00 per month, \$20\.00 left until \d+ \w+, 00:00 UTC; the unspent part expires\./,
       );
       await user.page.goto('/');
-      expect(await mainText(user)).toMatch(/\$20\.00 of it until \d+ \w+ UTC/);
+      expect(await mainText(user)).toMatch(/\$20\.00 expires \d+ \w+ \(UTC\)/);
       await Promise.all([operator.close(), user.close()]);
     },
     120_000,

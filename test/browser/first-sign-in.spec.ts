@@ -69,7 +69,7 @@ describe('the first sign-in of somebody whose account was made for them, in a br
     const theirs = await Window.as(browser, (await operatorVisit(relay)).browser);
     await theirs.page.goto('/admin/users/new');
     await theirs.page.getByLabel('Email').fill(email);
-    await theirs.page.getByLabel('First sign-in').selectOption('invite');
+    await theirs.page.getByLabel('How the user gets access').selectOption('invite');
     await theirs.page.getByRole('button', { name: 'Create user' }).click();
     await theirs.page.getByText('User invited').waitFor();
     expect(theirs.complaints).toEqual([]);

@@ -140,7 +140,7 @@ describe('the pages of keys in a browser', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Anthropic SDK', { exact: true }).click();
     expect(await page.getByText('auth_token=').first().isVisible()).toBe(true);
-    await page.getByRole('link', { name: 'I stored it' }).click();
+    await page.getByRole('link', { name: 'I’ve saved the key' }).click();
     await page.getByRole('link', { name: `Edit ${name}` }).click();
     expect(await page.getByLabel('m', { exact: true }).isChecked()).toBe(true);
     expect(await page.getByLabel('Allowed addresses').inputValue()).toBe('127.0.0.0/8\n::1');
@@ -148,7 +148,7 @@ describe('the pages of keys in a browser', () => {
     await page.getByRole('button', { name: 'Raise quota' }).click();
     expect(
       await page
-        .getByText('Spending limits: $1,005.00 in all. Rate limits: 1,000 calls a minute, from 127.0.0.0/8, ::1.')
+        .getByText('Spending limits: $1,005.00 total. Rate limits: 1,000 calls/min · only from 127.0.0.0/8, ::1.')
         .isVisible(),
     ).toBe(true);
     await page.getByRole('link', { name: `Edit ${name}` }).click();

@@ -47,16 +47,16 @@ describe('a payment in a browser', () => {
     expect(await form.innerText()).toContain('Payments are not set up');
     await fine('settings-none');
     await form.getByLabel('Enable payments').check();
-    await form.getByLabel('Amounts in US dollars').fill('20, lots');
-    await form.getByLabel('Secret key').fill('sk_test_of_a_test');
-    await press('button', 'Save payment');
+    await form.getByLabel('Suggested amounts (US dollars)').fill('20, lots');
+    await form.getByRole('textbox', { name: 'Secret key' }).fill('sk_test_of_a_test');
+    await press('button', 'Save payment settings');
     expect(await window.page.locator('#amounts-error').innerText()).toContain('Enter amounts of at least 0.50');
-    expect(await form.getByLabel('Amounts in US dollars').inputValue()).toBe('20, lots');
+    expect(await form.getByLabel('Suggested amounts (US dollars)').inputValue()).toBe('20, lots');
     await fine('settings-refused');
-    await form.getByLabel('Amounts in US dollars').fill('20, 40, 80');
-    await form.getByLabel('Secret key').fill('sk_test_of_a_test');
-    await form.getByLabel('Signing secret').fill(WEBHOOK_SECRET);
-    await press('button', 'Save payment');
+    await form.getByLabel('Suggested amounts (US dollars)').fill('20, 40, 80');
+    await form.getByRole('textbox', { name: 'Secret key' }).fill('sk_test_of_a_test');
+    await form.getByRole('textbox', { name: 'Signing secret' }).fill(WEBHOOK_SECRET);
+    await press('button', 'Save payment settings');
     expect(await main()).toContain('Payment settings saved');
     expect(await form.innerText()).not.toContain('Payments are not set up');
     expect(await window.page.content()).not.toMatch(/sk_test_of_a_test|whsec_of_a_test/);
@@ -76,7 +76,7 @@ describe('a payment in a browser', () => {
     if (withScript) await fine('order');
     await press('link', 'Continue to payment');
     await press('link', 'Pay');
-    expect(await heading()).toBe('$20.00 being confirmed');
+    expect(await heading()).toBe('Confirming your $20.00 payment');
     expect(await main()).not.toContain('Not paid yet');
     expect(await window.page.getByRole('link', { name: 'Continue to payment' }).count()).toBe(0);
     if (withScript) await fine('confirming');
@@ -102,14 +102,14 @@ describe('a payment in a browser', () => {
     await mouse.fill(window.page, /^Other amount/, '7.50');
     await begin();
     await press('link', 'Back');
-    expect(await heading()).toBe('$7.50 not paid');
+    expect(await heading()).toBe('Payment of $7.50 not completed');
     expect(await main()).toContain('You were not charged');
     await fine('cancelled');
     await press('link', 'Back to wallet');
     await fine('open');
     await press('link', 'Continue to payment of $7.50');
     await press('link', 'Pay');
-    expect(await heading()).toBe('$7.50 being confirmed');
+    expect(await heading()).toBe('Confirming your $7.50 payment');
   });
 
   it('shows why it failed, on its page and in the list of top-ups', async () => {
@@ -129,7 +129,7 @@ describe('a payment in a browser', () => {
     expect(await main()).toContain('Your card was declined. You can try again.');
     await world.tell(anEvent('checkout.session.expired', { ...session, status: 'expired' }));
     await window.page.reload();
-    expect(await heading()).toBe('$40.00 not paid');
+    expect(await heading()).toBe('Payment of $40.00 not completed');
     expect(await main()).toContain('Your card was declined. You were not charged.');
     await fine('declined');
     await press('link', 'Back to wallet');

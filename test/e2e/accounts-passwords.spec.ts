@@ -32,7 +32,7 @@ describe('accounts', () => {
         { email },
         { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' },
       );
-      expect(asked.text).toContain('If an account has this address, an email was sent');
+      expect(asked.text).toContain('If this address has an account, we’ve emailed a link');
       const mail = await mailbox.latestTo(email);
       expect(linkIn(mail)).toMatch(/^http:\/\/relay\.test\/reset\?t=/);
       expect(mail.raw).not.toContain('evil.example');

@@ -149,7 +149,7 @@ describe('channel pages', () => {
     const [share = ''] = /\d+% of tier 1/.exec(shown.text) ?? [];
     expect(share).not.toBe('');
     const refused = await world.send(MAIN, { maxConcurrency: '0', totalMs: 'long' });
-    expect(refused.text).toMatch(/class="savebar"><span class="bad">Check 2 fields: Concurrent calls, Total timeout</);
+    expect(refused.text).toMatch(/class="savebar"><span class="bad">Fix 2 fields: Concurrent calls, Total timeout</);
     expect(refused.text).toContain(share);
     expect((await world.send(MAIN, { _act: 'check' })).text).toContain(share);
   });

@@ -63,8 +63,8 @@ describe('the mail server settings', () => {
   it('writes the test email to the outbox folder when no server is configured', async () => {
     await test('ann@example.com');
     const { text } = await operator.get(PAGE);
-    expect(text).toContain('Test email written to the outbox folder');
-    const [, file = ''] = /was not sent: (\S+\.eml)/.exec(text) ?? [];
+    expect(text).toContain('Test email not sent');
+    const [, file = ''] = /was saved to (\S+\.eml)/.exec(text) ?? [];
     expect(file.startsWith(dataDir)).toBe(true);
     expect(readFileSync(file, 'utf8')).toContain('To: ann@example.com');
   });
@@ -88,7 +88,9 @@ describe('the mail server settings', () => {
     expect(relay.get(Settings).current().mail.smtpUrl?.reveal()).toBe(pasted);
     const tested = await test('ann@example.com');
     const elsewhere = await save({ server: 'smtp://relay@127.0.0.1:10' });
-    expect(elsewhere.text).toMatch(/id="serverPassword-error">.*?Enter the password for this user/s);
+    expect(elsewhere.text).toMatch(
+      /id="serverPassword-error">.*?Enter the password again: the stored one is used only/s,
+    );
     const sql = relay.get(DataSource);
     const records = [await sql.query('SELECT * FROM settings'), await sql.query('SELECT * FROM audit_entries')];
     const pages = [refused, await operator.get(PAGE), tested, elsewhere].map(({ text }) => text);

@@ -137,7 +137,7 @@ describe('users in the admin console', () => {
       });
       expect((await changes()).at(-1)?.lines).toEqual([
         'group default → saver',
-        'limits default → 1,000 calls a minute, 4 at a time',
+        'limits default → 1,000 calls/min, 4 at a time',
       ]);
       const unknown = await save({ ...typed, group: 'nowhere' }, await opened());
       expect(unknown.text).toContain('Choose a group from the list.');

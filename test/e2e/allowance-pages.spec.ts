@@ -94,12 +94,12 @@ describe('pages and the monthly allowance', () => {
     await relay.get(WalletService).credit(ann.accountId, parseUsd('-11.8'), 'taken out');
     const until = `left until ${nextMonth()}, 00:00 UTC; the unspent part expires.`;
     const page = async (): Promise<string> => textOf((await browser.get('/wallet')).text);
-    expect(await page()).toContain(`$20.00 a month, $13.20 ${until}`);
+    expect(await page()).toContain(`$20.00 per month, $13.20 ${until}`);
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('50'));
     expect(await page()).toContain(`$50.00 per month from ${nextMonth()}.`);
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('0'));
     expect(await page()).toContain('No further allowance after that.');
-    expect(textOf((await browser.get('/')).text)).toContain(`$13.20 of it until ${nextMonth()} UTC`);
+    expect(textOf((await browser.get('/')).text)).toContain(`$13.20 expires ${nextMonth()} (UTC)`);
   });
 
   it('list what was given and what expired, in words, on the page and as CSV', async () => {

@@ -76,7 +76,7 @@ describe('where the time of a call went', () => {
     expect(wait).toBeGreaterThanOrEqual(0);
     expect(wait).toBeLessThan(200);
     expect(waits).toBeNull();
-    expect(await pageOf(id)).toMatch(/Most of the time, \d+%, was spent waiting for the first token\./);
+    expect(await pageOf(id)).toMatch(/Most of the time \(\d+%\) was spent waiting for the first token\./);
   });
 
   it('does not take a client that reads slowly for a slow upstream', async () => {
@@ -126,7 +126,7 @@ describe('where the time of a call went', () => {
       expect(duration).toBeLessThan(tookMs);
       const html = await pageOf(id);
       expect(html).toMatch(new RegExp(`Settled</th>.*?${wait!.toLocaleString('en-US')} ms</td>`, 's'));
-      expect(html).toMatch(/Most of the time, \d+%, was spent waiting to be recorded\./);
+      expect(html).toMatch(/Most of the time \(\d+%\) was spent waiting to be recorded\./);
     } finally {
       await outage.end();
       await outage.close();
@@ -166,7 +166,7 @@ describe('where the time of a call went', () => {
     const { id, waits } = await times();
     expect(waits!.credit!.ms).toBeGreaterThan(LEAST_MS);
     expect(waits).not.toHaveProperty('client');
-    expect(await pageOf(id)).toContain('Wait for a larger hold');
+    expect(await pageOf(id)).toContain('Reserving more funds');
   });
 
   it('of a call that runs is what it holds, and since when', async () => {
@@ -199,7 +199,7 @@ describe('where the time of a call went', () => {
     await (await relay.post('/v1/messages', poor.key, aRequest('messages'))).text();
     const refused = await times(poor);
     expect(refused.hold_ms).toBeGreaterThanOrEqual(0);
-    expect(await pageOf(refused.id, poor)).toContain('Hold refused');
+    expect(await pageOf(refused.id, poor)).toContain('Funds not reserved');
     await (await relay.post('/v1/messages', caller.key, aRequest('messages', { model: 'nobodys' }))).text();
     const unread = await times();
     expect(await pageOf(unread.id)).not.toContain('Settled');

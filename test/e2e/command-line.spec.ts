@@ -256,10 +256,10 @@ describe("the operator's command line", () => {
       keys: [{ limits: { requests_per_minute: 60, tokens_per_minute: 100_000, concurrency: null }, networks }],
     });
     expect((await limits('--rpm', 'none', '--concurrency', '4')).stdout).toBe(
-      'limits: 100,000 tokens a minute, 4 at a time\nnetworks: 203.0.113.0/24, 2001:db8::1\n',
+      'limits: 100,000 tokens/min, 4 at a time\nnetworks: 203.0.113.0/24, 2001:db8::1\n',
     );
     expect((await switchboard('key', 'list', ...ANN)).stdout).toMatch(
-      /limited .* key_\w+ +100,000 tokens a minute, 4 at a time +203\.0\.113\.0\/24, 2001:db8::1\n/,
+      /limited .* key_\w+ +100,000 tokens\/min, 4 at a time +203\.0\.113\.0\/24, 2001:db8::1\n/,
     );
     expect((await limits('--clear', '--concurrency', '2')).stdout).toContain('limits: 2 at a time\n');
     expect((await limits('--networks', 'any')).stdout).toBe('limits: 2 at a time\nnetworks: -\n');
@@ -271,14 +271,12 @@ describe("the operator's command line", () => {
     });
 
     const account = (...options: string[]) => switchboard('account', 'limits', ...ANN, ...options);
-    expect(await account('--rpm', '600')).toEqual({ code: 0, stdout: 'limits: 600 calls a minute\n', stderr: '' });
+    expect(await account('--rpm', '600')).toEqual({ code: 0, stdout: 'limits: 600 calls/min\n', stderr: '' });
     expect(await json('account', 'limits', ...ANN, '--tpm', '9')).toEqual({
       email: 'ann@example.com',
       limits: { requests_per_minute: 600, tokens_per_minute: 9, concurrency: null },
     });
-    expect((await switchboard('account', 'list')).stdout).toMatch(
-      /acc_\w+ +600 calls a minute, 9 tokens a minute +\$0\n/,
-    );
+    expect((await switchboard('account', 'list')).stdout).toMatch(/acc_\w+ +600 calls\/min, 9 tokens\/min +\$0\n/);
     expect((await account('--clear')).stdout).toBe('limits: -\n');
     expect(await json('account', 'list')).toMatchObject({ accounts: [{ limits: NONE }] });
     expect(await switchboard('account', 'limits', '--email', 'bob@example.com', '--clear')).toMatchObject({ code: 1 });

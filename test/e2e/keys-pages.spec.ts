@@ -40,7 +40,7 @@ describe('the pages of keys', () => {
       const refused = await ann.browser.submit(`/keys/${id}/edit`, { quota: '-1' }, `/keys/${id}/raise`);
       expect([refused.status, refused.text.includes('<title>Error: ')]).toEqual([422, true]);
       const raised = await ann.browser.post(`/keys/${id}/raise`, { quota: '1' });
-      expect((await ann.browser.follow(raised)).text).toContain('$1.05 in all');
+      expect((await ann.browser.follow(raised)).text).toContain('$1.05 total');
       await expectSoon(secret, 200);
     });
 

@@ -22,7 +22,7 @@ describe('the pages of keys', () => {
       expect(created.status).toBe(200);
       expect(created.headers.get('cache-control')).toBe('no-store');
       expect(created.text.split(secret)).toHaveLength(2);
-      expect(created.text).toContain('$1,000.00 in all, $5.00 a day');
+      expect(created.text).toContain('$1,000.00 total, $5.00 per day');
       await expectSoon(secret, 200);
       const key = await named('laptop');
       expect(key).toMatchObject({ quota: parseUsd('1000'), models: ['fee', 'm'], groupName: undefined });
@@ -119,7 +119,7 @@ describe('the pages of keys', () => {
         tokensPerMinute: '100,000',
         networks: '127.0.0.1\r\n::1 , 2001:DB8::/32\r\n\r\n203.0.113.0/24',
       });
-      expect(created.text).toContain('<dt>Rate limits</dt><dd>60 calls a minute, 100,000 tokens a minute</dd>');
+      expect(created.text).toContain('<dt>Rate limits</dt><dd>60 calls/min, 100,000 tokens/min</dd>');
       expect(created.text).toContain('<dt>Allowed networks</dt><dd>4 networks</dd>');
       const { id } = await named('paced');
       expect(await named('paced')).toMatchObject({
@@ -127,7 +127,7 @@ describe('the pages of keys', () => {
         networks: ['127.0.0.1', '::1', '2001:db8::/32', '203.0.113.0/24'],
       });
       expect((await ann.browser.get('/keys')).text).toContain(
-        'Limited to 60 calls a minute, 100,000 tokens a minute, from 4 networks',
+        '60 calls/min, 100,000 tokens/min · only from 4 networks',
       );
       await expectSoon(secretOn(created), 200);
       const edit = await ann.browser.get(`/keys/${id}/edit`);
@@ -137,7 +137,7 @@ describe('the pages of keys', () => {
       const change = { ...form, concurrency: '1,000', networks: '203.0.113.0/24' };
       const saved = await ann.browser.post(`/keys/${id}/edit`, change);
       expect((await ann.browser.follow(saved)).text).toContain(
-        'Rate limits: 60 calls a minute, 100,000 tokens a minute, 1,000 at a time, from 203.0.113.0/24. Changes apply immediately.',
+        'Rate limits: 60 calls/min, 100,000 tokens/min, 1,000 at a time · only from 203.0.113.0/24. Changes apply immediately.',
       );
       await expectSoon(secretOn(created), 403, 'is not allowed for this key');
       const emptied = { ...fieldsOf(await ann.browser.get(`/keys/${id}/edit`)), ...UNLIMITED };
@@ -164,7 +164,7 @@ describe('the pages of keys', () => {
       await relay.applyCatalog('limits: { key: { requests_per_minute: 6000 } }');
       try {
         expect((await ann.browser.get('/keys/new')).text).toContain('Leave empty for the default of 6,000.');
-        expect((await newKey({ name: 'usual' })).text).toContain('<dt>Rate limits</dt><dd>6,000 calls a minute</dd>');
+        expect((await newKey({ name: 'usual' })).text).toContain('<dt>Rate limits</dt><dd>6,000 calls/min</dd>');
       } finally {
         await relay.applyCatalog('limits: { key: {} }');
       }

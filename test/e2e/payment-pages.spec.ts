@@ -36,7 +36,7 @@ describe('the pages on which people pay', () => {
 
   it('believe no address that says that it was paid', async () => {
     const back = await browser.get(`${await ordered()}?from=paid`);
-    expect(back.text).toContain('$25.00 being confirmed');
+    expect(back.text).toContain('Confirming your $25.00 payment');
     expect(await use.world.money(ann)).toEqual(['1', '0']);
   });
 
@@ -62,7 +62,7 @@ describe('the pages on which people pay', () => {
       expect(text).toContain('Not started');
       expect(text).toContain('The payment page could not be opened. You were not charged.');
     }
-    expect(page.text).toContain('$25.00 not started');
+    expect(page.text).toContain('Payment of $25.00 not started');
     expect(page.text).not.toMatch(/Continue|Refresh/);
   });
 

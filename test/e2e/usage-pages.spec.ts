@@ -72,7 +72,7 @@ describe('the pages of the usage log', () => {
       ]);
     expect(rows(await page(`${LOG}?result=corrected`))).toEqual([id]);
     expect(await page(`${LOG}/${id}`)).toContain(
-      'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which is implausible: the prompt cannot have that many tokens.',
+      'The upstream reported 10,000,000,000 prompt and 7 completion tokens, which can’t be right (the prompt cannot have that many tokens).',
     );
   });
 
@@ -108,12 +108,12 @@ describe('the pages of the usage log', () => {
     expect(cell('c-state')).toContain('Completed');
     expect(html).toContain(`c-id">${id}`);
     const opened = await page(`${LOG}?open=${id}`);
-    expect(opened).toContain('Open trace');
+    expect(opened).toContain('Open details');
     expect(opened).toContain('Per 1M');
     const trace = await page(`${LOG}/${id}`);
     expect(trace).toContain('>Share of tokens</h3>');
     expect(trace).not.toContain('New prompt');
-    expect(trace).toContain('Bodies are not stored');
+    expect(trace).toContain('Prompts and responses are not stored');
     expect(trace).toContain('<dt>Protocol</dt><dd>OpenAI Responses, streamed</dd>');
     expect(trace).not.toContain('Translated to');
     expect(trace).toContain('Attempt 1');
@@ -137,13 +137,13 @@ describe('the pages of the usage log', () => {
     );
     const trace = await page(`${LOG}/${id}`);
     expect(trace).toMatch(new RegExp(`This response is stored until <time datetime="${kept?.toISOString()}"`));
-    expect(trace).not.toContain('Bodies are not stored');
+    expect(trace).not.toContain('Prompts and responses are not stored');
     const bob = await signedIn(relay, (await relay.caller()).accountId);
     expect((await bob.submit('/usage-logs/common', {}, `${LOG}/${id}/forget`)).status).toBe(404);
     expect(await page(`${LOG}/${id}`)).toContain('Delete now');
     const deleted = await browser.submit(`${LOG}/${id}`, {}, `${LOG}/${id}/forget`);
     expect((await browser.follow(deleted)).text).toContain('Response deleted');
-    expect(await page(`${LOG}/${id}`)).toContain('Bodies are not stored');
+    expect(await page(`${LOG}/${id}`)).toContain('Prompts and responses are not stored');
   });
 
   it('name the reason and the message of a failure, and what to change', async () => {
@@ -166,7 +166,7 @@ describe('the pages of the usage log', () => {
     await row(ann, 1, { ...REFUSED, model: '' });
     const today = new Date().toISOString().slice(0, 10);
     const html = await page(LOG);
-    expect(html).toMatch(/One bar is an hour, [^<]* to now \(UTC\)/);
+    expect(html).toMatch(/Each bar is one hour, from [^<]* to now \(UTC\)/);
     expect(html).toContain('>model unknown<');
     expect(await page(`${LOG}?range=custom&from=${today}&to=${today}`)).not.toContain('to now');
   });

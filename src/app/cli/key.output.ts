@@ -121,7 +121,7 @@ export function limitsChange({ rpm, tpm, concurrency, clear }: LimitOptions): Li
   return { requestsPerMinute: changed(rpm), tokensPerMinute: changed(tpm), concurrency: changed(concurrency) };
 }
 
-/** Rendered limits as text: `60 calls a minute, 4 at a time`. */
+/** Rendered limits as text: `60 calls/min, 4 at a time`. */
 export const limitsText = (rendered: ReturnType<typeof renderLimits>): string =>
   describeLimits(
     limitsIn({

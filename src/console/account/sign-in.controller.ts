@@ -94,8 +94,8 @@ class SignInCodeForm {
 
 const GONE = {
   tone: 'warn',
-  title: 'Sign in again',
-  text: `Enter the code within ${PENDING_MINUTES} minutes of the password.`,
+  title: 'Sign-in timed out',
+  text: `You have ${PENDING_MINUTES} minutes to enter the code after your password.`,
 } as const;
 
 /** Asks for a second-factor code after the password; the user is not signed in before. */

@@ -86,7 +86,33 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
   'is missing: add at least one, or set `auth: none`': 'Enter a credential, or choose “No credential”.',
   'must be empty with `auth: none`':
     '“No credential” allows no credentials. Remove them, or choose another authentication.',
+  'needs at least one model to check': 'Add a model before running the check.',
 };
+
+/** Likewise, for messages about one entry. */
+const OWN_PATTERNS: readonly (readonly [pattern: RegExp, reword: (entry: string) => string])[] = [
+  [
+    /^must be a list of secrets, .*; entry (\d+) is not$/,
+    (n) => `Credential ${n} is not valid. Enter a secret or env:NAME.`,
+  ],
+  [
+    /^must have a variable name after "env:"; entry (\d+) does not$/,
+    (n) => `Credential ${n} is not valid. Enter a variable name after env:, such as env:OPENAI_KEY.`,
+  ],
+  [
+    /^must not name a secret of Switchboard itself; entry (\d+) does$/,
+    (n) => `Credential ${n} names a secret of this service. Enter another variable.`,
+  ],
+  [/^must be true, false, .* per name; (\S+) is not$/, (flag) => `“${flag}” has a value this flag cannot take.`],
+];
+
+function reworded(message: string): string | undefined {
+  for (const [pattern, reword] of OWN_PATTERNS) {
+    const entry = pattern.exec(message)?.[1];
+    if (entry !== undefined) return reword(entry);
+  }
+  return undefined;
+}
 
 const UNKNOWN = /^refers to the (model|group) "([^"]*)"/;
 const WHERE: Readonly<Record<string, string>> = { model: 'Models & prices', group: 'Groups' };
@@ -96,5 +122,5 @@ export function errorSentence(label: string, message: string): string {
   const [, kind, unknown] = UNKNOWN.exec(message) ?? [];
   if (kind !== undefined)
     return `The ${kind} “${unknown ?? ''}” does not exist. Add it under ${WHERE[kind] ?? ''} first, or remove it here.`;
-  return OWN_WORDS[message] ?? `${label} ${message}.`;
+  return OWN_WORDS[message] ?? reworded(message) ?? `${label} ${message}.`;
 }

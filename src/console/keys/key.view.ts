@@ -26,14 +26,14 @@ export const CONDITION_BADGES: Readonly<Record<KeyCondition, Badge>> = {
 export const badgeOf = ({ conditions: [first] }: OwnKey): Badge => CONDITION_BADGES[first ?? 'enabled'];
 
 const PERIODS = [
-  ['daily', 'a day'],
-  ['weekly', 'a week'],
-  ['monthly', 'a month'],
+  ['daily', 'per day'],
+  ['weekly', 'per week'],
+  ['monthly', 'per month'],
 ] as const;
 
-/** `$25.00 in all, $5.00 a day`. */
+/** `$25.00 total, $5.00 per day`. */
 export function limitsText({ quota, budgets }: OwnKey): string {
-  const total = quota === undefined ? [] : [`${price(quota)} in all`];
+  const total = quota === undefined ? [] : [`${price(quota)} total`];
   const each = PERIODS.flatMap(([name, period]) => {
     const limit = budgets[name]?.limit;
     return limit === undefined ? [] : [`${price(limit)} ${period}`];
@@ -49,10 +49,10 @@ function networksText(networks: readonly string[] = []): string {
   return networks.join(', ');
 }
 
-/** Rate limits and networks: `60 calls a minute, 4 at a time, from 203.0.113.0/24`; empty if there are none. */
+/** Rate limits and networks: `60 calls/min, 4 at a time · only from 203.0.113.0/24`; empty if there are none. */
 export function paceText({ limits, networks }: Pick<OwnKey, 'limits' | 'networks'>): string {
   const places = networksText(networks);
-  return [describeLimits(limits), places && `from ${places}`].filter(Boolean).join(', ');
+  return [describeLimits(limits), places && `only from ${places}`].filter(Boolean).join(' · ');
 }
 
 /** Hints with the default limit of each form field; empty where there is none. */
@@ -122,7 +122,7 @@ const BUDGETS = [
 ] as const;
 
 export const limitsOf = ({ quota, used, held, budgets }: ApiKey): readonly LimitView[] => [
-  ...(quota === undefined ? [] : [limitView('Quota', { limit: quota, used, held }, 'in all')]),
+  ...(quota === undefined ? [] : [limitView('Quota', { limit: quota, used, held }, 'total')]),
   ...BUDGETS.flatMap(([name, label, period]) => {
     const budget = budgets[name];
     return budget === undefined ? [] : [limitView(label, budget, period)];
@@ -206,7 +206,7 @@ export function noticeText(notice: KeyNotice, timeZone: string): KeyNoticeText {
   const at = dateTime(notice.at, timeZone);
   if (notice.kind === 'new-network') {
     const { address, network } = notice;
-    const text = `was used from ${address} on ${at}, for the first time from this network (${network})`;
+    const text = `was used from a network it hasn’t been used from before: ${address} (${network}), on ${at}`;
     return { title: 'Used from a new network', text, known: 'It was me', calls };
   }
   const { spent, usual } = notice;

@@ -148,7 +148,7 @@ const ACTIONS = {
 };
 
 const STATES: readonly (readonly [string, string])[] = [
-  ['', 'Not deleted'],
+  ['', 'All except deleted'],
   ...Object.entries(CONDITION_BADGES).map(([value, { label }]) => [value, label] as const),
 ];
 

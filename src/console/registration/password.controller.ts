@@ -32,14 +32,14 @@ export class PasswordController {
 
   @Get('forgot')
   ask(): Page {
-    return formPage('forgot', 'Choose a new password', { form: Form.empty() });
+    return formPage('forgot', 'Reset your password', { form: Form.empty() });
   }
 
   /** Does not reveal whether the address is known. */
   @Post('forgot')
   async request(@Body() body: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page> {
     const form = Form.read(ForgotForm, body);
-    if (form.value === undefined) return formPage('forgot', 'Choose a new password', { form });
+    if (form.value === undefined) return formPage('forgot', 'Reset your password', { form });
     await this.resets.request(form.value.email, ip);
     return formPage('forgot', 'Check your email', { asked: true, minutes: LIFETIME_MINUTES });
   }
@@ -73,8 +73,12 @@ export class PasswordController {
   }
 }
 
-const CHANGED = { tone: 'ok', title: 'Password set', text: 'Sign in with it.' } as const;
-const SENT = { tone: 'ok', title: 'Email sent', text: 'Only its link is valid.' } as const;
+const CHANGED = { tone: 'ok', title: 'Password set', text: 'Sign in with your new password.' } as const;
+const SENT = {
+  tone: 'ok',
+  title: 'Email sent',
+  text: 'Use the link in the new email; earlier links no longer work.',
+} as const;
 
 function resetPage(link: OpenedLink | undefined, t: unknown, form: Form<ResetForm>): Page {
   const { state = 'unknown', verification } = link ?? {};

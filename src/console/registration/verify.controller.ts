@@ -56,7 +56,7 @@ export class VerifyController {
     return this.proof
       .sendAgain(visit)
       .then(
-        () => new Redirect('/verify', { tone: 'ok', title: 'Email sent', text: 'Only its code is valid now.' }),
+        () => new Redirect('/verify', { tone: 'ok', title: 'Email sent', text: 'Earlier codes no longer work.' }),
         ifSentJustNow('/verify'),
       );
   }
@@ -144,7 +144,11 @@ export class VerifyLinkController {
       .catch(ifRefused);
     if (!sent) return this.page('');
     if (sent !== true) return sent;
-    return new Redirect('/sign-in', { tone: 'ok', title: 'Email sent', text: 'Only its link is valid.' });
+    return new Redirect('/sign-in', {
+      tone: 'ok',
+      title: 'Email sent',
+      text: 'Use the link in the new email; earlier links no longer work.',
+    });
   }
 
   private async page(token: string): Promise<Page> {
@@ -168,7 +172,11 @@ function ifRefused(error: unknown): undefined {
   if (!(error instanceof LinkRefused)) throw error;
 }
 
-const GONE = { tone: 'warn', title: 'No pending verification', text: 'Sign in or register again.' } as const;
+const GONE = {
+  tone: 'warn',
+  title: 'Nothing to confirm',
+  text: 'Your confirmation expired or is already complete. Sign in, or register again.',
+} as const;
 
 /** Shows other reasons for a refusal at the code field, too. */
 export function asCodeError(error: unknown): never {

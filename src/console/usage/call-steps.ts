@@ -86,21 +86,23 @@ function beginning(call: RecordedCall, untilMs: number, hasAttempt: boolean): Ti
   if (sharedWith !== undefined) return shared(call, sharedWith, untilMs);
   // The client disconnected before the hold.
   if (settleWaitMs !== null && !hasAttempt) return [failed('Accepted and checked', untilMs, errorReason)];
-  return [{ name: 'Accepted, money held', atMs: 0, tookMs: untilMs, tone: 'ours', outcome: 'key, limits, balance' }];
+  return [
+    { name: 'Accepted, funds reserved', atMs: 0, tookMs: untilMs, tone: 'ours', outcome: 'key, limits, balance' },
+  ];
 }
 
 const moneyHeld = (atMs: number, tookMs: number): TimedStep => ({
-  name: 'Money held',
+  name: 'Funds reserved',
   atMs,
   tookMs,
   tone: 'ours',
   outcome: 'balance, quota, budgets',
-  spent: 'placing the hold',
+  spent: 'reserving funds',
 });
 
 const holdRefused = (atMs: number, tookMs: number, reason: string): TimedStep => ({
   ...moneyHeld(atMs, tookMs),
-  name: 'Hold refused',
+  name: 'Funds not reserved',
   tone: 'failed',
   outcome: reason,
   bad: true,
@@ -118,7 +120,7 @@ const failed = (name: string, tookMs: number, reason: string): TimedStep => ({
 
 const shared = ({ status, waits }: RecordedCall, callId: string, tookMs: number): TimedStep[] => [
   {
-    name: 'Shared response',
+    name: 'Shared the response',
     atMs: 0,
     tookMs,
     rank: 'whole',
@@ -201,7 +203,7 @@ const isUseless = ({ outcome, firstTokenMs }: CallAttempt): boolean =>
 function pauseSteps({ client, credit }: WaitRecords): TimedStep[] {
   return [
     ...(client ? [pauseStep('Paused by the client', client, 'client', 'waiting for the client to read')] : []),
-    ...(credit ? [pauseStep('Wait for a larger hold', credit, 'ours', 'waiting for a larger hold')] : []),
+    ...(credit ? [pauseStep('Reserving more funds', credit, 'ours', 'reserving more funds')] : []),
   ];
 }
 

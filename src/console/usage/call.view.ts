@@ -153,7 +153,8 @@ function speedOf({ completionTokens, firstTokenMs, durationMs }: RecordedCall): 
 function attemptText(attempts: readonly CallAttempt[]): string {
   const failed = attempts.slice(0, -1).map(({ outcome }) => outcome.replaceAll('_', ' '));
   if (attempts.length < 2) return attempts.length === 0 ? 'None' : '1';
-  return `${attempts.length}: before the last, ${failed.join(', ')}`;
+  const earlier = attempts.length === 2 ? 'first attempt' : 'earlier attempts';
+  return `${attempts.length} (${earlier}: ${failed.join(', ')})`;
 }
 
 const PROMPT_ITEM = /^(?:input|cache_(?:read|write_5m|write_1h|write_12h)|image_input|audio_input)$/;
@@ -171,9 +172,9 @@ function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
   if (promptTokens === null) return undefined;
   const cached = cachedTokens ?? 0;
   return shareBar('Share of tokens', [
-    { name: cached > 0 ? 'Prompt, not cached' : 'Prompt', value: promptTokens - cached, class: 'f1' },
-    { name: 'Prompt, read from cache', value: cached, class: 'f4' },
-    { name: 'Completion', value: completionTokens ?? 0, class: 'f2' },
+    { name: cached > 0 ? 'Input, not cached' : 'Input', value: promptTokens - cached, class: 'f1' },
+    { name: 'Input read from cache', value: cached, class: 'f4' },
+    { name: 'Output', value: completionTokens ?? 0, class: 'f2' },
   ]);
 }
 
@@ -188,8 +189,8 @@ export function findingOf(steps: readonly TimedStep[], totalMs: number): string 
   const [longest] = [...times].toSorted(([, one], [, other]) => other - one);
   if (longest === undefined || longest[1] === 0) return undefined;
   const [spent, ms] = longest;
-  const most = ms > totalMs / 2 ? 'Most' : 'The largest part';
-  return `${most} of the time, ${percent(Math.min(ms, totalMs), totalMs)}, was spent ${spent}.`;
+  const most = ms > totalMs / 2 ? 'Most' : 'The biggest share';
+  return `${most} of the time (${percent(Math.min(ms, totalMs), totalMs)}) was spent ${spent}.`;
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -205,13 +206,13 @@ const ADVICE: Readonly<Record<string, string>> = {
   rate_limit_exceeded: 'Retry after a moment, with fewer requests at once.',
   server_is_overloaded: 'The upstream was overloaded. Retry shortly.',
   unavailable: 'Retry shortly.',
-  shutting_down: 'The relay was restarting. Retry.',
+  shutting_down: 'The service was restarting. Retry.',
   upstream_error: 'The upstream failed. Retry; if it persists, use another model.',
-  upstream_auth: 'The upstream rejected the relay’s credentials. Contact an administrator.',
+  upstream_auth: 'The upstream rejected our credentials. Contact an administrator.',
   upstream_truncated: 'The upstream interrupted its response. Retry.',
   timeout: 'The upstream timed out. Retry, lower the output limit, or use a faster model.',
   request_timeout: 'The request did not arrive in time. Check your client’s connection.',
-  internal: 'The relay failed. Retry; if it persists, send the request ID to an administrator.',
+  internal: 'The service failed. Retry; if it persists, send the request ID to an administrator.',
 };
 
 /** Removes the leading reason, which is shown separately. */
@@ -232,12 +233,12 @@ export function billingText({
       return 'Tokens as reported by the upstream.';
     case 'estimated':
       return report === null
-        ? 'The upstream reported no usage; tokens were counted here.'
-        : `The upstream reported only part of the usage (${totalsIn(report)}); the rest was counted here.`;
+        ? 'The upstream reported no usage; we counted the tokens ourselves.'
+        : `The upstream reported only part of the usage (${totalsIn(report)}); we counted the rest ourselves.`;
     case 'corrected':
       return report === null
-        ? 'The upstream reported implausible usage, which was corrected.'
-        : `Corrected: the upstream reported ${totalsIn(report)}, which is implausible: ${reasonsIn(report)}. The tokens counted here are charged instead.`;
+        ? 'The upstream reported usage that can’t be right. We counted the tokens ourselves and charged those.'
+        : `The upstream reported ${reportedIn(report)}, which can’t be right (${reasonsIn(report)}). We counted the tokens ourselves and charged those.`;
     case 'partial':
       return 'The response was incomplete: the prompt and the output so far are charged.';
     default:
@@ -259,6 +260,15 @@ const reasonsIn = ({ findings }: UpstreamReport): string =>
     .map((finding) => REASONS[finding])
     .filter((reason) => reason !== undefined)
     .join(', and ');
+
+/** `12 prompt and 0 completion tokens`. */
+function reportedIn({ prompt_tokens: prompt, completion_tokens: completion }: UpstreamReport): string {
+  const totals = [
+    ...(prompt === null ? [] : [`${totalText(prompt)} prompt`]),
+    ...(completion === null ? [] : [`${totalText(completion)} completion`]),
+  ];
+  return totals.length === 0 ? 'usage' : `${totals.join(' and ')} tokens`;
+}
 
 const totalsIn = ({ prompt_tokens: prompt, completion_tokens: completion }: UpstreamReport): string =>
   `prompt ${totalText(prompt)}, completion ${totalText(completion)}`;

@@ -125,9 +125,9 @@ describe('costFormula', () => {
       aCall(LINES, 33_528_000n, { snapshot: { ...multipliers, group_multiplier: '0.8' } }),
     )!;
     expect(lines.map(({ label, tokens, amount: { head, tail } }) => [label, tokens, head + tail])).toEqual([
-      ['Prompt, not cached', 6610, '$0.019830'],
-      ['Prompt, read from cache', 41600, '$0.012480'],
-      ['Completion', 320, '$0.004800'],
+      ['Input, not cached', 6610, '$0.019830'],
+      ['Input read from cache', 41600, '$0.012480'],
+      ['Output', 320, '$0.004800'],
       ['Reasoning', 320, '$0.004800'],
     ]);
     expect(subtotal).toEqual({ head: '$0.04', tail: '1910' });
@@ -135,7 +135,7 @@ describe('costFormula', () => {
     expect(charged).toEqual({ head: '$0.03', tail: '3528' });
     expect(adjusted).toBe(true);
     const plain = costFormula(aCall([{ item: 'input', quantity: 1, price: '1' }], 1000n))!;
-    expect([plain.lines[0]!.label, plain.adjusted, plain.corrections]).toEqual(['Prompt', false, []]);
+    expect([plain.lines[0]!.label, plain.adjusted, plain.corrections]).toEqual(['Input', false, []]);
   });
 
   it('is undefined when nothing was priced', () => {

@@ -47,20 +47,20 @@ const MILLION = 10n ** 6n;
 const PER_LINE = MILLION ** 5n;
 
 const LABELS: Readonly<Record<string, string>> = {
-  input: 'Prompt, not cached',
-  cache_read: 'Prompt, read from cache',
-  cache_write_5m: 'Prompt, written to cache',
-  cache_write_1h: 'Prompt, written to cache for an hour',
-  cache_write_12h: 'Prompt, written to cache for 12 hours',
-  image_input: 'Prompt, images',
-  audio_input: 'Prompt, sound',
-  output: 'Completion',
+  input: 'Input, not cached',
+  cache_read: 'Input read from cache',
+  cache_write_5m: 'Input written to cache, 5 minutes',
+  cache_write_1h: 'Input written to cache, 1 hour',
+  cache_write_12h: 'Input written to cache, 12 hours',
+  image_input: 'Image input',
+  audio_input: 'Audio input',
+  output: 'Output',
   reasoning: 'Reasoning',
-  audio_output: 'Completion, sound',
-  'image_generation:text_input': 'Image generation, text read',
-  'image_generation:image_input': 'Image generation, images read',
-  'image_generation:text_output': 'Image generation, text written',
-  'image_generation:image_output': 'Image generation, images',
+  audio_output: 'Audio output',
+  'image_generation:text_input': 'Image generation: text input',
+  'image_generation:image_input': 'Image generation: image input',
+  'image_generation:text_output': 'Image generation: text output',
+  'image_generation:image_output': 'Image generation: image output',
   request_fee: 'Request fee',
 };
 
@@ -144,7 +144,7 @@ const formulaLine = (line: CostLine, all: readonly CostLine[]): FormulaLine => (
 
 function labelOf(item: string, all: readonly CostLine[]): string {
   if (item.startsWith('tool:')) return `Tool “${item.slice(5)}”`;
-  if (item === 'input' && !all.some((line) => line.item.startsWith('cache'))) return 'Prompt';
+  if (item === 'input' && !all.some((line) => line.item.startsWith('cache'))) return 'Input';
   return LABELS[item] ?? item;
 }
 

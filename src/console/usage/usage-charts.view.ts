@@ -55,7 +55,7 @@ export function usageCharts(input: ChartsInput) {
   return {
     minis: [
       mini('Calls', count(total.calls), total.failed > 0 ? `${count(total.failed)} failed` : '', calls),
-      mini(input.chargeName, usd(total.cost), '', chartOf(input, 'cost', DOLLARS, `${usd(total.cost)} in all`)),
+      mini(input.chargeName, usd(total.cost), '', chartOf(input, 'cost', DOLLARS, `${usd(total.cost)} total`)),
       mini(
         'Tokens',
         compact(allTokens),
@@ -143,7 +143,6 @@ function barLabel(start: Date, { unit, timeZone }: ChartScale): string {
 function scaleText(starts: readonly Date[], { scale, upToNow }: ChartsInput): string {
   const [first, last] = [starts.at(0), starts.at(-1)];
   if (first === undefined || last === undefined) return '';
-  const name = scale.unit === 'hour' ? 'an hour' : `a ${scale.unit}`;
-  const length = scale.unit === 'six hours' ? 'six hours' : name;
-  return `One bar is ${length}, ${barLabel(first, scale)} to ${upToNow ? 'now' : barLabel(last, scale)} (${scale.timeZone})`;
+  const length = scale.unit === 'six hours' ? 'six hours' : `one ${scale.unit}`;
+  return `Each bar is ${length}, from ${barLabel(first, scale)} to ${upToNow ? 'now' : barLabel(last, scale)} (${scale.timeZone})`;
 }

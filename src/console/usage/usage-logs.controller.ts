@@ -118,7 +118,7 @@ class CallController {
     const details = await this.details.find(accountId, id);
     const keptUntil = await this.responses.expiryOfCall(accountId, details.call.id);
     const data = { ...callPage(details, this.clock.date(), { timeZone, isAdmin: operator, path: PATH }), keptUntil };
-    return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
+    return new Page('usage-logs/call', { title: `Call to ${details.call.model || id}`, data });
   }
 
   @Post('forget')

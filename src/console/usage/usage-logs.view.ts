@@ -97,7 +97,7 @@ export function logPage(input: LogInput) {
     }),
     newer: input.newer && logAddress(query, { after: input.newer }),
     older: input.older && logAddress(query, { before: input.older }),
-    pagerText: `Newest first, ${query.size} a page`,
+    pagerText: `Newest first, ${query.size} per page`,
     // Shown only without rows.
     empty: calls.length > 0 ? undefined : emptiness(input, chips.length > 0),
   };

@@ -43,18 +43,18 @@ describe('the payment page', () => {
 
   it.each([
     ['that is open', anOpenOrder(59), 'Pay $50.00', 'Not paid yet', ADDRESS],
-    ['that is too old to be paid', anOpenOrder(61), '$50.00 not paid', 'Not paid yet', null],
+    ['that is too old to be paid', anOpenOrder(61), 'Payment of $50.00 not completed', 'Not paid yet', null],
     [
       'whose money is on its way',
       anOpenOrder(5, { payment: 'pi_1' }),
-      '$50.00 being confirmed',
+      'Confirming your $50.00 payment',
       'Being confirmed',
       null,
     ],
     [
       'that was not begun',
       anOpenOrder(5, { state: 'created', address: null }),
-      '$50.00 not started',
+      'Payment of $50.00 not started',
       'Not started',
       null,
     ],

@@ -60,14 +60,18 @@ function labelsOf(order: TopUpOrder, from: unknown, isPayable: boolean): Payment
   const amount = usd(order.amount);
   switch (order.state) {
     case 'created':
-      return { badge, title: `${amount} not started`, text: `${whyNotPaid(order)} You can start a new payment.` };
+      return {
+        badge,
+        title: `Payment of ${amount} not started`,
+        text: `${whyNotPaid(order)} You can start a new payment.`,
+      };
     case 'pending':
       return pendingLabels(order, from, isPayable);
     case 'paid':
       return { badge, title: `${amount} added`, text: 'It is available immediately. Stripe has emailed the receipt.' };
     case 'failed':
     case 'expired':
-      return { badge, title: `${amount} not paid`, text: whyNotPaid(order) };
+      return { badge, title: `Payment of ${amount} not completed`, text: whyNotPaid(order) };
     case 'partly_refunded':
     case 'refunded':
     case 'disputed':
@@ -83,19 +87,19 @@ function pendingLabels(order: TopUpOrder, from: unknown, isPayable: boolean): Pa
   if (order.payment !== null)
     return {
       badge,
-      title: `${amount} being confirmed`,
-      text: 'Your bank has not confirmed the payment yet, which can take days. Your balance is updated when Stripe confirms it.',
+      title: `Confirming your ${amount} payment`,
+      text: 'Your bank is still confirming the payment. This can take a few days; we add the money as soon as it is confirmed.',
     };
   if (from === 'paid')
     return {
       badge: BEING_CONFIRMED,
-      title: `${amount} being confirmed`,
+      title: `Confirming your ${amount} payment`,
       text: 'Stripe has not confirmed the payment yet, which usually takes a few seconds. Your balance is updated when it does.',
     };
   if (!isPayable || from === 'cancelled')
     return {
       badge,
-      title: `${amount} not paid`,
+      title: `Payment of ${amount} not completed`,
       text: isPayable
         ? 'You were not charged. The payment page stays open for one hour.'
         : 'The payment page was open for one hour. Start a new payment if you still want to pay.',
@@ -112,6 +116,6 @@ function reversedText({ takenBack, amount, state }: TopUpOrder): Omit<PaymentLab
   const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was refunded.';
   return {
     title: `${usd(takenBack)}${part} reversed`,
-    text: `${how} The amount was deducted from your balance. If the balance was too low, your next top-up pays the rest first.`,
+    text: `${how} The amount was deducted from your balance. If your balance didn’t cover it, the remainder comes out of your next top-up.`,
   };
 }

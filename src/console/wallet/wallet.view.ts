@@ -116,7 +116,7 @@ export const MOVEMENT_LABELS: Readonly<
   refund: { source: 'Payment', badge: { tone: 'bad', label: 'Reversed' } },
   allowance: { source: 'Monthly allowance', badge: { tone: 'ok', label: 'Credited' } },
   expiry: { source: 'Monthly allowance', badge: { tone: '', label: 'Expired' } },
-  owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
+  owed: { source: 'Unused hold returned', badge: { tone: 'warn', label: 'Applied to debt' } },
 };
 
 function topUpRow(topUp: TopUp, now: Date) {
@@ -205,7 +205,7 @@ export class TopUpForm {
   @IsString({ message: CHOOSE })
   readonly amount: string = '';
 
-  @IsString({ message: 'Enter one custom amount, or leave empty.' })
+  @IsString({ message: 'Enter a single amount under Other amount, or leave it empty.' })
   readonly other: string = '';
 }
 

@@ -171,6 +171,8 @@ export interface Difference {
   readonly label: string;
   readonly now: string;
   readonly yours: string;
+  /** Shown instead of the values, which are secret. */
+  readonly note?: string;
 }
 
 /**

@@ -12,10 +12,8 @@ import {
 describe('limits', () => {
   it('are described without unset limits', () => {
     expect(describeLimits({})).toBe('');
-    expect(describeLimits({ requestsPerMinute: 1, tokensPerMinute: 100_000 })).toBe(
-      '1 call a minute, 100,000 tokens a minute',
-    );
-    expect(describeLimits({ requestsPerMinute: 60, concurrency: 4 })).toBe('60 calls a minute, 4 at a time');
+    expect(describeLimits({ requestsPerMinute: 1, tokensPerMinute: 100_000 })).toBe('1 call/min, 100,000 tokens/min');
+    expect(describeLimits({ requestsPerMinute: 60, concurrency: 4 })).toBe('60 calls/min, 4 at a time');
     expect(describeLimits({ concurrency: 1 })).toBe('1 at a time');
   });
 

@@ -58,11 +58,11 @@ export const renderLimits = (limits: Limits): Readonly<Record<LimitName, number 
   concurrency: limits.concurrency ?? null,
 });
 
-/** For people: `60 calls a minute, 4 at a time`; empty without limits. */
+/** For people: `60 calls/min, 4 at a time`; empty without limits. */
 export function describeLimits({ requestsPerMinute, tokensPerMinute, concurrency }: Limits): string {
   const texts = [
-    requestsPerMinute !== undefined && `${counted(requestsPerMinute, 'call')} a minute`,
-    tokensPerMinute !== undefined && `${counted(tokensPerMinute, 'token')} a minute`,
+    requestsPerMinute !== undefined && `${counted(requestsPerMinute, 'call')}/min`,
+    tokensPerMinute !== undefined && `${counted(tokensPerMinute, 'token')}/min`,
     concurrency !== undefined && `${concurrency.toLocaleString('en-US')} at a time`,
   ];
   return texts.filter((text) => text !== false).join(', ');

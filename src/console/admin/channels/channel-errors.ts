@@ -102,6 +102,8 @@ function sentenceOf(model: string, name: string, label: string, message: string)
   return `${label} of ${model} ${message}.`;
 }
 
+const CREDENTIALS_CHANGED = 'changed after you opened this page; saving replaces them with yours.';
+
 /** Differences between stored and typed values. Credentials are compared without showing them. */
 export function differencesOf(stored: ChannelRecord, typed: FormBody, body: FormBody): readonly Difference[] {
   const now = valuesOf(stored);
@@ -109,7 +111,7 @@ export function differencesOf(stored: ChannelRecord, typed: FormBody, body: Form
   const flags = { label: 'Flags', now: flagText(stored.flags), yours: flagText(flagsFrom(stored.flags, body)) };
   const held = { label: 'Credentials', now: shownList(now['held']), yours: shownList(typed['held']) };
   const credentials =
-    held.now === held.yours ? [] : [{ ...held, now: 'changed since you opened the page', yours: 'as entered' }];
+    held.now === held.yours ? [] : [{ label: held.label, now: '', yours: '', note: CREDENTIALS_CHANGED }];
   const others = [flags, ...costsOf(stored, now, typed)].filter((field) => field.now !== field.yours);
   return [...fields, ...others, ...credentials];
 }

@@ -47,10 +47,10 @@ describe('stateOf', () => {
     ],
     ['is failing after a repeated cooldown', { rest: aRest({ strikes: 2 }) }, 'Failing', 'Next retry in 30 s.'],
     [
-      'is retried with the next call when the cooldown is over',
+      'is retried on the next call when the cooldown is over',
       { rest: aRest({ strikes: 3, untilMs: NOW }) },
       'Failing',
-      'Next retry with the next call.',
+      'Next retry on the next call.',
     ],
     [
       'is rate limited while a credential is',
@@ -62,13 +62,13 @@ describe('stateOf', () => {
       'is unavailable when no credential works',
       { rests: { a: aRest({ reason: 'no_money' }), b: aRest({ reason: 'no_money', untilMs: NOW + 90_000 }) } },
       'Unavailable',
-      '2 of 2 credentials: out of credit. Next retry in 30 s.',
+      'Out of credit: 2 of 2 credentials. Next retry in 30 s.',
     ],
     [
       'reports a single rejected credential',
       { credentials: [CREDENTIALS[0]!], rests: { a: aRest({ reason: 'refused' }) } },
       'Unavailable',
-      'Credential: rejected by the upstream. Next retry in 30 s.',
+      'The upstream rejected the credential. It will be tried again in 30 s.',
     ],
   ])('%s', (_, given, label, why) => {
     const { label: shown, why: told } = state(given);

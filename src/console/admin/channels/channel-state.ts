@@ -72,19 +72,25 @@ function ofCredentials(
       label: STATE_LABELS.limited,
       why: `${which}: available again ${left.again}.`,
     };
-  const fault = first.reason === 'no_money' ? 'out of credit' : 'rejected by the upstream';
+  const retry = all.length === 1 ? `It will be tried again ${left.again}.` : `Next retry ${left.again}.`;
   const out = rests.length === all.length;
   return {
     name: out ? 'out' : 'limited',
     tone: out ? 'bad' : 'warn',
     label: out ? STATE_LABELS.out : 'Credential unavailable',
-    why: `${which}: ${fault}. Next retry ${left.again}.`,
+    why: `${first.reason === 'no_money' ? outOfCredit(rests.length, all.length) : rejected(rests.length, all.length)} ${retry}`,
   };
 }
 
+const outOfCredit = (some: number, all: number): string =>
+  all === 1 ? 'The credential is out of credit.' : `Out of credit: ${some} of ${all} credentials.`;
+
+const rejected = (some: number, all: number): string =>
+  `The upstream rejected ${all === 1 ? 'the credential' : `${some} of ${all} credentials`}.`;
+
 function leftUntil(untilMs: number, nowMs: number): { short: string; again: string } {
   const leftMs = untilMs - nowMs;
-  if (leftMs <= 0) return { short: '', again: 'with the next call' };
+  if (leftMs <= 0) return { short: '', again: 'on the next call' };
   const short = leftMs < MINUTE_MS ? `${Math.ceil(leftMs / 1000)} s` : `${Math.ceil(leftMs / MINUTE_MS)} min`;
   return { short, again: `in ${short}` };
 }

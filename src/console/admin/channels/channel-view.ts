@@ -234,7 +234,7 @@ function viewOf(
   at: Date,
 ): CheckView {
   const took = `${count(durationMs)} ms`;
-  if (!answered) return { tone: 'bad', title: `No response from ${model} after ${took}`, text: `${message}.`, at };
+  if (!answered) return { tone: 'bad', title: `Check failed: ${model}, after ${took}`, text: `${message}.`, at };
   const parts = [
     ...(firstByteMs === undefined ? [] : [`First byte ${count(firstByteMs)} ms`]),
     ...(usage === undefined ? [] : [`${count(usage.input)} tokens in, ${count(usage.output)} out`]),

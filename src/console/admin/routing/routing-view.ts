@@ -168,7 +168,7 @@ function exclusionText(exclusion: Exclusion): string {
     case 'other-groups':
       return `It serves ${exclusion.groups.length === 0 ? 'no groups' : `only ${exclusion.groups.join(', ')}`}.`;
     case 'native-only':
-      return 'It accepts only calls in its own protocol.';
+      return 'It serves only calls that need no translation.';
     default:
       return exclusion satisfies never;
   }

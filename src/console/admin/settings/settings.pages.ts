@@ -67,7 +67,7 @@ export class SettingsPages {
           title,
           path,
           text,
-          save: fields.every(({ isFixed }) => isFixed) ? undefined : `Save ${title.toLowerCase()}`,
+          save: fields.every(({ isFixed }) => isFixed) ? undefined : `Save ${title.toLowerCase()} settings`,
           fields,
           form: form ?? Form.empty<SectionForm>(valuesOf(name, stored)),
           // The revision that the form was opened with, unless the current values are shown beside it.

@@ -77,7 +77,7 @@ function deliveryFlash(delivery: Delivery): Flash {
     };
   return {
     tone: 'warn',
-    title: 'Test email written to the outbox folder',
-    text: `No SMTP server is configured, so the email was not sent: ${delivery.file.slice(-MAX)}`,
+    title: 'Test email not sent',
+    text: `No SMTP server is configured. The email was saved to ${delivery.file.slice(-MAX)}`,
   };
 }

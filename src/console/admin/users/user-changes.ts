@@ -64,7 +64,7 @@ export class UserChanges {
     const refused = await this.standing.disable(id).then(() => undefined, asLastAdministrator);
     if (refused !== undefined)
       return new Redirect(pathOf(id), { tone: 'bad', title: 'User not suspended', text: refused.message });
-    const text = 'All sessions ended, and calls with the API keys are rejected.';
+    const text = 'All sessions ended, and their API keys are rejected.';
     return new Redirect(pathOf(id), { tone: 'ok', title: `${email} suspended`, text });
   }
 
@@ -73,7 +73,7 @@ export class UserChanges {
     await this.standing.enable(id);
     return new Redirect(pathOf(id), {
       tone: 'ok',
-      title: `${email} enabled`,
+      title: `${email} reinstated`,
       text: 'Sign-in and API keys work again.',
     });
   }

@@ -91,7 +91,7 @@ const STATES: Readonly<Record<AccountState, Badge>> = {
 export const ROLES: Readonly<Record<AccountRole, string>> = { user: 'User', admin: 'Administrator' };
 
 export const STATE_FILTERS: readonly (readonly [string, string])[] = [
-  ['', 'Not deleted'],
+  ['', 'All except deleted'],
   ...Object.entries(STATES).map(([state, { label }]) => [state, label] as const),
 ];
 

@@ -154,8 +154,8 @@ export class UserNewPages {
 }
 
 const WAYS = [
-  { value: 'password', label: 'Password, shown here once' },
-  { value: 'invite', label: 'Email with a link to choose a password' },
+  { value: 'password', label: 'Show a password once' },
+  { value: 'invite', label: 'Email a link to choose a password' },
 ];
 
 const INVITED = { tone: 'ok', title: 'User invited', text: 'The link in the email is valid for 7 days.' } as const;
@@ -163,7 +163,7 @@ const INVITED = { tone: 'ok', title: 'User invited', text: 'The link in the emai
 const notInvited = (reason: string) =>
   ({
     tone: 'warn',
-    title: 'User created, but not invited',
+    title: 'User created, but the invitation wasn’t sent',
     text: `The email could not be sent: ${reason}`,
   }) as const;
 

@@ -48,7 +48,7 @@ function moneyOf({ wallet, pace, allowance, now }: AttentionConditions): Attenti
     { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
   ];
   if (wallet.owed > 0n)
-    return item('bad', `Your account owes ${usd(wallet.owed)}; calls are rejected until it is paid`);
+    return item('bad', `Your account owes ${usd(wallet.owed)}. Calls are rejected until you pay it.`);
   if (wallet.balance <= 0n) return item('bad', 'Your balance is used up');
   const lasting = lastingBalance(wallet.balance, pace, allowance, now);
   const days = daysLeft(lasting, pace);

@@ -110,7 +110,7 @@ describe('attention', () => {
   it.each([
     [
       { kind: 'new-network', address: '203.0.113.7', network: '203.0.113.0/24' },
-      'was used from 203.0.113.7 on 20 Nov 2026, 14:05, for the first time from this network (203.0.113.0/24)',
+      'was used from a network it hasn’t been used from before: 203.0.113.7 (203.0.113.0/24), on 20 Nov 2026, 14:05',
       'It was me',
     ],
     [
@@ -159,7 +159,7 @@ describe('attention', () => {
 
   it.each([
     ['0', '0', undefined, 'bad:  Your balance is used up → /wallet'],
-    ['0', '2', undefined, 'bad:  Your account owes $2.00; calls are rejected until it is paid → /wallet'],
+    ['0', '2', undefined, 'bad:  Your account owes $2.00. Calls are rejected until you pay it. → /wallet'],
     ['5', '0', '2', 'warn:  Your balance lasts about 2 days at this pace → /wallet'],
     ['1', '0', '2', 'warn:  Your balance lasts less than a day at this pace → /wallet'],
   ])('is a wallet of $%s that owes $%s and loses $%s a day', (balance, owed, pace, text) => {
@@ -201,7 +201,7 @@ describe('the dashboard', () => {
     });
     const view = dashboardView(input({ usage, pace: usd('2') }));
     expect(view.stats).toEqual([
-      { label: 'Balance', value: '$50.00', note: 'about 25 days at this pace' },
+      { label: 'Balance', value: '$50.00', note: 'lasts about 25 days' },
       { label: 'Spent today', value: '$3.08', note: '$4.61 yesterday' },
       { label: 'Calls, 24 h', value: '1,284', note: '7 failed, 0.5%' },
       { label: 'First token, median', value: '812 ms', note: 'p95 2,140 ms' },

@@ -117,7 +117,7 @@ function steps({ done: { funds, key, call }, ...reader }: DashboardInput) {
     },
     {
       title: 'Create an API key',
-      text: 'Use one per person and client. It is shown only once.',
+      text: 'Create one key per person and client. Each key is shown once.',
       done: key,
       action: { href: '/keys/new', label: 'Create key' },
     },
@@ -159,7 +159,7 @@ const known = <T>(value: T | undefined, show: (value: T) => string): string =>
 function balanceNote({ wallet: { balance, held }, pace, allowance, now }: AttentionConditions): string {
   const left = daysLeftText(lastingBalance(balance, pace, allowance, now), pace);
   const onHold = held > 0n ? `${usd(held)} on hold` : '';
-  return [left === undefined ? onHold : `${left} at this pace`, expiryNote(allowance)].filter(Boolean).join(', ');
+  return [left === undefined ? onHold : `lasts ${left}`, expiryNote(allowance)].filter(Boolean).join('; ');
 }
 
 function failedText(day: UsageFigures | undefined): string {

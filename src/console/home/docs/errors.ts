@@ -34,7 +34,7 @@ export const ERRORS: readonly DocumentedError[] = [
     code: 'model_not_found',
     status: '404, in Messages not_found_error',
     advice:
-      'The key’s group has no model with this exact name. GET /v1/models lists them. Agents also request their own small models; configure a model from the list.',
+      'The key’s group has no model with this exact name. GET /v1/models lists them. Some agents also call a small model for background work. Set it to one from the list.',
   },
   {
     code: 'rate_limit_exceeded',
@@ -66,9 +66,9 @@ export const WARNINGS: readonly TranslationWarning[] = [
     things: [
       'Multiple choices (n), audio output, and audio input that the upstream does not support.',
       'State stored with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
-      'Hosted tools that are the only tool or are required by the call; computer and browser tools.',
+      'A vendor-hosted tool, if it is the only tool or the request forces its use; computer and browser tools.',
       'Images and documents by URL, if the upstream does not fetch them.',
-      'temperature, top_p and top_k of Messages with anthropic-version 2026-10-21 or later, as at the vendor.',
+      'temperature, top_p and top_k of Messages with anthropic-version 2026-10-21 or later, as Anthropic does.',
     ],
   },
   {
@@ -84,7 +84,7 @@ export const WARNINGS: readonly TranslationWarning[] = [
     things: [
       'Temperature, output limit or reasoning effort outside the upstream’s range: the nearest valid value.',
       'Reasoning together with a required tool, if the model does not support both: one of them is dropped.',
-      'Grammars of custom tools, and JSON output that the upstream cannot enforce: requested by instruction.',
+      'Grammars of custom tools, and JSON output that the upstream cannot enforce: added to the prompt as an instruction.',
       'Tool schemas with alternatives at the root: merged into one schema.',
       'Conversations that start with the assistant or lack a tool result: the missing message is inserted.',
       'Assistant prefill: the model may start a new message.',

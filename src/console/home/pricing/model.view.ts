@@ -60,8 +60,7 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
     since: new Date(model.pricesSince),
     upcoming: upcoming.map((next) => ({
       at: new Date(next.at),
-      prices: priceTable(next.model.pricing.tiers, multiplierFor(group, model.name)),
-      free: next.model.pricing.costsNothing,
+      text: changeText(next.model.pricing, multiplierFor(group, model.name)),
     })),
   };
 }
@@ -75,6 +74,16 @@ function priceTable(tiers: readonly PriceTier[], multiplier: bigint) {
       cells: tiers.map(({ prices }) => scaledPrice(scaled(prices[item], multiplier))),
     })),
   };
+}
+
+/** `input $1 (long prompts $2), output $5 (long prompts $7).` */
+function changeText({ costsNothing, tiers }: Pricing, multiplier: bigint): string {
+  if (costsNothing) return 'no charge for tokens.';
+  const items = (['input', 'output'] as const).map((item) => {
+    const [first, ...longer] = tiers.map(({ prices }) => scaledPrice(scaled(prices[item], multiplier)));
+    return `${item} ${first ?? ''}${longer.length > 0 ? ` (long prompts ${longer.join(' / ')})` : ''}`;
+  });
+  return `${items.join(', ')}.`;
 }
 
 /** Undefined for the last tier. */
@@ -101,7 +110,7 @@ const imagePrices = ({ imageGeneration: prices }: Pricing, multiplier: bigint) =
   prices === undefined
     ? []
     : IMAGE_GENERATION_CLASSES.map((name) => ({
-        label: `Image generation, 1M tokens of ${name.replace('_', ' ')}`,
+        label: `Image generation: ${name.replace('_', ' ')}, per 1M tokens`,
         value: scaledPrice(scaled(prices[name], multiplier)),
       }));
 

@@ -119,7 +119,7 @@ describe('the price list', () => {
     const chosen = [view.endpoints, view.groups, view.sorts].map((options) =>
       options.filter(({ selected }) => selected).map(({ label }) => label),
     );
-    expect(chosen).toEqual([['Messages as it is'], ['a&b, × 1.25'], ['Context']]);
+    expect(chosen).toEqual([['Messages, not translated'], ['a&b, × 1.25'], ['Context']]);
     expect(view).toMatchObject({ isNarrowed: true, search: 'x', clear: { href: '/pricing?group=a%26b' } });
   });
 });
@@ -185,7 +185,7 @@ describe('the model page', () => {
   });
 
   it('shows scheduled prices, capabilities, and a sample call for each endpoint', () => {
-    expect(view.upcoming.map(({ at, prices }) => [at.getTime(), prices.rows[0]?.cells])).toEqual([[5000, ['$3.00']]]);
+    expect(view.upcoming.map(({ at, text }) => [at.getTime(), text])).toEqual([[5000, 'input $3.00, output $0.50.']]);
     expect(view.capabilities).toEqual(['stopMax: 4', 'vision']);
     expect(view.samples.map(({ name, isOpen, code }) => [name, isOpen, code.map(({ text }) => text).join('')])).toEqual(
       [

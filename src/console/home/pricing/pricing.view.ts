@@ -17,7 +17,11 @@ export function pricingView({ groups, group, models, protocols }: PriceList, que
     search: query.search,
     endpoints: [
       { value: '', label: 'Any endpoint', selected: query.endpoint === '' },
-      ...protocols.map(({ id, name }) => ({ value: id, label: `${name} as it is`, selected: id === query.endpoint })),
+      ...protocols.map(({ id, name }) => ({
+        value: id,
+        label: `${name}, not translated`,
+        selected: id === query.endpoint,
+      })),
     ],
     groups: groups.map((one) => ({ value: one.name, label: labelOf(one), selected: one.name === group.name })),
     sorts: SORTS.map((sort) => ({ ...sort, selected: sort.value === query.sort })),

@@ -129,7 +129,7 @@ function formErrors(form: MaybeForm, ids: Readonly<Record<string, string>> | und
   const entries = Object.entries(form?.errors ?? {});
   if (entries.length === 0) return undefined;
   return {
-    title: entries.length === 1 ? 'Check 1 field' : `Check ${entries.length} fields`,
+    title: entries.length === 1 ? 'Fix 1 field' : `Fix ${entries.length} fields`,
     errors: entries.map(([field, message]) => ({ id: ids?.[field] ?? field, message })),
   };
 }

@@ -142,7 +142,7 @@ describe('partials', () => {
 
   it('list all errors of a form with links to their fields', () => {
     const html = show('form-summary', { form: refused });
-    expect(html).toContain('Check 2 fields');
+    expect(html).toContain('Fix 2 fields');
     expect(html).toContain('<a href="#name">Enter a name of at most 10 letters.</a>');
     expect(show('form-summary', { form: Form.empty() })).toBe('');
   });

@@ -119,7 +119,7 @@ const signUp = section({
     }),
     sessionIdleHours: whole({
       label: 'Idle session timeout',
-      hint: '1 to 720. 336 hours are 14 days.',
+      hint: '1 to 720 hours (336 hours = 14 days).',
       audit: 'idle session timeout (hours)',
       variable: {
         name: 'SESSION_IDLE_HOURS',
@@ -142,7 +142,7 @@ const SERVER_ERROR = 'Enter an address such as smtp://user@mail.example.com:587,
 
 const mail = section({
   title: 'Email',
-  name: 'Mail',
+  name: 'Email',
   path: 'mail',
   text: 'SMTP server for outgoing email. Without one, emails are written to the outbox folder and not sent.',
   // The mail server sees all password reset links.
@@ -176,7 +176,7 @@ const mail = section({
       boundTo: {
         input: 'server',
         misplaced: 'Include the user name: smtp://user@mail.example.com:587.',
-        missing: 'Enter the password for this user. A stored password is only used with its original address.',
+        missing: 'Enter the password again: the stored one is used only with the server and user it was saved for.',
       },
     }),
     from: optionalText({
@@ -211,7 +211,7 @@ const payment = section({
   settings: {
     enabled: flag({
       label: 'Enable payments',
-      hint: 'Requires both secrets of your Stripe account.',
+      hint: 'Requires the Stripe secret key and the webhook signing secret.',
       audit: 'payments',
       initial: true,
       on: 'on',
@@ -254,8 +254,8 @@ const payment = section({
       place: () => 'payment\nwebhookSecret',
     }),
     amounts: list({
-      label: 'Amounts in US dollars',
-      hint: 'Offered to users. Separate with commas.',
+      label: 'Suggested amounts (US dollars)',
+      hint: 'Users choose one of these. Separate with commas.',
       audit: 'amounts',
       initial: ['10', '25', '50', '100'],
       max: [6, 'amounts'],

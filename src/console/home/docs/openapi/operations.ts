@@ -134,7 +134,7 @@ const STORED_RESPONSES: Paths = {
     },
     delete: {
       operationId: 'deleteResponse',
-      summary: 'Forgets it',
+      summary: 'Delete a stored response',
       parameters: [ID],
       responses: { 200: ok('Deleted.', reference('DeletedResponse')), ...refused },
     },
