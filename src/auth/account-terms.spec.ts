@@ -23,7 +23,7 @@ describe('account terms', () => {
   it('are compared in one line for the group and one for the limits', () => {
     expect(termDifferences({ groupName: undefined, limits: {} }, TERMS)).toEqual([
       'group default → saver',
-      'limits default → 60 calls a minute, 4 at a time',
+      'limits default → 60 calls/min, 4 at a time',
     ]);
     expect(termDifferences(TERMS, { ...TERMS })).toEqual([]);
   });

@@ -34,7 +34,7 @@ export class Passwords {
 
   private async inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.waiting.length >= MAX_WAITING)
-      throw new AppError('server_is_overloaded', 'Too many sign-ins at the moment. Retry shortly.', {
+      throw new AppError('server_is_overloaded', 'Sign-in is busy. Try again in a few seconds.', {
         retryAfterSeconds: 5,
       });
     if (this.running >= AT_ONCE) await new Promise<void>((resume) => this.waiting.push(resume));

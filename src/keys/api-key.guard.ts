@@ -122,7 +122,7 @@ function revocationOf(caller: Caller): RefusedKey | undefined {
   if (accountState === 'deleted')
     return new RefusedKey('the account of this API key was deleted. Use another key.', caller);
   if (accountState === 'disabled')
-    return new RefusedKey('the account of this API key is disabled. Contact an administrator.', caller);
+    return new RefusedKey('the account of this API key is suspended. Contact an administrator.', caller);
   return undefined;
 }
 

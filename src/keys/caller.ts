@@ -53,10 +53,9 @@ export class RefusedKey extends RefusedCaller {
 /** The key is not allowed from this address. Allowed networks are not revealed. */
 export class RefusedAddress extends RefusedCaller {
   constructor(address: string, caller: Caller) {
-    const ip = address === '' ? 'from which this request comes' : address;
     super(
       'permission_denied',
-      `The IP address ${ip} is not allowed for this key. Use an allowed network, or add this one to the key.`,
+      `Your IP address${address === '' ? '' : ` ${address}`} is not allowed for this key. Call from an allowed network, or add this address to the networks of the key.`,
       caller,
     );
   }

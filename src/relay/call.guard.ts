@@ -35,7 +35,9 @@ export class LoadShedding implements OnModuleDestroy {
   private running = 0;
 
   constructor(metrics: Metrics, { maxCallsInFlight, maxEventLoopDelayMs }: Config) {
-    this.shed = metrics.counter('calls_shed_total', 'Requests rejected by load shedding.', ['reason']);
+    this.shed = metrics.counter('calls_shed_total', 'Requests rejected because the process was overloaded.', [
+      'reason',
+    ]);
     this.maxCalls = maxCallsInFlight;
     this.load = new EventLoopLoad(maxEventLoopDelayMs);
     this.timer = setInterval(() => this.sample(), SAMPLE_MS).unref();

@@ -41,7 +41,7 @@ export class RelayMetrics {
     );
     this.unknownMembers = metrics.counter(
       'unknown_members_total',
-      'Request members and beta features that no table of the protocol names, by name.',
+      'Request members and beta features unknown to the protocol, by name.',
       ['protocol', 'member'],
     );
     const gauge = (name: string, help: string, value: () => number): void =>

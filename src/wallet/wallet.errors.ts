@@ -9,8 +9,8 @@ export class WalletNotFound extends AppError {
 /** The wallet cannot be closed while calls hold a part of it. */
 export class WalletInUse extends AppError {
   constructor(calls: number) {
-    const running = calls === 1 ? 'A call of this account is' : `${calls} calls of this account are`;
-    super('conflict', `${running} still running. Suspend the account and delete it when they have ended.`);
+    const [running, ended] = calls === 1 ? ['One call is', 'the call has'] : [`${calls} calls are`, 'the calls have'];
+    super('conflict', `${running} still running on this account. Suspend it, then delete it when ${ended} ended.`);
   }
 }
 
@@ -25,7 +25,8 @@ export class WalletClosed extends AppError {
 export class DebitTooLarge extends AppError {
   constructor(debit: Nanos, free: Nanos, { held, owed }: { readonly held: Nanos; readonly owed: Nanos }) {
     const onHold = held > 0n ? ` ($${formatUsd(held)} more is on hold for running calls)` : '';
-    const inDebt = owed > 0n ? ` The account owes $${formatUsd(owed)}, which is paid first.` : '';
+    const inDebt =
+      owed > 0n ? ` The account owes $${formatUsd(owed)}, and incoming money is applied to that debt first.` : '';
     super(
       'invalid_request',
       `A debit of $${formatUsd(debit)} is not possible: only $${formatUsd(free)} is available${onHold}.${inDebt}`,

@@ -155,7 +155,7 @@ describe('API keys', () => {
     await expect(authenticator.renew(caller, '198.51.100.1')).rejects.toThrow(RefusedAddress);
     await expect(authenticator.renew(caller, '203.0.113.1')).resolves.toMatchObject({ keyId: id });
     await expect(authenticator.authenticate(credentials, '')).rejects.toThrow(
-      'The IP address from which this request comes',
+      'Your IP address is not allowed for this key.',
     );
   });
 

@@ -96,7 +96,7 @@ describe('what an account owes', () => {
     await wallets.recordOwed(accountId, parseUsd('4'), 'dispute');
     await hold('3');
     await expect(wallets.credit(accountId, parseUsd('-3.000000001'), 'too much')).rejects.toThrow(
-      'A debit of $3.000000001 is not possible: only $3 is available ($3 more is on hold for running calls). The account owes $4, which is paid first.',
+      'A debit of $3.000000001 is not possible: only $3 is available ($3 more is on hold for running calls). The account owes $4, and incoming money is applied to that debt first.',
     );
     await wallets.credit(accountId, parseUsd('-3'), 'just enough');
     expect(await figures()).toEqual(['7', '4']);

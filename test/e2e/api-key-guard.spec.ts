@@ -181,7 +181,7 @@ describe('the API key guard', () => {
     await eventually(
       async () =>
         expect((await ask(['x-api-key', key.secret])).body).toMatchObject({
-          message: expect.stringMatching(/^Invalid token: the account of this API key is disabled/) as string,
+          message: expect.stringMatching(/^Invalid token: the account of this API key is suspended/) as string,
           refused: key.id,
         }),
       1000,

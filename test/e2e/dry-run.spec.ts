@@ -129,7 +129,7 @@ describe('the routing dry run', () => {
     expect(ofKey.routes.map(({ channel: { name } }) => name)).toEqual(['foreign', 'behind']);
     await relay.get(AccountStatus).disable(caller.accountId);
     const ofAccount = await dryRun(caller, { who: { newKeyOf: caller.accountId } });
-    expect(ofAccount.refusal!.message).toContain('the account of this API key is disabled');
+    expect(ofAccount.refusal!.message).toContain('the account of this API key is suspended');
   });
 
   it('shows why channels are skipped', async () => {

@@ -75,7 +75,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
       ['that was deleted', /deleted/, async (caller) => (await relay.get(ApiKeyService).delete(caller.keyId), caller)],
       [
         'of a disabled account',
-        /account of this API key is disabled/,
+        /account of this API key is suspended/,
         async (caller) => (await relay.get(AccountStatus).disable(caller.accountId), caller),
       ],
       [

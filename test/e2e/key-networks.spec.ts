@@ -61,7 +61,7 @@ describe('a key that may be used from some networks only', () => {
       });
       const message = await expectError(dialect, answer, NOT_ALLOWED);
       expect(message).toBe(
-        'The IP address 198.51.100.9 is not allowed for this key. Use an allowed network, or add this one to the key.',
+        'Your IP address 198.51.100.9 is not allowed for this key. Call from an allowed network, or add this address to the networks of the key.',
       );
       await expectFreeRow(relay, caller, answer, {
         status: 'refused',

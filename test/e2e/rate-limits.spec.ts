@@ -157,7 +157,7 @@ describe('rate limits', () => {
     const caller = await withLimits({ tokensPerMinute: 100 });
     const response = await call(caller, 'responses', { input: 'word '.repeat(1000) });
     const message = await expectError('responses', response, RATE_LIMITED, { shouldRetry: 'false' });
-    expect(message).toMatch(/This request exceeds the limit by itself\.$/);
+    expect(message).toMatch(/This request alone is over the limit; make it smaller\.$/);
     expect(await statusOf(call(caller))).toBe(200);
   });
 
@@ -227,7 +227,7 @@ describe('rate limits', () => {
       const before = await metric(relay, 'rate_limit_refusals_total{subject="address",limit="requests"}');
       const refused = await call(limited);
       expect(await expectError('responses', refused, RATE_LIMITED)).toMatch(
-        'your address is limited to 3 requests per minute',
+        'your IP address is limited to 3 requests per minute',
       );
       expect(await metric(relay, 'rate_limit_refusals_total{subject="address",limit="requests"}')).toBe(before + 1);
     });

@@ -21,7 +21,7 @@ const setStates = {
   'its key is deleted': { change: ({ keyId }: TestCaller) => keys().delete(keyId), says: 'this API key was deleted' },
   'its account is suspended': {
     change: ({ accountId }: TestCaller) => world.relay.get(AccountStatus).disable(accountId),
-    says: 'the account of this API key is disabled',
+    says: 'the account of this API key is suspended',
   },
 };
 const keys = (): ApiKeyService => world.relay.get(ApiKeyService);

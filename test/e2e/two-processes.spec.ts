@@ -123,7 +123,7 @@ describe('two processes on one database', () => {
     for (const _ of services) await upstream.nextRequest();
     await run('account', 'disable', '--email', email);
     for (const stream of await Promise.all(streams))
-      expect(stream).toContain('the account of this API key is disabled');
+      expect(stream).toContain('the account of this API key is suspended');
     expect(await wallet(email)).toMatchObject({ held: '0', holds: 0 });
     expect(await run('ledger', 'check')).toBe('ledger exact');
   }, 120_000);

@@ -269,11 +269,11 @@ interface AllowanceOptions {
 export function accountAllowanceCommand(account: Command, withApp: WithApp): void {
   account
     .command('allowance')
-    .description('set the monthly allowance of an account (UTC); takes effect immediately, the unspent part expires')
+    .description('set the monthly allowance of an account (UTC); unspent allowance expires')
     .requiredOption('--email <address>', 'email address of the account')
     .requiredOption(
       '--amount <usd>',
-      'US dollars; a different amount takes effect next month, 0 ends the allowance',
+      'US dollars; a first allowance is granted at once, a changed amount applies from next month, 0 ends it',
       amountArgument,
     )
     .option('--json', 'print JSON')

@@ -192,7 +192,7 @@ const ENDINGS: readonly SeedEnding[] = [
   failed(
     0.3,
     401,
-    new AppError('upstream_auth', "The upstream rejected the relay's credential. Contact an administrator."),
+    new AppError('upstream_auth', "The provider rejected this service's credentials. Contact an administrator."),
   ),
   ending(1, { status: 'failed', error: TRUNCATED }, { begun: true, streamOnly: true }),
   cancelled(3, { begun: true, reported: true, streamOnly: true }),

@@ -99,7 +99,7 @@ export class LinkRefused extends AppError {
 /** Requested again too soon. */
 export class SentJustNow extends AppError {
   constructor(seconds: number) {
-    super('rate_limit_exceeded', `An email was just sent. You can request another one in ${seconds} s.`, {
+    super('rate_limit_exceeded', `An email was just sent. You can request another one in ${seconds} seconds.`, {
       retryAfterSeconds: seconds,
     });
   }

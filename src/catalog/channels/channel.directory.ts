@@ -179,7 +179,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   private complain(): void {
     if (!this.serves) return;
     const complaints = this.stored.all.flatMap(({ name, unavailableReason }) =>
-      unavailableReason === undefined ? [] : [`Channel ${name} is out: ${unavailableReason}.`],
+      unavailableReason === undefined ? [] : [`Channel ${name} is unavailable: ${unavailableReason}.`],
     );
     for (const complaint of complaints) if (!this.complaints.has(complaint)) this.logger.warn(complaint);
     this.complaints = new Set(complaints);

@@ -113,7 +113,7 @@ describe('the configuration', () => {
     '10.0.0.1:80',
     '::1/129',
   ])('rejects the proxy %s', (entry) =>
-    expect(() => config({ TRUSTED_PROXIES: `127.0.0.1,${entry}` })).toThrow('TRUSTED_PROXIES must be'),
+    expect(() => config({ TRUSTED_PROXIES: `127.0.0.1,${entry}` })).toThrow('TRUSTED_PROXIES must list'),
   );
 
   it('reads HTTPS_PROXY in either case, and masks its password', () => {

@@ -37,14 +37,14 @@ function isNetwork(text: string): boolean {
 const AreProxies = (): PropertyDecorator =>
   Each('areProxies', (entry) => NAMED_NETWORKS.has(entry) || isNetwork(entry), {
     message:
-      'TRUSTED_PROXIES must be addresses or networks, separated by commas, such as 10.0.0.1,10.1.0.0/16; or loopback, linklocal, uniquelocal',
+      'TRUSTED_PROXIES must list IP addresses, networks, or loopback, linklocal and uniquelocal, separated by commas',
   });
 
 /** Hosts reached without the proxy. */
 const AreWithoutProxy = (): PropertyDecorator =>
   Each('areWithoutProxy', (entry) => (entry.includes('/') ? isNetwork(entry) : WITHOUT_PROXY.test(entry)), {
     message:
-      'NO_PROXY must be hosts, suffixes such as .example.com, addresses or networks, separated by commas, with an optional port; or *',
+      'NO_PROXY must be * or list hosts, suffixes such as .example.com, addresses or networks, separated by commas, each with an optional port',
   });
 
 /** A proxy URL: optional credentials, host and port, no path. */

@@ -31,7 +31,7 @@ export class DatabaseMetrics {
     });
     metrics.gauge(
       'database_listening',
-      'Processes connected to change notifications; others cache reads for one second.',
+      'Processes receiving change notifications; others use caches up to one second old.',
       [],
       (gauge) => gauge.set(Number(notifications.connected)),
     );

@@ -103,7 +103,7 @@ class LoggedOutages implements OutageWatch {
   constructor(metrics: Metrics) {
     this.degraded = metrics.gauge(
       'rate_limits_degraded',
-      'Unreachable rate limit stores; 0 when rate limits are exact.',
+      'Rate limit stores that cannot be reached. Above 0, limits may be exceeded.',
     );
     this.outages = metrics.counter('rate_limits_degraded_total', 'Times a rate limit store became unreachable.');
   }

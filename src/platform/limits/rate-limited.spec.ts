@@ -21,7 +21,7 @@ describe('RateLimited', () => {
     ],
     [
       { limit: 'concurrency', allowed: 4, subject: { kind: 'address', name: '' } },
-      'your address is limited to 4 concurrent calls.',
+      'your IP address is limited to 4 concurrent calls.',
     ],
   ] as const)('names the limit, its subject and the wait: %#', (overrides, rule) => {
     const error = errorOf(overrides);
@@ -45,6 +45,6 @@ describe('RateLimited', () => {
   it('tells clients not to retry a call that exceeds the limit by itself', () => {
     const error = new RateLimited(exceeded({ limit: 'tokens', allowed: 100, used: 0, needed: 200 }), undefined, {});
     expect(error.details.shouldRetry).toBe(false);
-    expect(error.message).toMatch(/This request exceeds the limit by itself\.$/);
+    expect(error.message).toMatch(/This request alone is over the limit; make it smaller\.$/);
   });
 });

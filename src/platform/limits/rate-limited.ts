@@ -24,7 +24,9 @@ export class RateLimited extends AppError {
   ) {
     const seconds = Math.min(Math.max(1, Math.ceil((waitMs ?? Infinity) / 1000)), MAX_WAIT_SECONDS);
     const advice =
-      waitMs === undefined ? 'This request exceeds the limit by itself.' : `Please try again in ${seconds}s.`;
+      waitMs === undefined
+        ? 'This request alone is over the limit; make it smaller.'
+        : `Please try again in ${seconds}s.`;
     super('rate_limit_exceeded', `Rate limit reached: ${ruleOf(exceeded)} ${advice}`, {
       retryAfterSeconds: seconds,
       ...(waitMs === undefined && { shouldRetry: false }),
@@ -55,7 +57,7 @@ function ownerOf({ kind, name }: ExceededLimit['subject']): string {
     case 'account':
       return 'your account';
     case 'address':
-      return 'your address';
+      return 'your IP address';
     default:
       return kind satisfies never;
   }

@@ -60,7 +60,7 @@ export class Mailer implements BeforeApplicationShutdown {
       return 'sent';
     } catch (error) {
       const refused = isFinal(error);
-      this.logger.warn(`A mail could not be sent (${causeOf(error)}); it is ${refused ? 'given up' : 'kept'}.`);
+      this.logger.warn(`Email not sent (${causeOf(error)}); ${refused ? 'giving up' : 'will retry'}.`);
       if (refused) this.givenUp += 1;
       return refused ? 'refused' : 'away';
     }
@@ -79,7 +79,7 @@ export class Mailer implements BeforeApplicationShutdown {
         return;
       } catch (error) {
         const again = pauseMs !== undefined && !this.ending.signal.aborted && !isFinal(error);
-        this.logger.warn(`A mail could not be sent (${causeOf(error)}); it is ${again ? 'tried again' : 'given up'}.`);
+        this.logger.warn(`Email not sent (${causeOf(error)}); ${again ? 'will retry' : 'giving up'}.`);
         if (!again) {
           this.givenUp += 1;
           return;

@@ -121,7 +121,7 @@ function outOfCredit(upstreamStatus: number): AppError {
 }
 
 const badCredential = (upstreamStatus: number): AppError =>
-  failoverError('upstream_auth', "The upstream rejected the relay's credential. Contact an administrator.", {
+  failoverError('upstream_auth', "The provider rejected this service's credentials. Contact an administrator.", {
     upstreamStatus,
   });
 

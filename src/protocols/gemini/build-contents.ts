@@ -182,7 +182,7 @@ class PartWriter {
   private media(source: Source, kind: MediaKind): TreeObject {
     if (source.from === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
     if (!this.build.flags.takesUrls) {
-      throw unsupported('messages', `hold an address (of the ${kind}); send the ${kind} itself`);
+      throw unsupported('messages', `contain a URL of the ${kind}, which this model does not accept; send the data`);
     }
     return { fileData: { mimeType: mediaTypeOf(source.url), fileUri: source.url } };
   }

@@ -191,7 +191,7 @@ class BlockWriter {
       return { type: 'url', url: source.url };
     }
     if (!IMAGE_TYPES.includes(source.mediaType)) {
-      throw unsupported('messages', `hold an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`);
+      throw unsupported('messages', `contain an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`);
     }
     return { type: 'base64', media_type: source.mediaType, data: source.base64 };
   }
@@ -231,7 +231,7 @@ function documentSource({ source }: FilePart): TreeObject {
   const { mediaType, base64 } = source;
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
   if (mediaType.startsWith('text/')) return plainText(Buffer.from(base64, 'base64').toString());
-  throw unsupported('messages', `hold a file of the type ${mediaType}; send PDF or plain text`);
+  throw unsupported('messages', `contain a file of the type ${mediaType}; send PDF or plain text`);
 }
 
 const plainText = (data: string): TreeObject => ({ type: 'text', media_type: 'text/plain', data });

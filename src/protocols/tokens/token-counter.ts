@@ -43,7 +43,7 @@ export class TokenCounter implements OnModuleDestroy {
     const bytes = bytesOf(request);
     const { maxBytes, maxWaitingBytes, timeoutMs: patienceMs } = this.thread;
     if (this.isClosed || bytes > maxBytes || this.waitingBytes + bytes > maxWaitingBytes) {
-      this.logger.debug(`Not counted: ${bytes} bytes, behind ${this.waitingBytes}.`);
+      this.logger.debug(`Skipped counting ${bytes} bytes: ${this.waitingBytes} bytes are already queued.`);
       return Promise.resolve(undefined);
     }
     return new Promise((resolve) => {

@@ -19,10 +19,12 @@ export class MoneyMetrics {
   private held = 0n;
 
   constructor(metrics: Metrics) {
-    this.sizes = metrics.histogram('batch_calls', 'Calls per database statement.', BATCH_SIZES, ['statement']);
+    this.sizes = metrics.histogram('batch_calls', 'Calls per admit, extend or settle statement.', BATCH_SIZES, [
+      'statement',
+    ]);
     this.durations = metrics.histogram(
       'batch_seconds',
-      'Duration of these statements, including failed ones.',
+      'Duration of admit, extend and settle statements, including failed ones.',
       STATEMENTS,
       ['statement'],
     );

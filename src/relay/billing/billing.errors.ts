@@ -123,7 +123,7 @@ export class SettlementUnavailable extends AppError {
   constructor(cause: unknown) {
     super(
       'unavailable',
-      'The response is complete but could not be recorded, so its end was not sent. It may be charged later; check the usage logs before you retry.',
+      'This call could not be recorded, so its response was cut before the end. You may still be charged; check the usage logs before you retry.',
       { shouldRetry: false },
       { cause },
     );
@@ -140,6 +140,9 @@ export class ProcessDied extends AppError {
 /** Only recorded: the database rejected the call's settlement. */
 export class NotSettled extends AppError {
   constructor() {
-    super('internal', 'The outcome of this call could not be recorded. It is not charged until it is.');
+    super(
+      'internal',
+      'The outcome of this call could not be recorded. It is not charged until an administrator resolves it.',
+    );
   }
 }

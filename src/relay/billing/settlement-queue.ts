@@ -171,7 +171,11 @@ export class SettlementQueue {
       await this.releaseHold(call.row.id);
     } catch (failure) {
       this.lost += 1;
-      if (failure !== error) this.logger.error({ err: failure, request_id: call.row.id }, 'Failed to defer it.');
+      if (failure !== error)
+        this.logger.error(
+          { err: failure, request_id: call.row.id },
+          'Failed to record an unsettled call for later settlement.',
+        );
     }
     throw new SettlementUnavailable(error);
   }
@@ -181,7 +185,10 @@ export class SettlementQueue {
     try {
       await this.untilAvailable(() => this.openCalls.close(callId, new NotSettled()));
     } catch (error) {
-      this.logger.error({ err: error, request_id: callId }, 'Its hold remains until this process exits.');
+      this.logger.error(
+        { err: error, request_id: callId },
+        'Failed to release the hold of a call; it remains until this process exits.',
+      );
     }
   }
 }

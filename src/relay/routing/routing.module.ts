@@ -12,7 +12,7 @@ import { ChannelLoad, Random } from './selection/channel-status.js';
 @Injectable()
 class ChannelGauge {
   constructor(metrics: Metrics, directory: ChannelDirectory, health: ChannelHealth) {
-    const help = 'Whether the channel receives calls: 0 while it or all of its credentials are in cooldown or missing.';
+    const help = '1 if the channel can receive calls; 0 if it, or every credential, is in cooldown or unusable.';
     const show = (gauge: Gauge<'channel'>): void => {
       gauge.reset();
       for (const channel of directory.all()) gauge.set({ channel: channel.name }, health.isUp(channel) ? 1 : 0);

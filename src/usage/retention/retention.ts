@@ -63,7 +63,7 @@ export class CallRetention implements OnModuleDestroy {
     for (const month of (await this.months.months()).filter((each) => each < kept)) {
       if (stopped?.aborted === true) return;
       if (await this.months.hasUnfinished(month)) {
-        this.logger.warn(`${titleOf(month)} are kept for now: one of them is not settled yet.`);
+        this.logger.warn(`Not deleting ${titleOf(month)} yet: one of them is not settled.`);
         return;
       }
       if (!(await this.months.sumUp(month, stopped))) return;

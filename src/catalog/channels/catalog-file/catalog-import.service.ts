@@ -93,7 +93,7 @@ export class CatalogImport {
     const missing = await missingOnServers(this.notifications, [...new Set(uses.map(({ variable }) => variable))]);
     const errors = uses.flatMap(({ variable, name, path }): EntryError[] =>
       missing.has(variable)
-        ? [{ path, message: `of ${name} name ${variable}, which is not set in the running server's environment` }]
+        ? [{ path, message: `of channel ${name}: the running server has no environment variable ${variable}` }]
         : [],
     );
     if (errors.length > 0) throw refusal(errors);

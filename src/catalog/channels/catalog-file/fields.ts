@@ -94,7 +94,7 @@ export function DecimalsByName(
       const odd = Object.entries(value).find(([name, decimal]) => !isOne(name) || !form.test(String(decimal)));
       const missing = required.find((name) => !Object.hasOwn(value, name));
       if (odd === undefined && missing !== undefined)
-        return `must say ${required.join(' and ')}; ${missing} is missing`;
+        return `must set ${required.join(' and ')}; ${missing} is missing`;
       return odd && `must map ${plural} to decimals with at most ${fractionDigits} decimal places; ${odd[0]} does not`;
     },
     (value) =>

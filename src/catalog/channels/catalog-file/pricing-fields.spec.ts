@@ -97,7 +97,7 @@ describe('price details in the catalog file', () => {
     ],
     ['web_search: 5', 'web_search: 1.5', 13, /models\[0\]\.tool_max_uses must map .*; web_search does not/],
     ['image_output: 30', 'images: 30', 14, /models\[0\]\.image_generation must map text_input, .*; images does not/],
-    ['text_input: 5.0, ', '', 14, /image_generation must say text_input and image_output; text_input is missing/],
+    ['text_input: 5.0, ', '', 14, /image_generation must set text_input and image_output; text_input is missing/],
     ['web_search: 0.010', 'web_search: 0.0000000001', 10, /models\[0\]\.tool_fees must map .*; web_search does not/],
   ])('are rejected with their line when invalid: %s as %s', (good, bad, line, message) => {
     const errors = errorsOf(FILE.replace(good, bad));

@@ -45,7 +45,7 @@ describe('referenceErrors', () => {
 
   it('rejects duplicate names', () => {
     expect(errorsOf(`{ models: [${model('m')}, ${model('n')}, ${model('m')}] }`)).toEqual([
-      'models[2].name is already the name of models[0]',
+      'models[2].name repeats the name of models[0]',
     ]);
   });
 

@@ -54,7 +54,7 @@ function repeated(kind: string, entries: readonly NamedEntry[] | null | undefine
     const first = names.indexOf(name);
     return first === index
       ? []
-      : [{ path: `${kind}[${index}].name`, message: `is already the name of ${kind}[${first}]` }];
+      : [{ path: `${kind}[${index}].name`, message: `repeats the name of ${kind}[${first}]` }];
   });
 }
 

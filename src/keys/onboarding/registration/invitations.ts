@@ -28,11 +28,11 @@ export interface ListedInvitation {
 
 export class InvitationRefused extends AppError {
   static unknown(): InvitationRefused {
-    return new InvitationRefused('Enter a valid invitation code; this one is unknown.');
+    return new InvitationRefused('Check the invitation code; this one is unknown.');
   }
 
   static over(): InvitationRefused {
-    return new InvitationRefused('Request another invitation; this one was already used or has expired.');
+    return new InvitationRefused('This invitation was already used or has expired. Ask for a new one.');
   }
 
   constructor(message: string) {

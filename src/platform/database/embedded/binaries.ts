@@ -70,7 +70,9 @@ export function copyPackage(installed: BinaryPackage, log: (line: string) => voi
   const uid = process.getuid?.() ?? 0;
   const folder = `/var/tmp/switchboard-postgres-${installed.version}-${uid}`;
   if (isFaithful(folder, installed, uid)) return join(folder, 'native');
-  log(`Copying PostgreSQL ${installed.version} to ${folder}, which its user can access.`);
+  log(
+    `Copying PostgreSQL ${installed.version} to ${folder}, because the database user cannot read the installation folder.`,
+  );
   const fresh = makeCopy(`${folder}-`, installed);
   try {
     moveInto(fresh, folder);

@@ -29,7 +29,8 @@ export const WARNING_MEANINGS: Readonly<Record<WarningCode, string>> = {
   clamped: 'Out of range for the upstream; replaced with the nearest valid value.',
   substituted: 'Not supported by the model; replaced with the nearest supported value.',
   thinking_on: 'Reasoning cannot be turned off for this model.',
-  thinking_off: 'Reasoning is off: not supported by the model, or not with the other options.',
+  thinking_off:
+    'Reasoning was turned off: the model does not support it, or not in combination with the other options.',
   tool_not_forced: 'Tool use is not forced: the model does not support it while reasoning.',
   in_words: 'Not enforced by the upstream; the model is instructed to follow it.',
   schema_merged: 'Schema alternatives at the root are merged into one schema; the rest is described to the model.',

@@ -80,7 +80,7 @@ export class Presence implements BeforeApplicationShutdown {
       beat: (client) => this.heartbeat(client),
       lost: () => this.logger.warn('Lost the liveness connection of this process.'),
       back: () => this.logger.log('Liveness connection restored.'),
-      failed: (error) => this.logger.debug(`The connection could not be made: ${reasonOf(error)}`),
+      failed: (error) => this.logger.debug(`Failed to open the liveness connection: ${reasonOf(error)}`),
     });
   }
 

@@ -63,7 +63,7 @@ describe('Shortage', () => {
     const error = shortage.errorFor('large');
     expect(error.details.retryAfterSeconds).toBe(17);
     expect(error.message).toBe(
-      'No channel can serve the model "large" right now. Please try again in 17s. If this persists, contact an administrator.',
+      'No provider is available for the model "large" right now. Please try again in 17s. If this persists, contact an administrator.',
     );
   });
 
@@ -72,7 +72,7 @@ describe('Shortage', () => {
     shortage.add(coolingDown('rate_limit', 300_000));
     expect(shortage.errorFor('large')).toMatchObject({
       kind: 'rate_limit_exceeded',
-      message: 'All channels of the model "large" are at their rate limits. Please try again in 60s.',
+      message: 'All providers of the model "large" are at their rate limits. Please try again in 60s.',
       details: { retryAfterSeconds: 60 },
     });
   });

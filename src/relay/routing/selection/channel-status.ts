@@ -223,7 +223,7 @@ export class NoChannel extends AppError {
   }
 
   static for(model: string, retryAfterSeconds = UNKNOWN_WAIT_SECONDS, isExhausted = true): NoChannel {
-    const message = `No channel can serve the model "${model}" right now. Please try again in ${retryAfterSeconds}s. If this persists, contact an administrator.`;
+    const message = `No provider is available for the model "${model}" right now. Please try again in ${retryAfterSeconds}s. If this persists, contact an administrator.`;
     return new NoChannel('server_is_overloaded', message, retryAfterSeconds, isExhausted);
   }
 }
@@ -246,11 +246,11 @@ export class Shortage {
     if (this.reasons.size === 0) return NoChannel.for(model);
     const seconds = Math.min(Math.ceil(this.waitMs / 1000), MAX_WAIT_SECONDS);
     if (this.isOnly('rate_limit')) {
-      const message = `All channels of the model "${model}" are at their rate limits. Please try again in ${seconds}s.`;
+      const message = `All providers of the model "${model}" are at their rate limits. Please try again in ${seconds}s.`;
       return new NoChannel('rate_limit_exceeded', message, seconds, false);
     }
     if (this.isOnly('refused')) {
-      const message = "The upstream rejected the relay's credential. Contact an administrator.";
+      const message = "The provider rejected this service's credentials. Contact an administrator.";
       return new NoChannel('upstream_auth', message, undefined, false);
     }
     return NoChannel.for(model, seconds, false);
