@@ -81,7 +81,7 @@ describe('the catalog', () => {
     await server.get(Notifications).announceServer();
     server.get(ChannelDirectory).serve();
     await expect(apply(await boot(), CATALOG)).rejects.toThrow(
-      "catalog.yaml:27: channels[0].credentials of channel main: the running server has no environment variable MAIN_KEY",
+      'catalog.yaml:27: channels[0].credentials of channel main: the running server has no environment variable MAIN_KEY',
     );
     expect(await version()).toBe(1);
   });
