@@ -69,7 +69,7 @@ describe('signing up', () => {
     expect((await first.submit('/verify', { code: codes[0] ?? '' })).location).toBe('/');
     const late = await second.submit('/verify', { code: codes[1] ?? '' });
     expect(late.status).toBe(422);
-    expect(late.text).toContain('Request another invitation');
+    expect(late.text).toContain('This invitation was already used or has expired');
     await expect(relay.get(AccountService).find('bob@example.com')).resolves.toBeUndefined();
     expect((await register(third, 'cy@example.com', { invitation: code })).text).toContain(
       'already used or has expired',
