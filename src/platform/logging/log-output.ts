@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { monotonicMs } from '../shared/index.js';
 
 /** The first line after a pause is written at once; later ones after FLUSH_AT characters or FLUSH_MS. */
-const FLUSH_AT = 8 * 1024;
+const FLUSH_AT = 64 * 1024;
 const FLUSH_MS = 100;
 /** Max characters that wait for a slow reader; further lines are counted and dropped. */
 const MAX_BUFFERED = 4 * 1024 * 1024;
