@@ -158,11 +158,94 @@ function authorizationFor({ username, password }: URL): Readonly<Record<string, 
 const decompress = interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false });
 
 /** Decompresses upstream responses, and fails those that expand too far with `upstream_error`. */
-const boundedDecompression: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const limit = new ExpansionLimit();
-  const measured: Dispatcher.Dispatch = (sent, received) => dispatch(sent, new CompressedBytes(received, limit));
-  return decompress(measured)(options, new DecompressedBytes(handler, limit));
-};
+const boundedDecompression: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, new DecodedResponse(options, handler));
+
+/**
+ * Passes events on to a handler, through a decompressor if the response has an encoding. Requests ask for none, so that
+ * most responses need nothing of it. It is also the controller that the handler gets: pausing must stop whichever of
+ * connection and decompressor supplies the data.
+ */
+class DecodedResponse implements Dispatcher.DispatchHandler, Dispatcher.DispatchController {
+  private controller: Dispatcher.DispatchController | undefined;
+  private receiver: Dispatcher.DispatchHandler;
+
+  constructor(
+    private readonly options: Dispatcher.DispatchOptions,
+    private readonly handler: Dispatcher.DispatchHandler,
+  ) {
+    this.receiver = handler;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.controller = controller;
+    this.handler.onRequestStart?.(this, context);
+  }
+
+  onBodySent(chunk: Buffer): void {
+    this.handler.onBodySent?.(chunk);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+    message?: string,
+  ): void {
+    if (status >= 200 && headers['content-encoding'] !== undefined) this.decompress(controller);
+    this.receiver.onResponseStart?.(controller, status, headers, message);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    this.receiver.onResponseData?.(controller, bytes);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController, trailers: Record<string, string | string[]>): void {
+    this.receiver.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    this.receiver.onResponseError?.(controller, error);
+  }
+
+  get aborted(): boolean {
+    return this.controller?.aborted ?? false;
+  }
+
+  get paused(): boolean {
+    return this.controller?.paused ?? false;
+  }
+
+  get reason(): Error | null {
+    return this.controller?.reason ?? null;
+  }
+
+  abort(reason: Error): void {
+    this.controller?.abort(reason);
+  }
+
+  pause(): void {
+    this.controller?.pause();
+  }
+
+  resume(): void {
+    this.controller?.resume();
+  }
+
+  private decompress(connection: Dispatcher.DispatchController): void {
+    const limit = new ExpansionLimit();
+    const output = new DecompressedBytes(this.handler, limit, (decompressor) => {
+      if (connection.paused) decompressor.pause();
+      this.controller = decompressor;
+    });
+    const attach: Dispatcher.Dispatch = (_, decompressor) => {
+      this.receiver = new CompressedBytes(decompressor, limit);
+      return true;
+    };
+    decompress(attach)(this.options, output);
+    this.receiver.onRequestStart?.(connection, undefined);
+  }
+}
 
 /** Delegates to a handler, which may be a class with methods on its prototype. */
 class PassingHandler implements Dispatcher.DispatchHandler {
@@ -173,14 +256,6 @@ class PassingHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestStart']>>): void {
     this.handler.onRequestStart?.(...args);
-  }
-
-  onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
-    this.handler.onRequestUpgrade?.(...args);
-  }
-
-  onBodySent(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onBodySent']>>): void {
-    this.handler.onBodySent?.(...args);
   }
 
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
@@ -212,6 +287,19 @@ class CompressedBytes extends PassingHandler {
 class DecompressedBytes extends PassingHandler {
   private count = 0;
   private isOver = false;
+
+  /** @param onController called with the decompressor's controller; the handler has had its start */
+  constructor(
+    handler: Dispatcher.DispatchHandler,
+    limit: ExpansionLimit,
+    private readonly onController: (controller: Dispatcher.DispatchController) => void,
+  ) {
+    super(handler, limit);
+  }
+
+  override onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.onController(controller);
+  }
 
   override onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.isOver) return;
