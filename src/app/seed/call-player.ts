@@ -172,10 +172,10 @@ class PlayedAttempt extends AttemptLog {
     super(call, ordinal, target, times.begunMs);
   }
 
-  override row(): ReturnType<AttemptLog['row']> {
+  override row(cost: bigint | undefined): ReturnType<AttemptLog['row']> {
     const { connectMs, headersMs, firstByteMs, firstTokenMs, durationMs } = this.times;
     return {
-      ...super.row(),
+      ...super.row(cost),
       connect_ms: connectMs,
       headers_ms: headersMs,
       first_byte_ms: firstByteMs,

@@ -11,15 +11,20 @@ const NEEDS_QUOTES = /["\\(),\s]/;
 /**
  * Rows as the text form of an array of a composite type, for `$1::type[]`. A quarter of the cost of JSON on both sides.
  * NUL is dropped, since PostgreSQL cannot store it; a lone surrogate becomes U+FFFD in UTF-8.
+ * @param computed values of fields that differ from the row's own, so that rows need not be copied
  */
-export function compositeArray<Name extends string>(
+export function compositeArray<Name extends string, Row extends Readonly<Record<Name, Field>>>(
   names: readonly Name[],
-  rows: readonly Readonly<Record<Name, Field>>[],
+  rows: readonly Row[],
+  computed?: Readonly<Partial<Record<Name, (row: Row) => Field>>>,
 ): string {
   let text = '{';
   for (const row of rows) {
     let fields = '';
-    for (const name of names) fields += `${fields === '' ? '(' : ','}${fieldText(row[name])}`;
+    for (const name of names) {
+      const compute = computed?.[name];
+      fields += `${fields === '' ? '(' : ','}${fieldText(compute === undefined ? row[name] : compute(row))}`;
+    }
     text += `${text === '{' ? '' : ','}"${escaped(fields)})"`;
   }
   return `${text}}`;

@@ -182,8 +182,8 @@ export class AttemptLog {
     this.durationMs = this.elapsed();
   }
 
-  /** Without costs, which are computed when the call has ended. */
-  row(): AttemptRow {
+  /** @param cost upstream cost in nanos; undefined: unknown */
+  row(cost: bigint | undefined): AttemptRow {
     return {
       call_id: this.call.id,
       ordinal: this.ordinal,
@@ -202,7 +202,7 @@ export class AttemptLog {
       connect_ms: this.connectMs,
       first_byte_ms: this.firstByteMs,
       cost_version: this.cost?.version ?? null,
-      upstream_cost: null,
+      upstream_cost: cost?.toString() ?? null,
       upstream_request_id: this.upstreamRequestId,
     };
   }

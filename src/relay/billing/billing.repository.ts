@@ -200,10 +200,7 @@ const hasNoPartition = (error: unknown): boolean =>
 
 function admissionValues(batch: readonly AdmissionRequest[]): unknown[] {
   const snapshots = new Snapshots();
-  const calls = compositeArray(
-    ADMISSION,
-    batch.map((request) => ({ ...request, snapshot: snapshots.place(request.snapshot) })),
-  );
+  const calls = compositeArray(ADMISSION, batch, { snapshot: ({ snapshot }) => snapshots.place(snapshot) });
   return [calls, snapshots.storable];
 }
 
@@ -215,10 +212,9 @@ const admissionResult = ({ outcome, hold, ...funds }: AdmissionLine): AdmissionR
 
 function settlementValues(batch: readonly CallRow[]): unknown[] {
   const snapshots = new Snapshots();
-  const calls = compositeArray(
-    SETTLEMENT,
-    batch.map((row) => ({ ...row, snapshot: row.snapshot && snapshots.place(row.snapshot) })),
-  );
+  const calls = compositeArray(SETTLEMENT, batch, {
+    snapshot: ({ snapshot }) => snapshot && snapshots.place(snapshot),
+  });
   const lines = batch.map((row) => row.lines && storableJson(row.lines));
   const tries = batch.flatMap((row) => row.tries);
   return [calls, snapshots.storable, lines, compositeArray(ATTEMPT, tries)];

@@ -147,8 +147,9 @@ export function upstreamCost(parts: readonly CostedPart[], head: CallHead, usage
 }
 
 interface CostedAttempts {
-  readonly tries: readonly AttemptRow[];
-  readonly upstream_cost: string | null;
+  readonly rows: readonly AttemptRow[];
+  /** Total in nanos; null: unknown. */
+  readonly cost: string | null;
 }
 
 /**
@@ -161,18 +162,14 @@ export function costedAttempts(
   plan: BillingPlan | undefined,
   served: TokenUsage | undefined,
 ): CostedAttempts {
-  const costs = attempts.map((attempt, index) => {
+  let total: bigint | undefined = ZERO;
+  const rows = attempts.map((attempt, index) => {
     const usage = index === attempts.length - 1 ? served : attempt.usage;
-    return plan && costOfAttempt(attempt, headSent(call, attempt), plan, usage);
+    const cost = plan && costOfAttempt(attempt, headSent(call, attempt), plan, usage);
+    total = total === undefined || cost === undefined ? undefined : total + cost;
+    return attempt.row(cost);
   });
-  const total = costs.reduce<bigint | undefined>(
-    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
-    ZERO,
-  );
-  return {
-    tries: attempts.map((attempt, index) => ({ ...attempt.row(), upstream_cost: costs[index]?.toString() ?? null })),
-    upstream_cost: total?.toString() ?? null,
-  };
+  return { rows, cost: total?.toString() ?? null };
 }
 
 /** Rejected and unsent requests cost nothing. For unanswered ones the cost is unknown. */

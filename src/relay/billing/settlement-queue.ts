@@ -30,8 +30,9 @@ class WaitingCall {
   constructor(public row: CallRow) {}
 
   /** The row as sent now. */
-  get sent(): CallRow {
-    return { ...this.row, settle_wait_ms: Math.round(monotonicMs() - this.sinceMs) };
+  sent(): CallRow {
+    this.row.settle_wait_ms = Math.round(monotonicMs() - this.sinceMs);
+    return this.row;
   }
 }
 
@@ -66,7 +67,7 @@ export class SettlementQueue {
     metrics: Metrics,
   ) {
     this.batcher = new Batcher(
-      (batch: readonly WaitingCall[]) => repository.settleLatest(() => batch.map(({ sent }) => sent)),
+      (batch: readonly WaitingCall[]) => repository.settleLatest(() => batch.map((call) => call.sent())),
       {
         retryAlone: (error) => !isOutage(error),
       },

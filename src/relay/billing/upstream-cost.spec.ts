@@ -134,8 +134,7 @@ describe('upstream cost of an attempt with passes', () => {
     const target = { channel: 'c', protocol: 'messages', upstreamModel: 'm', credential: 1, cost: own, offers };
     const attempt = new AttemptLog({ id: 'req_1', createdAt: 0 }, 1, target, 0);
     attempt.headers(200);
-    return costedAttempts([attempt], { head: HEAD, protocol: 'messages' }, plan, { ...NO_TOKENS, ...usage })
-      .upstream_cost;
+    return costedAttempts([attempt], { head: HEAD, protocol: 'messages' }, plan, { ...NO_TOKENS, ...usage }).cost;
   };
   const pass = (model: string | undefined): readonly UsagePass[] => [{ model, usage: { ...NO_TOKENS, input: 10 } }];
 
