@@ -50,6 +50,7 @@ import { CreateUpstreamStates20261125200000 } from './20261125200000-create-upst
 import { CountAllowancesWithoutClocks20261125210000 } from './20261125210000-count-allowances-without-clocks.js';
 import { CreateSqlChecksums20261126120000 } from './20261126120000-create-sql-checksums.js';
 import { RecordOutputLimits20261127090000 } from './20261127090000-record-output-limits.js';
+import { DropRecordCalls20261127170000 } from './20261127170000-drop-record-calls.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -104,4 +105,5 @@ export const migrations = [
   CountAllowancesWithoutClocks20261125210000,
   CreateSqlChecksums20261126120000,
   RecordOutputLimits20261127090000,
+  DropRecordCalls20261127170000,
 ];

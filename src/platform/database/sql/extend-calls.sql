@@ -9,17 +9,17 @@
 -- a hold of 0: it is inserted again if everything that its process relies on can be held.
 CREATE OR REPLACE FUNCTION extend_calls(batch extension[], snapshots jsonb[])
 RETURNS TABLE (outcome text, granted bigint, free bigint, on_hold bigint, holds integer, period text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   unlimited CONSTANT bigint := 9223372036854775807;
   periods CONSTANT text[] := '{day,week,month}';
   locked record;
   lost record;
   asked extension;
-  wallet_ids text[] := '{}';  wallet_free bigint[] := '{}';  wallet_held bigint[] := '{}';  wallet_holds integer[] := '{}';
-  wallet_owed bigint[] := '{}';  wallet_taken bigint[] := '{}';  wallet_count integer[] := '{}';
-  key_ids text[] := '{}';  key_free bigint[] := '{}';  key_held bigint[] := '{}';
-  key_usable boolean[] := '{}';  account_usable boolean[] := '{}';  key_taken bigint[] := '{}';
+  wallet_ids text[];  wallet_free bigint[];  wallet_held bigint[];  wallet_holds integer[];  wallet_owed bigint[];
+  wallet_taken bigint[];  wallet_count integer[];
+  key_ids text[];  key_free bigint[];  key_held bigint[];  key_usable boolean[];  account_usable boolean[];
+  key_taken bigint[];
   -- Budgets by the name '<key> <period> <its first day>'.
   budgets text[] := '{}';  budget_free bigint[] := '{}';  budget_held bigint[] := '{}';  budget_taken bigint[] := '{}';
   open_ids text[];  open_keys text[];  open_holds bigint[];  open_taken bigint[];
@@ -34,34 +34,25 @@ DECLARE
   o integer;
   b integer;
 BEGIN
-  FOR locked IN
+  SELECT array_agg(t.account_id), array_agg(t.left_over), array_agg(t.held), array_agg(t.holds), array_agg(t.owed),
+         array_agg(0::bigint), array_agg(0)
+  INTO wallet_ids, wallet_free, wallet_held, wallet_holds, wallet_owed, wallet_taken, wallet_count
+  FROM (
     SELECT t.account_id, t.balance - t.held AS left_over, t.held, t.holds, t.owed FROM wallets t
     WHERE t.account_id IN (SELECT c.account_id FROM unnest(batch) c)
     ORDER BY t.account_id FOR UPDATE
-  LOOP
-    wallet_ids := wallet_ids || locked.account_id;
-    wallet_free := wallet_free || locked.left_over;
-    wallet_held := wallet_held || locked.held;
-    wallet_holds := wallet_holds || locked.holds;
-    wallet_owed := wallet_owed || locked.owed;
-    wallet_taken := wallet_taken || 0::bigint;
-    wallet_count := wallet_count || 0;
-  END LOOP;
+  ) t;
 
-  FOR locked IN
+  SELECT array_agg(t.id), array_agg(t.left_over), array_agg(t.held), array_agg(t.usable),
+         array_agg(t.account_usable), array_agg(0::bigint)
+  INTO key_ids, key_free, key_held, key_usable, account_usable, key_taken
+  FROM (
     SELECT t.id, t.held, coalesce(t.quota - t.used - t.held, unlimited) AS left_over,
            t.state = 'enabled' AND coalesce(t.expires_at > now(), true) AS usable, a.state = 'enabled' AS account_usable
     FROM api_keys t JOIN accounts a ON a.id = t.account_id
     WHERE t.id IN (SELECT c.key_id FROM unnest(batch) c)
     ORDER BY t.id FOR UPDATE OF t
-  LOOP
-    key_ids := key_ids || locked.id;
-    key_free := key_free || locked.left_over;
-    key_held := key_held || locked.held;
-    key_usable := key_usable || locked.usable;
-    account_usable := account_usable || locked.account_usable;
-    key_taken := key_taken || 0::bigint;
-  END LOOP;
+  ) t;
 
   -- Rows of open calls are only changed with a lock on their wallet, so these stay as they are.
   SELECT coalesce(array_agg(t.id), '{}'), array_agg(t.key_id), array_agg(t.hold), array_agg(t.budget_day),

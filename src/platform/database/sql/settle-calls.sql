@@ -12,14 +12,15 @@
 -- replaced.
 CREATE OR REPLACE FUNCTION settle_calls(batch settlement[], snapshots jsonb[], lines json[], tries attempt[], entry text,
   careful boolean DEFAULT false)
-RETURNS TABLE (collected bigint) LANGUAGE plpgsql SET enable_seqscan = off AS $$
+RETURNS TABLE (collected bigint) LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   unlimited CONSTANT bigint := 9223372036854775807;
   locked record;
   done settlement;
-  wallet_ids text[] := '{}';  wallet_free bigint[] := '{}';  wallet_owed bigint[] := '{}';  any_owed boolean := false;
-  wallet_paid bigint[] := '{}';  wallet_released bigint[] := '{}';  wallet_count integer[] := '{}';
-  key_ids text[] := '{}';  key_free bigint[] := '{}';  key_paid bigint[] := '{}';  key_released bigint[] := '{}';
+  wallet_ids text[];  wallet_free bigint[];  wallet_owed bigint[];  any_owed boolean;
+  wallet_paid bigint[];  wallet_released bigint[];  wallet_count integer[];
+  key_ids text[];  key_free bigint[];  key_paid bigint[];  key_released bigint[];
   closed_ids text[];  closed_holds bigint[];  any_sweep boolean;
   -- Calls of the batch that have been settled before, and whether that was a sweep.
   known_ids text[];  known_sweeps boolean[];
@@ -43,30 +44,22 @@ DECLARE
   n integer;
   b integer;
 BEGIN
-  FOR locked IN
+  SELECT array_agg(t.account_id), array_agg(t.left_over), array_agg(t.owed), bool_or(t.owed > 0),
+         array_agg(0::bigint), array_agg(0::bigint), array_agg(0)
+  INTO wallet_ids, wallet_free, wallet_owed, any_owed, wallet_paid, wallet_released, wallet_count
+  FROM (
     SELECT t.account_id, t.balance - t.held AS left_over, t.owed FROM wallets t
     WHERE t.account_id IN (SELECT r.account_id FROM unnest(batch) r WHERE r.opened)
     ORDER BY t.account_id FOR UPDATE
-  LOOP
-    wallet_ids := wallet_ids || locked.account_id;
-    wallet_free := wallet_free || locked.left_over;
-    wallet_owed := wallet_owed || locked.owed;
-    wallet_paid := wallet_paid || 0::bigint;
-    wallet_released := wallet_released || 0::bigint;
-    wallet_count := wallet_count || 0;
-    any_owed := any_owed OR locked.owed > 0;
-  END LOOP;
+  ) t;
 
-  FOR locked IN
+  SELECT array_agg(t.id), array_agg(t.left_over), array_agg(0::bigint), array_agg(0::bigint)
+  INTO key_ids, key_free, key_paid, key_released
+  FROM (
     SELECT t.id, coalesce(t.quota - t.used - t.held, unlimited) AS left_over FROM api_keys t
     WHERE t.id IN (SELECT r.key_id FROM unnest(batch) r WHERE r.opened)
     ORDER BY t.id FOR UPDATE
-  LOOP
-    key_ids := key_ids || locked.id;
-    key_free := key_free || locked.left_over;
-    key_paid := key_paid || 0::bigint;
-    key_released := key_released || 0::bigint;
-  END LOOP;
+  ) t;
 
   -- Releases the hold stored with the call, never the one that a process remembers.
   WITH closed AS (
@@ -193,7 +186,28 @@ BEGIN
   SELECT entry, 'wallet:' || n.id, -n.paid FROM unnest(wallet_ids, wallet_paid) AS n (id, paid) WHERE n.paid > 0
   UNION ALL SELECT entry, 'revenue', total WHERE total > 0;
 
-  PERFORM record_calls(batch, snapshots, lines, tries, taken, settled_ids, entry, days, weeks, months);
+  INSERT INTO call_attempts (call_id, ordinal, created_at, channel, credential, protocol, upstream_model,
+    upstream_status, upstream_request_id, outcome, reason, begun_ms, connect_ms, headers_ms, first_byte_ms,
+    first_token_ms, duration_ms, cost_version, upstream_cost)
+  SELECT a.call_id, a.ordinal, a.created_at, a.channel, a.credential, a.protocol, a.upstream_model,
+    a.upstream_status, a.upstream_request_id, a.outcome, a.reason, a.begun_ms, a.connect_ms, a.headers_ms,
+    a.first_byte_ms, a.first_token_ms, a.duration_ms, a.cost_version, a.upstream_cost
+  FROM unnest(tries) a WHERE a.call_id = ANY (settled_ids);
+
+  INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel,
+    stream, effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens,
+    completion_tokens, reasoning_tokens, cost, uncollected, upstream_cost, billing_basis, first_token_ms, duration_ms,
+    attempts, ip, snapshot, lines, entry_id, budget_day, budget_week, budget_month, hold_begun_ms, hold_ms,
+    settle_wait_ms, waits, upstream_report, output_limit)
+  SELECT r.id, r.created_at, r.account_id, r.key_id, r.model, r.group_name, r.protocol, r.upstream_protocol, r.channel,
+    r.stream, r.effort, r.status, r.error_reason, r.error_message, r.prompt_tokens, r.cached_tokens,
+    r.cache_write_tokens, r.completion_tokens, r.reasoning_tokens, taken[r.ordinality], r.cost - taken[r.ordinality],
+    r.upstream_cost, r.billing_basis, r.first_token_ms, r.duration_ms, r.attempts, r.ip, snapshots[r.snapshot],
+    lines[r.ordinality], CASE WHEN taken[r.ordinality] > 0 THEN entry END, days[r.ordinality], weeks[r.ordinality],
+    months[r.ordinality], r.hold_begun_ms, r.hold_ms, r.settle_wait_ms, r.waits, r.upstream_report,
+    r.output_limit
+  FROM unnest(batch) WITH ORDINALITY AS r
+  WHERE taken[r.ordinality] IS NOT NULL;
 
   IF any_budget THEN
     UPDATE key_budgets t SET used = t.used + n.paid, held = t.held - n.released
@@ -219,38 +233,6 @@ BEGIN
       WHERE n.paid > 0;
     END IF;
   END IF;
-END $$;
-
--- Writes the rows of calls that settle_calls has just settled, and of their attempts. For each call of the batch:
--- lines, its itemized cost; taken, the amount collected, null for one that had been settled before and keeps its row;
--- days, weeks and months, the budgets that it counts in. ids: the calls to write. entry: the ledger entry that
--- collected for them.
-CREATE OR REPLACE FUNCTION record_calls(batch settlement[], snapshots jsonb[], lines json[], tries attempt[],
-  taken bigint[], ids text[], entry text, days date[], weeks date[], months date[])
-RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO call_attempts (call_id, ordinal, created_at, channel, credential, protocol, upstream_model,
-    upstream_status, upstream_request_id, outcome, reason, begun_ms, connect_ms, headers_ms, first_byte_ms,
-    first_token_ms, duration_ms, cost_version, upstream_cost)
-  SELECT a.call_id, a.ordinal, a.created_at, a.channel, a.credential, a.protocol, a.upstream_model,
-    a.upstream_status, a.upstream_request_id, a.outcome, a.reason, a.begun_ms, a.connect_ms, a.headers_ms,
-    a.first_byte_ms, a.first_token_ms, a.duration_ms, a.cost_version, a.upstream_cost
-  FROM unnest(tries) a WHERE a.call_id = ANY (ids);
-
-  INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel,
-    stream, effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens,
-    completion_tokens, reasoning_tokens, cost, uncollected, upstream_cost, billing_basis, first_token_ms, duration_ms,
-    attempts, ip, snapshot, lines, entry_id, budget_day, budget_week, budget_month, hold_begun_ms, hold_ms,
-    settle_wait_ms, waits, upstream_report, output_limit)
-  SELECT r.id, r.created_at, r.account_id, r.key_id, r.model, r.group_name, r.protocol, r.upstream_protocol, r.channel,
-    r.stream, r.effort, r.status, r.error_reason, r.error_message, r.prompt_tokens, r.cached_tokens,
-    r.cache_write_tokens, r.completion_tokens, r.reasoning_tokens, taken[r.ordinality], r.cost - taken[r.ordinality],
-    r.upstream_cost, r.billing_basis, r.first_token_ms, r.duration_ms, r.attempts, r.ip, snapshots[r.snapshot],
-    lines[r.ordinality], CASE WHEN taken[r.ordinality] > 0 THEN entry END, days[r.ordinality], weeks[r.ordinality],
-    months[r.ordinality], r.hold_begun_ms, r.hold_ms, r.settle_wait_ms, r.waits, r.upstream_report,
-    r.output_limit
-  FROM unnest(batch) WITH ORDINALITY AS r
-  WHERE taken[r.ordinality] IS NOT NULL;
 END $$;
 
 -- Releases the holds of calls that are still open a minute after they began although they are settled: their admission
