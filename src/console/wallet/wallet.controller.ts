@@ -20,7 +20,7 @@ import {
 } from '../web/index.js';
 import { PaymentsController } from './payments.controller.js';
 import { WalletCsv } from './wallet-csv.js';
-import { WalletPage, type WalletQuery, WalletShell } from './wallet.page.js';
+import { WalletPage, type WalletQuery, WalletLayoutPart } from './wallet.page.js';
 import { RedeemForm } from './wallet.view.js';
 
 @SignedIn()
@@ -104,6 +104,6 @@ const redeemed = (redemption: Redemption | undefined): Flash =>
 @Module({
   imports: [AccessModule, SettingsModule, UsageModule, WalletModule],
   controllers: [WalletController, PaymentsController],
-  providers: [WalletCsv, WalletPage, WalletShell],
+  providers: [WalletCsv, WalletPage, WalletLayoutPart],
 })
 export class WalletPagesModule {}

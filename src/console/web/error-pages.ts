@@ -14,14 +14,14 @@ export class ErrorPages {
 
   async respond(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const page = errorPage(error, status, request, this.clock.date());
-    await reply.send(await this.inFrame(page, request, reply));
+    await reply.send(await this.inLayout(page, request, reply));
   }
 
-  private async inFrame(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  private async inLayout(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<string> {
     try {
       return await this.writer.page(page, visitOf(request) ?? unknownVisit(request), reply);
     } catch {
-      // Loading the frame most likely fails for the same reason as the page: the database.
+      // Loading the layout data most likely fails for the same reason as the page: the database.
       return this.writer.page(page, unknownVisit(request), reply);
     }
   }

@@ -19,7 +19,7 @@ export {
   typedCount,
 } from './form.js';
 export { AlreadySent, ForeignForm, FormOrigin, OnceForms, readFormBodies } from './form-posts.js';
-export { type Shell, ShellContent } from './frames.js';
+export { type LayoutPart, LayoutParts } from './page-layouts.js';
 export { PageInterceptor, sendCsv } from './page-writer.js';
 export { Detour, type Flash, localPath, Page, Redirect } from './page.js';
 export { protocolNames } from './protocol-names.js';
@@ -40,7 +40,7 @@ export {
 export { balanceForecast, latencyLines } from './rendering/charts/lines.js';
 export { patchPanel } from './rendering/charts/patch-panel.js';
 export { healthStrip, type Step, type Strip, waterfall } from './rendering/charts/strips.js';
-export type { Notice } from './rendering/chrome.js';
+export type { Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { Cursors } from './signatures.js';
 export { WebModule } from './web.module.js';

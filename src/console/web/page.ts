@@ -1,6 +1,6 @@
 import type { Form } from './form.js';
 
-/** The frame around a page: `app` with the side navigation, `site` for the public ones, `auth` for a single form. */
+/** The layout of a page: `app` with the side navigation, `site` for the public ones, `auth` for a single form. */
 type Layout = 'app' | 'site' | 'auth';
 
 /** The result of an action, shown once on the next page. */
