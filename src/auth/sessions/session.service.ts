@@ -139,13 +139,13 @@ export class SessionService {
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: boolean): Visitor {
-  const operator = row.role === 'admin';
-  const secondFactorNeeded = administratorsNeedSecondFactor && operator;
+  const isAdministrator = row.role === 'admin';
+  const secondFactorNeeded = administratorsNeedSecondFactor && isAdministrator;
   return {
     accountId: row.accountId,
     email: row.email,
     name: row.name,
-    operator,
+    isAdministrator,
     verified: row.verifiedAt !== null,
     groupName: row.groupName ?? undefined,
     timeZone: row.timeZone,

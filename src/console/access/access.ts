@@ -53,11 +53,11 @@ export const SecondFactorSetUp = (): MethodDecorator & ClassDecorator => open('s
 /** Requires a verified user. */
 export const SignedIn = (): MethodDecorator & ClassDecorator => open('signed-in');
 /** Requires an administrator; a 404 for everyone else. Changes are audited in the visitor's name. */
-export const Operator = (): MethodDecorator & ClassDecorator =>
-  applyDecorators(open('operator'), UseInterceptors(ActingInterceptor));
+export const Administrator = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(open('administrator'), UseInterceptors(ActingInterceptor));
 
 /** Who may open a page, in ascending order of requirements. */
-export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'operator';
+export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'administrator';
 
 export const ACCESS = 'switchboard:access';
 
@@ -139,7 +139,7 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
     throw new Detour(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
   if (access === 'temporary-password' || access === 'unverified') return;
   if (!visitor.verified) throw new Detour('/verify');
-  if (access === 'operator' && !visitor.operator) throw nothingHere();
+  if (access === 'administrator' && !visitor.isAdministrator) throw nothingHere();
 }
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');

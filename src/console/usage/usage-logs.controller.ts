@@ -62,13 +62,13 @@ class UsageLogsController {
 
   @Get('common.csv')
   export(
-    @CurrentVisitor() { accountId, timeZone, operator }: Visitor,
+    @CurrentVisitor() { accountId, timeZone, isAdministrator }: Visitor,
     @Query() parts: AddressParts,
     @Res() reply: FastifyReply,
   ): void {
     const now = this.clock.date();
     const filter = filterOf(usageQuery(parts, now, timeZone), accountId, now, timeZone);
-    sendCsv(reply, 'usage', this.calls.csv({ ...filter, withChannels: operator }));
+    sendCsv(reply, 'usage', this.calls.csv({ ...filter, withChannels: isAdministrator }));
   }
 
   private async opened(accountId: string, id: string): Promise<CallDetails | undefined> {
@@ -114,10 +114,16 @@ class CallController {
   ) {}
 
   @Get()
-  async show(@CurrentVisitor() { accountId, operator, timeZone }: Visitor, @Param('id') id: string): Promise<Page> {
+  async show(
+    @CurrentVisitor() { accountId, isAdministrator, timeZone }: Visitor,
+    @Param('id') id: string,
+  ): Promise<Page> {
     const details = await this.details.find(accountId, id);
     const keptUntil = await this.responses.expiryOfCall(accountId, details.call.id);
-    const data = { ...callPage(details, this.clock.date(), { timeZone, isAdmin: operator, path: PATH }), keptUntil };
+    const data = {
+      ...callPage(details, this.clock.date(), { timeZone, isAdmin: isAdministrator, path: PATH }),
+      keptUntil,
+    };
     return new Page('usage-logs/call', { title: `Call to ${details.call.model || id}`, data });
   }
 

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Visitor } from '../../../auth/index.js';
 import { Clock } from '../../../platform/shared/index.js';
 import { type CallDetails, CallDetailsReader, CallNotFound, RangeTooLarge, UsageExport } from '../../../usage/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import { type AddressParts, AllCallsReader, entryOf, filterOf, LogPlaces, usageQuery } from '../../usage/index.js';
 import { CurrentVisitor, Page, sendCsv } from '../../web/index.js';
 import { callOfAll, type CallsInput, callsPage } from './calls.view.js';
@@ -92,7 +92,7 @@ export class CallsCsv {
   }
 }
 
-@Operator()
+@Administrator()
 @Controller('admin')
 export class CallsController {
   constructor(

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/c
 import { IsString } from 'class-validator';
 import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { ChannelActions } from './channel-actions.js';
@@ -11,7 +11,7 @@ import { ChannelFormPages } from './channel-form.pages.js';
 import { ChannelListPages } from './channel-list.pages.js';
 
 /** The channel list, and adding a channel. */
-@Operator()
+@Administrator()
 @Controller('admin/channels')
 export class ChannelsController {
   constructor(
@@ -122,7 +122,7 @@ export class ChannelDeletePages {
 }
 
 /** One channel. */
-@Operator()
+@Administrator()
 @Controller('admin/channels/:id')
 export class ChannelController {
   constructor(

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/c
 import { Matches } from 'class-validator';
 import { AppError } from '../../../platform/shared/index.js';
 import { type PaymentProblem, PaymentProblems } from '../../../wallet/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import { Cursors, Form, type FormBody, Page, Redirect, Trimmed } from '../../web/index.js';
 import { listAddress, type ListQuery, pageOf } from '../list-address.js';
 
@@ -78,7 +78,7 @@ const RESOLVED_BEFORE = {
 
 /** Payment provider events that could not be applied: list and resolution. */
 @Controller('admin/payments')
-@Operator()
+@Administrator()
 export class PaymentProblemsController {
   constructor(
     private readonly lists: PaymentListPages,

@@ -3,7 +3,7 @@ import { SessionService, type Visitor } from '../../../auth/index.js';
 import { type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { exactUsd } from '../../../platform/format/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { KeyUsePages } from '../../keys/index.js';
 import { amountOf, CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
@@ -123,7 +123,7 @@ const pageOf = (user: ListedUser, key: OwnKey, form: Form<QuotaForm>): Page =>
 
 /** A user's API keys and sessions. */
 @Controller('admin/users/:id')
-@Operator()
+@Administrator()
 export class UserBelongingsController {
   constructor(
     private readonly users: UserPages,

@@ -3,7 +3,7 @@ import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { exactUsd, price, usd } from '../../../platform/format/index.js';
 import { formatUsd, type Nanos, nanos, ZERO } from '../../../platform/shared/index.js';
 import { AllowanceService, type WalletPreview, WalletService } from '../../../wallet/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import { amountOf, CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
 import type { ListedUser } from './user-directory.js';
 import { userCrumbs, userTitle } from './user-facts.js';
@@ -146,7 +146,7 @@ type MoneyPageResult = Promise<Page | Redirect>;
 
 /** A user's balance adjustments and monthly allowance. */
 @Controller('admin/users/:id')
-@Operator()
+@Administrator()
 export class UserMoneyController {
   constructor(
     private readonly balance: UserBalancePages,

@@ -11,7 +11,7 @@ import {
 import { AccountDeletion } from '../../../keys/onboarding/index.js';
 import { usd } from '../../../platform/format/index.js';
 import { WalletInUse } from '../../../wallet/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { CurrentVisitor, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { UserChanges } from './user-changes.js';
@@ -142,7 +142,7 @@ type UserPageResult = Promise<Page | Redirect>;
 
 /** One user: page, settings, role, sign-in and deletion. */
 @Controller('admin/users/:id')
-@Operator()
+@Administrator()
 export class UserController {
   constructor(
     private readonly pages: UserPages,

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Injectable, Post, Query } from '@nestjs/common';
 import { type AccountRole, type AccountState, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { AccountImport, Onboarding } from '../../../keys/onboarding/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import { amountOf, CurrentVisitor, Cursors, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
 import { filterOptions, listAddress, type ListQuery, pageOf, textIn } from '../list-address.js';
 import { type ListedUser, UserDirectory, type UserFilter } from './user-directory.js';
@@ -176,7 +176,7 @@ const createdPage = ({ id, email, password }: MadeUser): Page =>
 
 /** The user list, and creating a user. */
 @Controller('admin/users')
-@Operator()
+@Administrator()
 export class UsersController {
   constructor(
     private readonly lists: UserListPages,

@@ -44,7 +44,7 @@ export function layoutValues(layout: PageLayout): Readonly<Record<string, unknow
     visitor: visit.visitor,
     csrf: visit.csrf,
     timeZone: visit.visitor?.timeZone ?? 'UTC',
-    ...areaOf(path, visit.visitor?.operator === true),
+    ...areaOf(path, visit.visitor?.isAdministrator === true),
     hasBalance: layout.balance !== undefined,
     support: supportLink(layout.site.supportContact),
     theme: visit.theme,

@@ -23,7 +23,7 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
       accountId: 'acc_1',
       email: 'owner@example.com',
       name: 'Account <owner>',
-      operator: false,
+      isAdministrator: false,
       verified: true,
       groupName: undefined,
       timeZone: 'Europe/Berlin',
