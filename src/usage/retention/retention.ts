@@ -66,7 +66,7 @@ export class CallRetention implements OnModuleDestroy {
         this.logger.warn(`Not deleting ${titleOf(month)} yet: one of them is not settled.`);
         return;
       }
-      if (!(await this.months.sumUp(month, stopped))) return;
+      if (!(await this.months.rollUp(month, stopped))) return;
       await this.drop(month);
     }
   }
