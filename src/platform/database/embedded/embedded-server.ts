@@ -167,13 +167,13 @@ class EmbeddedUser implements EmbeddedServer {
   }
 }
 
-async function connectKeeper({ url, place, pid }: RunningServer, lost: () => void): Promise<Keeper> {
+async function connectKeeper({ url, directory, pid }: RunningServer, lost: () => void): Promise<Keeper> {
   try {
     return await Keeper.connect(url, lost);
   } catch (error) {
     if (codeOf(error) !== WRONG_PASSWORD) throw error;
     throw new DatabaseUnusable(
-      `The password in postgres.json does not match the embedded database in ${place}. Stop it (kill -INT ${pid}), delete postgres.json, and start again.`,
+      `The password in postgres.json does not match the embedded database in ${directory}. Stop it (kill -INT ${pid}), delete postgres.json, and start again.`,
       error,
     );
   }
