@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import {
   ADVISORY_LOCKS,
   DatabasePools,
-  type KeptSession,
+  type ReconnectingSession,
   processIdentity,
   type SessionClient,
 } from '../../../platform/database/index.js';
@@ -66,7 +66,7 @@ export class SweepTimings {
 @Injectable()
 export class Presence implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Presence');
-  private readonly session: KeptSession;
+  private readonly session: ReconnectingSession;
   private begun = false;
   private preparedMs = 0;
 
@@ -75,7 +75,7 @@ export class Presence implements BeforeApplicationShutdown {
     private readonly self: ThisProcess,
     private readonly timings: SweepTimings,
   ) {
-    this.session = pools.keptSession('presence', timings.heartbeatMs, {
+    this.session = pools.reconnectingSession('presence', timings.heartbeatMs, {
       prepare: (client) => this.register(client),
       beat: (client) => this.heartbeat(client),
       lost: () => this.logger.warn('Lost the liveness connection of this process.'),
