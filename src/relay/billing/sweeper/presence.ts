@@ -12,7 +12,7 @@ import { Clock, monotonicMs, newId, reasonOf } from '../../../platform/shared/in
 
 /** Identity of this process among those that share the database. */
 @Injectable()
-export class ThisProcess {
+export class CurrentProcess {
   readonly id: string;
   readonly pid = process.pid;
   /** Scope of the pid. */
@@ -25,7 +25,7 @@ export class ThisProcess {
   }
 
   /** Whether a process is known to have exited; only possible for processes of this host. */
-  knowsGone({ host, pid, identity }: Pick<ThisProcess, 'host' | 'pid' | 'identity'>): boolean {
+  knowsGone({ host, pid, identity }: Pick<CurrentProcess, 'host' | 'pid' | 'identity'>): boolean {
     return host === this.host && identity !== '' && processIdentity(pid) !== identity;
   }
 }
@@ -72,7 +72,7 @@ export class Presence implements BeforeApplicationShutdown {
 
   constructor(
     pools: DatabasePools,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
     private readonly timings: SweepTimings,
   ) {
     this.session = pools.reconnectingSession('presence', timings.heartbeatMs, {
@@ -158,7 +158,7 @@ export interface UnlockedProcess {
 export class ProcessRepository {
   constructor(
     private readonly pools: DatabasePools,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
     private readonly timings: SweepTimings,
   ) {}
 
