@@ -55,7 +55,7 @@ export class SessionService {
    */
   async start(accountId: string, token: string, kept: boolean, from: ClientAddress): Promise<number | undefined> {
     const now = this.clock.now();
-    await this.sessions.deleteOver(accountId, this.moment());
+    await this.sessions.deleteExpired(accountId, this.moment());
     const lifetimeMs = kept ? KEPT_MS : DEFAULT_MS;
     await this.sessions.insert({
       id: newId('ses', now),
