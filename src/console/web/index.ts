@@ -39,7 +39,7 @@ export {
 } from './rendering/charts/chart.js';
 export { balanceForecast, latencyLines } from './rendering/charts/lines.js';
 export { patchPanel } from './rendering/charts/patch-panel.js';
-export { healthStrip, type Step, type Strip, waterfall } from './rendering/charts/strips.js';
+export { healthStrip, type WaterfallStep, type Strip, waterfall } from './rendering/charts/timelines.js';
 export type { Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { Cursors } from './signatures.js';
