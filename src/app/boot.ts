@@ -23,7 +23,7 @@ import { isFirst, isWorker, PrimaryLink, SERVES, WorkersModule } from '../platfo
 import { Sweeper } from '../relay/billing/index.js';
 import { ApiModule, ChannelProbe, currentRequestId, RelayModule, RunState, TracingModule } from '../relay/index.js';
 import { CallRetention, UsageRoller } from '../usage/index.js';
-import { AllowanceTurn } from '../wallet/index.js';
+import { AllowanceRenewal } from '../wallet/index.js';
 import { configureApp, createAdapter } from './configure-app.js';
 import { DEMO_MODEL, DemoModule } from './demo/index.js';
 import { ErrorFilter } from './error.filter.js';
@@ -33,7 +33,7 @@ import { removePidFile, writePidFile } from './pid-file.js';
 import { stopOnSignal, type StopRequest } from './shutdown.js';
 
 /** Background work of every serving process; each coordinates through the database. */
-const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceTurn, KeyWatch];
+const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceRenewal, KeyWatch];
 
 /**
  * Starts the service, or one of its workers; it runs until a stop is requested. A stop during the start skips the

@@ -61,7 +61,7 @@ export class OwnKeys {
 
   /**
    * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner
-   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible
+   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit
    * @throws NetworksNotPossible
    */
   async create(owner: Owner, settings: KeySettings): Promise<CreatedApiKey> {
