@@ -19,7 +19,7 @@ const DAY_MS = 24 * HOUR_MS;
 export class CallRetention implements OnModuleDestroy {
   private readonly logger = new Logger('Retention');
   private readonly work = new RecurringWork({
-    turn: async (stopped) => {
+    run: async (stopped) => {
       await this.apply(stopped);
       return DAY_MS;
     },

@@ -23,7 +23,7 @@ export class UsageRoller implements OnModuleDestroy {
     { everyMs }: RollerTimings,
   ) {
     this.work = new RecurringWork({
-      turn: async (stopped) => {
+      run: async (stopped) => {
         await this.roll(stopped);
         return everyMs;
       },

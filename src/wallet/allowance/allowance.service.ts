@@ -183,7 +183,7 @@ const PAGE = 500;
 export class AllowanceRenewal implements OnModuleDestroy {
   private readonly logger = new Logger('Allowances');
   private readonly work = new RecurringWork({
-    turn: async (stopped) => {
+    run: async (stopped) => {
       await this.renewAll(stopped);
       return Math.min(this.period.ms, await this.untilNextMonthMs());
     },
