@@ -54,7 +54,7 @@ export class ErrorFilter implements ExceptionFilter {
   private respondToApi(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
     const protocol = this.adapters.claimant(requestLineOf(request));
     const { status, headers, body } = this.worded(error, protocol, request.id);
-    if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.standings));
+    if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.statuses));
     void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
   }
 
