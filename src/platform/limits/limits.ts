@@ -136,7 +136,7 @@ export interface Demand {
   readonly subjects: readonly LimitSubject[];
   /** Estimated tokens of the prompt. */
   readonly tokens: number;
-  /** Whether the call occupies a place until it ends. */
+  /** Whether the call occupies a slot until it ends. */
   readonly runs: boolean;
 }
 

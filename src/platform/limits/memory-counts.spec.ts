@@ -24,7 +24,7 @@ describe('MemoryCounts', () => {
   });
   const back = (id: string): void => counts.release({ id, slots: [], corrections: [] });
 
-  it('takes nothing when any count or place is exhausted', () => {
+  it('takes nothing when any count or slot is exhausted', () => {
     const asked = acquisition('a', [count('requests', 10), count('tokens', 100, 60)], [{ key: 'running', limit: 5 }]);
     expect(counts.decide(asked).refusal).toBeUndefined();
     const refused = counts.decide({ ...asked, id: 'b' });
@@ -51,13 +51,13 @@ describe('MemoryCounts', () => {
   });
 
   it('returns slots only once', () => {
-    const place = [{ key: 'running', limit: 2 }];
-    counts.decide(acquisition('a', [], place));
-    counts.decide(acquisition('b', [], place));
+    const slot = [{ key: 'running', limit: 2 }];
+    counts.decide(acquisition('a', [], slot));
+    counts.decide(acquisition('b', [], slot));
     back('a');
     back('a');
-    expect(counts.decide(acquisition('c', [], place)).refusal).toBeUndefined();
-    expect(counts.decide(acquisition('d', [], place)).refusal).toEqual({ which: 0, waitMs: SLOT_WAIT_MS });
+    expect(counts.decide(acquisition('c', [], slot)).refusal).toBeUndefined();
+    expect(counts.decide(acquisition('d', [], slot)).refusal).toEqual({ which: 0, waitMs: SLOT_WAIT_MS });
   });
 
   it('never runs more than the slots, and frees all slots at the end', () => {

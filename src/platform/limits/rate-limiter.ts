@@ -89,26 +89,26 @@ interface CountDemand extends LimitedDemand {
   readonly count: RateLimit;
 }
 
-interface PlaceDemand extends LimitedDemand {
-  readonly place: ConcurrencySlot;
+interface SlotDemand extends LimitedDemand {
+  readonly slot: ConcurrencySlot;
 }
 
 /** Translates a call's demand into counts to acquire, and the decision back into limits. */
 class LimitCheck {
   readonly acquisition: Acquisition;
   private readonly counts: readonly CountDemand[];
-  private readonly slots: readonly PlaceDemand[];
+  private readonly slots: readonly SlotDemand[];
 
   constructor({ id, subjects, tokens, runs }: Demand) {
     this.counts = subjects.flatMap((subject) => [
       ...countOf(subject, 'requests', subject.limits.requestsPerMinute, 1),
       ...countOf(subject, 'tokens', runs ? subject.limits.tokensPerMinute : undefined, tokens),
     ]);
-    this.slots = runs ? subjects.flatMap(placeOf) : [];
+    this.slots = runs ? subjects.flatMap(slotOf) : [];
     this.acquisition = {
       id,
       counts: this.counts.map(({ count }) => count),
-      slots: this.slots.map(({ place }) => place),
+      slots: this.slots.map(({ slot }) => slot),
     };
   }
 
@@ -162,11 +162,11 @@ function countOf(
   return [{ subject, limit, allowed, count }];
 }
 
-function placeOf(subject: LimitSubject): PlaceDemand[] {
+function slotOf(subject: LimitSubject): SlotDemand[] {
   const { concurrency } = subject.limits;
   if (concurrency === undefined) return [];
-  const place = { key: keyOf(subject, 'concurrency'), limit: concurrency };
-  return [{ subject, limit: 'concurrency', allowed: concurrency, place }];
+  const slot = { key: keyOf(subject, 'concurrency'), limit: concurrency };
+  return [{ subject, limit: 'concurrency', allowed: concurrency, slot }];
 }
 
 const keyOf = ({ kind, id }: LimitSubject, limit: LimitKind): string => `${limit} of ${kind} ${id}`;

@@ -3,7 +3,7 @@ import type { ConcurrencySlot, RateLimit, Decision, Release, SharedCounts, Acqui
 import type { RedisLink } from './redis-link.js';
 import { RELEASE, PROBE, RENEW, ACQUIRE } from './redis-scripts.js';
 
-/** Places renewed per script call: a script blocks all other Redis clients. */
+/** Slots renewed per script call: a script blocks all other Redis clients. */
 const RENEWED_AT_ONCE = 500;
 /** Numbers that the script returns per count. */
 const NUMBERS_PER_COUNT = 3;
@@ -72,7 +72,7 @@ export class RedisCounts implements SharedCounts {
   private async renew(): Promise<void> {
     const held = Array.from(this.leases, ([id, keys]) => keys.map((key) => ({ id, key }))).flat();
     for (let start = 0; start < held.length; start += RENEWED_AT_ONCE) {
-      // Places that were returned meanwhile are not renewed.
+      // Slots that were returned meanwhile are not renewed.
       const batch = held.slice(start, start + RENEWED_AT_ONCE).filter(({ id }) => this.leases.has(id));
       const keys = batch.map(({ key }) => key);
       const ids = batch.map(({ id }) => id);

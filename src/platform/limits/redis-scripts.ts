@@ -34,8 +34,8 @@ end
 `;
 
 /**
- * Takes everything or nothing. KEYS: counts, then places. ARGV: ID of the acquisition, lease in ms, number of counts;
- * window, limit and amount of each count; limit of each place. Returns the index of the exceeded limit (from 1; 0 for
+ * Takes everything or nothing. KEYS: counts, then slots. ARGV: ID of the acquisition, lease in ms, number of counts;
+ * window, limit and amount of each count; limit of each slot. Returns the index of the exceeded limit (from 1; 0 for
  * none) and the wait (-1: forever), then used, reset and window of each count.
  */
 export const ACQUIRE = script(`${COMMON}
@@ -88,7 +88,7 @@ end
 return result
 `);
 
-/** KEYS: counts, then places. ARGV: ID of the acquisition, number of counts; window size, window and amount of each. */
+/** KEYS: counts, then slots. ARGV: ID of the acquisition, number of counts; window size, window and amount of each. */
 export const RELEASE = script(`${COMMON}
 local counts = tonumber(ARGV[2])
 for i = 1, counts do
@@ -102,7 +102,7 @@ end
 for i = counts + 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
 `);
 
-/** KEYS: places. ARGV: new lease in ms; ID of the acquisition of each place. */
+/** KEYS: slots. ARGV: new lease in ms; ID of the acquisition of each slot. */
 export const RENEW = script(`${COMMON}
 local lease = tonumber(ARGV[1])
 for i = 1, #KEYS do

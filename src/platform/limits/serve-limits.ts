@@ -3,12 +3,12 @@ import type { WorkerLinks } from '../workers/index.js';
 import type { Release, Acquisition } from './counts.js';
 import { MemoryCounts } from './memory-counts.js';
 
-/** Makes the primary count for all its workers. Places of a worker that exits are returned. */
+/** Makes the primary count for all its workers. Slots of a worker that exits are returned. */
 export function serveLimits(
   links: Pick<WorkerLinks, 'handle' | 'onGone'>,
   counts = new MemoryCounts(new Clock()),
 ): void {
-  /** Places by worker. */
+  /** Slots by worker. */
   const held = new Map<number, Map<string, Release>>();
   links.handle(PROBE_TOPIC, () => true);
   links.handle(ACQUIRE_TOPIC, (payload, worker) => {
