@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../platform/config/index.js';
 import { DatabaseServer, isConnectionLost } from '../platform/database/index.js';
 import { monotonicMs, reasonOf, within } from '../platform/shared/index.js';
-import { isWorker, onOrder, outliveThePrimary } from '../platform/workers/index.js';
+import { isWorker, onOrder, surviveLostPrimary } from '../platform/workers/index.js';
 import { BillingService, Sweeper } from '../relay/billing/index.js';
 import { RunState } from '../relay/index.js';
 
@@ -105,7 +105,7 @@ export class StopRequest {
   }
 
   private listenToPrimary(): void {
-    outliveThePrimary();
+    surviveLostPrimary();
     onOrder(({ order, why }) => (order === 'stop' ? this.give(why) : this.resolveHurried(why)));
   }
 
