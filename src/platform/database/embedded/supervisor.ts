@@ -88,7 +88,7 @@ export class Supervisor {
   }
 
   /** Stops such a server immediately. */
-  async hurry({ directory }: RunningServer): Promise<void> {
+  async forceStop({ directory }: RunningServer): Promise<void> {
     const serving = servingIn(directory);
     if (serving?.status === 'stopping') await stopServer(serving.pid);
   }
