@@ -83,7 +83,7 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
   const hasDemoModel = app.get(CatalogService).current().models.has(DEMO_MODEL);
   const { smtpUrl, unusable } = app.get(Settings).current().mail;
   const outbox = smtpUrl === undefined && unusable === undefined ? join(config.dataDir, 'outbox') : undefined;
-  process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), hasDemoModel, outbox));
+  process.stdout.write(printWelcome(address, await app.get(Onboarding).firstRun(), hasDemoModel, outbox));
 }
 
 /** The composition root: the only file that knows every module. */
@@ -112,7 +112,7 @@ export class AppModule {}
  * @param hasDemoModel whether the demo model is available
  * @param outbox the folder that mail is written to; undefined when a mail server is configured
  */
-export function welcome(
+export function printWelcome(
   address: string,
   firstRun: FirstRun | undefined,
   hasDemoModel: boolean,

@@ -6,7 +6,7 @@ import { PinoLogger } from '../platform/logging/index.js';
 import { WorkerPool, WorkerLinks } from '../platform/workers/index.js';
 import { serveMetrics } from './monitoring/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
-import { FailedAndSaidSo, type StopRequest } from './shutdown.js';
+import { ReportedError, type StopRequest } from './shutdown.js';
 
 /** Max ms that a worker may take to stop beyond SHUTDOWN_GRACE_MS. Supervisors should allow 40 s beyond it. */
 const LAST_STEPS_MS = 35_000;
@@ -40,7 +40,7 @@ export async function runPrimary(config: Config, stopRequest: StopRequest): Prom
 
 /** @throws when the first worker has failed */
 function begin({ dataDir }: Config, logger: Logger, failure: string | undefined): void {
-  if (failure === SAID_SO) throw new FailedAndSaidSo();
+  if (failure === SAID_SO) throw new ReportedError();
   if (failure !== undefined) throw new Error(`The first worker exited before it was ready (${failure}).`);
   writePidFile(dataDir);
   surviveUncaughtErrors(logger);

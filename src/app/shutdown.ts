@@ -125,17 +125,17 @@ export class StopRequest {
 }
 
 /** A failed start that has already printed the reason. */
-export class FailedAndSaidSo extends Error {}
+export class ReportedError extends Error {}
 
 /** Exits with a one-line reason when the start fails. */
-export async function startOrEnd(start: (stopRequest: StopRequest) => Promise<void>): Promise<void> {
+export async function startOrExit(start: (stopRequest: StopRequest) => Promise<void>): Promise<void> {
   try {
     await start(new StopRequest());
   } catch (error) {
     const reason = isConnectionLost(error)
       ? `The database connection was lost during startup (${reasonOf(error)}). Start again.`
       : reasonOf(error);
-    if (!(error instanceof FailedAndSaidSo)) process.stderr.write(`error: ${reason}\n`);
+    if (!(error instanceof ReportedError)) process.stderr.write(`error: ${reason}\n`);
     await DatabaseServer.releaseAll();
     process.exit(1);
   }

@@ -59,7 +59,7 @@ export class WorkerPool {
     return undefined;
   }
 
-  /** Resolves when all have exited, with whether each did so by itself and with 0. @param why the reason to sendOrder them */
+  /** Resolves when all have exited, with whether each did so by itself and with 0. @param why the reason to give them */
   async stop(why: string): Promise<boolean> {
     this.isStopping = true;
     this.replacements.forEach(clearTimeout);
