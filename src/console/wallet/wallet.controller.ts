@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Logger, Module, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Throttle, TooManyTries, type Visit, type Visitor } from '../../auth/index.js';
+import { Throttle, TooManyAttempts, type Visit, type Visitor } from '../../auth/index.js';
 import { usd } from '../../platform/format/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { networkOf, reasonOf } from '../../platform/shared/index.js';
@@ -59,7 +59,7 @@ class WalletController {
       if (result === undefined) return await this.wallet.show(visitor, {}, { code });
       return new Redirect(result.location, redeemed(result.made));
     } catch (error) {
-      if (!(error instanceof TooManyTries)) throw error;
+      if (!(error instanceof TooManyAttempts)) throw error;
       code.refuse('code', error.message);
       return this.wallet.show(visitor, {}, { code, status: 429 });
     }
