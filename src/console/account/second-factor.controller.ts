@@ -92,7 +92,7 @@ export class RecoveryCodesController {
   ) {}
 
   @Get()
-  async ask(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
+  async showForm(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
     if ((await this.factors.of(visitor.accountId)) === undefined) return toAccount();
     return this.page(visitor, Form.empty());
   }
@@ -143,7 +143,7 @@ export class TurnOffController {
   ) {}
 
   @Get()
-  async ask(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
+  async showForm(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
     if ((await this.factors.of(visitor.accountId)) === undefined) return toAccount();
     return this.page(visitor, Form.empty());
   }

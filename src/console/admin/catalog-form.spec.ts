@@ -7,7 +7,7 @@ import {
   optionalDecimal,
   pairsIn,
   refuseBy,
-  typedForm,
+  catalogForm,
   wholeIn,
 } from './catalog-form.js';
 
@@ -54,7 +54,7 @@ describe('pairsIn', () => {
 
 describe('refuseBy and differencesOf', () => {
   it('adds each error to its field with the field’s label', () => {
-    const form = typedForm({ name: 'x', _csrf: 'token' });
+    const form = catalogForm({ name: 'x', _csrf: 'token' });
     const faults = [
       { path: 'groups[0].name', message: 'is missing' },
       { path: 'groups[0].multiplier', message: 'must be a plain decimal' },

@@ -31,7 +31,7 @@ export class PasswordController {
   constructor(private readonly resets: PasswordResets) {}
 
   @Get('forgot')
-  ask(): Page {
+  showForm(): Page {
     return formPage('forgot', 'Reset your password', { form: Form.empty() });
   }
 

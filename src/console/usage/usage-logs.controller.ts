@@ -17,7 +17,7 @@ import { callPage } from './call.view.js';
 import { AllCallsReader, LogReader } from './log-reader.js';
 import { UsageOverviewReader } from './overview-reader.js';
 import { logPage } from './usage-logs.view.js';
-import { type AddressParts, entryOf, filterOf, LogPlaces, type UsageQuery, usageQuery } from './usage-query.js';
+import { type AddressParts, entryOf, filterOf, LogCursors, type UsageQuery, usageQuery } from './usage-query.js';
 
 const PATH = '/usage-logs/common';
 
@@ -27,7 +27,7 @@ class UsageLogsController {
   constructor(
     private readonly log: LogReader,
     private readonly details: CallDetailsReader,
-    private readonly places: LogPlaces,
+    private readonly places: LogCursors,
     private readonly calls: UsageExport,
     private readonly clock: Clock,
   ) {}
@@ -142,7 +142,7 @@ class CallController {
 @Module({
   imports: [AccessModule, StoredResponsesModule, UsageModule],
   controllers: [UsageLogsController, CallController],
-  providers: [AllCallsReader, LogPlaces, LogReader, UsageOverviewReader],
-  exports: [AllCallsReader, LogPlaces, UsageModule, UsageOverviewReader],
+  providers: [AllCallsReader, LogCursors, LogReader, UsageOverviewReader],
+  exports: [AllCallsReader, LogCursors, UsageModule, UsageOverviewReader],
 })
 export class UsagePagesModule {}

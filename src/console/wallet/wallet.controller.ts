@@ -13,7 +13,7 @@ import {
   type Flash,
   Form,
   type FormBody,
-  OnceForms,
+  IdempotentForms,
   type Page,
   Redirect,
   sendCsv,
@@ -33,7 +33,7 @@ class WalletController {
     private readonly csv: WalletCsv,
     private readonly codes: RedemptionService,
     private readonly throttle: Throttle,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
   @Get()

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, Clock, maskKeys } from '../../platform/shared/index.js';
 import { type KnownVisit, visitOf } from './current-visit.js';
 import { PageWriter } from './page-writer.js';
-import { type Detour, localPath, Page, Redirect } from './page.js';
+import { type StepRequired, localPath, Page, Redirect } from './page.js';
 
 @Injectable()
 export class ErrorPages {
@@ -26,7 +26,7 @@ export class ErrorPages {
     }
   }
 
-  async detour({ to }: Detour, reply: FastifyReply): Promise<void> {
+  async redirect({ to }: StepRequired, reply: FastifyReply): Promise<void> {
     await reply.send(this.writer.redirect(new Redirect(to), reply));
   }
 }

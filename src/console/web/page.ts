@@ -52,7 +52,7 @@ export function localPath(text: unknown, fallback = '/'): string {
 }
 
 /** Thrown to redirect (303) to a step that is required first. */
-export class Detour extends Error {
+export class StepRequired extends Error {
   constructor(readonly to: string) {
     super(`Go to ${to} first.`);
   }

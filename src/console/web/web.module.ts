@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { VisitCookies } from './current-visit.js';
 import { ErrorPages } from './error-pages.js';
-import { FormOrigin, FormPostEntity, OnceForms } from './form-posts.js';
+import { FormOrigin, FormPostEntity, IdempotentForms } from './form-posts.js';
 import { PageLayouts, LayoutParts } from './page-layouts.js';
 import { PageInterceptor, PageWriter } from './page-writer.js';
 import { AssetsController, AssetStore } from './rendering/asset-store.js';
@@ -15,7 +15,7 @@ const EXPORTED = [
   Cursors,
   ErrorPages,
   FormOrigin,
-  OnceForms,
+  IdempotentForms,
   PageInterceptor,
   PageWriter,
   LayoutParts,

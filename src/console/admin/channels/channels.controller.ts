@@ -3,7 +3,7 @@ import { IsString } from 'class-validator';
 import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
 import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
-import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { ChannelActions } from './channel-actions.js';
 import { ChannelFiguresReader } from './channel-figures.js';
@@ -18,7 +18,7 @@ export class ChannelsController {
     private readonly lists: ChannelListPages,
     private readonly forms: ChannelFormPages,
     private readonly actions: ChannelActions,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
   @Get()
@@ -73,7 +73,7 @@ export class ChannelDeletePages {
     private readonly recent: RecentSignIn,
   ) {}
 
-  async ask(visitor: Visitor, id: string): Promise<Page> {
+  async showForm(visitor: Visitor, id: string): Promise<Page> {
     return this.page(visitor, await this.find(id), Form.empty<ConfirmForm>());
   }
 
@@ -165,8 +165,8 @@ export class ChannelController {
   }
 
   @Get('delete')
-  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.deletion.ask(visitor, id);
+  confirmDeletion(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.deletion.showForm(visitor, id);
   }
 
   @Post('delete')

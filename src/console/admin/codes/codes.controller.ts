@@ -24,7 +24,7 @@ export class CodesController {
 
   @Get('new')
   newCodes(@CurrentVisitor() visitor: Visitor): Page {
-    return this.batches.ask(visitor);
+    return this.batches.showForm(visitor);
   }
 
   @Post('new')
