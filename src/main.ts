@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
 import { cacheCompiledCode } from './app/compile-cache.js';
-import { startOrEnd } from './app/shutdown.js';
+import { startOrExit } from './app/shutdown.js';
 import { Config } from './platform/config/index.js';
 import { isWorker } from './platform/workers/index.js';
 
@@ -10,7 +10,7 @@ import { isWorker } from './platform/workers/index.js';
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
 cacheCompiledCode();
-await startOrEnd(async (stopRequest) => {
+await startOrExit(async (stopRequest) => {
   const config = Config.load();
   // Either is loaded alone: a primary has no use for what its workers are made of, and would keep it in memory.
   if (config.workers > 1 && !isWorker) await (await import('./app/primary.js')).runPrimary(config, stopRequest);

@@ -23,7 +23,7 @@ import { isFirst, isWorker, PrimaryLink, SERVES, WorkersModule } from '../platfo
 import { Sweeper } from '../relay/billing/index.js';
 import { ApiModule, ChannelProbe, currentRequestId, RelayModule, RunState, TracingModule } from '../relay/index.js';
 import { CallRetention, UsageRoller } from '../usage/index.js';
-import { AllowanceTurn } from '../wallet/index.js';
+import { AllowanceRenewal } from '../wallet/index.js';
 import { configureApp, createAdapter } from './configure-app.js';
 import { DEMO_MODEL, DemoModule } from './demo/index.js';
 import { ErrorFilter } from './error.filter.js';
@@ -33,7 +33,7 @@ import { removePidFile, writePidFile } from './pid-file.js';
 import { stopOnSignal, type StopRequest } from './shutdown.js';
 
 /** Background work of every serving process; each coordinates through the database. */
-const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceTurn, KeyWatch];
+const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceRenewal, KeyWatch];
 
 /**
  * Starts the service, or one of its workers; it runs until a stop is requested. A stop during the start skips the
@@ -83,7 +83,7 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
   const hasDemoModel = app.get(CatalogService).current().models.has(DEMO_MODEL);
   const { smtpUrl, unusable } = app.get(Settings).current().mail;
   const outbox = smtpUrl === undefined && unusable === undefined ? join(config.dataDir, 'outbox') : undefined;
-  process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), hasDemoModel, outbox));
+  process.stdout.write(printWelcome(address, await app.get(Onboarding).firstRun(), hasDemoModel, outbox));
 }
 
 /** The composition root: the only file that knows every module. */
@@ -112,7 +112,7 @@ export class AppModule {}
  * @param hasDemoModel whether the demo model is available
  * @param outbox the folder that mail is written to; undefined when a mail server is configured
  */
-export function welcome(
+export function printWelcome(
   address: string,
   firstRun: FirstRun | undefined,
   hasDemoModel: boolean,

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { readFormBodies } from '../console/web/index.js';
 import { Config } from '../platform/config/index.js';
-import { AppError, LimitedLines, maskKeys, networkOf, newId } from '../platform/shared/index.js';
+import { AppError, LogRateLimiter, maskKeys, networkOf, newId } from '../platform/shared/index.js';
 import { renderOpenAiError } from '../protocols/contract/index.js';
 import {
   runForRequest,
@@ -148,9 +148,9 @@ const LINES_A_MINUTE = 20;
 /** Logs API requests that are not calls; calls have their own log line. */
 function logOtherRequests(server: FastifyInstance): void {
   const logger = new Logger('Request');
-  const unauthenticatedLines = new LimitedLines(LINES_A_MINUTE, ({ key: network, count: requests, leftOut }) =>
+  const unauthenticatedLines = new LogRateLimiter(LINES_A_MINUTE, ({ key: network, count: requests, suppressed }) =>
     logger.warn(
-      { network, requests, left_out: leftOut },
+      { network, requests, left_out: suppressed },
       'Too many requests with invalid keys from one network within a minute; some were not logged.',
     ),
   );

@@ -6,7 +6,7 @@ import { Metrics } from '../platform/metrics/index.js';
 import { RateLimited } from '../platform/limits/index.js';
 import { AdapterRegistry, isApiRequest, requestLineOf } from '../relay/index.js';
 import { AppError, type ErrorKind, maskKeys } from '../platform/shared/index.js';
-import { Detour, ErrorPages } from '../console/web/index.js';
+import { StepRequired, ErrorPages } from '../console/web/index.js';
 
 /** Framework errors by status. */
 const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
@@ -38,7 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (thrown instanceof Detour) return this.pages.detour(thrown, reply);
+    if (thrown instanceof StepRequired) return this.pages.redirect(thrown, reply);
     const error = appErrorOf(thrown);
     // AppErrors were logged with their call.
     if (error.kind === 'internal' && !(thrown instanceof AppError))
@@ -54,7 +54,7 @@ export class ErrorFilter implements ExceptionFilter {
   private respondToApi(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
     const protocol = this.adapters.claimant(requestLineOf(request));
     const { status, headers, body } = this.worded(error, protocol, request.id);
-    if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.standings));
+    if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.statuses));
     void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
   }
 

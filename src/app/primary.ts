@@ -3,10 +3,10 @@ import type { Config } from '../platform/config/index.js';
 import { DatabaseServer } from '../platform/database/index.js';
 import { serveLimits } from '../platform/limits/index.js';
 import { PinoLogger } from '../platform/logging/index.js';
-import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';
+import { WorkerPool, WorkerLinks } from '../platform/workers/index.js';
 import { serveMetrics } from './monitoring/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
-import { FailedAndSaidSo, type StopRequest } from './shutdown.js';
+import { ReportedError, type StopRequest } from './shutdown.js';
 
 /** Max ms that a worker may take to stop beyond SHUTDOWN_GRACE_MS. Supervisors should allow 40 s beyond it. */
 const LAST_STEPS_MS = 35_000;
@@ -24,13 +24,13 @@ export async function runPrimary(config: Config, stopRequest: StopRequest): Prom
   const logger = new Logger('Primary');
   const database = await DatabaseServer.use(config, config.workers);
   await database.migrate();
-  const crew = crewFor(config, database.url);
+  const pool = poolFor(config, database.url);
   const stopped = stopRequest.given.then((why) => {
     logger.log(`Stopping (${why}).`);
-    return crew.stop(why);
+    return pool.stop(why);
   });
-  void stopRequest.hurried.then((who) => crew.hurry(who));
-  const failure = stopRequest.reason === undefined ? await crew.start() : undefined;
+  void stopRequest.hurried.then((who) => pool.hurry(who));
+  const failure = stopRequest.reason === undefined ? await pool.start() : undefined;
   if (stopRequest.reason === undefined) begin(config, logger, failure);
   const inOrder = await stopped;
   removePidFile(config.dataDir);
@@ -40,17 +40,17 @@ export async function runPrimary(config: Config, stopRequest: StopRequest): Prom
 
 /** @throws when the first worker has failed */
 function begin({ dataDir }: Config, logger: Logger, failure: string | undefined): void {
-  if (failure === SAID_SO) throw new FailedAndSaidSo();
+  if (failure === SAID_SO) throw new ReportedError();
   if (failure !== undefined) throw new Error(`The first worker exited before it was ready (${failure}).`);
   writePidFile(dataDir);
   surviveUncaughtErrors(logger);
 }
 
-function crewFor({ workers, port, shutdownGraceMs, secretKey }: Config, databaseUrl: string): WorkerCrew {
+function poolFor({ workers, port, shutdownGraceMs, secretKey }: Config, databaseUrl: string): WorkerPool {
   const links = openLinks();
   // Not as arguments, which other users of the machine can read. SECRET_KEY is passed on, so that no worker generates one.
   const environment = { DATABASE_URL: databaseUrl, SECRET_KEY: secretKey.reveal() };
-  return new WorkerCrew({ size: workers, environment, port, patienceMs: shutdownGraceMs + LAST_STEPS_MS }, links);
+  return new WorkerPool({ size: workers, environment, port, patienceMs: shutdownGraceMs + LAST_STEPS_MS }, links);
 }
 
 /** Counters that the primary keeps for all workers. */

@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../platform/config/index.js';
 import { DatabaseServer, isConnectionLost } from '../platform/database/index.js';
 import { monotonicMs, reasonOf, within } from '../platform/shared/index.js';
-import { isWorker, onOrder, outliveThePrimary } from '../platform/workers/index.js';
+import { isWorker, onOrder, surviveLostPrimary } from '../platform/workers/index.js';
 import { BillingService, Sweeper } from '../relay/billing/index.js';
 import { RunState } from '../relay/index.js';
 
@@ -105,7 +105,7 @@ export class StopRequest {
   }
 
   private listenToPrimary(): void {
-    outliveThePrimary();
+    surviveLostPrimary();
     onOrder(({ order, why }) => (order === 'stop' ? this.give(why) : this.resolveHurried(why)));
   }
 
@@ -125,17 +125,17 @@ export class StopRequest {
 }
 
 /** A failed start that has already printed the reason. */
-export class FailedAndSaidSo extends Error {}
+export class ReportedError extends Error {}
 
 /** Exits with a one-line reason when the start fails. */
-export async function startOrEnd(start: (stopRequest: StopRequest) => Promise<void>): Promise<void> {
+export async function startOrExit(start: (stopRequest: StopRequest) => Promise<void>): Promise<void> {
   try {
     await start(new StopRequest());
   } catch (error) {
     const reason = isConnectionLost(error)
       ? `The database connection was lost during startup (${reasonOf(error)}). Start again.`
       : reasonOf(error);
-    if (!(error instanceof FailedAndSaidSo)) process.stderr.write(`error: ${reason}\n`);
+    if (!(error instanceof ReportedError)) process.stderr.write(`error: ${reason}\n`);
     await DatabaseServer.releaseAll();
     process.exit(1);
   }

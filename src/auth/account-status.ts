@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Notifications, TOPICS } from '../platform/database/index.js';
-import { AccountGone, accountObject, type AccountRole, LastAdministrator, ROLE_WORDS } from './account.js';
+import { AccountGone, accountObject, type AccountRole, LastAdministrator, ROLE_LABELS } from './account.js';
 import { type AccountEntity, AccountRepository } from './account.repository.js';
 import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
 import { SessionRepository } from './sessions/session.repository.js';
@@ -72,7 +72,7 @@ export class AccountStatus {
       if (account.role === role) return;
       if (role !== 'admin') await this.keepAnAdministrator(account, manager);
       await this.accounts.update(id, { role }, manager);
-      const lines = [`role ${ROLE_WORDS[account.role]} → ${ROLE_WORDS[role]}`];
+      const lines = [`role ${ROLE_LABELS[account.role]} → ${ROLE_LABELS[role]}`];
       await this.audit.record({ action: 'changed', object: accountObject(account), lines }, manager);
     });
   }

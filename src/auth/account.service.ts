@@ -15,7 +15,7 @@ import {
   type CreatedAccount,
   InvalidAccount,
   type NewAccount,
-  ROLE_WORDS,
+  ROLE_LABELS,
   termDifferences,
   termsRevision,
 } from './account.js';
@@ -75,7 +75,7 @@ export class AccountService {
   /** Stores the account in the transaction that also creates its wallet. @throws AccountExists */
   async store({ row, created }: PreparedAccount, manager: EntityManager): Promise<CreatedAccount> {
     if (!(await this.accounts.insert(row, manager))) throw new AccountExists(row.email);
-    const lines = [`role ${ROLE_WORDS[row.role]}`, `group ${row.groupName ?? 'default'}`];
+    const lines = [`role ${ROLE_LABELS[row.role]}`, `group ${row.groupName ?? 'default'}`];
     await this.audit.record({ action: 'created', object: accountObject(row), lines }, manager);
     return created;
   }
@@ -140,7 +140,7 @@ export class AccountService {
 
   /**
    * Changes the account's own limits, all or none, in every process. Returns the new ones.
-   * @throws LimitNotPossible, AccountNotFound, InvalidAccount
+   * @throws InvalidLimit, AccountNotFound, InvalidAccount
    */
   async setLimits(email: string, change: LimitsChange): Promise<Limits> {
     const { id } = await this.get(email);
@@ -155,7 +155,7 @@ export class AccountService {
    * Sets group and limits of an account, in every process.
    * @param revision revision of the terms that the change is based on
    * @throws AccountChangedMeanwhile when the terms were changed; nothing is written
-   * @throws LimitNotPossible, AccountGone
+   * @throws InvalidLimit, AccountGone
    */
   async setTerms(id: string, revision: string, terms: AccountTerms): Promise<void> {
     await this.changeTerms(id, (before) => {

@@ -73,7 +73,7 @@ export function termDifferences(before: AccountTerms, after: AccountTerms): read
 const limitText = (limits: Limits): string => describeLimits(limits) || 'default';
 
 /** Display names of roles. */
-export const ROLE_WORDS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
+export const ROLE_LABELS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
 
 /** An account as the object of an audit entry. */
 export const accountObject = ({ id, email }: { readonly id: string; readonly email: string }) =>

@@ -18,7 +18,7 @@ import { OwnPassword, PasswordChange } from './sign-in/password-change.js';
 import { RecentSignIn, SignIn } from './sign-in/sign-in.service.js';
 import { PostgresThrottlerStorage, Throttle } from './throttle/throttle.js';
 import { VerificationRepository } from './verification/verification.repository.js';
-import { ProofRequests, Verifications } from './verification/verification.service.js';
+import { VerificationMailer, Verifications } from './verification/verification.service.js';
 import { SecurityLog } from './visit.js';
 
 const PROVIDED = [
@@ -36,7 +36,7 @@ const PROVIDED = [
   Verifications,
   AccountMails,
   MailWriter,
-  ProofRequests,
+  VerificationMailer,
   TimeZones,
   OwnPassword,
   FactorSetUp,

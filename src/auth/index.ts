@@ -29,22 +29,22 @@ export { CodeNotAccepted, recoveryCodeHash, SecondFactorIsOff, SecondFactorIsOn 
 export { FactorSetUp, OwnSecondFactor, SecondFactorRemoval, type SecretView } from './second-factor/factor-set-up.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
 export { browserName, idleTime, type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
-export { besideField, durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
+export { asFieldError, durationOf, Throttle, TooManyAttempts } from './throttle/throttle.js';
 export {
   CodeRefused,
   INVITATION_DAYS,
   LIFETIME_MINUTES,
   LinkRefused,
-  type MailedProof,
+  type VerificationSecret,
   type Purpose,
   RESEND_AFTER_MS,
-  SentJustNow,
+  ResendTooSoon,
   type Verification,
 } from './verification/verification.js';
 export {
   type OpenedLink,
-  type ProofMail,
-  ProofRequests,
+  type VerificationMail,
+  VerificationMailer,
   type StoredVerification,
   Verifications,
 } from './verification/verification.service.js';

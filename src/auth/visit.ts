@@ -5,7 +5,7 @@ export interface Visitor {
   readonly accountId: string;
   readonly email: string;
   readonly name: string;
-  readonly operator: boolean;
+  readonly isAdministrator: boolean;
   /** Whether the email address is verified; without it only verification is possible. */
   readonly verified: boolean;
   /** The default group of their calls; undefined: `default`. */

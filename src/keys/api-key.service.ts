@@ -33,7 +33,7 @@ export class ApiKeyService {
   /**
    * Creates a key. The secret is returned once and not stored.
    * @param manager transaction; its own if absent
-   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
+   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit, NetworksNotPossible
    */
   create(key: NewApiKey, manager?: EntityManager): Promise<CreatedApiKey> {
     return this.store(key, generateSecret(), manager);
@@ -95,7 +95,7 @@ export class ApiKeyService {
   /**
    * Sets or removes limits, all or none; undefined keeps one. Networks are replaced as a whole; an empty list allows
    * any.
-   * @throws LimitNotPossible, NetworksNotPossible
+   * @throws InvalidLimit, NetworksNotPossible
    */
   setLimits(id: string, change: LimitsChange, networks?: readonly string[]): Promise<KeyLimits> {
     return this.changes.setLimits(id, change, networks);

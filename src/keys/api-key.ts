@@ -124,7 +124,7 @@ export type SettingsRow = Pick<
 
 /**
  * Validates settings and converts them to columns.
- * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
+ * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit, NetworksNotPossible
  */
 export function rowOf(settings: KeySettings): SettingsRow {
   const { name, groupName, models, expiresAt, quota, budgets, limits, networks, strict, neverStores } = settings;

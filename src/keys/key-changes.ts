@@ -82,7 +82,7 @@ export class KeyChanges {
 
   /**
    * Changes limits, all or none, and networks if given.
-   * @throws LimitNotPossible, NetworksNotPossible
+   * @throws InvalidLimit, NetworksNotPossible
    */
   setLimits(key: KeyReference, change: LimitsChange, networks: readonly string[] | undefined): Promise<KeyLimits> {
     return this.run(key, async (row, manager) => {
@@ -97,7 +97,7 @@ export class KeyChanges {
    * Replaces all settings; absent ones are removed.
    * @param version version of the key that the change is based on
    * @throws KeyChangedMeanwhile when the key has another version; nothing is changed
-   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
+   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit, NetworksNotPossible
    */
   setAll(key: KeyReference, version: number, settings: KeySettings): Promise<void> {
     return this.run(key, async (row, manager) => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Throttle, TooManyTries, type Visitor } from '../auth/index.js';
+import { Throttle, TooManyAttempts, type Visitor } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
 import type { Nanos } from '../platform/shared/index.js';
 import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
@@ -61,7 +61,7 @@ export class OwnKeys {
 
   /**
    * @throws GroupNotOffered, ModelNotOffered when the key's group or models are not available to the owner
-   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible
+   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit
    * @throws NetworksNotPossible
    */
   async create(owner: Owner, settings: KeySettings): Promise<CreatedApiKey> {
@@ -130,7 +130,7 @@ export class OwnKeys {
     try {
       await this.throttle.spend('key-of-account', accountId);
     } catch (error) {
-      throw error instanceof TooManyTries ? new KeysMadeTooFast(error.retryAfterSeconds) : error;
+      throw error instanceof TooManyAttempts ? new KeysMadeTooFast(error.retryAfterSeconds) : error;
     }
   }
 

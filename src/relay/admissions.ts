@@ -217,8 +217,8 @@ export class Admissions {
       const promptTokens = likelyPromptTokens(call.head.size, model.contextWindow);
       const limited = this.limits.hold(ticket, subjects, promptTokens);
       const permitted = from(limited.permit).pipe(
-        switchMap(({ standings }) => {
-          Object.assign(response.headers, protocol.renderLimits(standings));
+        switchMap(({ statuses }) => {
+          Object.assign(response.headers, protocol.renderLimits(statuses));
           return admitted();
         }),
       );

@@ -50,15 +50,15 @@ export class CallLimits {
   /** Starts taking what a call needs. Unsubscribe from the result when the call has ended. */
   hold(ticket: Ticket, subjects: readonly Subject[], promptTokens: number): LimitedCall {
     const demand: Demand = { id: ticket.call.id, subjects, tokens: promptTokens, runs: true };
-    return new LimitedCall(this.limiter.take(demand), ticket, promptTokens);
+    return new LimitedCall(this.limiter.acquire(demand), ticket, promptTokens);
   }
 
   /** Counts a request without a model run, such as a token count. Undefined without limits. @throws RateLimited */
   async countRequest({ id, ip }: Pick<Call, 'id' | 'ip'>, caller: Caller): Promise<LimitStatuses | undefined> {
     const subjects = this.subjectsOf(caller, ip);
     if (subjects === undefined) return undefined;
-    const { standings } = await this.limiter.take({ id, subjects, tokens: 0, runs: false });
-    return standings;
+    const { statuses } = await this.limiter.acquire({ id, subjects, tokens: 0, runs: false });
+    return statuses;
   }
 }
 

@@ -143,10 +143,10 @@ export class RequestLimitGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { ip } = arrivalOf(request);
-    const standings = await this.limits.countRequest({ id: request.id, ip }, callerOf(request));
-    if (standings === undefined) return true;
+    const statuses = await this.limits.countRequest({ id: request.id, ip }, callerOf(request));
+    if (statuses === undefined) return true;
     const protocol = this.adapters.claimant(requestLineOf(request));
-    void context.switchToHttp().getResponse<FastifyReply>().headers(protocol.renderLimits(standings));
+    void context.switchToHttp().getResponse<FastifyReply>().headers(protocol.renderLimits(statuses));
     return true;
   }
 }

@@ -29,8 +29,8 @@ export {
   type UseOfModel,
   type UsesOf,
 } from './keys/key-uses.js';
-export type { Latency, Percentiles } from './sums/latencies.js';
-export { type MarginPart, ownShare, readMargins } from './sums/margins-reader.js';
+export type { Latency, Percentiles } from './rollups/latencies.js';
+export { type MarginPart, ownShare, readMargins } from './rollups/margins-reader.js';
 export {
   type ModelOutcomes,
   type ModelTrouble,
@@ -39,23 +39,23 @@ export {
   readModelOutcomes,
 } from './models/model-outcomes.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
-export { type UsageDay, UsageDays } from './sums/usage-days.js';
+export { type UsageDay, UsageDays } from './rollups/usage-days.js';
 export { csvLines, UsageExport, type UsageSelection } from './export/usage-export.js';
-export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './sums/traffic-reader.js';
-export { type ChartScale, type ChartUnit, unitFor } from './sums/usage-chart.js';
+export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './rollups/traffic-reader.js';
+export { type ChartScale, type ChartUnit, unitFor } from './rollups/usage-chart.js';
 export { type LoggedCall, type LogPage, type LogPosition, type LogStart, UsageLog } from './log/usage-log.js';
 export { CallPartitions } from './retention/partitions.js';
 export { CallRetention, missingCalls } from './retention/retention.js';
 export { CallNotFound, RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';
-export { RollerTimings, UsageRoller } from './sums/usage-roller.js';
+export { RollerTimings, UsageRoller } from './rollups/usage-roller.js';
 export {
   type Division,
   type UsageBar,
   type UsageFigures,
   type UsageTotals,
   UsageTotalsReader,
-} from './sums/usage-totals.js';
+} from './rollups/usage-totals.js';
 export { type UsageFilter } from './usage-filter.js';
 export { UPSTREAM_RESPONSES, upstreamResponse } from './upstream-response.js';
 export { usedNames } from './log/used-names.js';

@@ -8,11 +8,11 @@ import { KeyReportReader } from './keys/key-report.js';
 import { KeyUse, KeyUseRollups, KeyUsesReader } from './keys/key-uses.js';
 import { CallPartitions } from './retention/partitions.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
-import { UsageDays } from './sums/usage-days.js';
+import { UsageDays } from './rollups/usage-days.js';
 import { UsageExport, UsageRepository } from './export/usage-export.js';
 import { UsageLog } from './log/usage-log.js';
-import { RollerTimings, UsageRoller } from './sums/usage-roller.js';
-import { UsageTotalsReader } from './sums/usage-totals.js';
+import { RollerTimings, UsageRoller } from './rollups/usage-roller.js';
+import { UsageTotalsReader } from './rollups/usage-totals.js';
 
 @Module({
   imports: [SettingsModule],

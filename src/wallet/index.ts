@@ -5,7 +5,7 @@ export {
   AllowanceCalendar,
   AllowancePeriod,
   AllowanceService,
-  AllowanceTurn,
+  AllowanceRenewal,
   type CalendarMoment,
 } from './allowance/allowance.service.js';
 export {
@@ -23,11 +23,11 @@ export {
   type CodeFilter,
   CodeNotRedeemable,
   type CodePosition,
-  CodesNotPossible,
+  InvalidCodes,
   type CodeState,
 } from './redemption-code.js';
 export { type Redemption, type RedemptionCode, RedemptionService } from './redemption.service.js';
-export { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
+export { InvalidAmount, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { Reconciliation } from './payments/reconciliation.js';
 export { type PaymentProblem, PaymentProblems } from './payments/payment-problems.js';
 export { WalletClosure } from './wallet-closure.js';

@@ -112,21 +112,21 @@ export class CodeNotRedeemable extends AppError {
 }
 
 /** The codes cannot be created. */
-export class CodesNotPossible extends AppError {
-  static amount(): CodesNotPossible {
-    return new CodesNotPossible(`A code must be worth more than $0 and at most $${formatUsd(MAX_AMOUNT)}.`, 'amount');
+export class InvalidCodes extends AppError {
+  static amount(): InvalidCodes {
+    return new InvalidCodes(`A code must be worth more than $0 and at most $${formatUsd(MAX_AMOUNT)}.`, 'amount');
   }
 
-  static count(most: number): CodesNotPossible {
-    return new CodesNotPossible(`The number of codes must be from 1 to ${most}.`, 'count');
+  static count(most: number): InvalidCodes {
+    return new InvalidCodes(`The number of codes must be from 1 to ${most}.`, 'count');
   }
 
-  static note(): CodesNotPossible {
-    return new CodesNotPossible('A note has at most 200 characters and no line breaks.', 'note');
+  static note(): InvalidCodes {
+    return new InvalidCodes('A note has at most 200 characters and no line breaks.', 'note');
   }
 
-  static expired(): CodesNotPossible {
-    return new CodesNotPossible('The expiry of the codes must be in the future.', 'expires');
+  static expired(): InvalidCodes {
+    return new InvalidCodes('The expiry of the codes must be in the future.', 'expires');
   }
 
   constructor(message: string, param: string) {

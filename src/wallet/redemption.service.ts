@@ -15,7 +15,7 @@ import {
   type CodeFilter,
   CodeNotRedeemable,
   type CodePosition,
-  CodesNotPossible,
+  InvalidCodes,
   type CodeState,
   type ListedCode,
   RedemptionCodeEntity,
@@ -164,14 +164,14 @@ export class RedemptionService {
 
   /**
    * Creates codes, all or none. They are returned once and not stored.
-   * @throws CodesNotPossible
+   * @throws InvalidCodes
    */
   async create({ amount, count, expiresAt, note = '' }: CodeBatch): Promise<MadeCodes> {
     const createdAt = this.clock.date();
-    if (amount <= 0n || amount > MAX_AMOUNT) throw CodesNotPossible.amount();
-    if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH) throw CodesNotPossible.count(MAX_BATCH);
-    if (!/^[^\p{Cc}]{0,200}$/u.test(note)) throw CodesNotPossible.note();
-    if (expiresAt !== undefined && expiresAt <= createdAt) throw CodesNotPossible.expired();
+    if (amount <= 0n || amount > MAX_AMOUNT) throw InvalidCodes.amount();
+    if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH) throw InvalidCodes.count(MAX_BATCH);
+    if (!/^[^\p{Cc}]{0,200}$/u.test(note)) throw InvalidCodes.note();
+    if (expiresAt !== undefined && expiresAt <= createdAt) throw InvalidCodes.expired();
     const made = Array.from({ length: count }, () => generateCode(CODE_LENGTH));
     const batchId = newId('bat', createdAt.getTime());
     const like = { batchId, amount, note, expiresAt: expiresAt ?? null, createdAt };
@@ -218,7 +218,7 @@ export class RedemptionService {
   /**
    * Credits a wallet with a code's value; debts are paid first. Of concurrent attempts one succeeds.
    * @param typed code in any spelling
-   * @throws CodeNotRedeemable, WalletNotFound, WalletClosed, AmountNotPossible
+   * @throws CodeNotRedeemable, WalletNotFound, WalletClosed, InvalidAmount
    */
   redeem(accountId: string, typed: string): Promise<Redemption> {
     const codeHash = hashCode(typed, CODE_LENGTH);

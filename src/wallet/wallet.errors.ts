@@ -35,21 +35,21 @@ export class DebitTooLarge extends AppError {
   }
 }
 
-export class AmountNotPossible extends AppError {
-  static zero(): AmountNotPossible {
-    return new AmountNotPossible('The amount must not be 0.');
+export class InvalidAmount extends AppError {
+  static zero(): InvalidAmount {
+    return new InvalidAmount('The amount must not be 0.');
   }
 
-  static negative(): AmountNotPossible {
-    return new AmountNotPossible('The amount must not be negative.');
+  static negative(): InvalidAmount {
+    return new InvalidAmount('The amount must not be negative.');
   }
 
-  static notPositive(): AmountNotPossible {
-    return new AmountNotPossible('The amount must be more than 0.');
+  static notPositive(): InvalidAmount {
+    return new InvalidAmount('The amount must be more than 0.');
   }
 
-  static balanceOutOfRange(): AmountNotPossible {
-    return new AmountNotPossible(`A balance cannot exceed $${formatUsd(MAX_AMOUNT)}.`);
+  static balanceOutOfRange(): InvalidAmount {
+    return new InvalidAmount(`A balance cannot exceed $${formatUsd(MAX_AMOUNT)}.`);
   }
 
   constructor(message: string) {

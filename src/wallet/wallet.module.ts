@@ -3,10 +3,15 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { SettingsModule } from '../platform/settings/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AllowanceEntity, AllowanceMonthEntity, AllowanceRepository } from './allowance/allowance.repository.js';
-import { AllowanceCalendar, AllowancePeriod, AllowanceService, AllowanceTurn } from './allowance/allowance.service.js';
+import {
+  AllowanceCalendar,
+  AllowancePeriod,
+  AllowanceService,
+  AllowanceRenewal,
+} from './allowance/allowance.service.js';
 import { LedgerCheck } from './ledger-check.js';
 import { CheckoutService } from './payments/checkout.service.js';
-import { PaymentBook, Webhook, WebhookController } from './payments/payment-book.js';
+import { PaymentProcessor, Webhook, WebhookController } from './payments/payment-processor.js';
 import { PaymentProblemRepository, PaymentProblems } from './payments/payment-problems.js';
 import { PaymentComparison, Reconciliation } from './payments/reconciliation.js';
 import { StripeApi, StripeEndpoint, StripeLists } from './payments/stripe-api.js';
@@ -42,7 +47,7 @@ import { WalletService } from './wallet.service.js';
     AllowancePeriod,
     AllowanceRepository,
     AllowanceService,
-    AllowanceTurn,
+    AllowanceRenewal,
     RedemptionRepository,
     RedemptionService,
     LedgerCheck,
@@ -57,7 +62,7 @@ import { WalletService } from './wallet.service.js';
     CheckoutService,
     PaymentProblemRepository,
     PaymentProblems,
-    PaymentBook,
+    PaymentProcessor,
     Webhook,
     StripeLists,
     PaymentComparison,
@@ -72,7 +77,7 @@ import { WalletService } from './wallet.service.js';
     LedgerCheck,
     WalletClosure,
     AllowanceService,
-    AllowanceTurn,
+    AllowanceRenewal,
     PaymentProblems,
     Reconciliation,
   ],

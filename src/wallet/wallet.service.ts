@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../platform/audit/index.js';
 import { Clock, formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../platform/shared/index.js';
 import { freeIn, type LedgerSides, takeBack, topUp, type WalletEntity } from './wallet.entity.js';
-import { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
+import { InvalidAmount, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 import { type MovementKind, WalletRepository } from './wallet.repository.js';
 
 /** A wallet's figures in nano-dollars; `balance - held` is available. */
@@ -62,7 +62,7 @@ export class WalletService {
    * @param amount positive: a top-up, which pays debts first; negative: a debit of at most what is free
    * @param manager transaction; its own if absent
    * @param at time of the movement; default: now
-   * @throws WalletNotFound, WalletClosed, DebitTooLarge, AmountNotPossible
+   * @throws WalletNotFound, WalletClosed, DebitTooLarge, InvalidAmount
    */
   async credit(
     accountId: string,
@@ -71,7 +71,7 @@ export class WalletService {
     manager?: EntityManager,
     at?: Date,
   ): Promise<WalletBalance> {
-    if (amount === 0n) throw AmountNotPossible.zero();
+    if (amount === 0n) throw InvalidAmount.zero();
     const order: Order =
       amount > 0n
         ? { accountId, kind: 'credit', reason, at, movementOn: (wallet) => topUp(wallet, amount) }
@@ -81,15 +81,15 @@ export class WalletService {
 
   /**
    * The result of `credit` without executing it.
-   * @throws WalletNotFound, DebitTooLarge, AmountNotPossible
+   * @throws WalletNotFound, DebitTooLarge, InvalidAmount
    */
   async preview(accountId: string, amount: Nanos): Promise<WalletPreview> {
     const [wallet] = await this.wallets.find([accountId]);
     if (!wallet) throw new WalletNotFound(accountId);
-    if (amount === 0n) throw AmountNotPossible.zero();
+    if (amount === 0n) throw InvalidAmount.zero();
     const movement = amount > 0n ? topUp(wallet, amount) : debit(wallet, nanos(-amount));
     const balance = nanos(wallet.balance + movement.wallet);
-    if (balance > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    if (balance > MAX_AMOUNT) throw InvalidAmount.balanceOutOfRange();
     return {
       before: balanceIn(wallet),
       after: { ...balanceIn(wallet), balance, owed: nanos(wallet.owed - movement.owed) },
@@ -98,7 +98,7 @@ export class WalletService {
 
   /**
    * Credits a redeemed code in the transaction that marks it as redeemed. Debts are paid first.
-   * @throws WalletNotFound, WalletClosed, AmountNotPossible
+   * @throws WalletNotFound, WalletClosed, InvalidAmount
    */
   redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<LedgerResult> {
     return this.enter(
@@ -109,7 +109,7 @@ export class WalletService {
 
   /**
    * Credits a payment in the transaction that marks it as paid. Debts are paid first.
-   * @throws WalletNotFound, AmountNotPossible
+   * @throws WalletNotFound, InvalidAmount
    */
   pay(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<LedgerResult> {
     return this.enter({ accountId, kind: 'payment', reason, movementOn: (wallet) => topUp(wallet, amount) }, manager);
@@ -120,10 +120,10 @@ export class WalletService {
    * rest becomes debt. While there is debt, no calls are admitted, and deposits and released holds pay it first.
    * @param amount positive
    * @param manager transaction; its own if absent
-   * @throws WalletNotFound, AmountNotPossible
+   * @throws WalletNotFound, InvalidAmount
    */
   async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<LedgerResult> {
-    if (amount <= 0n) throw AmountNotPossible.notPositive();
+    if (amount <= 0n) throw InvalidAmount.notPositive();
     const order: Order = { accountId, kind: 'refund', reason, movementOn: (wallet) => takeBack(wallet, amount) };
     return this.within(manager, (own) => this.enter(order, own));
   }
@@ -188,7 +188,7 @@ export class WalletService {
     // After waiting for a deletion, the wallet would be filled again.
     if (GIFTS.has(kind) && !(await this.hasOwner(accountId, manager))) throw new WalletClosed();
     const movement = movementOn(wallet);
-    if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    if (wallet.balance + movement.wallet > MAX_AMOUNT) throw InvalidAmount.balanceOutOfRange();
     const entryId = newId('led', createdAt.getTime());
     const entry = { id: entryId, kind, reason, createdAt, movement };
     const moved = await this.wallets.move(wallet, entry, manager);

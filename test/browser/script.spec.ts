@@ -30,7 +30,7 @@ describe('the script of pages', () => {
       accountId: 'acc_1',
       email: 'owner@example.com',
       name: 'Owner',
-      operator: false,
+      isAdministrator: false,
       verified: true,
       groupName: undefined,
       timeZone: 'UTC',

@@ -5,7 +5,7 @@ import {
   AllowanceCalendar,
   AllowancePeriod,
   AllowanceService,
-  AllowanceTurn,
+  AllowanceRenewal,
   WalletModule,
   WalletService,
 } from '../../src/wallet/index.js';
@@ -61,10 +61,10 @@ describe('the turn of the month', () => {
         const { outcome } = await bench.admit(request);
         if (outcome === 'admitted') await bench.settle(finished(request, parseUsd('0.25')));
       });
-      const turns = [...apps(), ...apps()].map((app) => app.get(AllowanceTurn).turnAll());
+      const turns = [...apps(), ...apps()].map((app) => app.get(AllowanceRenewal).renewAll());
       await Promise.all([...turns, ...calls, wallets.credit(bench.accountId, parseUsd('1'), 'test')]);
       // Who found another process at it left the rest to that one: now nobody is.
-      await bench.app.get(AllowanceTurn).turnAll();
+      await bench.app.get(AllowanceRenewal).renewAll();
       expect(await given()).toEqual(Array.from({ length: ACCOUNTS }, () => String(month + 1)));
     }
     const entries = await bench.query(
@@ -81,7 +81,7 @@ describe('the turn of the month', () => {
         WHERE account_id IN (SELECT account_id FROM allowances ORDER BY 1 LIMIT ${ACCOUNTS / 2})`,
     );
     calendars()[1]!.monthsAhead = 1;
-    other.get(AllowanceTurn).start();
+    other.get(AllowanceRenewal).start();
     await eventually(async () => {
       const running = await bench.query('SELECT 1 FROM allowance_months WHERE ended_at IS NULL AND month > now()');
       expect(running).toHaveLength(ACCOUNTS);

@@ -5,8 +5,8 @@ import { AccountDeletion } from '../../src/keys/onboarding/index.js';
 import { MAX_AMOUNT, nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
   AllowanceService,
-  AllowanceTurn,
-  AmountNotPossible,
+  AllowanceRenewal,
+  InvalidAmount,
   WalletNotFound,
   WalletService,
 } from '../../src/wallet/index.js';
@@ -26,7 +26,7 @@ describe('a monthly allowance', () => {
   };
   const turn = async (monthsAhead: number): Promise<void> => {
     bench.calendar.monthsAhead = monthsAhead;
-    await bench.app.get(AllowanceTurn).turnAll();
+    await bench.app.get(AllowanceRenewal).renewAll();
   };
   /** What entries did to the wallet and the house, as `kind: wallet, allowance`. */
   const entries = async (): Promise<string[]> => {
@@ -272,8 +272,8 @@ describe('a monthly allowance', () => {
       { action: 'changed', object_name: 'ann@example.com', lines: ['monthly allowance none → $20'] },
       { action: 'changed', object_name: 'ann@example.com', lines: ['monthly allowance $20 → none'] },
     ]);
-    await expect(allowances.set(ann, nanos(-1n))).rejects.toThrow(AmountNotPossible);
-    await expect(allowances.set(ann, nanos(MAX_AMOUNT + 1n))).rejects.toThrow(AmountNotPossible);
+    await expect(allowances.set(ann, nanos(-1n))).rejects.toThrow(InvalidAmount);
+    await expect(allowances.set(ann, nanos(MAX_AMOUNT + 1n))).rejects.toThrow(InvalidAmount);
     await expect(allowances.set('acc_0', nanos(1n))).rejects.toThrow(WalletNotFound);
   });
 });

@@ -15,7 +15,7 @@ import {
   SecretAlreadyKnown,
   SecretNotImportable,
 } from '../../src/keys/index.js';
-import { LimitNotPossible } from '../../src/platform/limits/index.js';
+import { InvalidLimit } from '../../src/platform/limits/index.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { parseUsd, Secret } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -135,13 +135,13 @@ describe('API keys', () => {
 
   it('are refused limits and networks that are none', async () => {
     const { id } = await keys.create({ accountId, name: 'key' });
-    await expect(keys.setLimits(id, { concurrency: 0 })).rejects.toThrow(LimitNotPossible);
+    await expect(keys.setLimits(id, { concurrency: 0 })).rejects.toThrow(InvalidLimit);
     await expect(keys.setLimits(id, {}, ['office'])).rejects.toThrow(NetworksNotPossible);
     await expect(keys.create({ accountId, name: 'key', networks: ['10.0.0.0/40'] })).rejects.toThrow(
       '“10.0.0.0/40” is not a network.',
     );
     await expect(keys.create({ accountId, name: 'key', limits: { requestsPerMinute: 1.5 } })).rejects.toThrow(
-      LimitNotPossible,
+      InvalidLimit,
     );
     await expect(directory.reload(id)).resolves.toMatchObject({ keyVersion: 1 });
   });

@@ -1,5 +1,5 @@
 import type { TestingModule } from '@nestjs/testing';
-import { AlreadySent, OnceForms, WebModule } from '../../src/console/web/index.js';
+import { DuplicateSubmission, IdempotentForms, WebModule } from '../../src/console/web/index.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
@@ -9,7 +9,7 @@ const BODY = { _once: 'n'.repeat(22) };
 describe('forms that are sent once', () => {
   let database: TestDatabase;
   let app: TestingModule;
-  let forms: OnceForms;
+  let forms: IdempotentForms;
   let ann: string;
   let bob: string;
   let made: number;
@@ -17,7 +17,7 @@ describe('forms that are sent once', () => {
   beforeEach(async () => {
     database = await freshDatabase();
     app = await startOn(database, [WebModule, OnboardingModule]);
-    forms = app.get(OnceForms);
+    forms = app.get(IdempotentForms);
     ({ id: ann } = await app.get(Onboarding).createAccount({ email: 'ann@example.com' }));
     ({ id: bob } = await app.get(Onboarding).createAccount({ email: 'bob@example.com' }));
     made = 0;
@@ -40,7 +40,7 @@ describe('forms that are sent once', () => {
     const sent = await Promise.allSettled(Array.from({ length: 20 }, () => forms.run(ann, BODY, make, locate)));
     expect(made).toBe(1);
     for (const result of sent)
-      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(AlreadySent);
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(DuplicateSubmission);
       else expect(result.value?.location).toBe('/things/1');
   });
 
@@ -57,6 +57,6 @@ describe('forms that are sent once', () => {
 
   it('are refused without the page they belong to', async () => {
     for (const body of [{}, { _once: '' }, { _once: ['n'.repeat(22), 'm'.repeat(22)] }])
-      await expect(forms.run(ann, body, make, locate)).rejects.toThrow(AlreadySent);
+      await expect(forms.run(ann, body, make, locate)).rejects.toThrow(DuplicateSubmission);
   });
 });

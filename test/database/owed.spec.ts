@@ -2,7 +2,7 @@ import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { formatUsd, parseUsd } from '../../src/platform/shared/index.js';
-import { AmountNotPossible, LedgerCheck, WalletModule, WalletNotFound, WalletService } from '../../src/wallet/index.js';
+import { InvalidAmount, LedgerCheck, WalletModule, WalletNotFound, WalletService } from '../../src/wallet/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -139,7 +139,7 @@ describe('what an account owes', () => {
 
   it('needs an amount and an account', async () => {
     for (const amount of ['0', '-1'])
-      await expect(wallets.recordOwed(accountId, parseUsd(amount), 'none')).rejects.toThrow(AmountNotPossible);
+      await expect(wallets.recordOwed(accountId, parseUsd(amount), 'none')).rejects.toThrow(InvalidAmount);
     await expect(wallets.recordOwed('acc_none', parseUsd('1'), 'nobody')).rejects.toThrow(WalletNotFound);
   });
 });

@@ -4,7 +4,7 @@ import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js
 import { formatUsd, nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
   CodeNotRedeemable,
-  CodesNotPossible,
+  InvalidCodes,
   LedgerCheck,
   RedemptionService,
   WalletModule,
@@ -218,7 +218,7 @@ describe('redemption codes', () => {
       { note: 'x'.repeat(201) },
       { expiresAt: new Date(Date.now() - 1) },
     ])
-      await expect(redemption.create({ ...batch, ...wrong })).rejects.toThrow(CodesNotPossible);
+      await expect(redemption.create({ ...batch, ...wrong })).rejects.toThrow(InvalidCodes);
     await expect(redemption.list()).resolves.toEqual([]);
   });
 

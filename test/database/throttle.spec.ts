@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AuthModule, Throttle, TooManyTries } from '../../src/auth/index.js';
+import { AuthModule, Throttle, TooManyAttempts } from '../../src/auth/index.js';
 import { PostgresThrottlerStorage } from '../../src/auth/throttle/throttle.js';
 import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -34,7 +34,7 @@ describe('throttled tries', () => {
       await throttles[turn % 2 === 0 ? 0 : 1].spend('password-of-account', by);
       return 'passed';
     } catch (error) {
-      if (error instanceof TooManyTries) return error.retryAfterSeconds;
+      if (error instanceof TooManyAttempts) return error.retryAfterSeconds;
       throw error;
     }
   };

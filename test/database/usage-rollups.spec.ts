@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import { boundsOf, bucketOf, type Percentiles } from '../../src/usage/sums/latencies.js';
-import { readMargins } from '../../src/usage/sums/margins-reader.js';
+import { boundsOf, bucketOf, type Percentiles } from '../../src/usage/rollups/latencies.js';
+import { readMargins } from '../../src/usage/rollups/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
-import { readTraffic } from '../../src/usage/sums/traffic-reader.js';
+import { readTraffic } from '../../src/usage/rollups/traffic-reader.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type LogPosition, type LogStart, UsageLog } from '../../src/usage/log/usage-log.js';
 import type { UpstreamResponse } from '../../src/usage/upstream-response.js';
-import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
-import { UsageTotalsReader } from '../../src/usage/sums/usage-totals.js';
+import { UsageRoller } from '../../src/usage/rollups/usage-roller.js';
+import { UsageTotalsReader } from '../../src/usage/rollups/usage-totals.js';
 import { usedNames } from '../../src/usage/log/used-names.js';
 import { anyCall, type AnyCall, writeCalls } from '../support/arbitrary-calls.js';
 import { type Question, question } from '../support/arbitrary-questions.js';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readMargins } from '../../src/usage/sums/margins-reader.js';
+import { readMargins } from '../../src/usage/rollups/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
-import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/sums/usage-chart.js';
+import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/rollups/usage-chart.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type LoggedCall, UsageLog } from '../../src/usage/log/usage-log.js';
-import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
-import { type Division, type UsageTotals, UsageTotalsReader } from '../../src/usage/sums/usage-totals.js';
+import { UsageRoller } from '../../src/usage/rollups/usage-roller.js';
+import { type Division, type UsageTotals, UsageTotalsReader } from '../../src/usage/rollups/usage-totals.js';
 import { usedNames } from '../../src/usage/log/used-names.js';
 import { eventually } from '../support/eventually.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';

@@ -12,7 +12,7 @@ import {
 } from '../../src/usage/index.js';
 import { monthOf, startOf } from '../../src/usage/retention/partitions.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
-import type { Division } from '../../src/usage/sums/usage-totals.js';
+import type { Division } from '../../src/usage/rollups/usage-totals.js';
 import { ACCOUNTS, anyCall, CHANNELS, MODELS, writeCalls } from '../support/arbitrary-calls.js';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 

@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AuthModule, CodeRefused, LinkRefused, SentJustNow, Verifications } from '../../src/auth/index.js';
+import { AuthModule, CodeRefused, LinkRefused, ResendTooSoon, Verifications } from '../../src/auth/index.js';
 import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { HeldClock } from '../support/held-clock.js';
@@ -122,7 +122,7 @@ describe('codes and links in mail', () => {
     const first = await issued();
     for (let count = 0; count < 5; count++) await expect(byCode(wrong(first.code))).rejects.toThrow(CodeRefused);
     clock.pass(59);
-    await expect(verifications.issue(REGISTER)).rejects.toThrow(SentJustNow);
+    await expect(verifications.issue(REGISTER)).rejects.toThrow(ResendTooSoon);
     await expect(verifications.issue(REGISTER)).rejects.toThrow('in 1 s');
     clock.pass(1);
     const second = await issued();

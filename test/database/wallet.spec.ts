@@ -4,7 +4,7 @@ import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
-  AmountNotPossible,
+  InvalidAmount,
   DebitTooLarge,
   LedgerCheck,
   WalletModule,
@@ -76,10 +76,8 @@ describe('a wallet', () => {
   });
 
   it('refuses an amount of zero, a balance beyond all reason, and an account that does not exist', async () => {
-    await expect(wallets.credit(accountId, nanos(0n), 'nothing')).rejects.toThrow(AmountNotPossible);
-    await expect(wallets.credit(accountId, nanos(9_000_000_000_000_000_001n), 'all')).rejects.toThrow(
-      AmountNotPossible,
-    );
+    await expect(wallets.credit(accountId, nanos(0n), 'nothing')).rejects.toThrow(InvalidAmount);
+    await expect(wallets.credit(accountId, nanos(9_000_000_000_000_000_001n), 'all')).rejects.toThrow(InvalidAmount);
     await expect(wallets.credit('acc_none', nanos(1n), 'nobody')).rejects.toThrow(WalletNotFound);
     await expect(wallets.balanceOf('acc_none')).rejects.toThrow(WalletNotFound);
   });

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
-import { AllowanceService, AllowanceTurn, LedgerCheck, WalletService } from '../../src/wallet/index.js';
+import { AllowanceService, AllowanceRenewal, LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';
 import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-visit.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
@@ -39,7 +39,7 @@ describe('pages and the monthly allowance', () => {
   const passMonth = async (): Promise<void> => {
     const sql = "UPDATE allowance_months SET month = month - interval '1 month' WHERE account_id = $1";
     await relay.get(DataSource).query(sql, [ann.accountId]);
-    await relay.get(AllowanceTurn).turnAll();
+    await relay.get(AllowanceRenewal).renewAll();
   };
 
   it('let an operator set it: it is given at once, on record, and shown where the user is', async () => {

@@ -6,17 +6,17 @@ import {
   clientSnippets,
   type ClientTab,
   KEY_VARIABLE,
-  type Reachable,
+  type SnippetModel,
   STORE_KEY,
 } from '../../src/console/web/index.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
 const NODE_MODULES = resolve(import.meta.dirname, '../../node_modules');
-const EVERY: readonly Reachable[] = [
+const EVERY: readonly SnippetModel[] = [
   { name: 'm', protocols: ['chat-completions', 'messages', 'responses'], translates: false },
 ];
-const CHAT: readonly Reachable[] = [{ name: 'only-chat', protocols: ['chat-completions'], translates: false }];
-const MESSAGES: readonly Reachable[] = [{ name: 'm', protocols: ['messages'], translates: false }];
+const CHAT: readonly SnippetModel[] = [{ name: 'only-chat', protocols: ['chat-completions'], translates: false }];
+const MESSAGES: readonly SnippetModel[] = [{ name: 'm', protocols: ['messages'], translates: false }];
 
 interface Outcome {
   readonly code: number;
@@ -58,12 +58,12 @@ describe('snippets for clients, when they are run', () => {
       // A program that asks for nothing may be gone before its input has come.
       child.stdin?.on('error', () => undefined).end(stdin);
     });
-  const tab = (label: string, models: readonly Reachable[]): ClientTab => {
+  const tab = (label: string, models: readonly SnippetModel[]): ClientTab => {
     const found = clientSnippets(relay.url, models).find((one) => one.label === label);
     if (found === undefined) throw new Error(`There is no snippet for ${label}.`);
     return found;
   };
-  const code = (label: string, models: readonly Reachable[], block = 0): string =>
+  const code = (label: string, models: readonly SnippetModel[], block = 0): string =>
     (tab(label, models).blocks[block]?.code ?? []).map(({ text }) => text).join('');
   const inFile = (name: string, text: string): string => {
     const path = join(folder, name);

@@ -97,7 +97,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /wallet',
     'POST /wallet/payments',
   ],
-  operator: [
+  administrator: [
     'GET /admin',
     'GET /admin/audit',
     'GET /admin/audit.csv',
@@ -196,7 +196,7 @@ describe('routes', () => {
   /** Every address of operators, with something in the place of each parameter. */
   const operatorAddresses = (): { method: 'GET' | 'POST'; path: string }[] =>
     routes
-      .filter(({ access }) => access === 'operator')
+      .filter(({ access }) => access === 'administrator')
       .map(({ name }) => {
         const [method, path = ''] = name.split(' ');
         return { method: method === 'GET' ? 'GET' : 'POST', path: path.replaceAll(/:\w+|\*/g, 'some') };

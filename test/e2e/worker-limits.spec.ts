@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import type { Decision, Taking } from '../../src/platform/limits/counts.js';
+import type { Decision, Acquisition } from '../../src/platform/limits/counts.js';
 import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 
 const PRIMARY = resolve(import.meta.dirname, '../support/counting-primary.mjs');
@@ -19,16 +19,16 @@ describe('rate limits of the workers of one service', () => {
   }, TIMEOUT_MS);
   afterAll(() => primary.disconnect());
 
-  let takings = 0;
+  let acquisitions = 0;
   /** Both workers in turn ask for so many at once. */
   const ask = async (
     count: number,
-    taking: Omit<Taking, 'id'>,
+    acquisition: Omit<Acquisition, 'id'>,
     workers: readonly number[] = [0, 1],
   ): Promise<number> => {
-    const first = (takings += count) - count;
-    const ids = Array.from({ length: count }, (_, index) => `taking ${first + index}`);
-    ids.forEach((id, index) => primary.send([workers[index % workers.length], { ...taking, id }]));
+    const first = (acquisitions += count) - count;
+    const ids = Array.from({ length: count }, (_, index) => `acquisition ${first + index}`);
+    ids.forEach((id, index) => primary.send([workers[index % workers.length], { ...acquisition, id }]));
     const ours = (): typeof answers => answers.filter(({ id }) => ids.includes(id));
     await eventually(() => expect(ours()).toHaveLength(count), 20_000);
     return ours().filter(({ refusal }) => refusal === undefined).length;
@@ -36,16 +36,16 @@ describe('rate limits of the workers of one service', () => {
 
   it('are exact: the primary counts for all of them', async () => {
     const requests = { key: 'requests', windowMs: 36_000_000, limit: 31, amount: 1 };
-    expect(await ask(100, { counts: [requests], places: [] })).toBe(31);
-    expect(await ask(40, { counts: [], places: [{ key: 'running', limit: 8 }] })).toBe(8);
+    expect(await ask(100, { counts: [requests], slots: [] })).toBe(31);
+    expect(await ask(40, { counts: [], slots: [{ key: 'running', limit: 8 }] })).toBe(8);
   });
 
-  it('have the places of a worker back that was killed', async () => {
-    const places = [{ key: 'lent', limit: 6 }];
-    expect(await ask(6, { counts: [], places })).toBe(6);
-    expect(await ask(4, { counts: [], places }, [0])).toBe(0);
+  it('have the slots of a worker back that was killed', async () => {
+    const slots = [{ key: 'lent', limit: 6 }];
+    expect(await ask(6, { counts: [], slots })).toBe(6);
+    expect(await ask(4, { counts: [], slots }, [0])).toBe(0);
     primary.send([1]);
     await once(primary, 'message');
-    await eventually(async () => expect(await ask(4, { counts: [], places }, [0])).toBe(3));
+    await eventually(async () => expect(await ask(4, { counts: [], slots }, [0])).toBe(3));
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { ChartUnit } from '../../src/usage/sums/usage-chart.js';
+import type { ChartUnit } from '../../src/usage/rollups/usage-chart.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
-import type { Division } from '../../src/usage/sums/usage-totals.js';
+import type { Division } from '../../src/usage/rollups/usage-totals.js';
 import { ACCOUNTS, CHANNELS, GROUPS, KEYS, MODELS } from './arbitrary-calls.js';
 
 const HOUR_MS = 60 * 60 * 1000;

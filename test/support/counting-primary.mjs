@@ -33,7 +33,7 @@ async function askPrimary() {
   const { PrimaryLink } = await import('../../src/platform/workers/index.ts');
   const { PrimaryCounts } = await import('../../src/platform/limits/call-counts.js');
   const counts = new PrimaryCounts(new PrimaryLink());
-  const answer = async (taking) => process.send({ answered: { id: taking.id, ...(await counts.take(taking)) } });
+  const answer = async (taking) => process.send({ answered: { id: taking.id, ...(await counts.acquire(taking)) } });
   process.on('message', ({ taking }) => {
     if (taking !== undefined) void answer(taking);
   });

@@ -52,7 +52,7 @@ export class MoneyMovements {
     for (const { world, step } of jobs) world.model.month += step.months;
     await this.inTheirMonths(jobs, async ({ world: { accountId, model } }) => {
       const turning = (): Promise<void> =>
-        this.bench.sql.transaction((manager) => this.allowances.turn(accountId, manager));
+        this.bench.sql.transaction((manager) => this.allowances.renew(accountId, manager));
       await Promise.all([turning(), turning()]);
       model.turn();
     });

@@ -1,5 +1,5 @@
 import { nanos, newId } from '../../src/platform/shared/index.js';
-import { PaymentBook } from '../../src/wallet/payments/payment-book.js';
+import { PaymentProcessor } from '../../src/wallet/payments/payment-processor.js';
 import type { PaymentFact } from '../../src/wallet/payments/payment-facts.js';
 import { TopUpRepository } from '../../src/wallet/payments/top-up.repository.js';
 import type { BillingBench } from './billing-bench.js';
@@ -11,11 +11,11 @@ const BEGAN_MS = Date.UTC(2026, 0, 1);
 
 /** Payments of all worlds, in database and model: each fact is told to two processes at the same time. */
 export class MoneyPayments {
-  private readonly book: PaymentBook;
+  private readonly book: PaymentProcessor;
   private readonly topUps: TopUpRepository;
 
   constructor(private readonly bench: BillingBench) {
-    this.book = bench.app.get(PaymentBook, { strict: false });
+    this.book = bench.app.get(PaymentProcessor, { strict: false });
     this.topUps = bench.app.get(TopUpRepository, { strict: false });
   }
 
@@ -55,7 +55,7 @@ export class MoneyPayments {
   }
 
   private async tell(fact: PaymentFact): Promise<void> {
-    const telling = (): Promise<void> => this.bench.sql.transaction((manager) => this.book.enter(fact, manager));
+    const telling = (): Promise<void> => this.bench.sql.transaction((manager) => this.book.apply(fact, manager));
     await Promise.all([telling(), telling()]);
   }
 

@@ -6,7 +6,7 @@ import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
 import { BillingModule, Sweeper, SweepTimings } from '../../src/relay/billing/index.js';
 import { BillingRepository } from '../../src/relay/billing/billing.repository.js';
 import type { CallRow } from '../../src/relay/billing/call-row.js';
-import { Presence, ThisProcess } from '../../src/relay/billing/sweeper/presence.js';
+import { Presence, CurrentProcess } from '../../src/relay/billing/sweeper/presence.js';
 import { ADVISORY_LOCKS } from '../../src/platform/database/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
@@ -44,8 +44,8 @@ export class TestProcess {
     return process;
   }
 
-  get self(): ThisProcess {
-    return this.modules.get(ThisProcess, { strict: false });
+  get self(): CurrentProcess {
+    return this.modules.get(CurrentProcess, { strict: false });
   }
 
   get presence(): Presence {

@@ -25,7 +25,7 @@ export class Scrape {
     if (!this.primary.connected) return this.metrics.registry.metrics();
     try {
       const figures = await this.primary.ask(TOPIC_OF_ALL, undefined);
-      return await together(Array.isArray(figures) ? figures.filter(isFigures) : []).metrics();
+      return await mergeFigures(Array.isArray(figures) ? figures.filter(isFigures) : []).metrics();
     } catch (error) {
       this.logger.warn(`Metrics of the other processes are missing: ${reasonOf(error)}`);
       return this.metrics.registry.metrics();
@@ -71,7 +71,7 @@ export class WorkersFigures {
     this.gone.add(worker);
     const counted = (this.last.get(worker) ?? []).filter(({ type }) => type !== GAUGE);
     this.last.delete(worker);
-    this.ended = together([this.ended, counted]).getMetricsAsArray().filter(isFigure);
+    this.ended = mergeFigures([this.ended, counted]).getMetricsAsArray().filter(isFigure);
   }
 }
 
@@ -79,7 +79,7 @@ export class WorkersFigures {
 const GAUGE: unknown = 'gauge';
 
 /** Merges the metrics of several processes. Values that are not numbers are left out. */
-export function together(figures: readonly Figures[]): Registry {
+export function mergeFigures(figures: readonly Figures[]): Registry {
   const known = figures.map((one) =>
     one.map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => typeof value === 'number') })),
   );

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BaseAddress } from '../../platform/config/index.js';
 import { type Mail, Mailer, MailTemplates } from '../../platform/mail/index.js';
 import { Settings } from '../../platform/settings/index.js';
-import type { MailedProof, Purpose } from '../verification/verification.js';
+import type { VerificationSecret, Purpose } from '../verification/verification.js';
 import * as mailTexts from './mail-text.js';
 import type { MailTextBuilder } from './mail-text.js';
 
@@ -64,12 +64,12 @@ export class AccountMails {
   ) {}
 
   /** Sends a code or link that verifies an address. */
-  sendProof(purpose: Purpose, to: string, proof: MailedProof): void {
+  sendVerification(purpose: Purpose, to: string, proof: VerificationSecret): void {
     this.mailer.send(this.proof(purpose, to, proof));
   }
 
   /** Sends it now. @throws errors of the mail server */
-  async deliverProof(purpose: Purpose, to: string, proof: MailedProof): Promise<void> {
+  async deliverProof(purpose: Purpose, to: string, proof: VerificationSecret): Promise<void> {
     await this.mailer.deliver(this.proof(purpose, to, proof));
   }
 
@@ -89,7 +89,7 @@ export class AccountMails {
     this.mailer.send(this.writer.write(to, mailTexts.PASSWORD_CHANGED, { path: '/forgot' }));
   }
 
-  private proof(purpose: Purpose, to: string, { code, token }: MailedProof): Mail {
+  private proof(purpose: Purpose, to: string, { code, token }: VerificationSecret): Mail {
     const spaced = code && `${code.slice(0, 3)} ${code.slice(3)}`;
     return this.writer.write(to, PROOF_TEXTS[purpose], { path: `${LINK_PAGE[purpose]}?t=${token}`, code: spaced });
   }

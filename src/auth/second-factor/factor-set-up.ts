@@ -9,8 +9,8 @@ import {
   SECOND_FACTOR_REMOVED,
 } from '../mails/mail-text.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
-import { besideField } from '../throttle/throttle.js';
-import { typedCode } from '../verification/verification.js';
+import { asFieldError } from '../throttle/throttle.js';
+import { parseCode } from '../verification/verification.js';
 import { SecurityLog, type Visitor } from '../visit.js';
 import { FactorSecrets, SecondFactorCheck, SecondFactorMails } from './second-factor-check.js';
 import { SecondFactors } from './second-factors.service.js';
@@ -59,12 +59,12 @@ export class FactorSetUp {
   async finish(visitor: Visitor, sealed: string, typed: string): Promise<readonly string[]> {
     const { accountId, sessionId } = visitor;
     const secret = this.secrets.openForSetUp(sealed, visitor);
-    const code = typedCode(typed);
+    const code = parseCode(typed);
     const step = code === undefined ? undefined : totpStep(secret, code, this.clock.now());
     if (step === undefined) throw new CodeNotAccepted();
     const sealedSecret = this.secrets.sealForAccount(secret, accountId);
     const codes = await this.factors.turnOn(accountId, { sealedSecret, step }, sessionId);
-    await this.mails.tell(accountId, SECOND_FACTOR_ON);
+    await this.mails.notify(accountId, SECOND_FACTOR_ON);
     return codes;
   }
 }
@@ -116,7 +116,7 @@ export class OwnSecondFactor {
     const { accountId, sessionId } = visitor;
     await this.confirm(visitor, given);
     await this.factors.turnOff(accountId, sessionId);
-    await this.mails.tell(accountId, SECOND_FACTOR_OFF);
+    await this.mails.notify(accountId, SECOND_FACTOR_OFF);
   }
 
   /** @returns new recovery codes, which replace all others @throws as `turnOff` */
@@ -124,16 +124,16 @@ export class OwnSecondFactor {
     const { accountId, sessionId } = visitor;
     await this.confirm(visitor, given);
     const codes = await this.factors.renewCodes(accountId, sessionId);
-    await this.mails.tell(accountId, RECOVERY_CODES_REPLACED);
+    await this.mails.notify(accountId, RECOVERY_CODES_REPLACED);
     return codes;
   }
 
   /** The password first, because a correct code is used up. */
   private async confirm(visitor: Visitor, { currentPassword, code }: BothFactors): Promise<void> {
-    await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
+    await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(asFieldError('currentPassword'));
     await this.check.confirm(visitor.accountId, code).catch((error: unknown) => {
       if (error instanceof CodeNotAccepted) this.log.notConfirmed('code', visitor);
-      return besideField('code')(error);
+      return asFieldError('code')(error);
     });
   }
 }
@@ -149,6 +149,6 @@ export class SecondFactorRemoval {
   /** Audited; the owner is notified by email. @throws AccountGone, SecondFactorIsOff */
   async remove(accountId: string): Promise<void> {
     await this.factors.turnOff(accountId);
-    await this.mails.tell(accountId, SECOND_FACTOR_REMOVED);
+    await this.mails.notify(accountId, SECOND_FACTOR_REMOVED);
   }
 }

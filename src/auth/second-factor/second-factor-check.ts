@@ -6,7 +6,7 @@ import { AccountRepository } from '../account.repository.js';
 import { MailWriter } from '../mails/account-mails.js';
 import { RECOVERY_CODE_USED, type MailTextBuilder } from '../mails/mail-text.js';
 import { Throttle } from '../throttle/throttle.js';
-import { typedCode } from '../verification/verification.js';
+import { parseCode } from '../verification/verification.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { CodeNotAccepted, CodesUnreadable, recoveryCodeHash, totpStep } from './totp.js';
 
@@ -61,7 +61,7 @@ export class SecondFactorMails {
     private readonly mailer: Mailer,
   ) {}
 
-  async tell(accountId: string, buildText: MailTextBuilder): Promise<void> {
+  async notify(accountId: string, buildText: MailTextBuilder): Promise<void> {
     const account = await this.accounts.byId(accountId);
     if (account !== null) this.mailer.send(this.writer.write(account.email, buildText, { path: '/forgot' }));
   }
@@ -89,7 +89,7 @@ export class SecondFactorCheck {
   /**
    * During sign-in, after the password.
    * @param ip client address
-   * @throws CodeNotAccepted, CodesUnreadable, TooManyTries
+   * @throws CodeNotAccepted, CodesUnreadable, TooManyAttempts
    */
   async signIn(accountId: string, typed: string, ip: string): Promise<AcceptedCode> {
     const network = networkOf(ip);
@@ -101,7 +101,7 @@ export class SecondFactorCheck {
     return accepted;
   }
 
-  /** For a signed-in user. @throws CodeNotAccepted, CodesUnreadable, TooManyTries */
+  /** For a signed-in user. @throws CodeNotAccepted, CodesUnreadable, TooManyAttempts */
   async confirm(accountId: string, typed: string): Promise<void> {
     await this.throttle.spend('second-factor-of-session', accountId);
     await this.accept(accountId, typed);
@@ -109,7 +109,7 @@ export class SecondFactorCheck {
   }
 
   private async accept(accountId: string, typed: string): Promise<AcceptedCode> {
-    const code = typedCode(typed);
+    const code = parseCode(typed);
     return code === undefined ? this.acceptRecoveryCode(accountId, typed) : this.acceptOfApp(accountId, code);
   }
 
@@ -125,7 +125,7 @@ export class SecondFactorCheck {
     if (hash === undefined || !(await this.factors.useCode(accountId, hash, this.clock.date())))
       throw new CodeNotAccepted();
     const codesLeft = (await this.factors.find(accountId))?.codesLeft ?? 0;
-    await this.mails.tell(accountId, RECOVERY_CODE_USED(codesLeft));
+    await this.mails.notify(accountId, RECOVERY_CODE_USED(codesLeft));
     return { codesLeft };
   }
 

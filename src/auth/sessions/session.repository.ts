@@ -102,7 +102,7 @@ export class SessionRepository {
   }
 
   /** Deletes all expired sessions, and the idle ones of one account. */
-  async deleteOver(accountId: string, { now, idleSince }: Moment): Promise<void> {
+  async deleteExpired(accountId: string, { now, idleSince }: Moment): Promise<void> {
     const sql = 'DELETE FROM sessions WHERE expires_at <= $1 OR (account_id = $2 AND last_seen_at <= $3)';
     await this.dataSource.query(sql, [now, accountId, idleSince]);
   }

@@ -55,7 +55,7 @@ export class SessionService {
    */
   async start(accountId: string, token: string, kept: boolean, from: ClientAddress): Promise<number | undefined> {
     const now = this.clock.now();
-    await this.sessions.deleteOver(accountId, this.moment());
+    await this.sessions.deleteExpired(accountId, this.moment());
     const lifetimeMs = kept ? KEPT_MS : DEFAULT_MS;
     await this.sessions.insert({
       id: newId('ses', now),
@@ -139,13 +139,13 @@ export class SessionService {
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: boolean): Visitor {
-  const operator = row.role === 'admin';
-  const secondFactorNeeded = administratorsNeedSecondFactor && operator;
+  const isAdministrator = row.role === 'admin';
+  const secondFactorNeeded = administratorsNeedSecondFactor && isAdministrator;
   return {
     accountId: row.accountId,
     email: row.email,
     name: row.name,
-    operator,
+    isAdministrator,
     verified: row.verifiedAt !== null,
     groupName: row.groupName ?? undefined,
     timeZone: row.timeZone,

@@ -6,7 +6,7 @@ import { accountOf, AccountRepository } from '../account.repository.js';
 import { normalizeEmail } from '../email-address.js';
 import { Passwords } from '../passwords.js';
 import { SessionService } from '../sessions/session.service.js';
-import { Throttle, TooManyTries } from '../throttle/throttle.js';
+import { Throttle, TooManyAttempts } from '../throttle/throttle.js';
 import { SecurityLog, type Visitor } from '../visit.js';
 
 /** Longer than any address; bounds what is counted. */
@@ -51,7 +51,7 @@ export class SignIn {
     private readonly log: SecurityLog,
   ) {}
 
-  /** @throws SignInRefused, AccountSuspended, TooManyTries */
+  /** @throws SignInRefused, AccountSuspended, TooManyAttempts */
   async check({ email: typed, password, ip }: Credentials): Promise<Account> {
     const email = normalizeEmail(typed);
     const [network, address] = [networkOf(ip), email ?? typed.trim().toLowerCase().slice(0, MAX_TYPED)];
@@ -74,7 +74,7 @@ export class SignIn {
 
   /**
    * Verifies the password of a signed-in user again, with the same limits.
-   * @throws WrongPassword, TooManyTries
+   * @throws WrongPassword, TooManyAttempts
    */
   async confirm(visitor: Visitor, password: Secret): Promise<Account> {
     const { accountId } = visitor;
@@ -144,6 +144,6 @@ export class RecentSignIn {
 
 function asFieldError(error: unknown): never {
   if (error instanceof WrongPassword) throw new NotConfirmed(error.message);
-  if (error instanceof TooManyTries) throw new NotConfirmed(error.message, error.retryAfterSeconds);
+  if (error instanceof TooManyAttempts) throw new NotConfirmed(error.message, error.retryAfterSeconds);
   throw error;
 }

@@ -142,7 +142,7 @@ export const ALLOWANCES = {
 type AttemptKind = keyof typeof ALLOWANCES;
 
 /** Too many attempts; says when the next one is allowed. */
-export class TooManyTries extends AppError {
+export class TooManyAttempts extends AppError {
   constructor(readonly retryAfterSeconds: number) {
     super('rate_limit_exceeded', `Too many attempts. Try again in ${durationOf(retryAfterSeconds)}.`, {
       retryAfterSeconds,
@@ -155,11 +155,11 @@ export class TooManyTries extends AppError {
 export class Throttle {
   constructor(private readonly storage: PostgresThrottlerStorage) {}
 
-  /** Counts an attempt in advance, so that concurrency gains nothing. @throws TooManyTries */
+  /** Counts an attempt in advance, so that concurrency gains nothing. @throws TooManyAttempts */
   async spend(kind: AttemptKind, by: string): Promise<void> {
     const { limit, windowMs, blockMs } = ALLOWANCES[kind];
     const record = await this.storage.increment(by, windowMs, limit, blockMs, kind);
-    if (record.isBlocked) throw new TooManyTries(record.timeToBlockExpire);
+    if (record.isBlocked) throw new TooManyAttempts(record.timeToBlockExpire);
   }
 
   /** A successful attempt does not count. */
@@ -174,10 +174,10 @@ export class Throttle {
 }
 
 /** Shows the error beside a form field. @param param name of the field */
-export const besideField =
+export const asFieldError =
   (param: string) =>
   (error: unknown): never => {
-    if (!(error instanceof TooManyTries)) throw error;
+    if (!(error instanceof TooManyAttempts)) throw error;
     const { kind, message, retryAfterSeconds } = error;
     throw new AppError(kind, message, { param, retryAfterSeconds });
   };

@@ -12,13 +12,13 @@ import {
   hashToken,
   lifetimeMs,
   LinkRefused,
-  type MailedProof,
-  makeProof,
+  type VerificationSecret,
+  newVerificationSecret,
   MAX_ATTEMPTS,
   type Purpose,
   RESEND_AFTER_MS,
-  SentJustNow,
-  typedCode,
+  ResendTooSoon,
+  parseCode,
   type Verification,
 } from './verification.js';
 import { type NewVerification, VerificationRepository, type VerificationRow } from './verification.repository.js';
@@ -62,16 +62,16 @@ export class Verifications {
 
   /**
    * Issues a code and a link, which replace earlier ones.
-   * @throws SentJustNow when the previous email went to the same address within a minute
+   * @throws ResendTooSoon when the previous email went to the same address within a minute
    */
-  async issue({ purpose, subject, email, hopeless = false }: IssueOptions): Promise<MailedProof> {
+  async issue({ purpose, subject, email, hopeless = false }: IssueOptions): Promise<VerificationSecret> {
     const now = this.clock.now();
     const id = newId('ver', now);
-    const proof = makeProof(purpose);
+    const proof = newVerificationSecret(purpose);
     const codeHash = proof.code === undefined || hopeless ? null : hashCode(proof.code, id, this.key);
     const [sentAt, expiresAt] = [new Date(now), new Date(now + lifetimeMs(purpose))];
     // A decoy stores the hash of an unknown token, so that its link is never found.
-    const tokenHash = tokenHashOf(hopeless ? makeProof(purpose).token : proof.token);
+    const tokenHash = tokenHashOf(hopeless ? newVerificationSecret(purpose).token : proof.token);
     const row = { id, purpose, subject, email, codeHash, tokenHash, sentAt, expiresAt };
     if (!(await this.verifications.issue(row, new Date(now - RESEND_AFTER_MS)))) throw await this.sentJustNow(row);
     if (Math.random() < 1 / 64) await this.verifications.clear(sentAt);
@@ -88,7 +88,7 @@ export class Verifications {
    * @throws CodeRefused
    */
   async byCode(purpose: Purpose, subject: string, typed: string): Promise<VerificationRow> {
-    const code = typedCode(typed);
+    const code = parseCode(typed);
     if (code === undefined) throw CodeRefused.malformed();
     const claimed = await this.verifications.claimAttempt(purpose, subject, this.clock.date());
     if (claimed === undefined) throw await this.refusal(purpose, subject);
@@ -126,10 +126,10 @@ export class Verifications {
       : CodeRefused.expired();
   }
 
-  private async sentJustNow({ purpose, subject, sentAt }: NewVerification): Promise<SentJustNow> {
+  private async sentJustNow({ purpose, subject, sentAt }: NewVerification): Promise<ResendTooSoon> {
     const last = await this.verifications.find(purpose, subject);
     const waitMs = last ? this.resendAt(last).getTime() - sentAt.getTime() : 0;
-    return new SentJustNow(Math.max(1, Math.ceil(waitMs / 1000)));
+    return new ResendTooSoon(Math.max(1, Math.ceil(waitMs / 1000)));
   }
 }
 
@@ -139,7 +139,7 @@ function tokenHashOf(token: string): Buffer {
   return tokenHash;
 }
 
-export interface ProofMail {
+export interface VerificationMail {
   readonly purpose: Purpose;
   /** ID of the account or the registration. */
   readonly subject: string;
@@ -148,41 +148,41 @@ export interface ProofMail {
   readonly taken?: boolean;
 }
 
-interface ProofRequest extends ProofMail {
+interface ProofRequest extends VerificationMail {
   /** Client address. */
   readonly ip: string;
 }
 
 /** Emails codes and links, with limits per address and per requesting network. */
 @Injectable()
-export class ProofRequests {
+export class VerificationMailer {
   constructor(
     private readonly throttle: Throttle,
     private readonly verifications: Verifications,
     private readonly mails: AccountMails,
   ) {}
 
-  /** @throws TooManyTries, SentJustNow */
+  /** @throws TooManyAttempts, ResendTooSoon */
   async send({ ip, ...mail }: ProofRequest): Promise<void> {
     await this.spend(mail.email, ip);
     try {
       await this.mail(mail);
     } catch (error) {
-      if (error instanceof SentJustNow) await this.giveBack(mail.email, ip);
+      if (error instanceof ResendTooSoon) await this.giveBack(mail.email, ip);
       throw error;
     }
   }
 
-  /** Counts a requested email. @throws TooManyTries */
+  /** Counts a requested email. @throws TooManyAttempts */
   async spend(email: string, ip: string): Promise<void> {
     await this.throttle.spend('mail-from-network', networkOf(ip));
     await this.throttle.spend('mail-to-address', alikeForm(email));
   }
 
-  /** Sends it without counting. @throws SentJustNow */
-  async mail({ purpose, subject, email, taken = false }: ProofMail): Promise<void> {
+  /** Sends it without counting. @throws ResendTooSoon */
+  async mail({ purpose, subject, email, taken = false }: VerificationMail): Promise<void> {
     const proof = await this.verifications.issue({ purpose, subject, email, hopeless: taken });
-    if (!taken) this.mails.sendProof(purpose, email, proof);
+    if (!taken) this.mails.sendVerification(purpose, email, proof);
     else if (purpose === 'register') this.mails.sendAlreadyRegistered(email);
     else this.mails.sendAddressTaken(email);
   }

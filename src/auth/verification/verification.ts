@@ -26,7 +26,7 @@ export const MAX_ATTEMPTS = 5;
 export const RESEND_AFTER_MS = MINUTE_MS;
 
 /** Only part of the email, never stored. */
-export interface MailedProof {
+export interface VerificationSecret {
   /** Six digits; undefined for links only. */
   readonly code: string | undefined;
   /** 43 URL-safe characters. */
@@ -47,13 +47,13 @@ export interface Verification {
 
 export const lifetimeMs = (purpose: Purpose): number => LIFETIME_MS[purpose];
 
-export const makeProof = (purpose: Purpose): MailedProof => ({
+export const newVerificationSecret = (purpose: Purpose): VerificationSecret => ({
   code: WITH_CODE.includes(purpose) ? String(randomInt(1_000_000)).padStart(6, '0') : undefined,
   token: randomBytes(32).toString('base64url'),
 });
 
 /** Removes spaces and dashes. Undefined if it is not six digits. */
-export function typedCode(text: string): string | undefined {
+export function parseCode(text: string): string | undefined {
   const digits = text.slice(0, 100).replaceAll(/[\s\p{Pd}]/gu, '');
   return /^\d{6}$/.test(digits) ? digits : undefined;
 }
@@ -97,7 +97,7 @@ export class LinkRefused extends AppError {
 }
 
 /** Requested again too soon. */
-export class SentJustNow extends AppError {
+export class ResendTooSoon extends AppError {
   constructor(seconds: number) {
     super('rate_limit_exceeded', `An email was just sent. You can request another one in ${seconds} seconds.`, {
       retryAfterSeconds: seconds,

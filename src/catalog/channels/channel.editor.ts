@@ -6,7 +6,7 @@ import { type Change, difference, replaceAll, revisionOf, type Subject } from '.
 import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
 import type { StoredCredential } from './channel.entity.js';
-import { chargeTheSame } from './channel.js';
+import { haveSameCosts } from './channel.js';
 import { ChannelRepository, type StoredChannel } from './channel.repository.js';
 import { type CredentialReader, CredentialStore } from './credential-store.js';
 
@@ -103,7 +103,7 @@ export class ChannelEditor {
     };
     const changes = changesOf({ ...columns, costs }, { id, before, enabled });
     if (changes.length > 0) await this.repository.put(id, { ...columns, enabled }, manager);
-    if (!chargeTheSame(before?.costs ?? {}, costs))
+    if (!haveSameCosts(before?.costs ?? {}, costs))
       await this.repository.addCostVersion({ id: newId('cst', this.clock.now()), channelId: id, costs }, manager);
     if (before?.name !== columns.name) {
       await this.repository.claimName(columns.name, manager);

@@ -111,7 +111,7 @@ export const costFacts = (costs: CostsDefinition): Facts =>
   Object.fromEntries(Object.entries(costs).map(([model, cost]) => [`cost of ${model}`, describeCost(cost)]));
 
 /** Whether they are equal, however they were written. */
-export const chargeTheSame = (one: CostsDefinition, other: CostsDefinition): boolean =>
+export const haveSameCosts = (one: CostsDefinition, other: CostsDefinition): boolean =>
   revisionOf(costFacts(one)) === revisionOf(costFacts(other));
 
 function describeCost(cost: CostDefinition): string {

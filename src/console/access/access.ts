@@ -26,7 +26,7 @@ import {
 import { actingAs } from '../../platform/audit/index.js';
 import { addressOf, AppError } from '../../platform/shared/index.js';
 import {
-  Detour,
+  StepRequired,
   ForeignForm,
   Form,
   type FormBody,
@@ -53,11 +53,11 @@ export const SecondFactorSetUp = (): MethodDecorator & ClassDecorator => open('s
 /** Requires a verified user. */
 export const SignedIn = (): MethodDecorator & ClassDecorator => open('signed-in');
 /** Requires an administrator; a 404 for everyone else. Changes are audited in the visitor's name. */
-export const Operator = (): MethodDecorator & ClassDecorator =>
-  applyDecorators(open('operator'), UseInterceptors(ActingInterceptor));
+export const Administrator = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(open('administrator'), UseInterceptors(ActingInterceptor));
 
 /** Who may open a page, in ascending order of requirements. */
-export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'operator';
+export type Access = 'public' | 'temporary-password' | 'unverified' | 'second-factor' | 'signed-in' | 'administrator';
 
 export const ACCESS = 'switchboard:access';
 
@@ -86,7 +86,7 @@ class VisitGuard implements CanActivate {
     private readonly log: SecurityLog,
   ) {}
 
-  /** @throws Detour, AppError of the kinds not_found and permission_denied */
+  /** @throws StepRequired, AppError of the kinds not_found and permission_denied */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
@@ -106,7 +106,7 @@ class VisitGuard implements CanActivate {
 
   /** Only for signed-in users: anyone else could fill the log. */
   private logRefusal(error: unknown, { visitor, ip }: Visit): void {
-    if (visitor === undefined || error instanceof Detour) return;
+    if (visitor === undefined || error instanceof StepRequired) return;
     this.log.refused(error instanceof ForeignForm ? 'foreign form' : 'operators only', visitor.accountId, ip);
   }
 
@@ -129,17 +129,17 @@ class VisitGuard implements CanActivate {
   }
 }
 
-/** @throws Detour, AppError */
+/** @throws StepRequired, AppError */
 function admit(access: Access, visitor: Visitor | undefined, { method, url }: FastifyRequest): void {
   const first = visitor && firstStep(visitor);
-  if (first !== undefined && !isOpenBefore(first.access, access, method)) throw new Detour(first.page);
+  if (first !== undefined && !isOpenBefore(first.access, access, method)) throw new StepRequired(first.page);
   if (access === 'public') return;
   // Form targets are not resumed after signing in: the form would have to be submitted again.
   if (visitor === undefined)
-    throw new Detour(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
+    throw new StepRequired(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
   if (access === 'temporary-password' || access === 'unverified') return;
-  if (!visitor.verified) throw new Detour('/verify');
-  if (access === 'operator' && !visitor.operator) throw nothingHere();
+  if (!visitor.verified) throw new StepRequired('/verify');
+  if (access === 'administrator' && !visitor.isAdministrator) throw nothingHere();
 }
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');

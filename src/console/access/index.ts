@@ -4,7 +4,7 @@ export {
   type Access,
   AccessModule,
   BrowserSignIn,
-  Operator,
+  Administrator,
   Public,
   RECENT_SIGN_IN,
   RequiresRecentSignIn,

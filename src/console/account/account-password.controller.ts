@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import {
-  besideField,
+  asFieldError,
   OwnPassword,
   PasswordChange,
   SessionService,
@@ -57,7 +57,7 @@ export class AccountPasswordController {
     const { accountId, sessionId } = visitor;
     const isPersistent = await form.attempt(async ({ currentPassword, password }) => {
       const kept = await this.sessions.isKept(accountId, sessionId);
-      await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
+      await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(asFieldError('currentPassword'));
       await this.passwords.set(accountId, new Secret(password));
       return kept;
     });

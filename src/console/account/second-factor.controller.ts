@@ -92,7 +92,7 @@ export class RecoveryCodesController {
   ) {}
 
   @Get()
-  async ask(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
+  async showForm(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
     if ((await this.factors.of(visitor.accountId)) === undefined) return toAccount();
     return this.page(visitor, Form.empty());
   }
@@ -143,7 +143,7 @@ export class TurnOffController {
   ) {}
 
   @Get()
-  async ask(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
+  async showForm(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
     if ((await this.factors.of(visitor.accountId)) === undefined) return toAccount();
     return this.page(visitor, Form.empty());
   }
@@ -189,21 +189,21 @@ const crumbsTo = (label: string) => [{ href: '/account', label: 'Account' }, { l
 const OFF_ALREADY = { tone: 'warn', title: 'Two-factor authentication is already off' } as const;
 
 /** Users who must set it up cannot navigate elsewhere. */
-const frameOf = ({ secondFactorMissing }: Visitor) =>
+const layoutOf = ({ secondFactorMissing }: Visitor) =>
   secondFactorMissing ? ({ layout: 'auth' } as const) : ({ width: 'narrow' } as const);
 
 /** Explains it, and asks for the password unless the sign-in is recent. */
 const startPage = (visitor: Visitor, form: Form<object>, passwordNeeded: boolean): Page =>
   new Page('account/second-factor', {
     title: TITLE,
-    ...frameOf(visitor),
+    ...layoutOf(visitor),
     data: { form, passwordNeeded, required: visitor.secondFactorMissing, crumbs: crumbsTo(TITLE) },
   });
 
 const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Page =>
   new Page('account/second-factor-set-up', {
     title: 'Set up your app',
-    ...frameOf(visitor),
+    ...layoutOf(visitor),
     data: { form, ...shown, required: visitor.secondFactorMissing, crumbs: crumbsTo(TITLE) },
   });
 
@@ -211,7 +211,7 @@ const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Pag
 const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: string): Page =>
   new Page('account/recovery-codes', {
     title,
-    ...frameOf(visitor),
+    ...layoutOf(visitor),
     data: { title, text: codes.join('\n'), required: visitor.secondFactorMissing, crumbs: crumbsTo('Recovery codes') },
   });
 

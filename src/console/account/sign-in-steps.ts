@@ -92,7 +92,7 @@ export class SignInSteps {
   /**
    * Completes the sign-in if the code is correct.
    * @returns undefined if it was ended meanwhile, for example by a password change
-   * @throws CodeNotAccepted, CodesUnreadable, TooManyTries
+   * @throws CodeNotAccepted, CodesUnreadable, TooManyAttempts
    */
   async afterCode(
     signIn: PendingSignIn,

@@ -6,7 +6,7 @@ import {
   codesLeft as codesLeftText,
   idleTime,
   SignIn,
-  TooManyTries,
+  TooManyAttempts,
   type Visit,
 } from '../../auth/index.js';
 import { Settings } from '../../platform/settings/index.js';
@@ -63,7 +63,7 @@ export class SignInController {
       const signIn = { accountId: account.id, kept: remember !== undefined, next: localPath(next) };
       return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
     } catch (error) {
-      if (!(error instanceof TooManyTries)) throw error;
+      if (!(error instanceof TooManyAttempts)) throw error;
       form.refuse('password', error.message);
       void reply.header('retry-after', error.retryAfterSeconds);
       return this.page(form, next, 429);
@@ -126,7 +126,7 @@ export class SignInCodeController {
       const next = await form.attempt(({ code }) => this.entered(pending, code, visit, reply));
       return next ?? codePage(form, body['with']);
     } catch (error) {
-      if (!(error instanceof TooManyTries)) throw error;
+      if (!(error instanceof TooManyAttempts)) throw error;
       form.refuse('code', error.message);
       void reply.header('retry-after', error.retryAfterSeconds);
       return codePage(form, body['with'], 429);

@@ -36,7 +36,7 @@ import { OverviewController, OverviewPages } from './overview/overview.controlle
 import { PaymentListPages, PaymentProblemPages, PaymentProblemsController } from './payments/payments.controller.js';
 import { RoutingController, RoutingPages } from './routing/routing.controller.js';
 import { SettingPagesModule } from './settings/settings.controller.js';
-import { UserBelongingsController, UserKeyPages, UserKeyQuotaPages } from './users/user-belongings.controller.js';
+import { UserKeysController, UserKeyPages, UserKeyQuotaPages } from './users/user-keys.controller.js';
 import { UserChanges } from './users/user-changes.js';
 import { UserDirectory } from './users/user-directory.js';
 import { UserChoices, UserFacts, UserLists } from './users/user-facts.js';
@@ -118,7 +118,7 @@ class RoutingPagesModule {}
 
 @Module({
   imports: [AccessModule, CatalogModule, KeyPagesModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
-  controllers: [UsersController, UserController, UserMoneyController, UserBelongingsController],
+  controllers: [UsersController, UserController, UserMoneyController, UserKeysController],
   providers: [
     UserAllowancePages,
     UserBalancePages,

@@ -2,11 +2,12 @@ import { Numeral } from '../../catalog/channels/index.js';
 import {
   decimalIn,
   differencesOf,
+  errorSentence,
   linesOf,
   optionalDecimal,
   pairsIn,
   refuseBy,
-  typedForm,
+  catalogForm,
   wholeIn,
 } from './catalog-form.js';
 
@@ -53,7 +54,7 @@ describe('pairsIn', () => {
 
 describe('refuseBy and differencesOf', () => {
   it('adds each error to its field with the field’s label', () => {
-    const form = typedForm({ name: 'x', _csrf: 'token' });
+    const form = catalogForm({ name: 'x', _csrf: 'token' });
     const faults = [
       { path: 'groups[0].name', message: 'is missing' },
       { path: 'groups[0].multiplier', message: 'must be a plain decimal' },
@@ -70,5 +71,33 @@ describe('refuseBy and differencesOf', () => {
     const typed = { price: '1,000', groups: ['a', 'b'], owner: 'acme' };
     const labels = { price: 'Price', groups: 'Groups', owner: 'Provider' };
     expect(differencesOf(now, typed, labels)).toEqual([{ label: 'Provider', now: '–', yours: 'acme' }]);
+  });
+});
+
+describe('faultSentence', () => {
+  it.each([
+    ['is missing', 'Input is missing.'],
+    [
+      'refers to the model "small", which is neither in this file nor stored',
+      /^The model “small” does not exist. Add it under Models & prices first/,
+    ],
+    [
+      'refers to the group "saver", which is neither in this file nor stored',
+      /^The group “saver” does not exist. Add it under Groups first/,
+    ],
+    ['is missing: add at least one, or set `auth: none`', 'Enter a credential, or choose “No credential”.'],
+    ['needs at least one model to check', 'Add a model before running the check.'],
+    [
+      'must be a list of secrets, env:NAME or "***"; entry 2 is not',
+      'Credential 2 is not valid. Enter a secret or env:NAME.',
+    ],
+    [
+      'must be true, false, an integer, a string or a list of strings per name; efforts is not',
+      '“efforts” has a value this flag cannot take.',
+    ],
+  ])('turns “%s” into a field error', (message, sentence) => {
+    expect(errorSentence('Input', message)).toEqual(
+      typeof sentence === 'string' ? sentence : expect.stringMatching(sentence),
+    );
   });
 });

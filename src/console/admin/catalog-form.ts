@@ -2,10 +2,10 @@ import { type EntryError, Numeral } from '../../catalog/channels/index.js';
 import { type Difference, differencesBetween, type FieldValue, Form, type FormBody } from '../web/index.js';
 
 /** A form with dynamic fields, as typed, by name. Validated by the catalog file’s checks. */
-export type TypedForm = Form<Record<string, unknown>>;
+export type CatalogForm = Form<Record<string, unknown>>;
 
 /** The typed fields, without the page's own (`_csrf`, `_act`). */
-export const typedForm = (body: FormBody): TypedForm =>
+export const catalogForm = (body: FormBody): CatalogForm =>
   Form.empty(Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('_'))));
 
 /** The first value of a field. */
@@ -55,7 +55,7 @@ export const linesOf = (pairs: Readonly<Record<string, string>>): string =>
  * @param fieldOf maps a path such as `models[0].name` to a field
  */
 export function refuseBy(
-  form: TypedForm,
+  form: CatalogForm,
   faults: readonly EntryError[],
   fieldOf: (fault: EntryError) => string,
   labels: Readonly<Record<string, string>>,

@@ -14,7 +14,7 @@ import {
   TimeLimitedReads,
 } from '../../usage/index.js';
 import { Public } from '../access/index.js';
-import { CurrentVisit, Detour, healthStrip, Page } from '../web/index.js';
+import { CurrentVisit, StepRequired, healthStrip, Page } from '../web/index.js';
 
 /** Outcomes of calls by model and hour, as last counted. */
 interface CountedResponses {
@@ -80,12 +80,12 @@ export class StatusController {
     private readonly state: RunState,
   ) {}
 
-  /** @throws Detour if the page requires signing in */
+  /** @throws StepRequired if the page requires signing in */
   @Get()
   async show(@CurrentVisit() { visitor }: Visit): Promise<Page> {
     if (!this.settings.current().site.statusIsPublic) {
-      if (visitor === undefined) throw new Detour('/sign-in?next=%2Fstatus');
-      if (!visitor.verified) throw new Detour('/verify');
+      if (visitor === undefined) throw new StepRequired('/sign-in?next=%2Fstatus');
+      if (!visitor.verified) throw new StepRequired('/verify');
     }
     const [counted, isReachable] = await Promise.all([this.counting.current(), this.database.ping()]);
     const data = statusView({

@@ -96,7 +96,7 @@ export class KeyController {
   }
 
   @Get('delete')
-  async askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+  async confirmDeletion(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
     return deletePage(await this.findToDelete(visitor, id), Form.empty<DeleteKeyForm>());
   }
 

@@ -14,7 +14,7 @@ import { Clock, dayOf } from '../../platform/shared/index.js';
 import { WalletModule } from '../../wallet/index.js';
 import { AccessModule, SignedIn } from '../access/index.js';
 import { UsagePagesModule } from '../usage/index.js';
-import { Cursors, CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
+import { Cursors, CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
 import { KeyForm, settingsOf } from './key-form.js';
 import { KeyUseController, KeyUsePages } from './key-use.controller.js';
@@ -46,7 +46,7 @@ class KeysController {
     private readonly keys: OwnKeys,
     private readonly choices: KeyChoices,
     private readonly cursors: Cursors,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
     private readonly clock: Clock,
   ) {}
 

@@ -5,7 +5,7 @@ import { Clock } from '../../platform/shared/index.js';
 import { KeyUse } from '../../usage/index.js';
 import { SignedIn } from '../access/index.js';
 import { undefinedIfTooLarge } from '../usage/index.js';
-import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
+import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../web/index.js';
 import { KeyChoices } from './key-choices.js';
 import { NameForm } from './key-form.js';
 import { alreadyCreated, badgeOf, createdPage, crumbsTo } from './key.view.js';
@@ -26,7 +26,7 @@ export class LeakedKeyController {
   constructor(
     private readonly keys: OwnKeys,
     private readonly use: KeyUse,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
     private readonly choices: KeyChoices,
     private readonly clock: Clock,
   ) {}

@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsEmail, IsNotEmpty, IsString } from 'class-validator';
-import { besideField, SignIn, type Visit, type Visitor } from '../../auth/index.js';
+import { asFieldError, SignIn, type Visit, type Visitor } from '../../auth/index.js';
 import { AddressChange } from '../../keys/onboarding/index.js';
 import { Clock, Secret } from '../../platform/shared/index.js';
 import { SignedIn } from '../access/index.js';
 import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
-import { asCodeError, CodeForm, sentMail, ifSentJustNow } from './verify.controller.js';
+import { asCodeError, CodeForm, sentMail, ifResentTooSoon } from './verify.controller.js';
 
 class EmailForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })
@@ -52,14 +52,14 @@ export class AccountEmailController {
   resend(@CurrentVisit() visit: Visit, @CurrentVisitor() visitor: Visitor): Promise<Redirect> {
     return this.change
       .sendAgain(visitor, visit)
-      .then(() => new Redirect('/account/email', SENT), ifSentJustNow('/account/email'));
+      .then(() => new Redirect('/account/email', SENT), ifResentTooSoon('/account/email'));
   }
 
   private async requested(visitor: Visitor, { email, currentPassword }: EmailForm, visit: Visit): Promise<Redirect> {
-    await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
+    await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(asFieldError('currentPassword'));
     return this.change
       .request(visitor, email, visit)
-      .then(() => new Redirect('/account/email', SENT), ifSentJustNow('/account/email'));
+      .then(() => new Redirect('/account/email', SENT), ifResentTooSoon('/account/email'));
   }
 
   private async page(visitor: Visitor, data: { form: Form<object>; codeRefused?: boolean }): Promise<Page> {

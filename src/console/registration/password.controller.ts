@@ -5,7 +5,7 @@ import { PasswordResets } from '../../keys/onboarding/index.js';
 import { Secret } from '../../platform/shared/index.js';
 import { Public } from '../access/index.js';
 import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
-import { formPage, ifSentJustNow } from './verify.controller.js';
+import { formPage, ifResentTooSoon } from './verify.controller.js';
 
 class ForgotForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter the email address of your account.' })
@@ -31,7 +31,7 @@ export class PasswordController {
   constructor(private readonly resets: PasswordResets) {}
 
   @Get('forgot')
-  ask(): Page {
+  showForm(): Page {
     return formPage('forgot', 'Reset your password', { form: Form.empty() });
   }
 
@@ -62,7 +62,7 @@ export class PasswordController {
   @Post('reset/renew')
   async renew(@Body() { t }: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page | Redirect> {
     if ((await this.link(t)) === undefined) return resetPage(undefined, t, Form.empty());
-    return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), ifSentJustNow('/sign-in'));
+    return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), ifResentTooSoon('/sign-in'));
   }
 
   private link(t: unknown): Promise<OpenedLink | undefined> {

@@ -5,7 +5,7 @@ import {
   LIFETIME_MINUTES,
   LinkRefused,
   RESEND_AFTER_MS,
-  SentJustNow,
+  ResendTooSoon,
   type Verification,
   type Visit,
   type Visitor,
@@ -57,7 +57,7 @@ export class VerifyController {
       .sendAgain(visit)
       .then(
         () => new Redirect('/verify', { tone: 'ok', title: 'Email sent', text: 'Earlier codes no longer work.' }),
-        ifSentJustNow('/verify'),
+        ifResentTooSoon('/verify'),
       );
   }
 
@@ -99,7 +99,7 @@ export class VerifyAddressController {
   }
 
   private requested(visitor: Visitor, email: string, visit: Visit): Promise<Redirect> {
-    return this.change.request(visitor, email, visit).then(() => new Redirect('/verify'), ifSentJustNow('/verify'));
+    return this.change.request(visitor, email, visit).then(() => new Redirect('/verify'), ifResentTooSoon('/verify'));
   }
 }
 
@@ -140,7 +140,7 @@ export class VerifyLinkController {
   async renew(@Body() { t }: FormBody, @CurrentVisit() visit: Visit): Promise<Page | Redirect> {
     const sent = await this.proof
       .renew(visit, tokenIn(t))
-      .then(() => true as const, ifSentJustNow('/sign-in'))
+      .then(() => true as const, ifResentTooSoon('/sign-in'))
       .catch(ifRefused);
     if (!sent) return this.page('');
     if (sent !== true) return sent;
@@ -184,10 +184,10 @@ export function asCodeError(error: unknown): never {
   throw new AppError('invalid_request', error.message, { param: 'code' });
 }
 
-export const ifSentJustNow =
+export const ifResentTooSoon =
   (to: string) =>
   (error: unknown): Redirect => {
-    if (error instanceof SentJustNow) return new Redirect(to, { tone: 'warn', title: error.message });
+    if (error instanceof ResendTooSoon) return new Redirect(to, { tone: 'warn', title: error.message });
     throw error;
   };
 

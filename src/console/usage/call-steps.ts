@@ -1,7 +1,7 @@
 import { count, exactUsd } from '../../platform/format/index.js';
 import type { WaitRecord, WaitRecords } from '../../protocols/contract/index.js';
 import type { CallAttempt, RecordedCall } from '../../usage/index.js';
-import type { Step } from '../web/index.js';
+import type { WaterfallStep } from '../web/index.js';
 
 /** End of the timeline: milliseconds from the arrival of a finished call until it was sent to be recorded. */
 export const endOf = ({ durationMs, settleWaitMs }: RecordedCall): number => (durationMs ?? 0) + (settleWaitMs ?? 0);
@@ -233,7 +233,7 @@ function outcomeText(attempt: CallAttempt, asAdmin: boolean): string {
     .join(', ');
 }
 
-export interface TimedStep extends Step {
+export interface TimedStep extends WaterfallStep {
   /** Follows "was spent" in the finding; absent if other steps cover the time. */
   readonly spent?: string;
   /** Default: all of its time. */

@@ -12,7 +12,7 @@ export {
   filterOf,
   logAddress,
   type LogEntry,
-  LogPlaces,
+  LogCursors,
   type UsageQuery,
   usageQuery,
 } from './usage-query.js';

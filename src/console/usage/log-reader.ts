@@ -30,7 +30,7 @@ interface LogRequest {
 /** Data of a log page, from one snapshot. */
 interface LogReading {
   readonly page: LogPage;
-  readonly sums: UsageTotals;
+  readonly totals: UsageTotals;
   readonly scale: ChartScale;
   readonly models: readonly string[];
   readonly groups: readonly string[];
@@ -50,7 +50,7 @@ export class LogReader {
   constructor(
     private readonly reads: TimeLimitedReads,
     private readonly log: UsageLog,
-    private readonly sums: UsageTotalsReader,
+    private readonly totals: UsageTotalsReader,
   ) {}
 
   /** @throws RangeTooLarge */
@@ -61,13 +61,13 @@ export class LogReader {
   private async readAll(query: Query, { filter, timeZone, division, start, size }: LogRequest): Promise<LogReading> {
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
     const page = await this.log.page(query, filter, start, size);
-    const sums = await this.sums.read(query, filter, scale, division);
+    const totals = await this.totals.read(query, filter, scale, division);
     const { models, groups } = await usedNames(query, filter);
     const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
     const everUsed =
       page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
     const missing = await missingCalls(query, filter.from);
-    return { page, sums, scale, models, groups, keys, everUsed, missing };
+    return { page, totals, scale, models, groups, keys, everUsed, missing };
   }
 }
 
@@ -98,7 +98,7 @@ export class AllCallsReader {
   constructor(
     private readonly reads: TimeLimitedReads,
     private readonly log: UsageLog,
-    private readonly sums: UsageTotalsReader,
+    private readonly totals: UsageTotalsReader,
   ) {}
 
   /** @throws RangeTooLarge */
@@ -121,7 +121,7 @@ export class AllCallsReader {
   ): Promise<LogFigures | undefined> {
     const figures = this.reads.read(async (query) => {
       const scale = { unit: unitFor(filter.from, filter.to), timeZone };
-      return { sums: await this.sums.read(query, filter, scale, division), scale };
+      return { totals: await this.totals.read(query, filter, scale, division), scale };
     });
     return undefinedIfTooLarge(figures);
   }

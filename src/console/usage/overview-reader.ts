@@ -46,7 +46,7 @@ export class UsageOverviewReader {
   constructor(
     private readonly reads: TimeLimitedReads,
     private readonly log: UsageLog,
-    private readonly sums: UsageTotalsReader,
+    private readonly totals: UsageTotalsReader,
   ) {}
 
   /** @throws RangeTooLarge */
@@ -60,7 +60,7 @@ export class UsageOverviewReader {
     const ago = (ms: number): Date => new Date(now.getTime() - ms);
     const scale = { unit: 'day', timeZone } as const;
     const lastDay = since(ago(DAY_MS));
-    const { total, times } = await this.sums.read(query, lastDay, scale);
+    const { total, times } = await this.totals.read(query, lastDay, scale);
     const today = dayOf(now, timeZone);
     const shown = {
       accountId,
@@ -69,7 +69,7 @@ export class UsageOverviewReader {
     };
     const { calls: latest } = await this.log.page(query, since(ago(LATEST_WITHIN_MS)), undefined, LATEST);
     return {
-      spend: await this.sums.read(query, shown, scale, 'model', 'cost'),
+      spend: await this.totals.read(query, shown, scale, 'model', 'cost'),
       lastDay: total,
       firstTokens: times.total.firstToken,
       latest,

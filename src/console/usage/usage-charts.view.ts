@@ -17,7 +17,7 @@ import {
 } from '../web/index.js';
 
 interface ChartsInput {
-  readonly sums: UsageTotals;
+  readonly totals: UsageTotals;
   readonly scale: ChartScale;
   /** Whether the last bar is incomplete. */
   readonly upToNow: boolean;
@@ -46,8 +46,8 @@ const VALUES = {
 } as const;
 
 export function usageCharts(input: ChartsInput) {
-  const { sums } = input;
-  const { total, starts, times } = sums;
+  const { totals } = input;
+  const { total, starts, times } = totals;
   const { firstToken } = times.total;
   const allTokens = total.promptTokens + total.completionTokens;
   const calls = chartOf(input, 'calls', COUNT, `${count(total.calls)} calls`);
@@ -74,7 +74,7 @@ export function usageCharts(input: ChartsInput) {
         }),
       ),
     ],
-    legend: sums.series.length === 0 ? undefined : calls.legend,
+    legend: totals.series.length === 0 ? undefined : calls.legend,
     scaleText: scaleText(starts, input),
     table: tableOf(input),
   };
@@ -82,35 +82,35 @@ export function usageCharts(input: ChartsInput) {
 
 const mini = (label: string, figure: string, note: string, chart: Chart) => ({ label, figure, note, chart });
 
-const labelsOf = ({ sums, scale }: ChartsInput): string[] => sums.starts.map((start) => barLabel(start, scale));
+const labelsOf = ({ totals, scale }: ChartsInput): string[] => totals.starts.map((start) => barLabel(start, scale));
 
 /** One value per bar. @param series default: all */
-function valuesOf({ sums }: ChartsInput, name: keyof typeof VALUES, series?: string): bigint[] {
+function valuesOf({ totals }: ChartsInput, name: keyof typeof VALUES, series?: string): bigint[] {
   const byBar = new Map<number, bigint>();
-  for (const bar of sums.bars) {
+  for (const bar of totals.bars) {
     if (series !== undefined && bar.series !== series) continue;
     const at = bar.start.getTime();
     byBar.set(at, (byBar.get(at) ?? 0n) + VALUES[name](bar));
   }
-  return sums.starts.map((start) => byBar.get(start.getTime()) ?? 0n);
+  return totals.starts.map((start) => byBar.get(start.getTime()) ?? 0n);
 }
 
-function latencies({ sums }: ChartsInput, name: keyof Latency): { readonly median: Values; readonly p95: Values } {
-  const measured = sums.starts.map((start) => sums.times.bars.get(start.getTime())?.[name]);
+function latencies({ totals }: ChartsInput, name: keyof Latency): { readonly median: Values; readonly p95: Values } {
+  const measured = totals.starts.map((start) => totals.times.bars.get(start.getTime())?.[name]);
   return { median: measured.map((bar) => bar?.medianMs ?? null), p95: measured.map((bar) => bar?.p95Ms ?? null) };
 }
 
 function chartOf(input: ChartsInput, name: 'calls' | 'cost' | 'tokens', unit: Unit, total: string): Chart {
-  const { sums, scale, seriesNames } = input;
+  const { totals, scale, seriesNames } = input;
   const drawn = {
     id: name,
     finding: `${total}, per ${BAR_NAMES[scale.unit].toLowerCase()}`,
     buckets: labelsOf(input),
     unit,
   };
-  if (sums.series.length === 0) return miniBars({ ...drawn, name, values: valuesOf(input, name) });
-  const withRest = sums.bars.some(({ series }) => series === '');
-  const series = [...sums.series, ...(withRest ? [''] : [])].map((one) => ({
+  if (totals.series.length === 0) return miniBars({ ...drawn, name, values: valuesOf(input, name) });
+  const withRest = totals.bars.some(({ series }) => series === '');
+  const series = [...totals.series, ...(withRest ? [''] : [])].map((one) => ({
     name: one === '' ? OTHERS : (seriesNames.get(one) ?? one),
     values: valuesOf(input, name, one),
   }));

@@ -17,7 +17,7 @@ import { callPage } from './call.view.js';
 import { AllCallsReader, LogReader } from './log-reader.js';
 import { UsageOverviewReader } from './overview-reader.js';
 import { logPage } from './usage-logs.view.js';
-import { type AddressParts, entryOf, filterOf, LogPlaces, type UsageQuery, usageQuery } from './usage-query.js';
+import { type AddressParts, entryOf, filterOf, LogCursors, type UsageQuery, usageQuery } from './usage-query.js';
 
 const PATH = '/usage-logs/common';
 
@@ -27,7 +27,7 @@ class UsageLogsController {
   constructor(
     private readonly log: LogReader,
     private readonly details: CallDetailsReader,
-    private readonly places: LogPlaces,
+    private readonly places: LogCursors,
     private readonly calls: UsageExport,
     private readonly clock: Clock,
   ) {}
@@ -62,13 +62,13 @@ class UsageLogsController {
 
   @Get('common.csv')
   export(
-    @CurrentVisitor() { accountId, timeZone, operator }: Visitor,
+    @CurrentVisitor() { accountId, timeZone, isAdministrator }: Visitor,
     @Query() parts: AddressParts,
     @Res() reply: FastifyReply,
   ): void {
     const now = this.clock.date();
     const filter = filterOf(usageQuery(parts, now, timeZone), accountId, now, timeZone);
-    sendCsv(reply, 'usage', this.calls.csv({ ...filter, withChannels: operator }));
+    sendCsv(reply, 'usage', this.calls.csv({ ...filter, withChannels: isAdministrator }));
   }
 
   private async opened(accountId: string, id: string): Promise<CallDetails | undefined> {
@@ -114,10 +114,16 @@ class CallController {
   ) {}
 
   @Get()
-  async show(@CurrentVisitor() { accountId, operator, timeZone }: Visitor, @Param('id') id: string): Promise<Page> {
+  async show(
+    @CurrentVisitor() { accountId, isAdministrator, timeZone }: Visitor,
+    @Param('id') id: string,
+  ): Promise<Page> {
     const details = await this.details.find(accountId, id);
     const keptUntil = await this.responses.expiryOfCall(accountId, details.call.id);
-    const data = { ...callPage(details, this.clock.date(), { timeZone, isAdmin: operator, path: PATH }), keptUntil };
+    const data = {
+      ...callPage(details, this.clock.date(), { timeZone, isAdmin: isAdministrator, path: PATH }),
+      keptUntil,
+    };
     return new Page('usage-logs/call', { title: `Call to ${details.call.model || id}`, data });
   }
 
@@ -136,7 +142,7 @@ class CallController {
 @Module({
   imports: [AccessModule, StoredResponsesModule, UsageModule],
   controllers: [UsageLogsController, CallController],
-  providers: [AllCallsReader, LogPlaces, LogReader, UsageOverviewReader],
-  exports: [AllCallsReader, LogPlaces, UsageModule, UsageOverviewReader],
+  providers: [AllCallsReader, LogCursors, LogReader, UsageOverviewReader],
+  exports: [AllCallsReader, LogCursors, UsageModule, UsageOverviewReader],
 })
 export class UsagePagesModule {}

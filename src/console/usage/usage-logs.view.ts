@@ -15,7 +15,7 @@ import { usageCharts } from './usage-charts.view.js';
 import { AT_A_LOSS, CORRECTED, DIVISIONS, logAddress, type LogEntry, RANGES, type UsageQuery } from './usage-query.js';
 
 export interface LogFigures {
-  readonly sums: UsageTotals;
+  readonly totals: UsageTotals;
   readonly scale: ChartScale;
 }
 

@@ -186,7 +186,7 @@ export interface LogEntry {
 
 /** Seals and opens the cursors of log URLs. */
 @Injectable()
-export class LogPlaces {
+export class LogCursors {
   constructor(private readonly cursors: Cursors) {}
 
   /** `lost` if the cursor is invalid: the newest calls are shown. */

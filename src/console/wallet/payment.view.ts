@@ -25,14 +25,14 @@ export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'
   state === 'pending' && payment !== null ? BEING_CONFIRMED : BADGES[state];
 
 /** Why a payment did not succeed, as sentences; empty if nothing is wrong. */
-export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string {
+export function unpaidReason({ state, payment, reason }: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string {
   if (state === 'created') return 'The payment page could not be opened. You were not charged.';
   if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}You were not charged.`;
   return state === 'pending' && payment === null && reason !== '' ? `${sentence(reason)} You can try again.` : '';
 }
 
 export const paymentLabels = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
-  [`${badgeOf(order).label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
+  [`${badgeOf(order).label}.`, unpaidReason(order)].filter(Boolean).join(' ');
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
@@ -63,7 +63,7 @@ function labelsOf(order: TopUpOrder, from: unknown, isPayable: boolean): Payment
       return {
         badge,
         title: `Payment of ${amount} not started`,
-        text: `${whyNotPaid(order)} You can start a new payment.`,
+        text: `${unpaidReason(order)} You can start a new payment.`,
       };
     case 'pending':
       return pendingLabels(order, from, isPayable);
@@ -71,7 +71,7 @@ function labelsOf(order: TopUpOrder, from: unknown, isPayable: boolean): Payment
       return { badge, title: `${amount} added`, text: 'It is available immediately. Stripe has emailed the receipt.' };
     case 'failed':
     case 'expired':
-      return { badge, title: `Payment of ${amount} not completed`, text: whyNotPaid(order) };
+      return { badge, title: `Payment of ${amount} not completed`, text: unpaidReason(order) };
     case 'partly_refunded':
     case 'refunded':
     case 'disputed':
@@ -107,7 +107,7 @@ function pendingLabels(order: TopUpOrder, from: unknown, isPayable: boolean): Pa
   return {
     badge,
     title: `Pay ${amount}`,
-    text: whyNotPaid(order) || 'You pay on Stripe’s page and return here. Your card details stay with Stripe.',
+    text: unpaidReason(order) || 'You pay on Stripe’s page and return here. Your card details stay with Stripe.',
   };
 }
 

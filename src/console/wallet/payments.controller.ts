@@ -4,7 +4,7 @@ import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock } from '../../platform/shared/index.js';
 import { CheckoutService, offerIn, PaymentsUnavailable, TooManyUnpaid } from '../../wallet/index.js';
 import { SignedIn } from '../access/index.js';
-import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
+import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../web/index.js';
 import { paymentView } from './payment.view.js';
 import { WalletPage } from './wallet.page.js';
 import { amountIn, paymentErrors, TopUpForm } from './wallet.view.js';
@@ -16,7 +16,7 @@ export class PaymentsController {
     private readonly checkout: CheckoutService,
     private readonly wallet: WalletPage,
     private readonly settings: Settings,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
     private readonly clock: Clock,
   ) {}
 

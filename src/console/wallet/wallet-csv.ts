@@ -9,7 +9,7 @@ import {
   type TopUpPosition,
   WalletStatement,
 } from '../../wallet/index.js';
-import { whyNotPaid } from './payment.view.js';
+import { unpaidReason } from './payment.view.js';
 
 const TOP_UP_COLUMNS = [
   'time',
@@ -78,7 +78,7 @@ function topUpCells({ at, kind, id, amount, paidDebt, balanceAfter, reason, paym
     formatUsd(amount),
     formatUsd(paidDebt),
     formatUsd(balanceAfter),
-    order ? whyNotPaid(order) : reason,
+    order ? unpaidReason(order) : reason,
     order?.state ?? '',
     order ? formatUsd(order.amount) : '',
   ];

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Logger, Module, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Throttle, TooManyTries, type Visit, type Visitor } from '../../auth/index.js';
+import { Throttle, TooManyAttempts, type Visit, type Visitor } from '../../auth/index.js';
 import { usd } from '../../platform/format/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { networkOf, reasonOf } from '../../platform/shared/index.js';
@@ -13,14 +13,14 @@ import {
   type Flash,
   Form,
   type FormBody,
-  OnceForms,
+  IdempotentForms,
   type Page,
   Redirect,
   sendCsv,
 } from '../web/index.js';
 import { PaymentsController } from './payments.controller.js';
 import { WalletCsv } from './wallet-csv.js';
-import { WalletPage, type WalletQuery, WalletShell } from './wallet.page.js';
+import { WalletPage, type WalletQuery, WalletLayoutPart } from './wallet.page.js';
 import { RedeemForm } from './wallet.view.js';
 
 @SignedIn()
@@ -33,7 +33,7 @@ class WalletController {
     private readonly csv: WalletCsv,
     private readonly codes: RedemptionService,
     private readonly throttle: Throttle,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
   @Get()
@@ -59,7 +59,7 @@ class WalletController {
       if (result === undefined) return await this.wallet.show(visitor, {}, { code });
       return new Redirect(result.location, redeemed(result.made));
     } catch (error) {
-      if (!(error instanceof TooManyTries)) throw error;
+      if (!(error instanceof TooManyAttempts)) throw error;
       code.refuse('code', error.message);
       return this.wallet.show(visitor, {}, { code, status: 429 });
     }
@@ -104,6 +104,6 @@ const redeemed = (redemption: Redemption | undefined): Flash =>
 @Module({
   imports: [AccessModule, SettingsModule, UsageModule, WalletModule],
   controllers: [WalletController, PaymentsController],
-  providers: [WalletCsv, WalletPage, WalletShell],
+  providers: [WalletCsv, WalletPage, WalletLayoutPart],
 })
 export class WalletPagesModule {}

@@ -5,7 +5,7 @@ import { Settings } from '../../platform/settings/index.js';
 import { Clock, dayOf, type Nanos, nanos } from '../../platform/shared/index.js';
 import { TimeLimitedReads } from '../../usage/index.js';
 import { allowanceOf, offerIn, type TopUpPosition, WalletService, WalletStatement } from '../../wallet/index.js';
-import { Cursors, type Form, type Notice, Page, type Shell, ShellContent } from '../web/index.js';
+import { Cursors, type Form, type Notice, Page, type LayoutPart, LayoutParts } from '../web/index.js';
 import { type TopUpForm, type RedeemForm, walletView } from './wallet.view.js';
 
 const PAGE_ROWS = 50;
@@ -100,19 +100,19 @@ const momentIn = (cursor: Cursor): Date | undefined =>
 const LOW = nanos(1_000_000_000n);
 const ADD_FUNDS = { href: '/wallet', label: 'Open wallet' } as const;
 
-/** Adds the balance to the frame of every page, with a notice if it is low or in debt. */
+/** Adds the balance to the layout of every page, with a notice if it is low or in debt. */
 @Injectable()
-export class WalletShell implements OnModuleInit {
+export class WalletLayoutPart implements OnModuleInit {
   constructor(
     private readonly wallets: WalletService,
-    private readonly shell: ShellContent,
+    private readonly layout: LayoutParts,
   ) {}
 
   onModuleInit(): void {
-    this.shell.add((visitor) => this.of(visitor));
+    this.layout.add((visitor) => this.of(visitor));
   }
 
-  private async of({ accountId, verified }: Visitor): Promise<Shell> {
+  private async of({ accountId, verified }: Visitor): Promise<LayoutPart> {
     // Unverified users do not see their wallet.
     if (!verified) return {};
     const { balance, held, owed } = await this.wallets.balanceOf(accountId);

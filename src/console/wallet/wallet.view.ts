@@ -16,7 +16,7 @@ import {
   type WalletBalance,
 } from '../../wallet/index.js';
 import { balanceForecast, type FieldValue, Form, type FormBody, typedAmount } from '../web/index.js';
-import { badgeOf, whyNotPaid } from './payment.view.js';
+import { badgeOf, unpaidReason } from './payment.view.js';
 
 interface WalletInput extends AddFundsInput {
   readonly wallet: WalletBalance;
@@ -146,7 +146,7 @@ function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
     unmoved: !moved,
     after: moved ? exactAmount(topUp.balanceAfter) : undefined,
     reason: '',
-    why: whyNotPaid(order),
+    why: unpaidReason(order),
     payAt: payableAt(order, now),
     debt: debtText(topUp.paidDebt),
   };

@@ -5,7 +5,7 @@ import {
   KEY_VARIABLE,
   literal,
   type ProtocolSet,
-  type Reachable,
+  type SnippetModel,
   sampleCall,
   shellWord,
 } from './client-tab.js';
@@ -16,7 +16,7 @@ import {
  * @param baseUrl public URL, without /v1
  * @param models in order of preference
  */
-export function clientSnippets(baseUrl: string, models: readonly Reachable[]): readonly ClientTab[] {
+export function clientSnippets(baseUrl: string, models: readonly SnippetModel[]): readonly ClientTab[] {
   return CLIENTS.map(({ label, protocols, setUp }) => {
     const model = modelIn(models, protocols);
     if (model === undefined) return { label, blocks: [], note: `No available model supports ${label} yet.` };
@@ -30,7 +30,7 @@ interface ClientModel {
 }
 
 /** The first model that natively supports a protocol, by preference of protocols; otherwise one that is translated. */
-function modelIn(models: readonly Reachable[], protocols: ProtocolSet): ClientModel | undefined {
+function modelIn(models: readonly SnippetModel[], protocols: ProtocolSet): ClientModel | undefined {
   for (const protocol of protocols) {
     const native = models.find((model) => model.protocols.includes(protocol));
     if (native !== undefined) return { name: native.name, protocol };

@@ -1,6 +1,6 @@
 import type { ProtocolId } from '../../protocols/contract/index.js';
 
-export interface Reachable {
+export interface SnippetModel {
   readonly name: string;
   readonly protocols: readonly ProtocolId[];
   /** Whether calls in other protocols are translated. */

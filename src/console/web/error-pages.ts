@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, Clock, maskKeys } from '../../platform/shared/index.js';
 import { type KnownVisit, visitOf } from './current-visit.js';
 import { PageWriter } from './page-writer.js';
-import { type Detour, localPath, Page, Redirect } from './page.js';
+import { type StepRequired, localPath, Page, Redirect } from './page.js';
 
 @Injectable()
 export class ErrorPages {
@@ -14,19 +14,19 @@ export class ErrorPages {
 
   async respond(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const page = errorPage(error, status, request, this.clock.date());
-    await reply.send(await this.inFrame(page, request, reply));
+    await reply.send(await this.inLayout(page, request, reply));
   }
 
-  private async inFrame(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  private async inLayout(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<string> {
     try {
       return await this.writer.page(page, visitOf(request) ?? unknownVisit(request), reply);
     } catch {
-      // Loading the frame most likely fails for the same reason as the page: the database.
+      // Loading the layout data most likely fails for the same reason as the page: the database.
       return this.writer.page(page, unknownVisit(request), reply);
     }
   }
 
-  async detour({ to }: Detour, reply: FastifyReply): Promise<void> {
+  async redirect({ to }: StepRequired, reply: FastifyReply): Promise<void> {
     await reply.send(this.writer.redirect(new Redirect(to), reply));
   }
 }

@@ -88,7 +88,7 @@ interface OnceResult<T> {
 }
 
 /** The form was submitted again while the first submission was running, or after it failed midway. */
-export class AlreadySent extends AppError {
+export class DuplicateSubmission extends AppError {
   constructor() {
     super('conflict', 'This form was already submitted. Check the result before you submit it again.');
   }
@@ -105,14 +105,14 @@ const CLEAN = `DELETE FROM form_posts WHERE created_at < now() - interval '2 day
 
 /** Runs the work of a form once, even if it is submitted again by double clicks, reloads or retries. */
 @Injectable()
-export class OnceForms {
+export class IdempotentForms {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
    * @param work if it throws or returns undefined, the form can be submitted again
    * @param locate URL of the result
    * @returns undefined if the work returned undefined
-   * @throws AlreadySent, and errors of the work
+   * @throws DuplicateSubmission, and errors of the work
    */
   async run<T>(
     accountId: string,
@@ -120,7 +120,7 @@ export class OnceForms {
     work: () => Promise<T | undefined>,
     locate: (made: T) => string,
   ): Promise<OnceResult<T> | undefined> {
-    if (typeof nonce !== 'string' || !NONCE.test(nonce)) throw new AlreadySent();
+    if (typeof nonce !== 'string' || !NONCE.test(nonce)) throw new DuplicateSubmission();
     const [claimed] = await this.dataSource.query<unknown[]>(CLAIM, [accountId, nonce]);
     if (claimed === undefined) return { location: await this.locationOf(accountId, nonce), made: undefined };
     const made = await this.attempt(accountId, nonce, work);
@@ -131,11 +131,11 @@ export class OnceForms {
     return { location, made };
   }
 
-  /** URL of the first submission's result. @throws AlreadySent */
+  /** URL of the first submission's result. @throws DuplicateSubmission */
   private async locationOf(accountId: string, nonce: string): Promise<string> {
     const [post] = await this.dataSource.query<{ location: string | null }[]>(FIND, [accountId, nonce]);
     const location = post?.location ?? undefined;
-    if (location === undefined) throw new AlreadySent();
+    if (location === undefined) throw new DuplicateSubmission();
     return location;
   }
 

@@ -1,7 +1,7 @@
 // The toolkit of pages: templates and assets, forms that keep their input, cookies, CSRF protection, charts, and
 // client snippets.
 export { clientSnippets } from './client-snippets.js';
-export { type ClientTab, highlighted, KEY_VARIABLE, type Reachable, sampleCall, STORE_KEY } from './client-tab.js';
+export { type ClientTab, highlighted, KEY_VARIABLE, type SnippetModel, sampleCall, STORE_KEY } from './client-tab.js';
 export { CurrentVisit, CurrentVisitor, rememberVisit, VisitCookies, visitIn } from './current-visit.js';
 export { ErrorPages } from './error-pages.js';
 export {
@@ -18,10 +18,10 @@ export {
   typedAmount,
   typedCount,
 } from './form.js';
-export { AlreadySent, ForeignForm, FormOrigin, OnceForms, readFormBodies } from './form-posts.js';
-export { type Shell, ShellContent } from './frames.js';
+export { DuplicateSubmission, ForeignForm, FormOrigin, IdempotentForms, readFormBodies } from './form-posts.js';
+export { type LayoutPart, LayoutParts } from './page-layouts.js';
 export { PageInterceptor, sendCsv } from './page-writer.js';
-export { Detour, type Flash, localPath, Page, Redirect } from './page.js';
+export { StepRequired, type Flash, localPath, Page, Redirect } from './page.js';
 export { protocolNames } from './protocol-names.js';
 export { miniBars, miniStack, quotaMeter, shareBar, stackedBars } from './rendering/charts/bars.js';
 export {
@@ -39,8 +39,8 @@ export {
 } from './rendering/charts/chart.js';
 export { balanceForecast, latencyLines } from './rendering/charts/lines.js';
 export { patchPanel } from './rendering/charts/patch-panel.js';
-export { healthStrip, type Step, type Strip, waterfall } from './rendering/charts/strips.js';
-export type { Notice } from './rendering/chrome.js';
+export { healthStrip, type WaterfallStep, type Strip, waterfall } from './rendering/charts/timelines.js';
+export type { Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { Cursors } from './signatures.js';
 export { WebModule } from './web.module.js';

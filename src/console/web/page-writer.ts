@@ -4,7 +4,7 @@ import { concatMap, type Observable } from 'rxjs';
 import { Readable } from 'node:stream';
 import { Config } from '../../platform/config/index.js';
 import { type KnownVisit, knownVisit, VisitCookies } from './current-visit.js';
-import { Frames } from './frames.js';
+import { PageLayouts } from './page-layouts.js';
 import { Page, Redirect } from './page.js';
 import { ViewEngine } from './rendering/view-engine.js';
 
@@ -15,7 +15,7 @@ export class PageWriter {
   constructor(
     config: Config,
     private readonly views: ViewEngine,
-    private readonly frames: Frames,
+    private readonly layouts: PageLayouts,
     private readonly cookies: VisitCookies,
   ) {
     this.headers = securityHeaders(config);
@@ -23,7 +23,7 @@ export class PageWriter {
 
   /** Returns the HTML; sets status and headers on the reply. */
   async page(page: Page, known: KnownVisit, reply: FastifyReply): Promise<string> {
-    const { status, html } = this.views.render(page, await this.frames.around(known));
+    const { status, html } = this.views.render(page, await this.layouts.around(known));
     if (known.flash !== undefined) this.cookies.clearFlash(reply);
     // Personal pages must not be cached for the next user of the browser, nor forms that contain an email address or a
     // token from a mail.

@@ -1,6 +1,6 @@
 import type { Form } from './form.js';
 
-/** The frame around a page: `app` with the side navigation, `site` for the public ones, `auth` for a single form. */
+/** The layout of a page: `app` with the side navigation, `site` for the public ones, `auth` for a single form. */
 type Layout = 'app' | 'site' | 'auth';
 
 /** The result of an action, shown once on the next page. */
@@ -52,7 +52,7 @@ export function localPath(text: unknown, fallback = '/'): string {
 }
 
 /** Thrown to redirect (303) to a step that is required first. */
-export class Detour extends Error {
+export class StepRequired extends Error {
   constructor(readonly to: string) {
     super(`Go to ${to} first.`);
   }

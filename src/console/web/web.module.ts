@@ -3,8 +3,8 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { VisitCookies } from './current-visit.js';
 import { ErrorPages } from './error-pages.js';
-import { FormOrigin, FormPostEntity, OnceForms } from './form-posts.js';
-import { Frames, ShellContent } from './frames.js';
+import { FormOrigin, FormPostEntity, IdempotentForms } from './form-posts.js';
+import { PageLayouts, LayoutParts } from './page-layouts.js';
 import { PageInterceptor, PageWriter } from './page-writer.js';
 import { AssetsController, AssetStore } from './rendering/asset-store.js';
 import { ViewEngine } from './rendering/view-engine.js';
@@ -15,10 +15,10 @@ const EXPORTED = [
   Cursors,
   ErrorPages,
   FormOrigin,
-  OnceForms,
+  IdempotentForms,
   PageInterceptor,
   PageWriter,
-  ShellContent,
+  LayoutParts,
   ViewEngine,
   VisitCookies,
 ];
@@ -26,7 +26,7 @@ const EXPORTED = [
 @Module({
   imports: [TypeOrmModule.forFeature([FormPostEntity]), SettingsModule],
   controllers: [AssetsController],
-  providers: [Signatures, Frames, ...EXPORTED],
+  providers: [Signatures, PageLayouts, ...EXPORTED],
   exports: EXPORTED,
 })
 export class WebModule {}

@@ -111,9 +111,9 @@ export class AlertWatch implements OnModuleDestroy {
     await within(Promise.all(this.works.map((work) => work.stop())), SHUTDOWN_WAIT_MS);
   }
 
-  private workOf(failure: string, turn: (stopped: AbortSignal) => Promise<number>): RecurringWork {
+  private workOf(failure: string, run: (stopped: AbortSignal) => Promise<number>): RecurringWork {
     const report = (error: unknown) => this.logger[isOutage(error) ? 'warn' : 'error']({ err: error }, failure);
-    return new RecurringWork({ turn, afterFailureMs: 5_000, report });
+    return new RecurringWork({ run, afterFailureMs: 5_000, report });
   }
 }
 

@@ -55,7 +55,7 @@ export class Onboarding {
    * Creates an account with its wallet and starting credit, atomically.
    * @param allowance monthly allowance; none if absent
    * @throws AccountExists, InvalidAccount
-   * @throws DebitTooLarge, AmountNotPossible when the credit is not positive or too large
+   * @throws DebitTooLarge, InvalidAmount when the credit is not positive or too large
    */
   async createAccount(account: NewAccount, credit?: OpeningCredit, allowance?: Nanos): Promise<CreatedAccount> {
     const prepared = await this.accounts.prepare(account);

@@ -213,7 +213,7 @@ export class KeyWatchTimings {
 export class KeyWatch implements OnModuleDestroy {
   private readonly logger = new Logger('KeyWatch');
   private readonly work = new RecurringWork({
-    turn: async (stopped) => {
+    run: async (stopped) => {
       await this.scan(stopped);
       return this.timings.scanEveryMs;
     },

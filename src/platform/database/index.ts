@@ -9,7 +9,7 @@ export { fillEmptyDatabase } from './empty-database.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
 export { isConnectionLost, isDatabaseOutage, isOutage } from './database.errors.js';
 export { ReconnectingCopy } from './reconnecting-copy.js';
-export type { KeptSession, SessionClient } from './kept-session.js';
+export type { ReconnectingSession, SessionClient } from './reconnecting-session.js';
 export { DatabasePools, longSession } from './pools.js';
 export { migrate, MIGRATION_NAMES } from './data-source.js';
 export { idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from './notifications.js';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, reasonOf, within } from '../shared/index.js';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
-import { KeptSession } from './kept-session.js';
+import { ReconnectingSession } from './reconnecting-session.js';
 
 /** A pg pool or client, a TypeORM query runner or an entity manager. */
 interface StatementRunner {
@@ -202,13 +202,13 @@ interface ListenerEvents {
 export class Listener {
   private readonly logger = new Logger('Notifications');
   private readonly locks = new Set<number>();
-  private readonly session: KeptSession;
+  private readonly session: ReconnectingSession;
 
   constructor(
     url: string,
     private readonly events: ListenerEvents,
   ) {
-    this.session = new KeptSession(url, 'listen', BEAT_MS, {
+    this.session = new ReconnectingSession(url, 'listen', BEAT_MS, {
       prepare: (client) => this.listen(client),
       beat: (client) => client.query('SELECT 1'),
       lost: () =>

@@ -4,7 +4,7 @@ import type { DataSource, Driver } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { reasonOf } from '../shared/index.js';
 import { withRole } from './connection-url.js';
-import { KeptSession, type SessionDuties } from './kept-session.js';
+import { ReconnectingSession, type SessionHandlers } from './reconnecting-session.js';
 
 /** Max connections per process, by purpose. */
 export const POOL_SIZES = { admission: 4, settlement: 4, general: 8, listen: 1, presence: 1 } as const;
@@ -13,7 +13,7 @@ export const POOL_SIZES = { admission: 4, settlement: 4, general: 8, listen: 1, 
 export const CONNECT_TIMEOUT_MS = 2000;
 
 /** Response timeouts in ms. A silent connection is abandoned, and the statement is retried on another one. */
-const ANSWER_TIMEOUT_MS = { admission: 2000, settlement: 10_000 } as const;
+const RESPONSE_TIMEOUT_MS = { admission: 2000, settlement: 10_000 } as const;
 
 /**
  * Server-side statement timeouts in ms. For settlements it is shorter than the response timeout: a statement that
@@ -52,8 +52,8 @@ export class DatabasePools {
   }
 
   /** A dedicated session for what one connection must hold as long as the process lives. The caller closes it. */
-  keptSession(role: 'presence', beatMs: number, duties: SessionDuties): KeptSession {
-    return new KeptSession(this.url, role, beatMs, duties);
+  reconnectingSession(role: 'presence', beatMs: number, handlers: SessionHandlers): ReconnectingSession {
+    return new ReconnectingSession(this.url, role, beatMs, handlers);
   }
 
   /** Closes our pools; TypeORM closes its own. */
@@ -66,7 +66,7 @@ export class DatabasePools {
       ...poolOptions(url, role),
       max: POOL_SIZES[role],
       min: 1,
-      query_timeout: ANSWER_TIMEOUT_MS[role],
+      query_timeout: RESPONSE_TIMEOUT_MS[role],
       ...onceConnected(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS[role]}; ${setting}`),
     });
     // Without a listener, an idle connection closed by the server would crash the process.

@@ -6,10 +6,10 @@ import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
 import { Clock, newId, reasonOf, within } from '../shared/index.js';
 import { PrimaryLink } from '../workers/index.js';
-import type { Counts, Decision, Return, SharedCounts, Taking } from './counts.js';
+import type { Counts, Decision, Release, SharedCounts, Acquisition } from './counts.js';
 import { MemoryCounts } from './memory-counts.js';
 import { LimitTimings, RedisCounts } from './redis-counts.js';
-import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './serve-limits.js';
+import { RELEASE_TOPIC, PROBE_TOPIC, ACQUIRE_TOPIC } from './serve-limits.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
@@ -26,7 +26,7 @@ const NAME_LENGTH = 22;
 @Injectable()
 export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
   private readonly watch: LoggedOutages;
-  private counts: FallbackCounts | OwnCounts;
+  private counts: FallbackCounts | LocalCounts;
 
   constructor(
     private readonly config: Config,
@@ -36,7 +36,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     metrics: Metrics,
   ) {
     this.watch = new LoggedOutages(metrics);
-    const own = new OwnCounts(new MemoryCounts(clock));
+    const own = new LocalCounts(new MemoryCounts(clock));
     this.counts = primary.connected ? new FallbackCounts(new PrimaryCounts(primary), own, timings, this.watch) : own;
   }
 
@@ -51,8 +51,8 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     this.counts.open();
   }
 
-  take(taking: Taking): Promise<DecisionSource> {
-    return this.counts.take(taking);
+  acquire(acquisition: Acquisition): Promise<DecisionSource> {
+    return this.counts.acquire(acquisition);
   }
 
   /** Counts one event in a window of `ttl` ms. There is no block duration: a rejected client waits for the window. */
@@ -64,8 +64,8 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     throttlerName: string,
   ): Promise<ThrottlerRecord> {
     const count = { key: `${throttlerName} ${key}`, windowMs: ttl, limit, amount: 1 };
-    const { decision } = await this.take({ id: newId('req', Date.now()), counts: [count], places: [] });
-    const { used = 0, resetMs = 0 } = decision.standings[0] ?? {};
+    const { decision } = await this.acquire({ id: newId('req', Date.now()), counts: [count], slots: [] });
+    const { used = 0, resetMs = 0 } = decision.statuses[0] ?? {};
     const { refusal } = decision;
     return {
       totalHits: used,
@@ -130,7 +130,7 @@ export interface OutageWatch {
   back(name: string): void;
 }
 
-/** A decision and the store that made it, which alone can take it back. */
+/** A decision and the store that made it, which alone can release it. */
 export interface DecisionSource {
   readonly decision: Decision;
   readonly by: Counts;
@@ -147,7 +147,7 @@ export class FallbackCounts {
 
   constructor(
     private readonly shared: SharedCounts,
-    private readonly instead: FallbackCounts | OwnCounts,
+    private readonly instead: FallbackCounts | LocalCounts,
     private readonly timings: LimitTimings,
     private readonly watch: OutageWatch,
   ) {
@@ -164,17 +164,17 @@ export class FallbackCounts {
     );
   }
 
-  async take(taking: Taking): Promise<DecisionSource> {
+  async acquire(acquisition: Acquisition): Promise<DecisionSource> {
     if (this.state === 'opening') await this.opening;
-    if (this.state !== 'up') return this.instead.take(taking);
-    const pending = this.shared.take(taking);
+    if (this.state !== 'up') return this.instead.acquire(acquisition);
+    const pending = this.shared.acquire(acquisition);
     try {
       return { decision: await this.inTime(pending), by: this.shared };
     } catch (error) {
       // Granted after the timeout: return it.
-      pending.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
+      pending.then((decision) => this.releaseLate(acquisition, decision)).catch(() => undefined);
       this.fall(error);
-      return this.instead.take(taking);
+      return this.instead.acquire(acquisition);
     }
   }
 
@@ -206,12 +206,12 @@ export class FallbackCounts {
     this.state = 'up';
   }
 
-  private takeBack({ id, counts, places }: Taking, { refusal, standings }: Decision): void {
+  private releaseLate({ id, counts, slots }: Acquisition, { refusal, statuses }: Decision): void {
     if (refusal !== undefined) return;
     const corrections = counts.map(({ key, windowMs, amount }, index) => {
-      return { key, windowMs, amount: -amount, window: standings[index]?.window ?? 0 };
+      return { key, windowMs, amount: -amount, window: statuses[index]?.window ?? 0 };
     });
-    this.shared.giveBack({ id, places: places.map(({ key }) => key), corrections } satisfies Return);
+    this.shared.release({ id, slots: slots.map(({ key }) => key), corrections } satisfies Release);
   }
 
   /** @throws when it takes too long */
@@ -227,13 +227,13 @@ export class FallbackCounts {
 }
 
 /** The counts of this process. */
-export class OwnCounts {
+export class LocalCounts {
   constructor(private readonly counts: Counts) {}
 
   open(): void {}
 
-  async take(taking: Taking): Promise<DecisionSource> {
-    return { decision: await this.counts.take(taking), by: this.counts };
+  async acquire(acquisition: Acquisition): Promise<DecisionSource> {
+    return { decision: await this.counts.acquire(acquisition), by: this.counts };
   }
 
   close(): Promise<void> {
@@ -256,12 +256,12 @@ export class PrimaryCounts implements SharedCounts {
     await this.link.ask(PROBE_TOPIC, undefined);
   }
 
-  take(taking: Taking): Promise<Decision> {
-    return this.link.ask(TAKE_TOPIC, taking) as Promise<Decision>;
+  acquire(acquisition: Acquisition): Promise<Decision> {
+    return this.link.ask(ACQUIRE_TOPIC, acquisition) as Promise<Decision>;
   }
 
-  giveBack(back: Return): void {
-    this.link.ask(GIVE_BACK_TOPIC, back).catch(() => undefined);
+  release(back: Release): void {
+    this.link.ask(RELEASE_TOPIC, back).catch(() => undefined);
   }
 
   close(): Promise<void> {

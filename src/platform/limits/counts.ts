@@ -15,11 +15,11 @@ export interface ConcurrencySlot {
 }
 
 /** Everything one call takes; all or nothing. */
-export interface Taking {
-  /** Unique; places are returned under it. */
+export interface Acquisition {
+  /** Unique; slots are returned under it. */
   readonly id: string;
   readonly counts: readonly RateLimit[];
-  readonly places: readonly ConcurrencySlot[];
+  readonly slots: readonly ConcurrencySlot[];
 }
 
 /** State of a count after a decision. */
@@ -33,7 +33,7 @@ export interface CountStatus {
 }
 
 export interface Refusal {
-  /** Index of the exceeded limit: counts first, then places. */
+  /** Index of the exceeded limit: counts first, then slots. */
   readonly which: number;
   /** Until it could be granted without competing calls; undefined if the call exceeds the limit by itself. */
   readonly waitMs: number | undefined;
@@ -43,7 +43,7 @@ export interface Decision {
   /** The limit with the longest wait; undefined if granted. */
   readonly refusal: Refusal | undefined;
   /** One per count, in order. */
-  readonly standings: readonly CountStatus[];
+  readonly statuses: readonly CountStatus[];
 }
 
 /** Adjusts a count once the actual usage is known. */
@@ -55,18 +55,18 @@ export interface Correction {
   readonly amount: number;
 }
 
-export interface Return {
+export interface Release {
   readonly id: string;
-  /** Keys of the places taken. */
-  readonly places: readonly string[];
+  /** Keys of the slots taken. */
+  readonly slots: readonly string[];
   readonly corrections: readonly Correction[];
 }
 
 export interface Counts {
   /** @throws if the store is unavailable */
-  take(taking: Taking): Promise<Decision>;
-  /** Returns places and corrects counts. Never fails: lost updates expire. */
-  giveBack(back: Return): void;
+  acquire(acquisition: Acquisition): Promise<Decision>;
+  /** Returns slots and corrects counts. Never fails: lost updates expire. */
+  release(back: Release): void;
 }
 
 /** Counts shared with other processes; may be unreachable. */

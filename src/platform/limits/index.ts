@@ -12,7 +12,7 @@ export {
   limitColumns,
   LIMITED,
   type Limited,
-  LimitNotPossible,
+  InvalidLimit,
   type Limits,
   type LimitsChange,
   limitsIn,

@@ -93,7 +93,7 @@ export function limitsIn({ requestsPerMinute, tokensPerMinute, concurrency }: Li
   };
 }
 
-/** @throws LimitNotPossible unless each limit is an integer from 1 to `LARGEST_LIMIT` */
+/** @throws InvalidLimit unless each limit is an integer from 1 to `LARGEST_LIMIT` */
 export const limitColumns = (limits: Limits): LimitColumns => ({
   requestsPerMinute: possible(limits, 'requestsPerMinute'),
   tokensPerMinute: possible(limits, 'tokensPerMinute'),
@@ -103,11 +103,11 @@ export const limitColumns = (limits: Limits): LimitColumns => ({
 function possible(limits: Limits, name: keyof Limits): number | null {
   const limit = limits[name] ?? null;
   if (limit !== null && (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT))
-    throw new LimitNotPossible(LIMIT_NAMES[name]);
+    throw new InvalidLimit(LIMIT_NAMES[name]);
   return limit;
 }
 
-export class LimitNotPossible extends AppError {
+export class InvalidLimit extends AppError {
   constructor(name: string) {
     super(
       'invalid_request',
@@ -136,7 +136,7 @@ export interface Demand {
   readonly subjects: readonly LimitSubject[];
   /** Estimated tokens of the prompt. */
   readonly tokens: number;
-  /** Whether the call occupies a place until it ends. */
+  /** Whether the call occupies a slot until it ends. */
   readonly runs: boolean;
 }
 

@@ -1,72 +1,72 @@
 import type { Clock } from '../shared/index.js';
-import type { Counts, Decision, ConcurrencySlot, Refusal, Return, Taking } from './counts.js';
+import type { Counts, Decision, ConcurrencySlot, Refusal, Release, Acquisition } from './counts.js';
 
 /** Bounds memory against clients with many addresses; about 200 bytes each. */
 const MAX_WINDOWS = 100_000;
 /** Oldest counts checked for expiry per new count. */
-const LOOKED_AT = 2;
+const CHECKED_PER_COUNT = 2;
 /** Suggested wait for a full concurrency limit: the end of a call is unknown. */
-export const PLACE_WAIT_MS = 1000;
+export const SLOT_WAIT_MS = 1000;
 
 /** The counts of one process and of the workers that ask it. Decisions take constant time. */
 export class MemoryCounts implements Counts {
   /** Least recently checked first. */
   private readonly windows = new Map<string, SlidingWindow>();
-  /** Places taken, by key; absent for 0. */
+  /** Slots taken, by key; absent for 0. */
   private readonly taken = new Map<string, number>();
-  /** Places by ID of the taking. */
-  private readonly takings = new Map<string, readonly ConcurrencySlot[]>();
+  /** Slots by ID of the acquisition. */
+  private readonly acquisitions = new Map<string, readonly ConcurrencySlot[]>();
 
   constructor(
     private readonly clock: Clock,
     private readonly maxWindows = MAX_WINDOWS,
   ) {}
 
-  take(taking: Taking): Promise<Decision> {
-    return Promise.resolve(this.decide(taking));
+  acquire(acquisition: Acquisition): Promise<Decision> {
+    return Promise.resolve(this.decide(acquisition));
   }
 
-  decide(taking: Taking): Decision {
-    const { id, counts, places } = taking;
+  decide(acquisition: Acquisition): Decision {
+    const { id, counts, slots } = acquisition;
     const before = this.windows.size;
     const windows = counts.map(({ key, windowMs }) => this.windowOf(key, windowMs));
-    const refusal = this.refusalOf(taking, windows);
+    const refusal = this.refusalOf(acquisition, windows);
     if (refusal === undefined) {
       counts.forEach(({ amount }, index) => windows[index]?.add(amount));
-      for (const { key } of places) this.taken.set(key, (this.taken.get(key) ?? 0) + 1);
-      if (places.length > 0) this.takings.set(id, places);
+      for (const { key } of slots) this.taken.set(key, (this.taken.get(key) ?? 0) + 1);
+      if (slots.length > 0) this.acquisitions.set(id, slots);
     }
-    const standings = windows.map((window) => window.standing());
+    const statuses = windows.map((window) => window.status());
     // Only now: a new window is still empty.
-    this.forgetOld(LOOKED_AT * (this.windows.size - before));
-    return { refusal, standings };
+    this.forgetOld(CHECKED_PER_COUNT * (this.windows.size - before));
+    return { refusal, statuses };
   }
 
-  giveBack({ id, corrections }: Return): void {
-    for (const { key } of this.takings.get(id) ?? []) {
+  release({ id, corrections }: Release): void {
+    for (const { key } of this.acquisitions.get(id) ?? []) {
       const left = (this.taken.get(key) ?? 1) - 1;
       if (left > 0) this.taken.set(key, left);
       else this.taken.delete(key);
     }
-    this.takings.delete(id);
+    this.acquisitions.delete(id);
     for (const { key, windowMs, window, amount } of corrections) this.windowOf(key, windowMs).correct(amount, window);
   }
 
-  /** Number of remembered windows and places. */
-  get size(): { readonly windows: number; readonly places: number } {
-    return { windows: this.windows.size, places: this.takings.size };
+  /** Number of remembered windows and slots. */
+  get size(): { readonly windows: number; readonly slots: number } {
+    return { windows: this.windows.size, slots: this.acquisitions.size };
   }
 
-  private refusalOf({ counts, places }: Taking, windows: readonly SlidingWindow[]): Refusal | undefined {
+  private refusalOf({ counts, slots }: Acquisition, windows: readonly SlidingWindow[]): Refusal | undefined {
     let longest: Refusal | undefined;
     const note = (which: number, waitMs: number | undefined): void => {
       if (waitMs === 0) return;
       if (longest === undefined || (longest.waitMs ?? Infinity) < (waitMs ?? Infinity)) longest = { which, waitMs };
     };
     counts.forEach(({ amount, limit }, index) => note(index, windows[index]?.waitMs(amount, limit)));
-    places.forEach(({ key, limit }, index) => {
+    slots.forEach(({ key, limit }, index) => {
       if (limit === 0) note(counts.length + index, undefined);
-      else if ((this.taken.get(key) ?? 0) >= limit) note(counts.length + index, PLACE_WAIT_MS);
+      else if ((this.taken.get(key) ?? 0) >= limit) note(counts.length + index, SLOT_WAIT_MS);
     });
     return longest;
   }
@@ -81,9 +81,9 @@ export class MemoryCounts implements Counts {
     return window;
   }
 
-  private forgetOld(looks: number): void {
+  private forgetOld(checks: number): void {
     const oldest = this.windows.entries();
-    for (let looked = 0; looked < looks; looked += 1) {
+    for (let checked = 0; checked < checks; checked += 1) {
       const { value } = oldest.next();
       if (value === undefined) return;
       const [key, window] = value;
@@ -135,14 +135,14 @@ export class SlidingWindow {
     this.current += amount;
   }
 
-  /** @param window as returned by `standing` */
+  /** @param window as returned by `status` */
   correct(amount: number, window: number): void {
     if (amount > 0) this.current += amount;
     else if (window === this.window) this.current = Math.max(0, this.current + amount);
     else if (window === this.window - 1) this.previous = Math.max(0, this.previous + amount);
   }
 
-  standing(): { readonly used: number; readonly resetMs: number; readonly window: number } {
+  status(): { readonly used: number; readonly resetMs: number; readonly window: number } {
     const { windowMs, goneMs, current, previous, window } = this;
     const used = Math.ceil(current + (previous * (windowMs - goneMs)) / windowMs);
     const windowsLeft = current > 0 ? 2 : Number(previous > 0);

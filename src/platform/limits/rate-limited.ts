@@ -20,7 +20,7 @@ export class RateLimited extends AppError {
     exceeded: ExceededLimit,
     waitMs: Refusal['waitMs'],
     /** For the headers. */
-    readonly standings: LimitStatuses,
+    readonly statuses: LimitStatuses,
   ) {
     const seconds = Math.min(Math.max(1, Math.ceil((waitMs ?? Infinity) / 1000)), MAX_WAIT_SECONDS);
     const advice =

@@ -4,18 +4,18 @@ import { Metrics, MetricsModule } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
 import { WorkersModule } from '../workers/index.js';
 import { CallCounts } from './call-counts.js';
-import type { ConcurrencySlot, Correction, RateLimit, Counts, Decision, Refusal, Taking } from './counts.js';
+import type { ConcurrencySlot, Correction, RateLimit, Counts, Decision, Refusal, Acquisition } from './counts.js';
 import type { Demand, LimitKind, LimitSubject } from './limits.js';
 import { MemoryCounts } from './memory-counts.js';
 import { type ExceededLimit, type LimitStatus, type LimitStatuses, RateLimited } from './rate-limited.js';
 import { LimitTimings } from './redis-counts.js';
 
-/** Permission to run a call. End it exactly once; places are held until then. */
+/** Permission to run a call. End it exactly once; slots are held until then. */
 export class Permit {
   private ended = false;
 
   constructor(
-    readonly standings: LimitStatuses,
+    readonly statuses: LimitStatuses,
     private readonly demanded: LimitCheck,
     private readonly decision: Decision,
     private readonly by: Counts,
@@ -28,10 +28,10 @@ export class Permit {
   end(usedTokens: number): void {
     if (this.ended) return;
     this.ended = true;
-    const { id, places } = this.demanded.taking;
+    const { id, slots } = this.demanded.acquisition;
     const corrections = this.demanded.corrections(usedTokens, this.decision);
-    if (places.length === 0 && corrections.length === 0) return;
-    this.by.giveBack({ id, places: places.map(({ key }) => key), corrections });
+    if (slots.length === 0 && corrections.length === 0) return;
+    this.by.release({ id, slots: slots.map(({ key }) => key), corrections });
   }
 }
 
@@ -54,23 +54,23 @@ export class RateLimiter {
   /** The limit that a call exceeds by itself, regardless of other calls; undefined if none. Counts nothing. */
   refusalOfAlone(demand: Demand): RateLimited | undefined {
     const demanded = new LimitCheck(demand);
-    const decision = new MemoryCounts(this.clock).decide(demanded.taking);
+    const decision = new MemoryCounts(this.clock).decide(demanded.acquisition);
     if (!isRefused(decision)) return undefined;
-    const standings = demanded.standings(decision, this.clock.now());
-    return new RateLimited(demanded.exceeded(decision), decision.refusal.waitMs, standings);
+    const statuses = demanded.statuses(decision, this.clock.now());
+    return new RateLimited(demanded.exceeded(decision), decision.refusal.waitMs, statuses);
   }
 
   /** Takes everything the call needs, or nothing. @throws RateLimited, but never because a store is unavailable */
-  async take(demand: Demand): Promise<Permit> {
+  async acquire(demand: Demand): Promise<Permit> {
     const demanded = new LimitCheck(demand);
-    const { decision, by } = await this.counts.take(demanded.taking);
-    const standings = demanded.standings(decision, this.clock.now());
+    const { decision, by } = await this.counts.acquire(demanded.acquisition);
+    const statuses = demanded.statuses(decision, this.clock.now());
     if (isRefused(decision)) {
       const exceeded = demanded.exceeded(decision);
       this.refusals.inc({ subject: exceeded.subject.kind, limit: exceeded.limit });
-      throw new RateLimited(exceeded, decision.refusal.waitMs, standings);
+      throw new RateLimited(exceeded, decision.refusal.waitMs, statuses);
     }
-    return new Permit(standings, demanded, decision, by);
+    return new Permit(statuses, demanded, decision, by);
   }
 }
 
@@ -89,51 +89,51 @@ interface CountDemand extends LimitedDemand {
   readonly count: RateLimit;
 }
 
-interface PlaceDemand extends LimitedDemand {
-  readonly place: ConcurrencySlot;
+interface SlotDemand extends LimitedDemand {
+  readonly slot: ConcurrencySlot;
 }
 
-/** Translates a call's demand into counts to take, and the decision back into limits. */
+/** Translates a call's demand into counts to acquire, and the decision back into limits. */
 class LimitCheck {
-  readonly taking: Taking;
+  readonly acquisition: Acquisition;
   private readonly counts: readonly CountDemand[];
-  private readonly places: readonly PlaceDemand[];
+  private readonly slots: readonly SlotDemand[];
 
   constructor({ id, subjects, tokens, runs }: Demand) {
     this.counts = subjects.flatMap((subject) => [
       ...countOf(subject, 'requests', subject.limits.requestsPerMinute, 1),
       ...countOf(subject, 'tokens', runs ? subject.limits.tokensPerMinute : undefined, tokens),
     ]);
-    this.places = runs ? subjects.flatMap(placeOf) : [];
-    this.taking = {
+    this.slots = runs ? subjects.flatMap(slotOf) : [];
+    this.acquisition = {
       id,
       counts: this.counts.map(({ count }) => count),
-      places: this.places.map(({ place }) => place),
+      slots: this.slots.map(({ slot }) => slot),
     };
   }
 
   /** The limit that rejected the call. */
-  exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): ExceededLimit {
+  exceeded({ refusal, statuses }: Decision & { readonly refusal: Refusal }): ExceededLimit {
     const { which } = refusal;
-    const exceeded = this.counts[which] ?? this.places[which - this.counts.length];
+    const exceeded = this.counts[which] ?? this.slots[which - this.counts.length];
     if (exceeded === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
     const { subject, limit, allowed } = exceeded;
     return {
       subject,
       limit,
       allowed,
-      used: standings[which]?.used ?? 0,
+      used: statuses[which]?.used ?? 0,
       needed: this.counts[which]?.count.amount ?? 1,
     };
   }
 
   /** The tightest limit of each kind, by what remains. */
-  standings({ standings }: Decision, nowMs: number): LimitStatuses {
+  statuses({ statuses }: Decision, nowMs: number): LimitStatuses {
     const found: { requests?: LimitStatus; tokens?: LimitStatus } = {};
     this.counts.forEach(({ limit, allowed }, index) => {
-      const standing = standings[index];
-      if (limit === 'concurrency' || standing === undefined) return;
-      const { used, resetMs } = standing;
+      const status = statuses[index];
+      if (limit === 'concurrency' || status === undefined) return;
+      const { used, resetMs } = status;
       const remaining = Math.max(0, allowed - used);
       const tightest = found[limit];
       if (tightest !== undefined && tightest.remaining <= remaining) return;
@@ -143,10 +143,10 @@ class LimitCheck {
   }
 
   /** Corrections of token counts for the actual usage. */
-  corrections(usedTokens: number, { standings }: Decision): readonly Correction[] {
+  corrections(usedTokens: number, { statuses }: Decision): readonly Correction[] {
     return this.counts.flatMap(({ limit, count: { key, windowMs, amount } }, index) => {
       if (limit !== 'tokens' || usedTokens === amount) return [];
-      return [{ key, windowMs, amount: usedTokens - amount, window: standings[index]?.window ?? 0 }];
+      return [{ key, windowMs, amount: usedTokens - amount, window: statuses[index]?.window ?? 0 }];
     });
   }
 }
@@ -162,11 +162,11 @@ function countOf(
   return [{ subject, limit, allowed, count }];
 }
 
-function placeOf(subject: LimitSubject): PlaceDemand[] {
+function slotOf(subject: LimitSubject): SlotDemand[] {
   const { concurrency } = subject.limits;
   if (concurrency === undefined) return [];
-  const place = { key: keyOf(subject, 'concurrency'), limit: concurrency };
-  return [{ subject, limit: 'concurrency', allowed: concurrency, place }];
+  const slot = { key: keyOf(subject, 'concurrency'), limit: concurrency };
+  return [{ subject, limit: 'concurrency', allowed: concurrency, slot }];
 }
 
 const keyOf = ({ kind, id }: LimitSubject, limit: LimitKind): string => `${limit} of ${kind} ${id}`;

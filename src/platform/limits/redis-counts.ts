@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import type { ConcurrencySlot, RateLimit, Decision, Return, SharedCounts, Taking } from './counts.js';
+import type { ConcurrencySlot, RateLimit, Decision, Release, SharedCounts, Acquisition } from './counts.js';
 import type { RedisLink } from './redis-link.js';
-import { GIVE_BACK, PROBE, RENEW, TAKE } from './redis-scripts.js';
+import { RELEASE, PROBE, RENEW, ACQUIRE } from './redis-scripts.js';
 
-/** Places renewed per script call: a script blocks all other Redis clients. */
+/** Slots renewed per script call: a script blocks all other Redis clients. */
 const RENEWED_AT_ONCE = 500;
 /** Numbers that the script returns per count. */
 const NUMBERS_PER_COUNT = 3;
 
 /**
- * Counts shared through Redis. One script decides each taking, by the server's clock. Places are leases that their
+ * Counts shared through Redis. One script decides each acquisition, by the server's clock. Slots are leases that their
  * process renews, so that those of a killed process expire.
  */
 export class RedisCounts implements SharedCounts {
   readonly name = 'Redis';
-  /** Places of this process, by ID of the taking. */
+  /** Slots of this process, by ID of the acquisition. */
   private readonly leases = new Map<string, readonly string[]>();
   private renewing: NodeJS.Timeout | undefined;
 
@@ -46,22 +46,22 @@ export class RedisCounts implements SharedCounts {
     await this.renew();
   }
 
-  async take({ id, counts, places }: Taking): Promise<Decision> {
+  async acquire({ id, counts, slots }: Acquisition): Promise<Decision> {
     const limits = counts.flatMap(({ windowMs, limit, amount }) => [windowMs, limit, amount]);
-    const args = [id, this.timings.leaseMs, counts.length, ...limits, ...places.map(({ limit }) => limit)];
-    const reply = (await this.link.run(TAKE, this.keysOf(counts, places), args)) as readonly number[];
+    const args = [id, this.timings.leaseMs, counts.length, ...limits, ...slots.map(({ limit }) => limit)];
+    const reply = (await this.link.run(ACQUIRE, this.keysOf(counts, slots), args)) as readonly number[];
     const decision = decisionOf(reply, counts.length);
-    if (decision.refusal === undefined && places.length > 0) this.leases.set(id, this.keysOf([], places));
+    if (decision.refusal === undefined && slots.length > 0) this.leases.set(id, this.keysOf([], slots));
     return decision;
   }
 
-  giveBack({ id, places, corrections }: Return): void {
+  release({ id, slots, corrections }: Release): void {
     this.leases.delete(id);
-    if (places.length === 0 && corrections.length === 0) return;
-    const keys = [...corrections.map(({ key }) => key), ...places].map(this.keyOf);
+    if (slots.length === 0 && corrections.length === 0) return;
+    const keys = [...corrections.map(({ key }) => key), ...slots].map(this.keyOf);
     const args = corrections.flatMap(({ windowMs, window, amount }) => [windowMs, window, amount]);
     // Without a connection the lease expires.
-    this.link.run(GIVE_BACK, keys, [id, corrections.length, ...args]).catch(() => undefined);
+    this.link.run(RELEASE, keys, [id, corrections.length, ...args]).catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -72,7 +72,7 @@ export class RedisCounts implements SharedCounts {
   private async renew(): Promise<void> {
     const held = Array.from(this.leases, ([id, keys]) => keys.map((key) => ({ id, key }))).flat();
     for (let start = 0; start < held.length; start += RENEWED_AT_ONCE) {
-      // Places that were returned meanwhile are not renewed.
+      // Slots that were returned meanwhile are not renewed.
       const batch = held.slice(start, start + RENEWED_AT_ONCE).filter(({ id }) => this.leases.has(id));
       const keys = batch.map(({ key }) => key);
       const ids = batch.map(({ id }) => id);
@@ -80,18 +80,18 @@ export class RedisCounts implements SharedCounts {
     }
   }
 
-  private keysOf(counts: readonly RateLimit[], places: readonly ConcurrencySlot[]): string[] {
-    return [...counts, ...places].map(({ key }) => this.keyOf(key));
+  private keysOf(counts: readonly RateLimit[], slots: readonly ConcurrencySlot[]): string[] {
+    return [...counts, ...slots].map(({ key }) => this.keyOf(key));
   }
 }
 
 function decisionOf([which = 0, waitMs = 0, ...numbers]: readonly number[], counts: number): Decision {
-  const standings = Array.from({ length: counts }, (_, index) => {
+  const statuses = Array.from({ length: counts }, (_, index) => {
     const [used = 0, resetMs = 0, window = 0] = numbers.slice(index * NUMBERS_PER_COUNT);
     return { used, resetMs, window };
   });
-  if (which === 0) return { refusal: undefined, standings };
-  return { refusal: { which: which - 1, waitMs: waitMs < 0 ? undefined : waitMs }, standings };
+  if (which === 0) return { refusal: undefined, statuses };
+  return { refusal: { which: which - 1, waitMs: waitMs < 0 ? undefined : waitMs }, statuses };
 }
 
 /** Timings of shared counts, in milliseconds. Tests override them. */
@@ -101,7 +101,7 @@ export class LimitTimings {
   readonly patienceMs: number = 250;
   /** Interval between health checks of an unreachable store. */
   readonly probeMs: number = 500;
-  /** Lease of a process's places; after it, those of a killed process are free. */
+  /** Lease of a process's slots; after it, those of a killed process are free. */
   readonly leaseMs: number = 30_000;
   /** Interval between renewals of leases. */
   readonly renewMs: number = 10_000;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { PLACE_WAIT_MS } from './memory-counts.js';
+import { SLOT_WAIT_MS } from './memory-counts.js';
 
 /** A script and its hash, under which the server caches it. */
 export interface RedisScript {
@@ -34,11 +34,11 @@ end
 `;
 
 /**
- * Takes everything or nothing. KEYS: counts, then places. ARGV: ID of the taking, lease in ms, number of counts;
- * window, limit and amount of each count; limit of each place. Returns the index of the exceeded limit (from 1; 0 for
+ * Takes everything or nothing. KEYS: counts, then slots. ARGV: ID of the acquisition, lease in ms, number of counts;
+ * window, limit and amount of each count; limit of each slot. Returns the index of the exceeded limit (from 1; 0 for
  * none) and the wait (-1: forever), then used, reset and window of each count.
  */
-export const TAKE = script(`${COMMON}
+export const ACQUIRE = script(`${COMMON}
 local function wait_of(w, amount, limit)
   local room = limit - amount
   if room < 0 then return -1 end
@@ -63,7 +63,7 @@ for i = counts + 1, #KEYS do
   local limit = tonumber(ARGV[2 * counts + 3 + i])
   redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
   if limit == 0 then note(i, -1)
-  elseif redis.call('ZCARD', KEYS[i]) >= limit then note(i, ${PLACE_WAIT_MS}) end
+  elseif redis.call('ZCARD', KEYS[i]) >= limit then note(i, ${SLOT_WAIT_MS}) end
 end
 
 if which == 0 then
@@ -88,8 +88,8 @@ end
 return result
 `);
 
-/** KEYS: counts, then places. ARGV: ID of the taking, number of counts; window size, window and amount of each. */
-export const GIVE_BACK = script(`${COMMON}
+/** KEYS: counts, then slots. ARGV: ID of the acquisition, number of counts; window size, window and amount of each. */
+export const RELEASE = script(`${COMMON}
 local counts = tonumber(ARGV[2])
 for i = 1, counts do
   local w = read(KEYS[i], tonumber(ARGV[3 * i]))
@@ -102,7 +102,7 @@ end
 for i = counts + 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
 `);
 
-/** KEYS: places. ARGV: new lease in ms; ID of the taking of each place. */
+/** KEYS: slots. ARGV: new lease in ms; ID of the acquisition of each slot. */
 export const RENEW = script(`${COMMON}
 local lease = tonumber(ARGV[1])
 for i = 1, #KEYS do
@@ -114,4 +114,4 @@ end
 /** Writes a key, which a full or read-only server rejects. */
 export const PROBE = script(`redis.call('SET', KEYS[1], '1', 'PX', 1000)`);
 
-export const SCRIPTS = [TAKE, GIVE_BACK, RENEW, PROBE] as const;
+export const SCRIPTS = [ACQUIRE, RELEASE, RENEW, PROBE] as const;

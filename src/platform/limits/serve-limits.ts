@@ -1,39 +1,39 @@
 import { Clock } from '../shared/index.js';
 import type { WorkerLinks } from '../workers/index.js';
-import type { Return, Taking } from './counts.js';
+import type { Release, Acquisition } from './counts.js';
 import { MemoryCounts } from './memory-counts.js';
 
-/** Makes the primary count for all its workers. Places of a worker that exits are returned. */
+/** Makes the primary count for all its workers. Slots of a worker that exits are returned. */
 export function serveLimits(
   links: Pick<WorkerLinks, 'handle' | 'onGone'>,
   counts = new MemoryCounts(new Clock()),
 ): void {
-  /** Places by worker. */
-  const held = new Map<number, Map<string, Return>>();
+  /** Slots by worker. */
+  const held = new Map<number, Map<string, Release>>();
   links.handle(PROBE_TOPIC, () => true);
-  links.handle(TAKE_TOPIC, (payload, worker) => {
-    const taking = payload as Taking;
-    const decision = counts.decide(taking);
-    if (decision.refusal === undefined && taking.places.length > 0) {
-      const places = taking.places.map(({ key }) => key);
-      const ofWorker = held.get(worker) ?? new Map<string, Return>();
-      held.set(worker, ofWorker.set(taking.id, { id: taking.id, places, corrections: [] }));
+  links.handle(ACQUIRE_TOPIC, (payload, worker) => {
+    const acquisition = payload as Acquisition;
+    const decision = counts.decide(acquisition);
+    if (decision.refusal === undefined && acquisition.slots.length > 0) {
+      const slots = acquisition.slots.map(({ key }) => key);
+      const ofWorker = held.get(worker) ?? new Map<string, Release>();
+      held.set(worker, ofWorker.set(acquisition.id, { id: acquisition.id, slots, corrections: [] }));
     }
     return decision;
   });
-  links.handle(GIVE_BACK_TOPIC, (payload, worker) => {
-    const back = payload as Return;
+  links.handle(RELEASE_TOPIC, (payload, worker) => {
+    const back = payload as Release;
     held.get(worker)?.delete(back.id);
-    counts.giveBack(back);
+    counts.release(back);
     return true;
   });
   links.onGone((worker) => {
-    for (const back of held.get(worker)?.values() ?? []) counts.giveBack(back);
+    for (const back of held.get(worker)?.values() ?? []) counts.release(back);
     held.delete(worker);
   });
 }
 
 /** Messages from workers to their primary about limits. */
-export const TAKE_TOPIC = 'limits.take';
-export const GIVE_BACK_TOPIC = 'limits.give-back';
+export const ACQUIRE_TOPIC = 'limits.acquire';
+export const RELEASE_TOPIC = 'limits.release';
 export const PROBE_TOPIC = 'limits.probe';

@@ -98,7 +98,7 @@ export function changedLines<Name extends SectionName>(
   const [old, now]: readonly Readonly<Record<string, unknown>>[] = [before, after];
   return Object.entries(sectionOf(name).settings).flatMap(([key, setting]) => {
     const [was, is] = [old?.[key], now?.[key]];
-    if (setting.isUnshown) return was === is ? [] : [`${setting.audit} ${is === '' ? 'removed' : 'changed'}`];
+    if (setting.isHidden) return was === is ? [] : [`${setting.audit} ${is === '' ? 'removed' : 'changed'}`];
     const [from, to] = [setting.toAudit(was), setting.toAudit(is)];
     return from === to ? [] : [`${setting.audit} ${from || '(none)'} → ${to || '(none)'}`];
   });

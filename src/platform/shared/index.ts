@@ -7,7 +7,7 @@ export * from './small-body.js';
 export * from './ids.js';
 export * from './clock.js';
 export * from './app-error.js';
-export * from './limited-lines.js';
+export * from './log-rate-limiter.js';
 export * from './nanos.js';
 export * from './network.js';
 export * from './ids.js';

@@ -8,7 +8,7 @@ describe('recurring work', () => {
 
   it('starts immediately, and again after the delay its run returns', async () => {
     let turns = 0;
-    const work = new RecurringWork({ turn: async () => (++turns === 1 ? 1 : 60_000), afterFailureMs: 1, report });
+    const work = new RecurringWork({ run: async () => (++turns === 1 ? 1 : 60_000), afterFailureMs: 1, report });
     work.start();
     await sleep(50);
     expect(turns).toBe(2);
@@ -17,7 +17,7 @@ describe('recurring work', () => {
 
   it('runs once, however often it is started', async () => {
     let turns = 0;
-    const work = new RecurringWork({ turn: async () => (turns++, 60_000), afterFailureMs: 1, report });
+    const work = new RecurringWork({ run: async () => (turns++, 60_000), afterFailureMs: 1, report });
     work.start();
     work.start();
     await work.stop();
@@ -27,7 +27,7 @@ describe('recurring work', () => {
   it('continues after a failure, and reports it when it begins, changes or recurs', async () => {
     const failures = ['away', 'away', 'full', undefined, 'full'];
     const work = new RecurringWork({
-      turn: async () => {
+      run: async () => {
         const failure = failures.shift();
         if (failure !== undefined) throw new Error(failure);
         return failures.length === 0 ? 60_000 : 1;
@@ -44,7 +44,7 @@ describe('recurring work', () => {
   it('aborts and awaits the current run when stopped, and reports nothing more', async () => {
     let told = false;
     const work = new RecurringWork({
-      turn: async (stopped) => {
+      run: async (stopped) => {
         await sleep(20);
         told = stopped.aborted;
         throw new Error('the database is closed');

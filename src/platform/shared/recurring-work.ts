@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from './app-error.js';
 
-interface RecurringTurns {
+interface RecurringWorkOptions {
   /**
    * One run; ends early when aborted.
    * @returns ms until the next run
    */
-  readonly turn: (stopped: AbortSignal) => Promise<number>;
+  readonly run: (stopped: AbortSignal) => Promise<number>;
   /** Ms until the next run after a failure. */
   readonly afterFailureMs: number;
   /** Called when a failure begins, and not again while it lasts. */
@@ -18,9 +18,9 @@ export class RecurringWork {
   private readonly ending = new AbortController();
   private running: Promise<void> | undefined;
   /** The reported failure, while it lasts. */
-  private trouble: string | undefined;
+  private failure: string | undefined;
 
-  constructor(private readonly turns: RecurringTurns) {}
+  constructor(private readonly options: RecurringWorkOptions) {}
 
   /** Does not wait for the first run. */
   start(): void {
@@ -43,14 +43,14 @@ export class RecurringWork {
 
   private async once(signal: AbortSignal): Promise<number> {
     try {
-      const waitMs = await this.turns.turn(signal);
-      this.trouble = undefined;
+      const waitMs = await this.options.run(signal);
+      this.failure = undefined;
       return waitMs;
     } catch (error) {
-      const trouble = reasonOf(error);
-      if (trouble !== this.trouble && !signal.aborted) this.turns.report(error);
-      this.trouble = trouble;
-      return this.turns.afterFailureMs;
+      const failure = reasonOf(error);
+      if (failure !== this.failure && !signal.aborted) this.options.report(error);
+      this.failure = failure;
+      return this.options.afterFailureMs;
     }
   }
 }

@@ -1,4 +1,4 @@
 // Worker processes on one machine: the primary starts and restarts them, and messages between them.
-export { isFirst, isWorker, onOrder, outliveThePrimary } from './messages.js';
-export { NoPrimary, PrimaryLink, WorkersModule } from './primary-link.js';
-export { SERVES, WorkerCrew, WorkerLinks } from './worker-crew.js';
+export { isFirst, isWorker, onOrder, surviveLostPrimary } from './messages.js';
+export { PrimaryUnavailable, PrimaryLink, WorkersModule } from './primary-link.js';
+export { SERVES, WorkerPool, WorkerLinks } from './worker-pool.js';

@@ -58,12 +58,12 @@ export function onOrder(listener: (order: Order) => void): void {
 }
 
 /** Node ends a worker at once when its primary dies, unless the worker appears to have disconnected itself. */
-export function outliveThePrimary(): void {
+export function surviveLostPrimary(): void {
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
 }
 
 /** Does nothing for a worker that is exiting. */
-export function give(worker: Worker, order: Order['order'], why: string): void {
+export function sendOrder(worker: Worker, order: Order['order'], why: string): void {
   if (worker.isConnected()) worker.send({ type: 'order', order, why } satisfies Order, undefined, () => undefined);
 }
 

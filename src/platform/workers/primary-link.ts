@@ -8,7 +8,7 @@ interface Waiting {
 }
 
 /** There is no primary, or it has exited. */
-export class NoPrimary extends Error {
+export class PrimaryUnavailable extends Error {
   constructor() {
     super('This process has no primary.');
   }
@@ -33,10 +33,10 @@ export class PrimaryLink implements OnApplicationShutdown {
 
   /**
    * Asks the primary (`WorkerLinks.handle`).
-   * @throws NoPrimary, or an Error with the primary's reason
+   * @throws PrimaryUnavailable, or an Error with the primary's reason
    */
   ask(topic: string, payload: unknown): Promise<unknown> {
-    if (!this.connected) return Promise.reject(new NoPrimary());
+    if (!this.connected) return Promise.reject(new PrimaryUnavailable());
     const id = (this.lastId += 1);
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
@@ -62,7 +62,7 @@ export class PrimaryLink implements OnApplicationShutdown {
   };
 
   private readonly lose = (): void => {
-    for (const id of this.waiting.keys()) this.settle(id, ({ reject }) => reject(new NoPrimary()));
+    for (const id of this.waiting.keys()) this.settle(id, ({ reject }) => reject(new PrimaryUnavailable()));
   };
 
   private async reply(question: Question): Promise<void> {

@@ -5,7 +5,7 @@ import { AccountOwes, AdmissionOutdated, AdmissionUnavailable, InsufficientQuota
 import { BillingRepository } from './billing.repository.js';
 import type { HoldRequest } from './hold.js';
 import { admissionRequest, type BillingPlan, type CallToAdmit } from './plan.js';
-import { ThisProcess } from './sweeper/presence.js';
+import { CurrentProcess } from './sweeper/presence.js';
 
 /** Max wait for money held by running calls, in ms. */
 const MAX_WAIT_MS = 5000;
@@ -148,7 +148,7 @@ export interface TriedAdmission {
 export class AdmissionTrial {
   constructor(
     private readonly repository: BillingRepository,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
   ) {}
 
   /**

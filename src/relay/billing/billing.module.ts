@@ -11,7 +11,7 @@ import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
 import { NamedCalls } from './named-calls.js';
 import { SettlementQueue } from './settlement-queue.js';
-import { Presence, ProcessRepository, SweepTimings, ThisProcess } from './sweeper/presence.js';
+import { Presence, ProcessRepository, SweepTimings, CurrentProcess } from './sweeper/presence.js';
 import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
 
 @Module({
@@ -30,7 +30,7 @@ import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
     ProcessRepository,
     Sweeper,
     SweepTimings,
-    ThisProcess,
+    CurrentProcess,
   ],
   exports: [AdmissionHealth, AdmissionTrial, BillingService, InterruptedCalls, NamedCalls, Sweeper],
 })

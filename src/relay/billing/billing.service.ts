@@ -21,7 +21,7 @@ import type { Ending } from './charge.js';
 import { affordableOutput, Credit, type CreditLine, creditLine, promptByCount } from './hold.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
 import { InFlight, SettlementQueue } from './settlement-queue.js';
-import { ThisProcess } from './sweeper/presence.js';
+import { CurrentProcess } from './sweeper/presence.js';
 import {
   type Admission,
   type BillingPort,
@@ -56,7 +56,7 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     private readonly settlements: SettlementQueue,
     private readonly catalog: CatalogService,
     private readonly keys: KeyAuthenticator,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
     private readonly counter: TokenCounter,
   ) {
     // During an outage all inputs fail alike; retrying each would add up their timeouts.

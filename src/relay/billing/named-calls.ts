@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { defer, finalize, from, type Observable, switchMap } from 'rxjs';
 import { DatabasePools } from '../../platform/database/index.js';
 import { AdmissionUnavailable, RunsElsewhere } from './billing.errors.js';
-import { ThisProcess } from './sweeper/presence.js';
+import { CurrentProcess } from './sweeper/presence.js';
 
 interface NamedCallRow {
   readonly call_id: string;
@@ -30,7 +30,7 @@ const RELEASE = 'DELETE FROM named_calls WHERE name = $1 AND call_id = $2';
 export class NamedCalls {
   constructor(
     private readonly pools: DatabasePools,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
   ) {}
 
   /** Cold: runs the call unless another process runs one with this key. @throws RunsElsewhere, AdmissionUnavailable */

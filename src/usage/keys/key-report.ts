@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { type KeyUses, KeyUsesReader } from './key-uses.js';
 import { missingCalls } from '../retention/retention.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
-import { type ChartScale, unitFor } from '../sums/usage-chart.js';
+import { type ChartScale, unitFor } from '../rollups/usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
-import { type UsageBar, type UsageTotals, UsageTotalsReader } from '../sums/usage-totals.js';
+import { type UsageBar, type UsageTotals, UsageTotalsReader } from '../rollups/usage-totals.js';
 
 /** Usage of a key from one snapshot; consistent with the log under the same filter. */
 export interface KeyReport {
   readonly scale: ChartScale;
   /** By model. */
-  readonly sums: UsageTotals;
+  readonly totals: UsageTotals;
   /** Hours with calls. */
   readonly hours: readonly UsageBar[];
   readonly addresses: KeyUses;
@@ -30,7 +30,7 @@ const MAX_ROWS = 50;
 export class KeyReportReader {
   constructor(
     private readonly reads: TimeLimitedReads,
-    private readonly sums: UsageTotalsReader,
+    private readonly totals: UsageTotalsReader,
     private readonly uses: KeyUsesReader,
   ) {}
 
@@ -42,11 +42,11 @@ export class KeyReportReader {
   private async readAll(query: Query, filter: KeyFilter, timeZone: string): Promise<KeyReport> {
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
     const key = { accountId: filter.accountId, id: filter.keyId };
-    const sums = await this.sums.read(query, filter, scale, 'model');
-    const { bars } = await this.sums.read(query, filter, { unit: 'hour', timeZone });
+    const totals = await this.totals.read(query, filter, scale, 'model');
+    const { bars } = await this.totals.read(query, filter, { unit: 'hour', timeZone });
     return {
       scale,
-      sums,
+      totals,
       hours: bars,
       addresses: await this.uses.by(query, 'address', key, filter, MAX_ROWS),
       models: await this.uses.by(query, 'model', key, filter, MAX_ROWS),

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { nanos, type Nanos } from '../../platform/shared/index.js';
 import { hasFailed, resultOf } from '../calls/recorded-call.js';
-import type { Span } from '../sums/traffic-reader.js';
+import type { Span } from '../rollups/traffic-reader.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { Parameters } from '../usage-filter.js';
 

@@ -7,8 +7,8 @@ import {
   runningColumns,
   type StoredCall,
 } from '../calls/recorded-call.js';
-import { slotsOf } from '../sums/usage-chart.js';
-import { slotAt, SUMMED_UNTIL } from '../sums/usage-days.js';
+import { rollupsOf } from '../rollups/usage-chart.js';
+import { bucketAt, ROLLED_UP_UNTIL } from '../rollups/usage-days.js';
 import type { Query } from '../time-limited-reads.js';
 import { conditions, ofFinished, Parameters, type UsageFilter } from '../usage-filter.js';
 
@@ -88,7 +88,7 @@ function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters
   const bounds = boundsOf(filter, start, parameters);
   const cut = `ORDER BY created_at ${order}, id ${order} LIMIT ${parameters.add(limit, 'integer')}`;
   const { result, ...alike } = filter;
-  const matching = result === 'open' ? undefined : matchingSlots(filter, start, limit, parameters);
+  const matching = result === 'open' ? undefined : matchingBuckets(filter, start, limit, parameters);
   const branches = [
     ...(result === 'open'
       ? []
@@ -111,7 +111,7 @@ const finishedBranches = (finished: string, cut: string, isMatched: boolean): st
     ? [
         `(SELECT f.* FROM matching m CROSS JOIN LATERAL (
             ${finished} AND c.created_at >= m.slot AND c.created_at < m.slot + interval '15 minutes' ${cut}) f ${cut})`,
-        `(${finished} AND c.created_at >= ${SUMMED_UNTIL} ${cut})`,
+        `(${finished} AND c.created_at >= ${ROLLED_UP_UNTIL} ${cut})`,
       ]
     : [`(${finished} ${cut})`];
 
@@ -136,15 +136,15 @@ const KEPT_FROM = `(SELECT coalesce((max(month) + interval '1 month') AT TIME ZO
  * The CTE "matching": 15-minute buckets with calls that match the filter, as many as a page needs. So a page of a rare
  * model is found without scanning all calls. Undefined if rollups do not know the filter, or if there is none.
  */
-function matchingSlots(
+function matchingBuckets(
   filter: UsageFilter,
   start: LogStart,
   limit: number,
   parameters: Parameters,
 ): string | undefined {
   const { model, keyId, group, channel, result } = filter;
-  const slots = slotsOf(filter, []);
-  if (slots === undefined || (model ?? keyId ?? group ?? channel ?? result) === undefined) return undefined;
+  const rollups = rollupsOf(filter, []);
+  if (rollups === undefined || (model ?? keyId ?? group ?? channel ?? result) === undefined) return undefined;
   const order = start !== undefined && 'after' in start ? 'ASC' : 'DESC';
   // The first bucket may contain rows before the page and does not count; the last one may be used partially.
   return `
@@ -153,8 +153,8 @@ function matchingSlots(
         SELECT slot, sum(calls) OVER in_order - calls - first_value(calls) OVER in_order AS passed
           FROM (
             SELECT c.slot, sum(c.calls) AS calls FROM usage_slots c
-             WHERE ${slots} AND c.slot >= greatest(${slotAt(parameters.time(filter.from))}, ${KEPT_FROM})
-               AND c.slot < least(${parameters.time(filter.to)}, ${SUMMED_UNTIL})${behind(start, parameters)}
+             WHERE ${rollups} AND c.slot >= greatest(${bucketAt(parameters.time(filter.from))}, ${KEPT_FROM})
+               AND c.slot < least(${parameters.time(filter.to)}, ${ROLLED_UP_UNTIL})${behind(start, parameters)}
                ${conditions(filter, parameters, 'c.result')}
              GROUP BY 1 HAVING sum(c.calls) > 0) s
         WINDOW in_order AS (ORDER BY slot ${order})) s
@@ -165,7 +165,7 @@ function matchingSlots(
 function behind(start: LogStart, parameters: Parameters): string {
   if (start === undefined) return '';
   const [sign, [at]] = 'after' in start ? (['>=', start.after] as const) : (['<=', start.before] as const);
-  return ` AND c.slot ${sign} ${slotAt(parameters.time(at))}`;
+  return ` AND c.slot ${sign} ${bucketAt(parameters.time(at))}`;
 }
 
 /** A position between two calls: ID and time (microseconds) of the adjacent call. */

@@ -1,7 +1,7 @@
 import type { Query } from '../time-limited-reads.js';
-import type { Span } from '../sums/traffic-reader.js';
+import type { Span } from '../rollups/traffic-reader.js';
 import { Parameters } from '../usage-filter.js';
-import { wholeSlots } from '../sums/usage-days.js';
+import { wholeBuckets } from '../rollups/usage-days.js';
 
 /** Names used by an account's finished calls in a period, sorted. */
 interface UsedNames {
@@ -42,7 +42,7 @@ function namesSql(account: string, from: string, to: string): string {
   const list = (kind: keyof UsedNames, column: string): string =>
     `(SELECT DISTINCT '${kind}' AS kind, ${column} AS name FROM used WHERE ${column} <> '' ORDER BY 2 LIMIT ${MAX_NAMES})`;
   return `
-    WITH RECURSIVE ${wholeSlots(from, to)}, names AS (
+    WITH RECURSIVE ${wholeBuckets(from, to)}, names AS (
       (${next('1', '')}
       )
        UNION ALL
@@ -50,14 +50,14 @@ function namesSql(account: string, from: string, to: string): string {
         ${next('m.count + 1', ' AND (s.level, s.model, s.group_name) > (m.level, m.model, m.group_name)')}) n
        WHERE m.count < ${MAX_LOOKUPS}
     ), used AS (
-      SELECT n.model, n.group_name FROM names n CROSS JOIN slots CROSS JOIN LATERAL (
+      SELECT n.model, n.group_name FROM names n CROSS JOIN buckets CROSS JOIN LATERAL (
         -- A limit, so that this is asked of each name by itself.
         SELECT FROM usage_slots s
          WHERE s.account_id = ${account} AND ${NAMED}
            AND s.level = n.level AND s.model = n.model AND s.group_name = n.group_name
-           AND s.slot >= slots.begin AND s.slot < slots."end" LIMIT 1) s
-       UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
-       UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
+           AND s.slot >= buckets.begin AND s.slot < buckets."end" LIMIT 1) s
+       UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM buckets))`)}
+       UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM buckets) AND c.created_at < ${to}`)}
     )
     ${list('models', 'model')} UNION ALL ${list('groups', 'group_name')} ORDER BY 1, 2`;
 }

@@ -1,5 +1,5 @@
 import { type CallOutcome, hasFailed, resultOf } from '../calls/recorded-call.js';
-import type { Span } from '../sums/traffic-reader.js';
+import type { Span } from '../rollups/traffic-reader.js';
 import type { Query } from '../time-limited-reads.js';
 
 /** Results of the calls of one model, across accounts. */

@@ -20,7 +20,7 @@ const UNFINISHED = `
   SELECT EXISTS (SELECT FROM open_calls WHERE created_at < $1)
       OR EXISTS (SELECT FROM settlement_failures WHERE resolved_at IS NULL AND (call ->> 'created_at')::timestamptz < $1) AS found`;
 
-const SUMMED_UP = 'SELECT summed_until >= $1 AS done FROM usage_watermark';
+const ROLLED_UP = 'SELECT summed_until >= $1 AS done FROM usage_watermark';
 
 /** Partitions of calls, and the totals that remain of dropped ones. */
 @Injectable()
@@ -40,7 +40,7 @@ export class DroppedMonths {
   }
 
   /** Rolls up calls to the end of the month. False if stopped before. */
-  async sumUp(month: Month, stopped?: AbortSignal): Promise<boolean> {
+  async rollUp(month: Month, stopped?: AbortSignal): Promise<boolean> {
     while (!(await this.isSummedUp(month, this.dataSource.manager))) {
       if (stopped?.aborted === true) return false;
       await this.dataSource.query('SELECT sum_up_usage()');
@@ -74,7 +74,7 @@ export class DroppedMonths {
   }
 
   private async isSummedUp(month: Month, manager: EntityManager): Promise<boolean> {
-    const [row] = await manager.query<{ done: boolean }[]>(SUMMED_UP, [startOf(month, 1).toISOString()]);
+    const [row] = await manager.query<{ done: boolean }[]>(ROLLED_UP, [startOf(month, 1).toISOString()]);
     return row?.done ?? false;
   }
 }

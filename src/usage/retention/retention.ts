@@ -19,7 +19,7 @@ const DAY_MS = 24 * HOUR_MS;
 export class CallRetention implements OnModuleDestroy {
   private readonly logger = new Logger('Retention');
   private readonly work = new RecurringWork({
-    turn: async (stopped) => {
+    run: async (stopped) => {
       await this.apply(stopped);
       return DAY_MS;
     },
@@ -66,7 +66,7 @@ export class CallRetention implements OnModuleDestroy {
         this.logger.warn(`Not deleting ${titleOf(month)} yet: one of them is not settled.`);
         return;
       }
-      if (!(await this.months.sumUp(month, stopped))) return;
+      if (!(await this.months.rollUp(month, stopped))) return;
       await this.drop(month);
     }
   }

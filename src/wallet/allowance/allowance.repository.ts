@@ -62,7 +62,7 @@ export class AllowanceRepository {
   }
 
   /** What the account is due for a month; undefined: nothing. */
-  async toBeGiven(accountId: string, month: AllowanceMonth, manager: EntityManager): Promise<Nanos | undefined> {
+  async amountDue(accountId: string, month: AllowanceMonth, manager: EntityManager): Promise<Nanos | undefined> {
     const [row] = await manager.query<{ amount: string }[]>(`${TO_BE_GIVEN} AND a.account_id = $2`, [month, accountId]);
     return row && nanos(BigInt(row.amount));
   }

@@ -14,7 +14,7 @@ import {
   ZERO,
 } from '../../platform/shared/index.js';
 import { topUp, type WalletEntity } from '../wallet.entity.js';
-import { AmountNotPossible, WalletNotFound } from '../wallet.errors.js';
+import { InvalidAmount, WalletNotFound } from '../wallet.errors.js';
 import { WalletRepository } from '../wallet.repository.js';
 import {
   type AllowanceMonth,
@@ -74,11 +74,11 @@ export class AllowanceService {
    * Sets the monthly amount and grants this month's allowance unless it was granted.
    * @param amount 0: nothing from the next month on; this month's allowance stays
    * @param manager transaction; its own if absent
-   * @throws WalletNotFound, AmountNotPossible
+   * @throws WalletNotFound, InvalidAmount
    */
   async set(accountId: string, amount: Nanos, manager?: EntityManager): Promise<void> {
-    if (amount < 0n) throw AmountNotPossible.negative();
-    if (amount > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    if (amount < 0n) throw InvalidAmount.negative();
+    if (amount > MAX_AMOUNT) throw InvalidAmount.balanceOutOfRange();
     if (manager === undefined) return this.wallets.transaction((own) => this.set(accountId, amount, own));
     const wallet = await this.lock(accountId, manager);
     const before = (await this.allowances.amounts([accountId], manager)).get(accountId) ?? ZERO;
@@ -86,16 +86,16 @@ export class AllowanceService {
       await this.allowances.setAmount(accountId, amount, manager);
       await this.record(accountId, before, amount, manager);
     }
-    await this.turnIn(wallet, manager);
+    await this.renewLocked(wallet, manager);
   }
 
   /**
    * Brings an account to the current month: expires what remains of an earlier allowance and grants what is due.
    * Idempotent.
-   * @throws WalletNotFound, AmountNotPossible
+   * @throws WalletNotFound, InvalidAmount
    */
-  async turn(accountId: string, manager: EntityManager): Promise<void> {
-    await this.turnIn(await this.lock(accountId, manager), manager);
+  async renew(accountId: string, manager: EntityManager): Promise<void> {
+    await this.renewLocked(await this.lock(accountId, manager), manager);
   }
 
   /** Ends the allowance in the transaction that deletes the account: what remains expires. */
@@ -106,13 +106,13 @@ export class AllowanceService {
     await this.allowances.setAmount(accountId, ZERO, manager);
   }
 
-  private async turnIn(wallet: WalletEntity, manager: EntityManager): Promise<void> {
+  private async renewLocked(wallet: WalletEntity, manager: EntityManager): Promise<void> {
     // After the lock, which may have been awaited into the next month.
     const now = await this.calendar.now(manager);
     const running = await this.allowances.running(wallet.accountId, manager);
     const emptied = running && running.month < now.month ? await this.expire(wallet, running, now, manager) : wallet;
-    const amount = await this.allowances.toBeGiven(wallet.accountId, now.month, manager);
-    if (amount !== undefined) await this.give(emptied, amount, now, manager);
+    const amount = await this.allowances.amountDue(wallet.accountId, now.month, manager);
+    if (amount !== undefined) await this.grant(emptied, amount, now, manager);
   }
 
   private async expire(
@@ -133,14 +133,14 @@ export class AllowanceService {
     return moved;
   }
 
-  private async give(
+  private async grant(
     wallet: WalletEntity,
     amount: Nanos,
     { at, month }: CalendarMoment,
     manager: EntityManager,
   ): Promise<void> {
     const movement = topUp(wallet, amount);
-    if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    if (wallet.balance + movement.wallet > MAX_AMOUNT) throw InvalidAmount.balanceOutOfRange();
     // After the expiry of the same moment, in lists ordered by time.
     const createdAt = new Date(at.getTime() + 1);
     const entryId = newId('led', createdAt.getTime());
@@ -159,12 +159,12 @@ export class AllowanceService {
 
   private async record(id: string, before: Nanos, after: Nanos, manager: EntityManager): Promise<void> {
     const object = { kind: 'account', id, name: await this.wallets.ownerOf(id, manager) } as const;
-    const lines = [`monthly allowance ${words(before)} → ${words(after)}`];
+    const lines = [`monthly allowance ${amountText(before)} → ${amountText(after)}`];
     await this.audit.record({ action: 'changed', object, lines }, manager);
   }
 }
 
-const words = (amount: Nanos): string => (amount === 0n ? 'none' : `$${formatUsd(amount)}`);
+const amountText = (amount: Nanos): string => (amount === 0n ? 'none' : `$${formatUsd(amount)}`);
 
 /** Max wait of due allowances in ms, apart from the start of a month. Tests override it. */
 export class AllowancePeriod {
@@ -180,11 +180,11 @@ const PAGE = 500;
  * or failed are found by the next run.
  */
 @Injectable()
-export class AllowanceTurn implements OnModuleDestroy {
+export class AllowanceRenewal implements OnModuleDestroy {
   private readonly logger = new Logger('Allowances');
   private readonly work = new RecurringWork({
-    turn: async (stopped) => {
-      await this.turnAll(stopped);
+    run: async (stopped) => {
+      await this.renewAll(stopped);
       return Math.min(this.period.ms, await this.untilNextMonthMs());
     },
     afterFailureMs: 60_000,
@@ -209,27 +209,27 @@ export class AllowanceTurn implements OnModuleDestroy {
   }
 
   /** Renews due allowances, unless another process does. */
-  async turnAll(stopped?: AbortSignal): Promise<void> {
+  async renewAll(stopped?: AbortSignal): Promise<void> {
     const { month } = await this.calendar.now(this.dataSource.manager);
     let accounts: readonly string[];
     let last = '';
     do {
       accounts = await this.allowances.due(month, last, PAGE);
       for (const id of accounts) {
-        if (stopped?.aborted === true || !(await this.turn(id))) return;
+        if (stopped?.aborted === true || !(await this.renew(id))) return;
         last = id;
       }
     } while (accounts.length === PAGE);
   }
 
   /** @returns whether this process held the lock */
-  private async turn(id: string): Promise<boolean> {
+  private async renew(id: string): Promise<boolean> {
     try {
-      const turned = await soleTransaction(this.dataSource, ADVISORY_LOCKS.allowances, async (manager) => {
-        await this.service.turn(id, manager);
+      const renewed = await soleTransaction(this.dataSource, ADVISORY_LOCKS.allowances, async (manager) => {
+        await this.service.renew(id, manager);
         return true;
       });
-      return turned ?? false;
+      return renewed ?? false;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.logger.error(`Failed to grant the allowance of account ${id}: ${reasonOf(error)}`);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, formatUsd } from '../../platform/shared/index.js';
 import { WalletService } from '../wallet.service.js';
-import { PaymentBook } from './payment-book.js';
+import { PaymentProcessor } from './payment-processor.js';
 import { ACCOUNT_DELETED, type CheckoutFact, mismatchOf, paidElsewhere, type ReversalFact } from './payment-facts.js';
 import { PaymentProblems } from './payment-problems.js';
 import { StripeLists } from './stripe-api.js';
@@ -102,7 +102,7 @@ export class Reconciliation {
   constructor(
     private readonly lists: StripeLists,
     private readonly topUps: TopUpRepository,
-    private readonly book: PaymentBook,
+    private readonly payments: PaymentProcessor,
     private readonly comparison: PaymentComparison,
     private readonly clock: Clock,
   ) {}
@@ -152,7 +152,7 @@ export class Reconciliation {
     }
     // Applying a fact that does not match records it as a problem.
     if (apply && (canApply || problem !== undefined))
-      await this.topUps.transaction((manager) => this.book.enter(fact, manager));
+      await this.topUps.transaction((manager) => this.payments.apply(fact, manager));
     yield { text, outcome: apply && canApply ? 'entered' : 'left' };
   }
 }

@@ -163,7 +163,7 @@ export class TopUpRepository {
     await manager.query(MARK_PAID, [id, at]);
   }
 
-  async stand(id: string, state: TopUpState, takenBack: Nanos, at: Date, manager: EntityManager): Promise<void> {
+  async setState(id: string, state: TopUpState, takenBack: Nanos, at: Date, manager: EntityManager): Promise<void> {
     await manager.query(STAND, [id, state, takenBack, at]);
   }
 

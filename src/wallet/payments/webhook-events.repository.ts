@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { LimitedLines, nanos } from '../../platform/shared/index.js';
+import { LogRateLimiter, nanos } from '../../platform/shared/index.js';
 import type { Reversal, ReversalFact } from './payment-facts.js';
 import { PROVIDER } from './top-up.js';
 
@@ -68,8 +68,8 @@ const ALL = 'all';
 @Injectable()
 export class RefusedEvents implements OnApplicationShutdown {
   private readonly logger = new Logger('Payments');
-  private readonly lines = new LimitedLines(1, ({ leftOut }) =>
-    this.logger.warn({ left_out: leftOut }, 'More events with invalid Stripe signatures were rejected.'),
+  private readonly lines = new LogRateLimiter(1, ({ suppressed }) =>
+    this.logger.warn({ left_out: suppressed }, 'More events with invalid Stripe signatures were rejected.'),
   );
 
   /** @param reason one line */

@@ -78,8 +78,8 @@ export class TelegraphProtocol implements ProtocolAdapter {
   }
 
   /** Headers with the remaining rate limits; OpenAI's unless the protocol has its own. */
-  renderLimits(standings: LimitStatuses): Record<string, string> {
-    return renderOpenAiLimits(standings);
+  renderLimits(statuses: LimitStatuses): Record<string, string> {
+    return renderOpenAiLimits(statuses);
   }
 
   renderStreamError(call: Call, error: AppError): Uint8Array {

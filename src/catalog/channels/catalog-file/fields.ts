@@ -28,7 +28,7 @@ export function Field(name: string, check: Check, convert: Conversion = textOf):
 export const Optional = (): PropertyDecorator => IsOptional();
 
 /** Skips validation for exactly this word. */
-export const UnlessItSays = (word: string): PropertyDecorator => ValidateIf((_, value: unknown) => value !== word);
+export const ValidateUnless = (word: string): PropertyDecorator => ValidateIf((_, value: unknown) => value !== word);
 
 /** Fraction digits of a multiplier. */
 export const MULTIPLIER_DIGITS = 6;

@@ -15,7 +15,7 @@ import {
   Optional,
   Text,
   TrueOrFalse,
-  UnlessItSays,
+  ValidateUnless,
   Whole,
   IntegersByName,
 } from './fields.js';
@@ -113,7 +113,7 @@ export class PricesEntry {
   @Decimal(PRICE_DIGITS)
   readonly request_fee?: string | null;
 
-  @UnlessItSays('free')
+  @ValidateUnless('free')
   @Mappings(tierError)
   @ValidateNested({ each: true })
   @Type(() => TierEntry)

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Visitor } from '../../../auth/index.js';
 import { type RecordedChange, recordedChanges } from '../../../platform/audit/index.js';
 import { csvLines, RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import type { AddressParts } from '../../usage/index.js';
 import { CurrentVisitor, Cursors, Page, sendCsv } from '../../web/index.js';
 import { type AuditInput, auditPage, auditQuery, changesOf } from './audit.view.js';
@@ -80,7 +80,7 @@ export class AuditCsv {
   }
 }
 
-@Operator()
+@Administrator()
 @Controller('admin')
 export class AuditController {
   constructor(

@@ -3,8 +3,8 @@ import type { FastifyReply } from 'fastify';
 import type { Visitor } from '../../../auth/index.js';
 import { Clock } from '../../../platform/shared/index.js';
 import { type CallDetails, CallDetailsReader, CallNotFound, RangeTooLarge, UsageExport } from '../../../usage/index.js';
-import { Operator } from '../../access/index.js';
-import { type AddressParts, AllCallsReader, entryOf, filterOf, LogPlaces, usageQuery } from '../../usage/index.js';
+import { Administrator } from '../../access/index.js';
+import { type AddressParts, AllCallsReader, entryOf, filterOf, LogCursors, usageQuery } from '../../usage/index.js';
 import { CurrentVisitor, Page, sendCsv } from '../../web/index.js';
 import { callOfAll, type CallsInput, callsPage } from './calls.view.js';
 
@@ -25,7 +25,7 @@ export class CallsPages {
   constructor(
     private readonly calls: AllCallsReader,
     private readonly details: CallDetailsReader,
-    private readonly places: LogPlaces,
+    private readonly places: LogCursors,
     private readonly clock: Clock,
   ) {}
 
@@ -92,7 +92,7 @@ export class CallsCsv {
   }
 }
 
-@Operator()
+@Administrator()
 @Controller('admin')
 export class CallsController {
   constructor(

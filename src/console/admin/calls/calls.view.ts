@@ -40,7 +40,7 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
     missing: list?.missing,
     rows: page.rows.map((row) => ({
       ...row,
-      ...operatorsPart(query, byId.get(row.id), list?.backgrounds.get(row.id)),
+      ...administratorPart(query, byId.get(row.id), list?.backgrounds.get(row.id)),
     })),
     chartsTooLarge: list !== undefined && input.figures === undefined,
     tooLarge: list === undefined,
@@ -50,7 +50,7 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
 }
 
 /** Columns that users do not see. */
-function operatorsPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
+function administratorPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
   if (call === undefined || background === undefined) return {};
   const { account, accountId, upstreamStatus, upstreamCost } = background;
   return {

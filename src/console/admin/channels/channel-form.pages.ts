@@ -12,7 +12,7 @@ import { differencesOf, refuse } from './channel-errors.js';
 import { ChannelForm } from './channel-form.js';
 import { editedFrom, newValues, valuesOf } from './channel-values.js';
 import { ChannelView } from './channel-view.js';
-import { shownOf, withFlagsApart } from './form-rows.js';
+import { visibleFields, withFlagsApart } from './form-rows.js';
 
 /** Preselected in an empty form. */
 const FIRST_PROTOCOL = 'chat-completions';
@@ -46,7 +46,7 @@ export class ChannelFormPages {
   /** Shows the typed values again without validating or saving. */
   async again(visitor: Visitor, body: FormBody, id: string | undefined): Promise<Page> {
     const stored = await this.storedFor(body, id);
-    return this.view.page(visitor, { form: Form.empty(shownOf(body)), body, stored, isNew: id === undefined });
+    return this.view.page(visitor, { form: Form.empty(visibleFields(body)), body, stored, isNew: id === undefined });
   }
 
   /** The id of the new channel, or the form with errors. */

@@ -2,8 +2,8 @@ import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/c
 import { IsString } from 'class-validator';
 import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { ChannelChanges, type ChannelRecord } from '../../../catalog/channels/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
-import { CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
+import { CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { ChannelActions } from './channel-actions.js';
 import { ChannelFiguresReader } from './channel-figures.js';
@@ -11,14 +11,14 @@ import { ChannelFormPages } from './channel-form.pages.js';
 import { ChannelListPages } from './channel-list.pages.js';
 
 /** The channel list, and adding a channel. */
-@Operator()
+@Administrator()
 @Controller('admin/channels')
 export class ChannelsController {
   constructor(
     private readonly lists: ChannelListPages,
     private readonly forms: ChannelFormPages,
     private readonly actions: ChannelActions,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
   @Get()
@@ -73,7 +73,7 @@ export class ChannelDeletePages {
     private readonly recent: RecentSignIn,
   ) {}
 
-  async ask(visitor: Visitor, id: string): Promise<Page> {
+  async showForm(visitor: Visitor, id: string): Promise<Page> {
     return this.page(visitor, await this.find(id), Form.empty<ConfirmForm>());
   }
 
@@ -122,7 +122,7 @@ export class ChannelDeletePages {
 }
 
 /** One channel. */
-@Operator()
+@Administrator()
 @Controller('admin/channels/:id')
 export class ChannelController {
   constructor(
@@ -165,8 +165,8 @@ export class ChannelController {
   }
 
   @Get('delete')
-  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.deletion.ask(visitor, id);
+  confirmDeletion(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.deletion.showForm(visitor, id);
   }
 
   @Post('delete')

@@ -10,7 +10,7 @@ export const withFlagsApart = (body: FormBody): FormBody =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !isFlagField(name)));
 
 /** The submitted form without secrets, to be shown again. */
-export const shownOf = (body: FormBody): FormBody =>
+export const visibleFields = (body: FormBody): FormBody =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('_') && !SECRET.test(name)));
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>

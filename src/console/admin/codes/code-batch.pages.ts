@@ -11,7 +11,7 @@ import {
   type FormBody,
   IsAmount,
   IsCount,
-  OnceForms,
+  IdempotentForms,
   Page,
   Redirect,
   Trimmed,
@@ -32,10 +32,10 @@ export class CodeBatchPages {
   constructor(
     private readonly codes: RedemptionService,
     private readonly recent: RecentSignIn,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
-  ask(visitor: Visitor, form: Form<NewCodesForm> = Form.empty({ count: '1' })): Page {
+  showForm(visitor: Visitor, form: Form<NewCodesForm> = Form.empty({ count: '1' })): Page {
     const data = { form, crumbs: CRUMBS, passwordNeeded: this.recent.needed(visitor) };
     return new Page('admin/codes-new', { title: 'New codes', width: 'narrow', data });
   }
@@ -46,7 +46,7 @@ export class CodeBatchPages {
     const create = () => form.attempt((value) => this.created(visitor, value));
     const there = ({ batchId }: MadeBatch) => listAddress('/admin/codes', { batch: batchId });
     const result = await this.once.run(visitor.accountId, body, create, there);
-    if (result === undefined) return this.ask(visitor, form);
+    if (result === undefined) return this.showForm(visitor, form);
     const { made, location } = result;
     return made === undefined ? new Redirect(location, SHOWN_BEFORE) : createdPage(made, location);
   }

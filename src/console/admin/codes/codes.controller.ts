@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Visitor } from '../../../auth/index.js';
 import { AppError } from '../../../platform/shared/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { CodeBatchPages } from './code-batch.pages.js';
@@ -10,7 +10,7 @@ import { CodeListPages } from './code-list.pages.js';
 
 /** Redemption codes: list, creation and voiding. */
 @Controller('admin/codes')
-@Operator()
+@Administrator()
 export class CodesController {
   constructor(
     private readonly lists: CodeListPages,
@@ -24,7 +24,7 @@ export class CodesController {
 
   @Get('new')
   newCodes(@CurrentVisitor() visitor: Visitor): Page {
-    return this.batches.ask(visitor);
+    return this.batches.showForm(visitor);
   }
 
   @Post('new')

@@ -17,8 +17,8 @@ import {
   pairsIn,
   refuseBy,
   textOf,
-  typedForm,
-  type TypedForm,
+  catalogForm,
+  type CatalogForm,
   wholeIn,
 } from '../catalog-form.js';
 import { groupAddress, GroupPage } from './group.page.js';
@@ -40,18 +40,18 @@ export class GroupFormPages {
   ) {}
 
   newGroup(): Promise<Page> {
-    return this.page.show(undefined, { form: typedForm(newValues()) });
+    return this.page.show(undefined, { form: catalogForm(newValues()) });
   }
 
   async edit(name: string): Promise<Page> {
     const { thing, revision } = await this.inventory.group(name);
-    return this.page.show(thing, { form: typedForm(valuesOf(thing, revision)) });
+    return this.page.show(thing, { form: catalogForm(valuesOf(thing, revision)) });
   }
 
   /** Saves or previews. @param name undefined for a new group */
   async submit(name: string | undefined, body: FormBody): Promise<Page | Redirect> {
     const stored = name === undefined ? undefined : (await this.inventory.group(name)).thing;
-    const form = typedForm(name === undefined ? body : { ...body, name });
+    const form = catalogForm(name === undefined ? body : { ...body, name });
     const isAsked = isPreview(body);
     const after = this.meaningOf(stored, form, isAsked ? { name: ANY_NAME } : {});
     if (form.refused || isAsked) return this.page.show(stored, { form, after });
@@ -73,7 +73,7 @@ export class GroupFormPages {
 
   private async save(
     stored: GroupDefinition | undefined,
-    form: TypedForm,
+    form: CatalogForm,
     after: GroupDefinition | undefined,
   ): Promise<Page | Redirect> {
     const name = textOf(form.values, 'name');
@@ -97,20 +97,20 @@ export class GroupFormPages {
   }
 
   /** Shows conflicting changes next to the typed values, for another attempt. */
-  private async changedMeanwhile(stored: GroupDefinition | undefined, form: TypedForm): Promise<Page> {
+  private async changedMeanwhile(stored: GroupDefinition | undefined, form: CatalogForm): Promise<Page> {
     if (stored === undefined) {
       form.refuse('name', 'Enter another name. A group with this name already exists.');
       return this.page.show(stored, { form });
     }
     const { thing, revision } = await this.inventory.group(stored.name);
     const differences = differencesOf(valuesOf(thing, revision), form.values, LABELS);
-    return this.page.show(thing, { form: typedForm({ ...form.values, revision }), differences });
+    return this.page.show(thing, { form: catalogForm({ ...form.values, revision }), differences });
   }
 
   /** The group that the form describes; undefined if invalid, with errors added to the fields. */
   private meaningOf(
     stored: GroupDefinition | undefined,
-    form: TypedForm,
+    form: CatalogForm,
     instead: object,
   ): GroupDefinition | undefined {
     try {

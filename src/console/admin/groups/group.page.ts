@@ -4,7 +4,7 @@ import { CatalogInventory, type Inventory } from '../../../catalog/channels/inde
 import { DEFAULT_GROUP, type GroupDefinition } from '../../../catalog/index.js';
 import { times } from '../../../platform/format/index.js';
 import { type Difference, Page } from '../../web/index.js';
-import type { TypedForm } from '../catalog-form.js';
+import type { CatalogForm } from '../catalog-form.js';
 import { addressPart } from '../list-address.js';
 import { multiplierIn, sampleCost } from '../models/model.page.js';
 
@@ -63,7 +63,7 @@ export class GroupMembers {
 
 /** What the page shows besides the stored group. */
 interface Shown {
-  readonly form: TypedForm;
+  readonly form: CatalogForm;
   /** The group that the form describes, if valid. */
   readonly after?: GroupDefinition | undefined;
   readonly differences?: readonly Difference[];

@@ -3,7 +3,7 @@ import { CatalogInventory } from '../../../catalog/channels/index.js';
 import { parseMultiplier } from '../../../catalog/index.js';
 import { times } from '../../../platform/format/index.js';
 import { describeLimits } from '../../../platform/limits/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { type FormBody, Page, type Redirect } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
 import { nameInPart } from '../list-address.js';
@@ -38,7 +38,7 @@ export class GroupListPages {
 }
 
 /** Groups: list, forms, and enabling. */
-@Operator()
+@Administrator()
 @Controller('admin/groups')
 export class GroupsController {
   constructor(

@@ -20,8 +20,8 @@ import {
   refuseBy,
   textOf,
   textsOf,
-  typedForm,
-  type TypedForm,
+  catalogForm,
+  type CatalogForm,
   wholeIn,
 } from '../catalog-form.js';
 import {
@@ -62,7 +62,7 @@ export class ModelFormPages {
 
   /** @param name prefills the form with a name that a channel already uses */
   async newModel(visitor: Visitor, name = ''): Promise<Page> {
-    return this.page.show(visitor, undefined, { form: typedForm({ ...newValues(), name }) });
+    return this.page.show(visitor, undefined, { form: catalogForm({ ...newValues(), name }) });
   }
 
   async edit(visitor: Visitor, name: string): Promise<Page> {
@@ -74,11 +74,11 @@ export class ModelFormPages {
   async submit(visitor: Visitor, name: string | undefined, body: FormBody): Promise<Page | Redirect> {
     const act = textOf(body, '_act');
     const stored = name === undefined ? undefined : (await this.inventory.model(name)).thing;
-    const form = typedForm(name === undefined ? body : { ...body, name });
+    const form = catalogForm(name === undefined ? body : { ...body, name });
     const removed = /^remove-tier-(\d+)$/.exec(act)?.[1];
     if (removed !== undefined)
-      return this.page.show(visitor, stored, { form: typedForm(withoutTier(form.values, Number(removed))) });
-    if (act === 'add-tier') return this.page.show(visitor, stored, { form: typedForm(withTier(form.values)) });
+      return this.page.show(visitor, stored, { form: catalogForm(withoutTier(form.values, Number(removed))) });
+    if (act === 'add-tier') return this.page.show(visitor, stored, { form: catalogForm(withTier(form.values)) });
     if (act === 'recalculate') return this.recalculated(visitor, stored, form);
     return this.save(visitor, stored, form);
   }
@@ -119,12 +119,12 @@ export class ModelFormPages {
     );
   }
 
-  private recalculated(visitor: Visitor, stored: KnownModel | undefined, form: TypedForm): Promise<Page> {
+  private recalculated(visitor: Visitor, stored: KnownModel | undefined, form: CatalogForm): Promise<Page> {
     const after = this.meaningOf(pricesOnly(form.values), form);
     return this.page.show(visitor, stored, { form, after: after?.pricing });
   }
 
-  private async save(visitor: Visitor, stored: KnownModel | undefined, form: TypedForm): Promise<Page | Redirect> {
+  private async save(visitor: Visitor, stored: KnownModel | undefined, form: CatalogForm): Promise<Page | Redirect> {
     const name = textOf(form.values, 'name');
     const entry = entryOf(form.values, keptOf(stored?.definition), visitor.timeZone);
     const meaning = this.meaningOf(entry, form);
@@ -148,7 +148,7 @@ export class ModelFormPages {
   }
 
   /** Shows conflicting changes next to the typed values, for another attempt. */
-  private async changedMeanwhile(visitor: Visitor, stored: KnownModel | undefined, form: TypedForm): Promise<Page> {
+  private async changedMeanwhile(visitor: Visitor, stored: KnownModel | undefined, form: CatalogForm): Promise<Page> {
     if (stored === undefined) {
       form.refuse('name', 'Enter another name. A model with this name already exists.');
       return this.page.show(visitor, stored, { form });
@@ -156,11 +156,11 @@ export class ModelFormPages {
     const { thing, revision } = await this.inventory.model(stored.name);
     const now = formOf(thing, revision, visitor.timeZone).values;
     const differences = differencesOf(now, form.values, { ...labelsOf(now), ...labelsOf(form.values) });
-    return this.page.show(visitor, thing, { form: typedForm({ ...form.values, revision }), differences });
+    return this.page.show(visitor, thing, { form: catalogForm({ ...form.values, revision }), differences });
   }
 
   /** The parsed entry; undefined if invalid, with errors added to the fields. */
-  private meaningOf(entry: object, form: TypedForm): ModelDefinition | undefined {
+  private meaningOf(entry: object, form: CatalogForm): ModelDefinition | undefined {
     try {
       return this.desk.meaningOf({ models: [entry] }).models[0];
     } catch (error) {
@@ -183,8 +183,8 @@ const seenAs = (name: string, revision: string | undefined) => ({
   expected: { subject: { kind: 'model' as const, name }, revision },
 });
 
-const formOf = ({ name, definition }: KnownModel, revision: string, timeZone: string): TypedForm =>
-  typedForm(definition ? valuesOf(definition, revision, timeZone) : { ...newValues(), name, revision });
+const formOf = ({ name, definition }: KnownModel, revision: string, timeZone: string): CatalogForm =>
+  catalogForm(definition ? valuesOf(definition, revision, timeZone) : { ...newValues(), name, revision });
 
 function told(name: string, changes: readonly string[]) {
   const about = changes.map((line) => line.replace(`model ${name}: `, ''));

@@ -15,7 +15,7 @@ import { Clock } from '../../../platform/shared/index.js';
 import { EFFORTS, NO_TOKENS, type TokenUsage } from '../../../protocols/contract/index.js';
 import { costOf } from '../../../relay/billing/index.js';
 import { type Difference, Page } from '../../web/index.js';
-import { textsOf, type TypedForm } from '../catalog-form.js';
+import { textsOf, type CatalogForm } from '../catalog-form.js';
 import { listAddress } from '../list-address.js';
 import { tierCount, tierField, TOKEN_FIELDS } from './model-fields.js';
 import { marginView, modelAddress, switchAddress, withdrawAddress } from './model-list.view.js';
@@ -24,7 +24,7 @@ import { changeText } from './price-items.js';
 
 /** What the page shows besides the stored model. */
 interface Shown {
-  readonly form: TypedForm;
+  readonly form: CatalogForm;
   /** The entered prices, for the preview. */
   readonly after?: PricingDefinition | undefined;
   readonly differences?: readonly Difference[];
@@ -120,7 +120,7 @@ function ledeOf({ name, ownedBy, price }: KnownModel, { channels }: Inventory, t
 }
 
 /** Rare fields are expanded if one has a value or an error. */
-function tierView(index: number, form: TypedForm) {
+function tierView(index: number, form: CatalogForm) {
   const fields = TOKEN_FIELDS.map((field) => ({ ...field, id: tierField(index, field.name) }));
   const rare = fields.filter(({ isRare }) => isRare);
   return {

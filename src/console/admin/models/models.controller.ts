@@ -3,7 +3,7 @@ import type { Visitor } from '../../../auth/index.js';
 import { CatalogInventory } from '../../../catalog/channels/index.js';
 import { PriceHistory } from '../../../catalog/index.js';
 import { AppError } from '../../../platform/shared/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { CurrentVisitor, type FormBody, Page, type Redirect } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
 import type { ListQuery } from '../list-address.js';
@@ -60,7 +60,7 @@ export class ModelComparePages {
 }
 
 /** Models and prices. Model names may contain slashes, so they are always the last part of a path. */
-@Operator()
+@Administrator()
 @Controller('admin')
 export class AdminModelsController {
   constructor(

@@ -70,7 +70,7 @@ export class OverviewReader {
 
   constructor(
     private readonly reads: TimeLimitedReads,
-    private readonly sums: UsageTotalsReader,
+    private readonly totals: UsageTotalsReader,
   ) {}
 
   /** @param name identifies reads that can be shared */
@@ -87,7 +87,7 @@ export class OverviewReader {
       this.part((query) => this.traffic(query, span, scale)),
       this.part((query) => countCalls(query, spanBefore(span))),
       this.part(async (query) => ({
-        times: (await this.sums.read(query, { ...span, accountId: undefined }, scale)).times.total.firstToken,
+        times: (await this.totals.read(query, { ...span, accountId: undefined }, scale)).times.total.firstToken,
         ownMs: await ownShare(query, span),
       })),
       this.part(async (query) => ({

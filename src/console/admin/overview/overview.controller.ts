@@ -2,7 +2,7 @@ import { Controller, Get, Injectable, Query } from '@nestjs/common';
 import type { Visitor } from '../../../auth/index.js';
 import { Clock } from '../../../platform/shared/index.js';
 import { unitFor } from '../../../usage/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import { CurrentVisitor, Page } from '../../web/index.js';
 import { ChannelsCard } from './channels-card.js';
 import { notices } from './notices.js';
@@ -37,7 +37,7 @@ export class OverviewPages {
   }
 }
 
-@Operator()
+@Administrator()
 @Controller('admin')
 export class OverviewController {
   constructor(private readonly pages: OverviewPages) {}

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Injectable, Param, Post, Query } from '@nestjs/c
 import { Matches } from 'class-validator';
 import { AppError } from '../../../platform/shared/index.js';
 import { type PaymentProblem, PaymentProblems } from '../../../wallet/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import { Cursors, Form, type FormBody, Page, Redirect, Trimmed } from '../../web/index.js';
 import { listAddress, type ListQuery, pageOf } from '../list-address.js';
 
@@ -47,7 +47,7 @@ export class PaymentProblemPages {
   constructor(private readonly problems: PaymentProblems) {}
 
   /** @throws AppError if there is no such unresolved problem */
-  async ask(id: string, form: Form<ResolveForm> = Form.empty()): Promise<Page> {
+  async showForm(id: string, form: Form<ResolveForm> = Form.empty()): Promise<Page> {
     const problem = await this.problems.find(id);
     if (problem === undefined) throw new AppError('not_found', 'There is no unresolved payment problem with this ID.');
     const crumbs = [{ href: PATH, label: TITLE }, { label: problem.reference }];
@@ -59,7 +59,7 @@ export class PaymentProblemPages {
   async resolve(id: string, body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(ResolveForm, body);
     const { value } = form;
-    if (value === undefined) return this.ask(id, form);
+    if (value === undefined) return this.showForm(id, form);
     return new Redirect(PATH, (await this.problems.resolve(id, value.reason)) ? RESOLVED : RESOLVED_BEFORE);
   }
 }
@@ -78,7 +78,7 @@ const RESOLVED_BEFORE = {
 
 /** Payment provider events that could not be applied: list and resolution. */
 @Controller('admin/payments')
-@Operator()
+@Administrator()
 export class PaymentProblemsController {
   constructor(
     private readonly lists: PaymentListPages,
@@ -92,7 +92,7 @@ export class PaymentProblemsController {
 
   @Get(':id')
   show(@Param('id') id: string): Promise<Page> {
-    return this.problems.ask(id);
+    return this.problems.showForm(id);
   }
 
   @Post(':id')

@@ -5,7 +5,7 @@ import { type Catalog, CatalogService } from '../../../catalog/index.js';
 import { KeyNotFound, type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { EFFORTS, type ProtocolAdapter } from '../../../protocols/contract/index.js';
 import { AdapterRegistry, DryRun } from '../../../relay/index.js';
-import { Operator } from '../../access/index.js';
+import { Administrator } from '../../access/index.js';
 import {
   countOf,
   CurrentVisitor,
@@ -104,7 +104,7 @@ export class RoutingPages {
 }
 
 /** Read-only: the form is submitted in the query string. */
-@Operator()
+@Administrator()
 @Controller('admin/routing')
 export class RoutingController {
   constructor(private readonly pages: RoutingPages) {}

@@ -5,7 +5,7 @@ import { MailModule } from '../../../platform/mail/index.js';
 import { SettingsModule } from '../../../platform/settings/index.js';
 import { RelayModule } from '../../../relay/index.js';
 import { UsageModule } from '../../../usage/index.js';
-import { AccessModule, Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { AccessModule, Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/index.js';
 import { DefaultLimitPages } from './default-limits.js';
 import { SectionFacts } from './section-facts.js';
@@ -13,7 +13,7 @@ import { pathOf, SettingsPages } from './settings.pages.js';
 import { TestMail } from './test-mail.js';
 
 @Controller('admin/settings')
-@Operator()
+@Administrator()
 export class SettingsController {
   constructor(
     private readonly pages: SettingsPages,

@@ -3,8 +3,8 @@ import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { exactUsd, price, usd } from '../../../platform/format/index.js';
 import { formatUsd, type Nanos, nanos, ZERO } from '../../../platform/shared/index.js';
 import { AllowanceService, type WalletPreview, WalletService } from '../../../wallet/index.js';
-import { Operator } from '../../access/index.js';
-import { amountOf, CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { Administrator } from '../../access/index.js';
+import { amountOf, CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
 import type { ListedUser } from './user-directory.js';
 import { userCrumbs, userTitle } from './user-facts.js';
 import { AllowanceForm, BalanceForm } from './user-forms.js';
@@ -17,10 +17,10 @@ export class UserBalancePages {
     private readonly users: UserPages,
     private readonly wallets: WalletService,
     private readonly recent: RecentSignIn,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
-  async ask(visitor: Visitor, id: string): Promise<Page> {
+  async showForm(visitor: Visitor, id: string): Promise<Page> {
     return this.page(visitor, await this.users.findPresent(id), Form.empty({ direction: 'add' }));
   }
 
@@ -108,7 +108,7 @@ export class UserAllowancePages {
     private readonly recent: RecentSignIn,
   ) {}
 
-  async ask(visitor: Visitor, id: string): Promise<Page> {
+  async showForm(visitor: Visitor, id: string): Promise<Page> {
     const user = await this.users.findPresent(id);
     const amount = user.allowance > 0n ? formatUsd(user.allowance) : '';
     return this.page(visitor, user, Form.empty({ amount }));
@@ -146,7 +146,7 @@ type MoneyPageResult = Promise<Page | Redirect>;
 
 /** A user's balance adjustments and monthly allowance. */
 @Controller('admin/users/:id')
-@Operator()
+@Administrator()
 export class UserMoneyController {
   constructor(
     private readonly balance: UserBalancePages,
@@ -154,8 +154,8 @@ export class UserMoneyController {
   ) {}
 
   @Get('balance')
-  askForAmount(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.balance.ask(visitor, id);
+  showBalanceForm(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.balance.showForm(visitor, id);
   }
 
   @Post('balance')
@@ -164,8 +164,8 @@ export class UserMoneyController {
   }
 
   @Get('allowance')
-  askForAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.allowance.ask(visitor, id);
+  showAllowanceForm(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.allowance.showForm(visitor, id);
   }
 
   @Post('allowance')

@@ -11,7 +11,7 @@ import {
 import { AccountDeletion } from '../../../keys/onboarding/index.js';
 import { usd } from '../../../platform/format/index.js';
 import { WalletInUse } from '../../../wallet/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { CurrentVisitor, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { UserChanges } from './user-changes.js';
@@ -29,7 +29,7 @@ export class UserDeletePages {
     private readonly recent: RecentSignIn,
   ) {}
 
-  async ask(visitor: Visitor, id: string): Promise<Page> {
+  async showForm(visitor: Visitor, id: string): Promise<Page> {
     return this.page(visitor, await this.users.findPresent(id), Form.empty());
   }
 
@@ -91,7 +91,7 @@ export class UserSecondFactorPages {
     private readonly recent: RecentSignIn,
   ) {}
 
-  async ask(visitor: Visitor, id: string): Promise<Page | Redirect> {
+  async showForm(visitor: Visitor, id: string): Promise<Page | Redirect> {
     if (id === visitor.accountId) return new Redirect(OWN_PAGE);
     const user = await this.users.findPresent(id);
     return this.page(visitor, user, Form.empty());
@@ -142,7 +142,7 @@ type UserPageResult = Promise<Page | Redirect>;
 
 /** One user: page, settings, role, sign-in and deletion. */
 @Controller('admin/users/:id')
-@Operator()
+@Administrator()
 export class UserController {
   constructor(
     private readonly pages: UserPages,
@@ -180,8 +180,8 @@ export class UserController {
   }
 
   @Get('second-factor')
-  askToRemoveSecondFactor(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): UserPageResult {
-    return this.secondFactor.ask(visitor, id);
+  confirmSecondFactorRemoval(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): UserPageResult {
+    return this.secondFactor.showForm(visitor, id);
   }
 
   @Post('second-factor')
@@ -194,8 +194,8 @@ export class UserController {
   }
 
   @Get('delete')
-  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.deletion.ask(visitor, id);
+  confirmDeletion(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.deletion.showForm(visitor, id);
   }
 
   @Post('delete')

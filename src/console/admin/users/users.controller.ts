@@ -1,8 +1,17 @@
 import { Body, Controller, Get, Injectable, Post, Query } from '@nestjs/common';
 import { type AccountRole, type AccountState, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { AccountImport, Onboarding } from '../../../keys/onboarding/index.js';
-import { Operator } from '../../access/index.js';
-import { amountOf, CurrentVisitor, Cursors, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { Administrator } from '../../access/index.js';
+import {
+  amountOf,
+  CurrentVisitor,
+  Cursors,
+  Form,
+  type FormBody,
+  IdempotentForms,
+  Page,
+  Redirect,
+} from '../../web/index.js';
 import { filterOptions, listAddress, type ListQuery, pageOf, textIn } from '../list-address.js';
 import { type ListedUser, UserDirectory, type UserFilter } from './user-directory.js';
 import { badgeOf, groupOptions, ROLE_FILTERS, ROLES, STATE_FILTERS, UserChoices, userTitle } from './user-facts.js';
@@ -101,10 +110,10 @@ export class UserNewPages {
     private readonly invitations: AccountImport,
     private readonly choices: UserChoices,
     private readonly recent: RecentSignIn,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
-  async ask(
+  async showForm(
     visitor: Visitor,
     form: Form<NewUserForm> = Form.empty({ group: 'default', way: 'password' }),
   ): Promise<Page> {
@@ -123,7 +132,7 @@ export class UserNewPages {
     const form = Form.read(NewUserForm, body);
     const create = () => form.attempt((value) => this.created(visitor, value));
     const result = await this.once.run(visitor.accountId, body, create, ({ id }) => `/admin/users/${id}`);
-    if (result === undefined) return this.ask(visitor, form);
+    if (result === undefined) return this.showForm(visitor, form);
     const { location, made } = result;
     if (made === undefined)
       return new Redirect(location, {
@@ -176,7 +185,7 @@ const createdPage = ({ id, email, password }: MadeUser): Page =>
 
 /** The user list, and creating a user. */
 @Controller('admin/users')
-@Operator()
+@Administrator()
 export class UsersController {
   constructor(
     private readonly lists: UserListPages,
@@ -190,7 +199,7 @@ export class UsersController {
 
   @Get('new')
   newUser(@CurrentVisitor() visitor: Visitor): Promise<Page> {
-    return this.creation.ask(visitor);
+    return this.creation.showForm(visitor);
   }
 
   @Post('new')

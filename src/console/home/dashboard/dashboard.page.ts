@@ -43,7 +43,7 @@ export class DashboardPage {
       usage,
       done: { funds: everFunded, key: keys.any, call: usage?.everUsed ?? true },
       payable,
-      isAdmin: visitor.operator,
+      isAdmin: visitor.isAdministrator,
       days: shownDays,
       base,
       ...this.offered(visitor),

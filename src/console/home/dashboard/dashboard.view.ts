@@ -8,7 +8,7 @@ import {
 } from '../../../usage/index.js';
 import { expiryNote, lastingBalance } from '../../../wallet/index.js';
 import type { UsageOverview } from '../../usage/index.js';
-import { clientSnippets, DOLLARS, type Reachable, stackedBars } from '../../web/index.js';
+import { clientSnippets, DOLLARS, type SnippetModel, stackedBars } from '../../web/index.js';
 import { attention, type AttentionConditions, daysLeftText } from './attention.js';
 
 export interface DashboardInput extends AttentionConditions {
@@ -23,7 +23,7 @@ export interface DashboardInput extends AttentionConditions {
   readonly isAdmin: boolean;
   readonly days: number;
   /** Callable models; snippets use the first. */
-  readonly models: readonly Reachable[];
+  readonly models: readonly SnippetModel[];
   readonly base: string;
 }
 

@@ -3,9 +3,9 @@ import { HELPERS } from './helpers.js';
 
 const handlebars = Handlebars.create();
 handlebars.registerHelper({ ...HELPERS });
-const chrome = { timeZone: 'Europe/Berlin', now: new Date('2026-11-20T13:36:02Z') };
+const layout = { timeZone: 'Europe/Berlin', now: new Date('2026-11-20T13:36:02Z') };
 const show = (template: string, data: Readonly<Record<string, unknown>> = {}): string =>
-  handlebars.compile(template)({ ...data, chrome });
+  handlebars.compile(template)({ ...data, layout });
 
 describe('template helpers', () => {
   it('write money with the digits below a cent apart', () => {

@@ -60,8 +60,8 @@ interface TemplateContext {
 }
 
 function templateContext({ data }: Options): TemplateContext {
-  const chrome = (data as { root?: { chrome?: Partial<TemplateContext> } } | undefined)?.root?.chrome;
-  return { timeZone: chrome?.timeZone ?? 'UTC', now: chrome?.now ?? new Date() };
+  const layout = (data as { root?: { layout?: Partial<TemplateContext> } } | undefined)?.root?.layout;
+  return { timeZone: layout?.timeZone ?? 'UTC', now: layout?.now ?? new Date() };
 }
 
 const precisionOf = ({ hash }: Options, left: times.Precision): times.Precision => {

@@ -3,7 +3,7 @@ import type { Visit } from '../../../auth/visit.js';
 import { Form } from '../form.js';
 import { Page, type PageOptions } from '../page.js';
 import { AssetStore } from './asset-store.js';
-import type { Chrome } from './chrome.js';
+import type { PageLayout } from './page-layout.js';
 import { type RenderedPage, ViewEngine } from './view-engine.js';
 
 const aVisit = (overrides: Partial<Visit> = {}): Visit => ({
@@ -23,7 +23,7 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
       accountId: 'acc_1',
       email: 'owner@example.com',
       name: 'Account <owner>',
-      operator: false,
+      isAdministrator: false,
       verified: true,
       groupName: undefined,
       timeZone: 'Europe/Berlin',
@@ -37,7 +37,7 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
     ...overrides,
   });
 
-const aChrome = (visit: Visit, overrides: Partial<Chrome> = {}): Chrome => ({
+const aLayout = (visit: Visit, overrides: Partial<PageLayout> = {}): PageLayout => ({
   visit,
   site: { name: 'Switchboard' },
   signUp: 'open',
@@ -60,10 +60,10 @@ const WORDS = {
 
 describe('ViewEngine', () => {
   const engine = new ViewEngine(new AssetStore());
-  const show = (options: Partial<PageOptions>, chrome = aChrome(signedIn())): RenderedPage =>
-    engine.render(new Page('errors/error', { title: 'Keys', ...options, data: { ...WORDS, ...options.data } }), chrome);
+  const show = (options: Partial<PageOptions>, layout = aLayout(signedIn())): RenderedPage =>
+    engine.render(new Page('errors/error', { title: 'Keys', ...options, data: { ...WORDS, ...options.data } }), layout);
 
-  it('renders the frame of the user with the current page marked', () => {
+  it('renders the layout of the user with the current page marked', () => {
     const { html, status } = show({});
     expect(status).toBe(200);
     expect(html).toContain('<title>Keys · Switchboard</title>');
@@ -72,7 +72,7 @@ describe('ViewEngine', () => {
   });
 
   it('uses the public layout without a session', () => {
-    const { html } = show({}, aChrome(aVisit()));
+    const { html } = show({}, aLayout(aVisit()));
     expect(html).toContain('href="/sign-in"');
     expect(html).not.toContain('class="side"');
   });
@@ -94,7 +94,7 @@ describe('ViewEngine', () => {
   });
 
   it('renders the chosen theme, and none when it follows the system', () => {
-    expect(show({}, aChrome(signedIn({ theme: 'dark' }))).html).toContain('<html lang="en" data-theme="dark">');
+    expect(show({}, aLayout(signedIn({ theme: 'dark' }))).html).toContain('<html lang="en" data-theme="dark">');
     expect(show({}).html).toContain('<html lang="en">');
   });
 });

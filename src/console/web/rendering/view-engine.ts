@@ -4,7 +4,7 @@ import { VIEWS } from '../../../platform/config/index.js';
 import { loadTemplates, type Templates } from '../../../platform/templates/index.js';
 import type { Page } from '../page.js';
 import { AssetStore } from './asset-store.js';
-import { type Chrome, shownChrome } from './chrome.js';
+import { type PageLayout, layoutValues } from './page-layout.js';
 import { HELPERS } from './helpers.js';
 
 export interface RenderedPage {
@@ -31,15 +31,15 @@ export class ViewEngine {
   }
 
   /** A page in its layout; form errors set the status 422 and mark the title. */
-  render({ view, options }: Page, chrome: Chrome): RenderedPage {
+  render({ view, options }: Page, layout: PageLayout): RenderedPage {
     const { title, data = {}, width } = options;
-    const shown = shownChrome(chrome);
+    const shown = layoutValues(layout);
     const failed = data.form?.refused === true;
-    const layout = options.layout ?? (chrome.visit.visitor === undefined ? 'site' : 'app');
-    const body = this.renderBare(view, { ...data, chrome: shown });
+    const name = options.layout ?? (layout.visit.visitor === undefined ? 'site' : 'app');
+    const body = this.renderBare(view, { ...data, layout: shown });
     return {
       status: options.status ?? (failed ? 422 : 200),
-      html: this.renderBare(`layouts/${layout}`, { title, failed, width, body, chrome: shown }),
+      html: this.renderBare(`layouts/${name}`, { title, failed, width, body, layout: shown }),
     };
   }
 

@@ -5,7 +5,7 @@ import {
   LinkRefused,
   normalizeEmail,
   type OpenedLink,
-  ProofRequests,
+  VerificationMailer,
   Throttle,
   type Verification,
   Verifications,
@@ -34,7 +34,7 @@ export class AddressProof {
     private readonly registrations: Registrations,
     private readonly verifications: Verifications,
     private readonly confirmations: Confirmations,
-    private readonly proofs: ProofRequests,
+    private readonly proofs: VerificationMailer,
     private readonly throttle: Throttle,
   ) {}
 
@@ -51,7 +51,7 @@ export class AddressProof {
     return { purpose: 'register', subject: pending.id, email: pending.email, sent };
   }
 
-  /** @throws CodeRefused, NothingPending, LinkRefused, TooManyTries */
+  /** @throws CodeRefused, NothingPending, LinkRefused, TooManyAttempts */
   async byCode(visit: Visit, code: string): Promise<ConfirmedAddress> {
     const waiting = await this.waiting(visit);
     if (!waiting) throw new NothingPending();
@@ -60,7 +60,7 @@ export class AddressProof {
     );
   }
 
-  /** @throws NothingPending, SentJustNow, TooManyTries */
+  /** @throws NothingPending, ResendTooSoon, TooManyAttempts */
   async sendAgain(visit: Visit): Promise<void> {
     const waiting = await this.waiting(visit);
     if (!waiting) throw new NothingPending();
@@ -75,7 +75,7 @@ export class AddressProof {
     return link === undefined || ['reset', 'invite'].includes(link.verification.purpose) ? undefined : link;
   }
 
-  /** @throws LinkRefused, InvitationRefused, TooManyTries */
+  /** @throws LinkRefused, InvitationRefused, TooManyAttempts */
   async byLink(visit: Visit, token: string): Promise<ConfirmedAddress> {
     return this.proved(visit, async () => {
       const link = await this.link(token);
@@ -87,7 +87,7 @@ export class AddressProof {
   /**
    * Sends a new email for an expired link, to the same address. Changes of an account's address require its password,
    * so an old email is not enough.
-   * @throws LinkRefused, SentJustNow, TooManyTries
+   * @throws LinkRefused, ResendTooSoon, TooManyAttempts
    */
   async renew(visit: Visit, token: string): Promise<void> {
     const link = await this.link(token);
@@ -114,7 +114,7 @@ export const isRenewable = ({ verification }: OpenedLink): boolean => verificati
 export class AddressChange {
   constructor(
     private readonly accounts: AccountService,
-    private readonly proofs: ProofRequests,
+    private readonly proofs: VerificationMailer,
     private readonly verifications: Verifications,
     private readonly confirmations: Confirmations,
     private readonly rules: SignUpRules,
@@ -122,7 +122,7 @@ export class AddressChange {
 
   /**
    * Emails a code to the new address. Looks the same when the address belongs to another account.
-   * @throws InvalidAccount, SentJustNow, TooManyTries, and errors for addresses that are not allowed
+   * @throws InvalidAccount, ResendTooSoon, TooManyAttempts, and errors for addresses that are not allowed
    */
   async request({ accountId, email: current, verified }: Visitor, typed: string, { ip }: Visit): Promise<void> {
     const email = normalizeEmail(typed);
@@ -145,7 +145,7 @@ export class AddressChange {
     return this.confirmations.confirm(await this.verifications.byCode('change', accountId, code));
   }
 
-  /** @throws NothingPending, SentJustNow, TooManyTries */
+  /** @throws NothingPending, ResendTooSoon, TooManyAttempts */
   async sendAgain(visitor: Visitor, visit: Visit): Promise<void> {
     const waiting = await this.waiting(visitor);
     if (!waiting) throw new NothingPending();

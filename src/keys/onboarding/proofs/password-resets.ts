@@ -9,7 +9,7 @@ import {
   normalizeEmail,
   type OpenedLink,
   PasswordChange,
-  ProofRequests,
+  VerificationMailer,
   type Purpose,
   type StoredVerification,
   Verifications,
@@ -88,7 +88,7 @@ export class PasswordResets {
   constructor(
     private readonly verifications: Verifications,
     private readonly accounts: AccountService,
-    private readonly proofs: ProofRequests,
+    private readonly proofs: VerificationMailer,
     private readonly passwords: PasswordChange,
     private readonly confirmations: Confirmations,
   ) {}
@@ -96,7 +96,7 @@ export class PasswordResets {
   /**
    * Emails a link if the address belongs to an account. The lookup runs after the response, so that timing reveals
    * nothing.
-   * @throws TooManyTries for known and unknown addresses alike
+   * @throws TooManyAttempts for known and unknown addresses alike
    */
   async request(typed: string, ip: string): Promise<void> {
     const email = normalizeEmail(typed);
@@ -115,7 +115,7 @@ export class PasswordResets {
     return link;
   }
 
-  /** Sends a new email for an expired link, to the same address. @throws LinkRefused, SentJustNow, TooManyTries */
+  /** Sends a new email for an expired link, to the same address. @throws LinkRefused, ResendTooSoon, TooManyAttempts */
   async renew(token: string, ip: string): Promise<void> {
     const { purpose, subject, email } = (await this.open(token)).verification;
     const account = await this.accounts.byId(subject);

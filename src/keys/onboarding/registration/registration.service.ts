@@ -9,8 +9,8 @@ import {
   LinkRefused,
   normalizeEmail,
   Passwords,
-  type ProofMail,
-  ProofRequests,
+  type VerificationMail,
+  VerificationMailer,
 } from '../../../auth/index.js';
 import { AppError, Clock, newId, type Secret } from '../../../platform/shared/index.js';
 import { Onboarding, StartingCredits } from '../onboarding.service.js';
@@ -69,10 +69,10 @@ type Registration = Pick<RegistrationRow, 'id' | 'email'>;
 export class RegistrationMails {
   constructor(
     private readonly accounts: AccountService,
-    private readonly proofs: ProofRequests,
+    private readonly proofs: VerificationMailer,
   ) {}
 
-  /** Counts a requested email. @throws TooManyTries */
+  /** Counts a requested email. @throws TooManyAttempts */
   spend(email: string, ip: string): Promise<void> {
     return this.proofs.spend(email, ip);
   }
@@ -82,12 +82,12 @@ export class RegistrationMails {
     await this.proofs.mail(await this.mailFor(registration));
   }
 
-  /** @throws SentJustNow, TooManyTries */
+  /** @throws ResendTooSoon, TooManyAttempts */
   async sendAgain(registration: Registration, ip: string): Promise<void> {
     await this.proofs.send({ ...(await this.mailFor(registration)), ip });
   }
 
-  private async mailFor({ id, email }: Registration): Promise<ProofMail> {
+  private async mailFor({ id, email }: Registration): Promise<VerificationMail> {
     return { purpose: 'register', subject: id, email, taken: await this.accounts.taken(email) };
   }
 }
@@ -123,7 +123,7 @@ export class Registrations {
    * Emails a code and remembers the browser. The email is counted before the password is hashed and a row is written,
    * which limits both.
    * @param visitKey form token, known to this browser only
-   * @throws errors of RegistrationChecks, TooManyTries
+   * @throws errors of RegistrationChecks, TooManyAttempts
    */
   async begin(application: Application, visitKey: string, ip: string): Promise<void> {
     const { name, email, password, invitationId } = await this.checks.check(application);
@@ -141,7 +141,7 @@ export class Registrations {
     return this.registrations.byVisit(hashOf(visitKey), this.clock.date());
   }
 
-  /** @throws NothingPending, SentJustNow, TooManyTries */
+  /** @throws NothingPending, ResendTooSoon, TooManyAttempts */
   async sendAgain(visitKey: string, ip: string): Promise<void> {
     const row = await this.registrations.byVisit(hashOf(visitKey), this.clock.date());
     if (!row) throw new NothingPending();

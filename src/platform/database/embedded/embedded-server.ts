@@ -21,7 +21,7 @@ export interface EmbeddedServer {
 }
 
 /** Interval for checking whether the server was asked to stop. */
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 10_000;
@@ -71,11 +71,11 @@ function prepare(dataDir: string): string {
 }
 
 class EmbeddedUser implements EmbeddedServer {
-  private keeper: Keeper | undefined;
+  private keepAlive: KeepAliveSession | undefined;
   private server: RunningServer | undefined;
   private reviving: Promise<void> | undefined;
-  private looking: NodeJS.Timeout | undefined;
-  private hurrying = false;
+  private checkTimer: NodeJS.Timeout | undefined;
+  private isForcingStop = false;
   private readonly released = new AbortController();
 
   constructor(
@@ -90,21 +90,21 @@ class EmbeddedUser implements EmbeddedServer {
 
   async begin(): Promise<void> {
     await this.supervisor.exclusively(async () => {
-      const { server, keeper } = await this.join();
-      this.keeper = keeper;
+      const { server, keepAlive } = await this.join();
+      this.keepAlive = keepAlive;
       if (this.server !== undefined && server.port !== this.server.port)
         this.log('The embedded database moved to another port. Restart this process.');
       this.server ??= server;
     });
-    this.looking ??= setInterval(() => void this.look(), LOOK_MS).unref();
+    this.checkTimer ??= setInterval(() => void this.checkServer(), CHECK_MS).unref();
   }
 
   /** Retried, since a server may be found while it stops or recovers. */
-  private async join(): Promise<{ server: RunningServer; keeper: Keeper }> {
+  private async join(): Promise<{ server: RunningServer; keepAlive: KeepAliveSession }> {
     for (const deadline = monotonicMs() + RECOVERY_MS; ; await sleep(RECOVERY_POLL_MS)) {
       const server = await this.supervisor.ensureRunning(this.server?.port);
       try {
-        return { server, keeper: await connectKeeper(server, () => this.lost()) };
+        return { server, keepAlive: await connectKeepAlive(server, () => this.lost()) };
       } catch (error) {
         if (error instanceof DatabaseUnusable || !PASSING.test(codeOf(error)) || monotonicMs() > deadline) throw error;
       }
@@ -114,22 +114,22 @@ class EmbeddedUser implements EmbeddedServer {
   async release(): Promise<void> {
     if (this.released.signal.aborted) return;
     this.released.abort();
-    clearInterval(this.looking);
+    clearInterval(this.checkTimer);
     try {
       await this.reviving;
       await this.supervisor.exclusively(() => this.leave());
     } catch (error) {
       this.log(`The embedded database was left running: ${reasonOf(error)}`);
     } finally {
-      await this.keeper?.close();
+      await this.keepAlive?.close();
     }
   }
 
   /** Under the lock: of two processes that leave at once, the second sees that the first is gone. */
   private async leave(): Promise<void> {
-    if (this.keeper === undefined) return;
-    const last = await this.keeper.isLastUser();
-    await this.keeper.close();
+    if (this.keepAlive === undefined) return;
+    const last = await this.keepAlive.isLastUser();
+    await this.keepAlive.close();
     if (last) await this.supervisor.stop();
   }
 
@@ -137,19 +137,19 @@ class EmbeddedUser implements EmbeddedServer {
    * A server that received SIGTERM accepts no new sessions and waits for existing ones, including ours. It is stopped
    * at once and then restarted, as after any other exit.
    */
-  private async look(): Promise<void> {
-    if (this.server === undefined || this.hurrying || !this.supervisor.isStopping(this.server)) return;
-    this.hurrying = true;
+  private async checkServer(): Promise<void> {
+    if (this.server === undefined || this.isForcingStop || !this.supervisor.isStopping(this.server)) return;
+    this.isForcingStop = true;
     this.log('Stopping the embedded database.');
     const server = this.server;
     await this.supervisor
-      .exclusively(() => this.supervisor.hurry(server))
+      .exclusively(() => this.supervisor.forceStop(server))
       .catch((error: unknown) => this.log(`Cannot stop the embedded database: ${reasonOf(error)}`));
-    this.hurrying = false;
+    this.isForcingStop = false;
   }
 
   private lost(): void {
-    this.keeper = undefined;
+    this.keepAlive = undefined;
     if (this.released.signal.aborted) return;
     this.log('The embedded database exited; restarting it.');
     this.reviving = this.revive();
@@ -167,13 +167,13 @@ class EmbeddedUser implements EmbeddedServer {
   }
 }
 
-async function connectKeeper({ url, place, pid }: RunningServer, lost: () => void): Promise<Keeper> {
+async function connectKeepAlive({ url, directory, pid }: RunningServer, lost: () => void): Promise<KeepAliveSession> {
   try {
-    return await Keeper.connect(url, lost);
+    return await KeepAliveSession.connect(url, lost);
   } catch (error) {
     if (codeOf(error) !== WRONG_PASSWORD) throw error;
     throw new DatabaseUnusable(
-      `The password in postgres.json does not match the embedded database in ${place}. Stop it (kill -INT ${pid}), delete postgres.json, and start again.`,
+      `The password in postgres.json does not match the embedded database in ${directory}. Stop it (kill -INT ${pid}), delete postgres.json, and start again.`,
       error,
     );
   }
@@ -183,24 +183,24 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const ROLE = 'keeper';
 
 /** Members that pg's types lack. */
-class KeeperClient extends pg.Client {
+class KeepAliveClient extends pg.Client {
   declare readonly ref: () => void;
   declare readonly unref: () => void;
 }
 
-/** Other pools of a leaving process may close slightly later than its keeper. */
+/** Other pools of a leaving process may close slightly later than this session. */
 const GRACE_MS = 300;
 const POLL_MS = 25;
 
 /** The session that counts a process among the users of the embedded server. Does not keep the process alive. */
-export class Keeper {
+export class KeepAliveSession {
   private closed = false;
 
-  private constructor(private readonly client: KeeperClient) {}
+  private constructor(private readonly client: KeepAliveClient) {}
 
   /** @param lost called once if the session ends without `close` */
-  static async connect(url: string, lost: () => void): Promise<Keeper> {
-    const client = new KeeperClient({
+  static async connect(url: string, lost: () => void): Promise<KeepAliveSession> {
+    const client = new KeepAliveClient({
       connectionString: withRole(url, ROLE),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
@@ -212,12 +212,12 @@ export class Keeper {
       await client.end().catch(() => undefined);
       throw error;
     }
-    const keeper = new Keeper(client);
+    const keepAlive = new KeepAliveSession(client);
     client.once('end', () => {
-      if (!keeper.closed) lost();
+      if (!keepAlive.closed) lost();
     });
     client.unref();
-    return keeper;
+    return keepAlive;
   }
 
   /** Whether no other process uses the server. From then on the process waits for the session. */

@@ -30,7 +30,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 interface ServerLaunch {
-  readonly place: string;
+  readonly directory: string;
   readonly port: number;
   readonly logFile: string;
   readonly binaries: Binaries;
@@ -62,13 +62,13 @@ export class ServerDidNotStart extends DatabaseUnusable {
  * @throws ServerDidNotStart
  */
 export async function launchServer(launch: ServerLaunch): Promise<number> {
-  const { logFile, place, port, binaries, user } = launch;
+  const { logFile, directory, port, binaries, user } = launch;
   const log = openLog(logFile);
   const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
-  const child = spawn(binaries.postgres, ['-D', place, ...settings], {
+  const child = spawn(binaries.postgres, ['-D', directory, ...settings], {
     ...spawnOptions(user),
     detached: true,
     stdio: ['ignore', log.descriptor, log.descriptor],
@@ -80,7 +80,7 @@ export async function launchServer(launch: ServerLaunch): Promise<number> {
   try {
     for (const deadline = monotonicMs() + START_MS; monotonicMs() < deadline; await sleep(POLL_MS)) {
       if (ended !== undefined) throw new ServerDidNotStart(log.complaint() || ended, logFile);
-      const found = readPostmaster(place);
+      const found = readPostmaster(directory);
       if (found !== undefined && found.pid === child.pid && found.status === 'ready') return found.pid;
     }
     throw new ServerDidNotStart(`it was not ready after ${START_MS / 1000} s`, logFile);
@@ -132,12 +132,12 @@ export interface PostmasterFile {
   readonly status: string;
 }
 
-const fileIn = (place: string): string => join(place, 'postmaster.pid');
+const fileIn = (directory: string): string => join(directory, 'postmaster.pid');
 
 /** `postmaster.pid`, eight lines: pid, data directory, start, port, socket folder, address, shared memory, status. */
-export function readPostmaster(place: string): PostmasterFile | undefined {
+export function readPostmaster(directory: string): PostmasterFile | undefined {
   try {
-    const lines = readFileSync(fileIn(place), 'utf8').split('\n');
+    const lines = readFileSync(fileIn(directory), 'utf8').split('\n');
     const [pid, port] = [Number(lines[0]), Number(lines[3])];
     return Number.isSafeInteger(pid) && pid > 0 ? { pid, port, status: lines[7]?.trim() ?? 'starting' } : undefined;
   } catch {
@@ -146,8 +146,8 @@ export function readPostmaster(place: string): PostmasterFile | undefined {
 }
 
 /** Whether the process is the server of this data directory, not a zombie or another process with the same pid. */
-export function isServing({ pid }: PostmasterFile, place: string): boolean {
-  return processIdentity(pid) !== undefined && (commandLine(pid)?.includes(` -D ${place} `) ?? false);
+export function isServing({ pid }: PostmasterFile, directory: string): boolean {
+  return processIdentity(pid) !== undefined && (commandLine(pid)?.includes(` -D ${directory} `) ?? false);
 }
 
 /** A pid that no process can have. */
@@ -158,10 +158,10 @@ const NOBODY = '2147483646';
  * an unrelated one. The file must stay: from its shared memory line PostgreSQL finds orphans of the old server that
  * still write.
  */
-export function disownPostmaster(place: string): void {
-  const found = readPostmaster(place);
+export function disownPostmaster(directory: string): void {
+  const found = readPostmaster(directory);
   if (found === undefined || !answers(found.pid)) return;
-  const file = openSync(fileIn(place), constants.O_RDWR | constants.O_NOFOLLOW);
+  const file = openSync(fileIn(directory), constants.O_RDWR | constants.O_NOFOLLOW);
   try {
     const rest = readFileSync(file, 'utf8').split('\n').slice(1);
     // Longer than the old pid, so that nothing of the old text remains.

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs, reasonOf } from '../../shared/index.js';
 import { DatabaseUnusable } from '../database.errors.js';
 import { type Binaries, findBinaries } from './binaries.js';
-import { findPlace, holdsCluster, isOutside } from './place.js';
+import { findDataDirectory, hasCluster, isOutsideDataDir } from './data-directory.js';
 import { runAs, serverUser, type SystemUser } from './run-as.js';
 import {
   disownPostmaster,
@@ -33,7 +33,7 @@ import { readState, type ServerState, writeState } from './state-file.js';
 /** A server that accepts connections. */
 export interface RunningServer {
   readonly url: string;
-  readonly place: string;
+  readonly directory: string;
   readonly pid: number;
   readonly port: number;
 }
@@ -62,16 +62,16 @@ export class Supervisor {
   /** @param port required port, which connections of this process use; any if absent */
   async ensureRunning(port?: number): Promise<RunningServer> {
     const recorded = readState(this.dataDir);
-    const place = findPlace(this.dataDir, recorded?.place, this.user);
-    const serving = await this.readyServer(place);
-    if (serving !== undefined) return this.adopt(place, serving, recorded);
+    const directory = findDataDirectory(this.dataDir, recorded?.place, this.user);
+    const serving = await this.readyServer(directory);
+    if (serving !== undefined) return this.adopt(directory, serving, recorded);
     this.binaries ??= findBinaries(this.user, this.log);
-    const password = this.prepareCluster(place, recorded, this.binaries);
+    const password = this.prepareCluster(directory, recorded, this.binaries);
     const wanted = port ?? recorded?.port ?? (await freePort());
     // Before it runs: a process that adopts it after our exit needs its password.
-    writeState(this.dataDir, { place, port: wanted, password, pid: null });
-    const launched = await this.launch(place, wanted, this.binaries, port !== undefined);
-    return this.record({ place, password, ...launched });
+    writeState(this.dataDir, { place: directory, port: wanted, password, pid: null });
+    const launched = await this.launch(directory, wanted, this.binaries, port !== undefined);
+    return this.record({ place: directory, password, ...launched });
   }
 
   async stop(): Promise<void> {
@@ -83,59 +83,59 @@ export class Supervisor {
   }
 
   /** True if another process asked the server to stop: it accepts no new sessions. */
-  isStopping({ place }: RunningServer): boolean {
-    return servingIn(place)?.status === 'stopping';
+  isStopping({ directory }: RunningServer): boolean {
+    return servingIn(directory)?.status === 'stopping';
   }
 
   /** Stops such a server immediately. */
-  async hurry({ place }: RunningServer): Promise<void> {
-    const serving = servingIn(place);
+  async forceStop({ directory }: RunningServer): Promise<void> {
+    const serving = servingIn(directory);
     if (serving?.status === 'stopping') await stopServer(serving.pid);
   }
 
   /** The running server once it has started; a stopping one is stopped first. */
-  private async readyServer(place: string): Promise<PostmasterFile | undefined> {
+  private async readyServer(directory: string): Promise<PostmasterFile | undefined> {
     for (;;) {
-      const serving = servingIn(place);
+      const serving = servingIn(directory);
       if (serving === undefined || serving.status === 'ready') return serving;
       if (serving.status === 'stopping') await stopServer(serving.pid);
       else await sleep(READY_POLL_MS);
     }
   }
 
-  private adopt(place: string, { pid, port }: PostmasterFile, recorded: ServerState | undefined): RunningServer {
+  private adopt(directory: string, { pid, port }: PostmasterFile, recorded: ServerState | undefined): RunningServer {
     if (recorded === undefined)
       throw new DatabaseUnusable(
-        `An embedded database is running in ${place}, but postgres.json with its password is missing. Stop it (kill -INT ${pid}) and start again.`,
+        `An embedded database is running in ${directory}, but postgres.json with its password is missing. Stop it (kill -INT ${pid}) and start again.`,
       );
-    return this.record({ place, port, pid, password: recorded.password });
+    return this.record({ place: directory, port, pid, password: recorded.password });
   }
 
   /** Creates the data directory if missing. Returns the server's password. */
-  private prepareCluster(place: string, recorded: ServerState | undefined, binaries: Binaries): string {
-    if (holdsCluster(place)) {
-      checkVersion(place, binaries);
+  private prepareCluster(directory: string, recorded: ServerState | undefined, binaries: Binaries): string {
+    if (hasCluster(directory)) {
+      checkVersion(directory, binaries);
       if (recorded !== undefined) return recorded.password;
       const password = newPassword();
-      disownPostmaster(place);
-      resetPassword(place, password, binaries, this.user);
+      disownPostmaster(directory);
+      resetPassword(directory, password, binaries, this.user);
       return password;
     }
     if (recorded !== undefined)
       throw new DatabaseUnusable(
         `The embedded database in ${recorded.place} is missing. Restore it, or delete postgres.json from DATA_DIR to start with an empty one.`,
       );
-    if (isOutside(place))
+    if (isOutsideDataDir(directory))
       this.log(
-        `The embedded database is stored in ${place} because its user ${this.user.name} cannot access DATA_DIR.`,
+        `The embedded database is stored in ${directory} because its user ${this.user.name} cannot access DATA_DIR.`,
       );
     const password = newPassword();
-    createCluster(place, password, binaries, this.user);
+    createCluster(directory, password, binaries, this.user);
     return password;
   }
 
   private async launch(
-    place: string,
+    directory: string,
     wanted: number,
     binaries: Binaries,
     fixed: boolean,
@@ -143,9 +143,9 @@ export class Supervisor {
     const logFile = join(this.dataDir, 'postgres.log');
     const deadline = monotonicMs() + TIMEOUT_MS;
     for (let port = wanted; ;) {
-      disownPostmaster(place);
+      disownPostmaster(directory);
       try {
-        return { port, pid: await launchServer({ place, port, logFile, binaries, user: this.user }) };
+        return { port, pid: await launchServer({ directory, port, logFile, binaries, user: this.user }) };
       } catch (error) {
         if (!(error instanceof ServerDidNotStart) || monotonicMs() > deadline) throw error;
         if (!error.portIsTaken && !error.orphansAreLeaving) throw error;
@@ -157,14 +157,14 @@ export class Supervisor {
 
   private record(state: ServerState & { readonly pid: number }): RunningServer {
     writeState(this.dataDir, state);
-    const { place, port, pid, password } = state;
-    return { place, port, pid, url: `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres` };
+    const { place: directory, port, pid, password } = state;
+    return { directory, port, pid, url: `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres` };
   }
 }
 
-function servingIn(place: string): PostmasterFile | undefined {
-  const found = readPostmaster(place);
-  return found !== undefined && isServing(found, place) ? found : undefined;
+function servingIn(directory: string): PostmasterFile | undefined {
+  const found = readPostmaster(directory);
+  return found !== undefined && isServing(found, directory) ? found : undefined;
 }
 
 /** Below the ephemeral ports, so that the same port is likely free at the next start. */
@@ -194,12 +194,12 @@ export const SUPERUSER = 'postgres';
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /**
- * Creates a data directory. It is built beside its place and moved when complete, so that an interrupted start leaves
+ * Creates a data directory. It is built beside its path and moved when complete, so that an interrupted start leaves
  * nothing that looks like a database.
  */
-export function createCluster(place: string, password: string, binaries: Binaries, user: SystemUser): void {
-  removeUnfinished(place, user);
-  const workshop = mkdtempSync(unfinishedPrefix(place));
+export function createCluster(directory: string, password: string, binaries: Binaries, user: SystemUser): void {
+  removeUnfinished(directory, user);
+  const workshop = mkdtempSync(unfinishedPrefix(directory));
   try {
     const passwordFile = join(workshop, 'password');
     writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
@@ -207,11 +207,11 @@ export function createCluster(place: string, password: string, binaries: Binarie
     const data = join(workshop, 'data');
     const made = runAs(user, binaries.initdb, ['-D', data, '--pwfile', passwordFile, ...INITDB_OPTIONS]);
     if (made.status !== 0)
-      throw new DatabaseUnusable(`Cannot create the embedded database in ${place}: ${complaint(made)}.`);
-    renameSync(data, place);
+      throw new DatabaseUnusable(`Cannot create the embedded database in ${directory}: ${complaint(made)}.`);
+    renameSync(data, directory);
   } finally {
     // Removes the temporary folder and leftovers of earlier starts.
-    removeUnfinished(place, user);
+    removeUnfinished(directory, user);
   }
 }
 
@@ -226,31 +226,31 @@ const INITDB_OPTIONS = [
 ];
 
 /** @throws DatabaseUnusable when the data directory belongs to another major version */
-export function checkVersion(place: string, binaries: Binaries): void {
-  const made = readFileSync(join(place, 'PG_VERSION'), 'utf8').trim();
+export function checkVersion(directory: string, binaries: Binaries): void {
+  const made = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
   if (made !== String(binaries.major))
     throw new DatabaseUnusable(
-      `The embedded database in ${place} was created by PostgreSQL ${made}; this version uses ${binaries.major}. Make a backup with the previous version of Switchboard and restore it into a new DATA_DIR.`,
+      `The embedded database in ${directory} was created by PostgreSQL ${made}; this version uses ${binaries.major}. Make a backup with the previous version of Switchboard and restore it into a new DATA_DIR.`,
     );
 }
 
 /** Sets a new superuser password on a stopped server whose password file was lost. */
-export function resetPassword(place: string, password: string, binaries: Binaries, user: SystemUser): void {
+export function resetPassword(directory: string, password: string, binaries: Binaries, user: SystemUser): void {
   const sql = `ALTER ROLE ${SUPERUSER} PASSWORD '${password}'\n`;
-  const done = runAs(user, binaries.postgres, ['--single', '-D', place, 'postgres'], sql);
+  const done = runAs(user, binaries.postgres, ['--single', '-D', directory, 'postgres'], sql);
   if (done.status !== 0)
     throw new DatabaseUnusable(
-      `postgres.json is missing and the password of the embedded database in ${place} could not be reset: ${complaint(done)}.`,
+      `postgres.json is missing and the password of the embedded database in ${directory} could not be reset: ${complaint(done)}.`,
     );
 }
 
-const unfinishedPrefix = (place: string): string => `${place}-new-`;
+const unfinishedPrefix = (directory: string): string => `${directory}-new-`;
 
-function removeUnfinished(place: string, user: SystemUser): void {
-  const prefix = basename(unfinishedPrefix(place));
+function removeUnfinished(directory: string, user: SystemUser): void {
+  const prefix = basename(unfinishedPrefix(directory));
   const mine = [process.getuid?.(), user.uid];
-  for (const name of readdirSync(dirname(place)).filter((entry) => entry.startsWith(prefix))) {
-    const path = join(dirname(place), name);
+  for (const name of readdirSync(dirname(directory)).filter((entry) => entry.startsWith(prefix))) {
+    const path = join(dirname(directory), name);
     if (mine.includes(lstatSync(path, { throwIfNoEntry: false })?.uid))
       rmSync(path, { recursive: true, force: true, maxRetries: 10 }); // an orphaned initdb may still be filling it
   }

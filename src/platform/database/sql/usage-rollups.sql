@@ -18,7 +18,7 @@ $$;
 
 -- The histogram bucket of a time in milliseconds: each doubling from 1 ms on has ten buckets of equal width, so that
 -- none is wider than a tenth of its lower bound. Times of 70 minutes and more are in the last one, 219. Must match
--- bucketOf in src/usage/sums/latency-buckets.ts.
+-- bucketOf in src/usage/rollups/latencies.ts.
 CREATE OR REPLACE FUNCTION latency_bucket(ms integer) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN ms IS NOT NULL THEN
     10 * (width_bucket(least(greatest(ms, 1), 4194303), ARRAY[2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,

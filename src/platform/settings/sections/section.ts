@@ -1,22 +1,22 @@
 import { isSecret, type SecretSetting, type Setting } from './setting.js';
 
 /** Settings by key. */
-export type Declared = Readonly<Record<string, Setting<unknown, unknown>>>;
+export type SettingMap = Readonly<Record<string, Setting<unknown, unknown>>>;
 
 /** Stored values. */
-export type StoredValues<Settings extends Declared> = {
+export type StoredValues<Settings extends SettingMap> = {
   readonly [Key in keyof Settings]: Settings[Key] extends Setting<infer Value, infer _> ? Value : never;
 };
 
 /** StoredValues in effect. Secrets are decrypted one by one, where they are used. */
-export type CurrentValues<Settings extends Declared> = {
+export type CurrentValues<Settings extends SettingMap> = {
   readonly [Key in keyof Settings as Settings[Key] extends SecretSetting ? never : Key]: ReturnType<
     Settings[Key]['toCurrent']
   >;
 };
 
 /** One page of settings, one row of the table, saved as a whole. */
-export interface Section<Settings extends Declared> {
+export interface Section<Settings extends SettingMap> {
   /** On the page. */
   readonly title: string;
   /** In the audit log. */
@@ -33,7 +33,7 @@ export interface Section<Settings extends Declared> {
 }
 
 /** Infers the values from the settings. */
-export const section = <Settings extends Declared>(declared: Section<Settings>): Section<Settings> => declared;
+export const section = <Settings extends SettingMap>(declared: Section<Settings>): Section<Settings> => declared;
 
 /** The form field of a setting. */
 export const inputOf = (key: string, setting: Setting<unknown, unknown>): string =>

@@ -1,6 +1,6 @@
 import { isFQDN } from 'class-validator';
 import { parseUsd } from '../../shared/index.js';
-import { type CurrentValues, type Declared, type Section, section, type StoredValues } from './section.js';
+import { type CurrentValues, type SettingMap, type Section, section, type StoredValues } from './section.js';
 import { choice, flag, list, optionalText, optionalWhole, secret, text, usd, whole } from './setting.js';
 import { isServer, userOf, withoutPassword } from './smtp-url.js';
 
@@ -318,4 +318,4 @@ export type Sections = { readonly [Name in SectionName]: StoredValues<(typeof SE
 export type CurrentSections = { readonly [Name in SectionName]: CurrentValues<(typeof SECTIONS)[Name]['settings']> };
 
 /** Any section, for what treats all of them alike. */
-export const sectionOf = (name: SectionName): Section<Declared> => SECTIONS[name];
+export const sectionOf = (name: SectionName): Section<SettingMap> => SECTIONS[name];

@@ -6,7 +6,7 @@ import { type Nanos, parseUsd } from '../../shared/index.js';
 export type Control = 'text' | 'textarea' | 'number' | 'amount' | 'checkbox' | 'select' | 'secret';
 
 /** A value, or what to enter instead. */
-export type Reading<Value> = { readonly value: Value } | { readonly error: string };
+export type SettingResult<Value> = { readonly value: Value } | { readonly error: string };
 
 /** What every declaration states. */
 interface Facts {
@@ -41,10 +41,10 @@ export interface Setting<Value, Current = Value> extends Facts {
   readonly attributes: Attributes;
   readonly initial: Value;
   /** Long texts and secrets: the audit log says only that they changed. */
-  readonly isUnshown: boolean;
+  readonly isHidden: boolean;
   /** Accepts the stored value, and the text of the form field. */
-  read(given: unknown): Reading<Value>;
-  readVariable(text: string): Reading<Value>;
+  read(given: unknown): SettingResult<Value>;
+  readVariable(text: string): SettingResult<Value>;
   toForm(value: Value): string;
   toAudit(value: Value): string;
   /** Read-only text for a value of the environment. */
@@ -61,7 +61,7 @@ type Basis<Value, Current> = Facts &
 /** Fills in what most kinds have in common. */
 const setting = <Value, Current>(basis: Basis<Value, Current>): Setting<Value, Current> => ({
   attributes: {},
-  isUnshown: false,
+  isHidden: false,
   readVariable: (text) => basis.read(text),
   toAudit: (value) => basis.toForm(value),
   toDisplay: (value) => basis.toForm(value),
@@ -87,7 +87,7 @@ export const text = ({ initial = '', max, accepts, placeholder, isMono, rows, ..
     control: rows === undefined ? 'text' : 'textarea',
     attributes: { placeholder, isMono, ...(rows === undefined ? { maxlength: max } : { rows }) },
     initial,
-    isUnshown: rows !== undefined,
+    isHidden: rows !== undefined,
     read(given) {
       if (typeof given !== 'string') return error('Enter a single value.');
       const value = given.trim().replaceAll(/\r\n?/g, '\n');
@@ -140,7 +140,7 @@ interface ChoiceFacts<Value extends string> extends Facts {
 
 export function choice<Value extends string>({ labels, missing, ...facts }: ChoiceFacts<Value>): Setting<Value> {
   const values = Object.keys(labels) as Value[];
-  const reading = (given: unknown, message: string): Reading<Value> => {
+  const reading = (given: unknown, message: string): SettingResult<Value> => {
     const value = values.find((one) => one === given);
     return value === undefined ? error(message) : { value };
   };
@@ -299,7 +299,7 @@ export function secret({ accepts, ...facts }: SecretFacts): SecretSetting {
     ...facts,
     control: 'secret',
     initial: '',
-    isUnshown: true,
+    isHidden: true,
     read: (given) => (typeof given === 'string' ? { value: given } : error('Enter a single value.')),
     readVariable(given) {
       // Spaces can be part of a password.

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import {
   ADVISORY_LOCKS,
   DatabasePools,
-  type KeptSession,
+  type ReconnectingSession,
   processIdentity,
   type SessionClient,
 } from '../../../platform/database/index.js';
@@ -12,7 +12,7 @@ import { Clock, monotonicMs, newId, reasonOf } from '../../../platform/shared/in
 
 /** Identity of this process among those that share the database. */
 @Injectable()
-export class ThisProcess {
+export class CurrentProcess {
   readonly id: string;
   readonly pid = process.pid;
   /** Scope of the pid. */
@@ -25,7 +25,7 @@ export class ThisProcess {
   }
 
   /** Whether a process is known to have exited; only possible for processes of this host. */
-  knowsGone({ host, pid, identity }: Pick<ThisProcess, 'host' | 'pid' | 'identity'>): boolean {
+  knowsGone({ host, pid, identity }: Pick<CurrentProcess, 'host' | 'pid' | 'identity'>): boolean {
     return host === this.host && identity !== '' && processIdentity(pid) !== identity;
   }
 }
@@ -66,16 +66,16 @@ export class SweepTimings {
 @Injectable()
 export class Presence implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Presence');
-  private readonly session: KeptSession;
+  private readonly session: ReconnectingSession;
   private begun = false;
   private preparedMs = 0;
 
   constructor(
     pools: DatabasePools,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
     private readonly timings: SweepTimings,
   ) {
-    this.session = pools.keptSession('presence', timings.heartbeatMs, {
+    this.session = pools.reconnectingSession('presence', timings.heartbeatMs, {
       prepare: (client) => this.register(client),
       beat: (client) => this.heartbeat(client),
       lost: () => this.logger.warn('Lost the liveness connection of this process.'),
@@ -158,7 +158,7 @@ export interface UnlockedProcess {
 export class ProcessRepository {
   constructor(
     private readonly pools: DatabasePools,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
     private readonly timings: SweepTimings,
   ) {}
 

@@ -6,7 +6,7 @@ import { CallMetrics } from '../billing-metrics.js';
 import { ProcessDied } from '../billing.errors.js';
 import { BillingRepository } from '../billing.repository.js';
 import { callLine, type CallRow, interruptedRow, type OpenCall } from '../call-row.js';
-import { Presence, ProcessRepository, SweepTimings, ThisProcess, type UnlockedProcess } from './presence.js';
+import { Presence, ProcessRepository, SweepTimings, CurrentProcess, type UnlockedProcess } from './presence.js';
 
 /** Calls per page. */
 const PAGE = 256;
@@ -111,7 +111,7 @@ export class Sweeper implements OnModuleDestroy {
     private readonly presence: Presence,
     private readonly processes: ProcessRepository,
     private readonly calls: InterruptedCalls,
-    private readonly self: ThisProcess,
+    private readonly self: CurrentProcess,
     private readonly timings: SweepTimings,
   ) {}
 

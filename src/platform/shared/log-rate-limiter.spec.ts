@@ -1,13 +1,13 @@
 import { jest } from '@jest/globals';
-import { type LeftOut, LimitedLines } from './limited-lines.js';
+import { type SuppressedLines, LogRateLimiter } from './log-rate-limiter.js';
 
-describe('LimitedLines', () => {
-  const reported: LeftOut[] = [];
-  let lines: LimitedLines;
+describe('LogRateLimiter', () => {
+  const reported: SuppressedLines[] = [];
+  let lines: LogRateLimiter;
   beforeEach(() => {
     jest.useFakeTimers();
     reported.length = 0;
-    lines = new LimitedLines(20, (leftOut) => void reported.push(leftOut));
+    lines = new LogRateLimiter(20, (suppressed) => void reported.push(suppressed));
   });
   afterEach(() => jest.useRealTimers());
 
@@ -19,8 +19,8 @@ describe('LimitedLines', () => {
     expect(reported).toEqual([]);
     jest.advanceTimersByTime(60_000);
     expect(reported).toEqual([
-      { key: 'a', count: 1000, leftOut: 980 },
-      { key: 'c', count: 30, leftOut: 10 },
+      { key: 'a', count: 1000, suppressed: 980 },
+      { key: 'c', count: 30, suppressed: 10 },
     ]);
     expect(admitted('a', 1000)).toBe(20);
     expect(reported).toHaveLength(2);
@@ -40,8 +40,8 @@ describe('LimitedLines', () => {
     expect(admitted('early-5', 30)).toBe(19);
     lines.end();
     expect(reported).toEqual([
-      { key: 'early-5', count: 31, leftOut: 11 },
-      { key: 'others', count: 30, leftOut: 10 },
+      { key: 'early-5', count: 31, suppressed: 11 },
+      { key: 'others', count: 30, suppressed: 10 },
     ]);
   });
 });

@@ -1,5 +1,5 @@
-import { nanos } from '../../platform/shared/index.js';
-import { lastingBalance } from '../wallet-outlook.js';
+import { nanos } from '../platform/shared/index.js';
+import { lastingBalance } from './wallet-outlook.js';
 
 const NOW = new Date('2026-11-21T00:00:00Z');
 const anAllowance = (remaining: bigint, monthly: bigint) => ({

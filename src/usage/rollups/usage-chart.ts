@@ -68,7 +68,7 @@ export const WITHOUT_DIMENSIONS = `c.level IN ('all', 'few')`;
  * SQL condition for rows `c` of `usage_slots` that cover a filter and split, without the filter's own conditions.
  * Undefined if no rollup does.
  */
-export function slotsOf(filter: UsageFilter, by: readonly Dimension[]): string | undefined {
+export function rollupsOf(filter: UsageFilter, by: readonly Dimension[]): string | undefined {
   const { accountId, requestId, upstream, atALoss, isCorrected } = filter;
   if (requestId !== undefined || upstream !== undefined || atALoss === true || isCorrected === true) return undefined;
   const asked = new Set<Dimension>(by.filter((dimension) => dimension !== 'account'));

@@ -3,9 +3,9 @@ import { SessionService, type Visitor } from '../../../auth/index.js';
 import { type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { exactUsd } from '../../../platform/format/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
-import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
 import { KeyUsePages } from '../../keys/index.js';
-import { amountOf, CurrentVisitor, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { amountOf, CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
 import type { ListedUser } from './user-directory.js';
 import { userCrumbs, userTitle } from './user-facts.js';
@@ -48,7 +48,7 @@ export class UserKeyPages {
     return new Redirect(pathOf(accountId), { tone: 'ok', title: `API key “${name}” enabled` });
   }
 
-  async askToDelete(accountId: string, id: string): Promise<Page> {
+  async confirmDeletion(accountId: string, id: string): Promise<Page> {
     const user = await this.users.find(accountId);
     const key = await this.keys.get({ accountId, id });
     const crumbs = userCrumbs({ id: user.id, email: userTitle(user) }, 'Delete API key');
@@ -72,11 +72,11 @@ export class UserKeyQuotaPages {
   constructor(
     private readonly users: UserPages,
     private readonly keys: OwnKeys,
-    private readonly once: OnceForms,
+    private readonly once: IdempotentForms,
   ) {}
 
   /** @throws KeyNotFound, also for a key of another user */
-  async ask(accountId: string, id: string): Promise<Page> {
+  async showForm(accountId: string, id: string): Promise<Page> {
     const user = await this.users.find(accountId);
     return pageOf(user, await this.keys.get({ accountId, id }), Form.empty({ direction: 'add' }));
   }
@@ -123,8 +123,8 @@ const pageOf = (user: ListedUser, key: OwnKey, form: Form<QuotaForm>): Page =>
 
 /** A user's API keys and sessions. */
 @Controller('admin/users/:id')
-@Operator()
-export class UserBelongingsController {
+@Administrator()
+export class UserKeysController {
   constructor(
     private readonly users: UserPages,
     private readonly keys: UserKeyPages,
@@ -154,8 +154,8 @@ export class UserBelongingsController {
   }
 
   @Get('keys/:key/quota')
-  askForQuota(@Param('id') id: string, @Param('key') key: string): Promise<Page> {
-    return this.quotas.ask(id, key);
+  showQuotaForm(@Param('id') id: string, @Param('key') key: string): Promise<Page> {
+    return this.quotas.showForm(id, key);
   }
 
   @Post('keys/:key/quota')
@@ -170,8 +170,8 @@ export class UserBelongingsController {
   }
 
   @Get('keys/:key/delete')
-  askToDeleteKey(@Param('id') id: string, @Param('key') key: string): Promise<Page> {
-    return this.keys.askToDelete(id, key);
+  confirmKeyDeletion(@Param('id') id: string, @Param('key') key: string): Promise<Page> {
+    return this.keys.confirmDeletion(id, key);
   }
 
   @Post('keys/:key/delete')

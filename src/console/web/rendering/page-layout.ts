@@ -11,8 +11,8 @@ export interface Notice {
   readonly action?: { readonly href: string; readonly label: string };
 }
 
-/** Data for the frame around every page. */
-export interface Chrome {
+/** Data for the layout of every page. */
+export interface PageLayout {
   readonly visit: Visit;
   readonly flash?: Flash | undefined;
   readonly notice?: Notice | undefined;
@@ -33,20 +33,20 @@ const THEMES = {
   dark: { name: 'dark', icon: 'moon', next: 'system' },
 } as const;
 
-/** Available in templates as `@root.chrome`. */
-export function shownChrome(chrome: Chrome): Readonly<Record<string, unknown>> {
-  const { visit } = chrome;
+/** Available in templates as `@root.layout`. */
+export function layoutValues(layout: PageLayout): Readonly<Record<string, unknown>> {
+  const { visit } = layout;
   const path = visit.url.split('?')[0] ?? '/';
   const theme = THEMES[visit.theme ?? 'system'];
   return {
-    ...chrome,
-    product: chrome.site.name,
+    ...layout,
+    product: layout.site.name,
     visitor: visit.visitor,
     csrf: visit.csrf,
     timeZone: visit.visitor?.timeZone ?? 'UTC',
-    ...areaOf(path, visit.visitor?.operator === true),
-    hasBalance: chrome.balance !== undefined,
-    support: supportLink(chrome.site.supportContact),
+    ...areaOf(path, visit.visitor?.isAdministrator === true),
+    hasBalance: layout.balance !== undefined,
+    support: supportLink(layout.site.supportContact),
     theme: visit.theme,
     themeName: theme.name,
     themeIcon: theme.icon,

@@ -3,62 +3,63 @@ import { type Nanos, nanos } from '../../platform/shared/index.js';
 import { hasFailed, resultOf } from '../calls/recorded-call.js';
 import type { Query } from '../time-limited-reads.js';
 import { conditions, Parameters, type UsageFilter } from '../usage-filter.js';
-import { barOf, type ChartUnit, COLUMNS, type Dimension, slotsOf, WITHOUT_DIMENSIONS } from './usage-chart.js';
+import { barOf, type ChartUnit, COLUMNS, type Dimension, rollupsOf, WITHOUT_DIMENSIONS } from './usage-chart.js';
 
 /** SQL expression for the start of a moment's 15-minute bucket. */
-export const slotAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
+export const bucketAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
 
 /** SQL expression for the first bucket that begins at or after a moment. */
-const slotAfter = (moment: string): string => slotAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
+const bucketAfter = (moment: string): string =>
+  bucketAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
 
 /** SQL expression for the end of the rolled-up period. */
-export const SUMMED_UNTIL = '(SELECT summed_until FROM usage_watermark)';
+export const ROLLED_UP_UNTIL = '(SELECT summed_until FROM usage_watermark)';
 
 /**
- * The CTE "slots": the range of whole rolled-up buckets within a period; empty if both bounds are equal. The rest of
+ * The CTE "buckets": the range of whole rolled-up buckets within a period; empty if both bounds are equal. The rest of
  * the period is read from the calls.
  */
-export const wholeSlots = (from: string, to: string): string => `
-    slots AS MATERIALIZED (
-      SELECT begin, greatest(begin, least(${slotAt(to)}, ${SUMMED_UNTIL})) AS "end"
-        FROM (SELECT ${slotAfter(from)} AS begin) s
+export const wholeBuckets = (from: string, to: string): string => `
+    buckets AS MATERIALIZED (
+      SELECT begin, greatest(begin, least(${bucketAt(to)}, ${ROLLED_UP_UNTIL})) AS "end"
+        FROM (SELECT ${bucketAfter(from)} AS begin) s
     )`;
 
 const CALL_FAILED = hasFailed(resultOf('c'));
 
-interface Sum {
+interface FigureSql {
   readonly ofCalls: string;
-  readonly ofSlots: string;
+  readonly ofRollups: string;
 }
 
-const whole = (ofCalls: string, ofSlots: string): Sum => ({
+const whole = (ofCalls: string, ofRollups: string): FigureSql => ({
   ofCalls: `coalesce(sum(${ofCalls}), 0)::bigint`,
-  ofSlots: `coalesce(sum(${ofSlots}), 0)::bigint`,
+  ofRollups: `coalesce(sum(${ofRollups}), 0)::bigint`,
 });
 
 /** Aggregated figures by column name. Histograms are null without calls. */
-const SUMS = {
-  calls: { ofCalls: 'count(*)', ofSlots: 'sum(c.calls)::bigint' },
+const FIGURES = {
+  calls: { ofCalls: 'count(*)', ofRollups: 'sum(c.calls)::bigint' },
   failed: {
     ofCalls: `count(*) FILTER (WHERE ${CALL_FAILED})`,
-    ofSlots: `coalesce(sum(c.calls) FILTER (WHERE ${hasFailed('c.result')}), 0)::bigint`,
+    ofRollups: `coalesce(sum(c.calls) FILTER (WHERE ${hasFailed('c.result')}), 0)::bigint`,
   },
   retried: {
     ofCalls: `count(*) FILTER (WHERE c.attempts > 1 AND ${CALL_FAILED})`,
-    ofSlots: 'coalesce(sum(c.retried), 0)::bigint',
+    ofRollups: 'coalesce(sum(c.retried), 0)::bigint',
   },
   cost: whole('c.cost', 'c.cost'),
-  known: { ofCalls: 'count(c.upstream_cost)', ofSlots: 'sum(c.known)::bigint' },
+  known: { ofCalls: 'count(c.upstream_cost)', ofRollups: 'sum(c.known)::bigint' },
   upstream_cost: whole('c.upstream_cost', 'c.upstream_cost'),
   charged_of_known: whole('CASE WHEN c.upstream_cost IS NOT NULL THEN c.cost END', 'c.charged_of_known'),
   prompt: whole('c.prompt_tokens', 'c.prompt_tokens'),
   cached: whole('c.cached_tokens', 'c.cached_tokens'),
   completion: whole('c.completion_tokens', 'c.completion_tokens'),
-  first_tokens: { ofCalls: 'sum(latency_histogram(c.first_token_ms))', ofSlots: 'sum(c.first_tokens)' },
-  durations: { ofCalls: 'sum(latency_histogram(c.duration_ms))', ofSlots: 'sum(c.durations)' },
-} as const satisfies Readonly<Record<string, Sum>>;
+  first_tokens: { ofCalls: 'sum(latency_histogram(c.first_token_ms))', ofRollups: 'sum(c.first_tokens)' },
+  durations: { ofCalls: 'sum(latency_histogram(c.duration_ms))', ofRollups: 'sum(c.durations)' },
+} as const satisfies Readonly<Record<string, FigureSql>>;
 
-export type Figure = keyof typeof SUMS;
+export type Figure = keyof typeof FIGURES;
 
 /** A split by a dimension; `name` is its column. */
 interface DividedBy {
@@ -81,27 +82,27 @@ interface PartsRequest {
  */
 export function partsSql({ filter, bars, by, figures }: PartsRequest, parameters: Parameters): string {
   const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
-  const select = (moment: string, source: keyof Sum): string => {
+  const select = (moment: string, source: keyof FigureSql): string => {
     const divided = by.map(({ dimension, name }) => `${COLUMNS[dimension]} AS ${name}`);
     const bar = `${bars === undefined ? 'NULL::timestamptz' : barOf(bars.unit, moment, bars.zone)} AS bar`;
-    return `SELECT ${[bar, ...divided, ...figures.map((name) => `${SUMS[name][source]} AS ${name}`)].join(', ')}`;
+    return `SELECT ${[bar, ...divided, ...figures.map((name) => `${FIGURES[name][source]} AS ${name}`)].join(', ')}`;
   };
   const grouped = `GROUP BY ${['1', ...by.map((_, index) => String(index + 2))].join(', ')}`;
   const ofCalls = conditions(filter, parameters);
   const fromCalls = (bounds: string): string =>
     `${select('c.created_at', 'ofCalls')} FROM calls c WHERE ${bounds}${ofCalls} ${grouped}`;
-  const slots = slotsOf(
+  const rollups = rollupsOf(
     filter,
     by.map(({ dimension }) => dimension),
   );
-  if (bars?.unit === 'minute' || slots === undefined)
+  if (bars?.unit === 'minute' || rollups === undefined)
     return `parts AS (${fromCalls(`c.created_at >= ${from} AND c.created_at < ${to}`)})`;
-  return `${wholeSlots(from, to)}, parts AS (
-      ${select('c.slot', 'ofSlots')} FROM usage_slots c
-       WHERE ${slots} AND c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)
+  return `${wholeBuckets(from, to)}, parts AS (
+      ${select('c.slot', 'ofRollups')} FROM usage_slots c
+       WHERE ${rollups} AND c.slot >= (SELECT begin FROM buckets) AND c.slot < (SELECT "end" FROM buckets)
          ${conditions(filter, parameters, 'c.result')} ${grouped}
-      UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
-      UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
+      UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM buckets))`)}
+      UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM buckets) AND c.created_at < ${to}`)}
     )`;
 }
 
@@ -174,13 +175,13 @@ export class UsageDays {
 }
 
 /** Rollups outlive their calls. The index finds the first and last bucket of each level. */
-const ofLevels = (slot: string): string => `${slot.replace('?', 'all')} UNION ALL ${slot.replace('?', 'few')}`;
+const ofBothLevels = (slot: string): string => `${slot.replace('?', 'all')} UNION ALL ${slot.replace('?', 'few')}`;
 
 const LAST_BEFORE = `
   SELECT max(at) AS at FROM (
     (SELECT created_at AS at FROM calls WHERE account_id = $1 AND created_at < $2::timestamptz ORDER BY created_at DESC LIMIT 1)
     UNION ALL
-    ${ofLevels(`(SELECT slot FROM usage_slots WHERE account_id = $1 AND level = '?' AND slot < $2::timestamptz
+    ${ofBothLevels(`(SELECT slot FROM usage_slots WHERE account_id = $1 AND level = '?' AND slot < $2::timestamptz
                   ORDER BY slot DESC LIMIT 1)`)}
   ) t HAVING max(at) IS NOT NULL`;
 
@@ -188,7 +189,7 @@ const FIRST = `
   SELECT min(at) AS at FROM (
     (SELECT created_at AS at FROM calls WHERE account_id = $1 ORDER BY created_at LIMIT 1)
     UNION ALL
-    ${ofLevels(`(SELECT slot FROM usage_slots WHERE account_id = $1 AND level = '?' ORDER BY slot LIMIT 1)`)}
+    ${ofBothLevels(`(SELECT slot FROM usage_slots WHERE account_id = $1 AND level = '?' ORDER BY slot LIMIT 1)`)}
   ) t HAVING min(at) IS NOT NULL`;
 
 const COSTS = `
@@ -199,6 +200,6 @@ const COSTS = `
        + (SELECT coalesce(sum(c.cost), 0) FROM calls c
            WHERE c.account_id = $1 AND c.created_at >= b.last AND c.created_at < s.finish) AS cost
     FROM unnest($2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS s (begin, finish, place),
-      LATERAL (SELECT ${slotAfter('s.begin')} AS first, greatest(${slotAfter('s.begin')},
-        least(${slotAt('s.finish')}, ${SUMMED_UNTIL})) AS last) b
+      LATERAL (SELECT ${bucketAfter('s.begin')} AS first, greatest(${bucketAfter('s.begin')},
+        least(${bucketAt('s.finish')}, ${ROLLED_UP_UNTIL})) AS last) b
    ORDER BY s.place`;

@@ -13,38 +13,38 @@ const OUTSIDE = '/var/tmp';
  * @param recorded the location used by an earlier run, so that an existing database is never replaced by an empty one
  * @throws DatabaseUnusable when it is out of reach or owned by another user
  */
-export function findPlace(dataDir: string, recorded: string | undefined, user: SystemUser): string {
+export function findDataDirectory(dataDir: string, recorded: string | undefined, user: SystemUser): string {
   const inside = join(dataDir, 'postgres');
-  const outside = outsidePlace(dataDir);
+  const outside = outsideDirectory(dataDir);
   // Inside first: in a copy of DATA_DIR, the recorded location is the original's.
-  const known = [inside, recorded, outside].filter((place) => place !== undefined);
-  const place = known.find(holdsCluster) ?? (canEnter(user, dataDir) ? inside : outside);
-  checkOwner(place, user);
-  if (holdsCluster(place) && !canEnter(user, place))
+  const known = [inside, recorded, outside].filter((directory) => directory !== undefined);
+  const directory = known.find(hasCluster) ?? (canEnter(user, dataDir) ? inside : outside);
+  checkOwner(directory, user);
+  if (hasCluster(directory) && !canEnter(user, directory))
     throw new DatabaseUnusable(
-      `${user.name} can no longer access the embedded database in ${place}. Restore the permissions of its parent directories (chmod o+x).`,
+      `${user.name} can no longer access the embedded database in ${directory}. Restore the permissions of its parent directories (chmod o+x).`,
     );
-  return place;
+  return directory;
 }
 
 /** Contains a hash of DATA_DIR, so that installations do not collide. */
-function outsidePlace(dataDir: string): string {
+function outsideDirectory(dataDir: string): string {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   return join(OUTSIDE, `switchboard-${process.getuid?.() ?? 0}-${hash}`);
 }
 
-export const isOutside = (place: string): boolean => place.startsWith(`${OUTSIDE}/`);
+export const isOutsideDataDir = (directory: string): boolean => directory.startsWith(`${OUTSIDE}/`);
 
 /** PostgreSQL writes this file, and our data directory is only moved into place when complete. */
-export const holdsCluster = (place: string): boolean => existsSync(join(place, 'PG_VERSION'));
+export const hasCluster = (directory: string): boolean => existsSync(join(directory, 'PG_VERSION'));
 
 /** Another user may have created this name first, above all in `/var/tmp`. */
-function checkOwner(place: string, user: SystemUser): void {
-  const found = lstatOf(place);
+function checkOwner(directory: string, user: SystemUser): void {
+  const found = lstatOf(directory);
   if (found === undefined) return;
   const refuse = (reason: string): never => {
     throw new DatabaseUnusable(
-      `The embedded database cannot use ${place}: ${reason}. Move it or fix it, then start again.`,
+      `The embedded database cannot use ${directory}: ${reason}. Move it or fix it, then start again.`,
     );
   };
   if (found.isSymbolicLink()) refuse('it is a symbolic link');

@@ -1,4 +1,4 @@
-import { marginOf, marginText } from './models/model-margins.js';
+import { marginOf, marginText } from './model-margins.js';
 
 describe('marginOf and marginText', () => {
   it.each([

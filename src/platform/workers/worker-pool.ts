@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import cluster, { type Worker } from 'node:cluster';
 import { isJsonObject, monotonicMs, reasonOf, within } from '../shared/index.js';
-import { give, isQuestion, isWorkerReply, type Question, replyTo } from './messages.js';
+import { sendOrder, isQuestion, isWorkerReply, type Question, replyTo } from './messages.js';
 
 /** Topic on which a worker reports that it serves. */
 export const SERVES = 'worker serves';
@@ -22,7 +22,7 @@ interface CrewOptions {
 }
 
 /** The workers of a primary: started, replaced when they exit, and stopped together. */
-export class WorkerCrew {
+export class WorkerPool {
   private readonly logger = new Logger('Workers');
   private readonly living = new Set<Worker>();
   private readonly replacements = new Set<NodeJS.Timeout>();
@@ -66,7 +66,7 @@ export class WorkerCrew {
     if (this.living.size === 0) return this.allInOrder;
     const ended = new Promise<void>((resolve) => (this.allEnded = resolve));
     const killing = setTimeout(() => this.killAll(), this.options.patienceMs);
-    for (const worker of this.living) give(worker, 'stop', why);
+    for (const worker of this.living) sendOrder(worker, 'stop', why);
     await ended;
     clearTimeout(killing);
     return this.allInOrder;
@@ -74,7 +74,7 @@ export class WorkerCrew {
 
   /** Stops waiting for running calls. @param who requested it */
   hurry(who: string): void {
-    for (const worker of this.living) give(worker, 'hurry', who);
+    for (const worker of this.living) sendOrder(worker, 'hurry', who);
   }
 
   private fork(): void {

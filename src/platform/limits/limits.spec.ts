@@ -2,7 +2,7 @@ import {
   changedLimits,
   describeLimits,
   limitColumns,
-  LimitNotPossible,
+  InvalidLimit,
   limitsIn,
   NO_LIMITS,
   ownOrDefault,
@@ -32,7 +32,7 @@ describe('limits', () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('cannot be %d', (requestsPerMinute) => {
-    expect(() => limitColumns({ requestsPerMinute })).toThrow(LimitNotPossible);
+    expect(() => limitColumns({ requestsPerMinute })).toThrow(InvalidLimit);
     expect(() => limitColumns({ requestsPerMinute })).toThrow('requests_per_minute must be an integer from 1');
   });
 

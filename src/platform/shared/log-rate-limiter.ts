@@ -4,27 +4,27 @@ const MAX_KEYS = 10_000;
 const OTHERS = 'others';
 
 /** Lines suppressed for a key within a minute. */
-export interface LeftOut {
+export interface SuppressedLines {
   readonly key: string;
   readonly count: number;
-  readonly leftOut: number;
+  readonly suppressed: number;
 }
 
 /**
  * Rate-limits log lines for unauthenticated traffic: N lines per key and minute, then a count of the suppressed ones. A
  * log line costs more than the rejected request.
  */
-export class LimitedLines {
+export class LogRateLimiter {
   private readonly counts = new Map<string, number>();
   private minute: NodeJS.Timeout | undefined;
 
   /**
-   * @param most maximum lines per key and minute
-   * @param tell called at the end of the minute for each key that exceeded it
+   * @param maxLines maximum lines per key and minute
+   * @param report called at the end of the minute for each key that exceeded it
    */
   constructor(
-    private readonly most: number,
-    private readonly tell: (leftOut: LeftOut) => void,
+    private readonly maxLines: number,
+    private readonly report: (suppressed: SuppressedLines) => void,
   ) {}
 
   /** Counts an event and returns whether to log it. */
@@ -33,13 +33,13 @@ export class LimitedLines {
     const count = (this.counts.get(counted) ?? 0) + 1;
     this.counts.set(counted, count);
     this.minute ??= setTimeout(() => this.end(), MINUTE_MS).unref();
-    return count <= this.most;
+    return count <= this.maxLines;
   }
 
   /** Reports suppressed lines and ends the minute. Called by the timer and at shutdown. */
   end(): void {
     for (const [key, count] of this.counts)
-      if (count > this.most) this.tell({ key, count, leftOut: count - this.most });
+      if (count > this.maxLines) this.report({ key, count, suppressed: count - this.maxLines });
     this.counts.clear();
     clearTimeout(this.minute);
     this.minute = undefined;

@@ -1,5 +1,5 @@
 import { Metrics } from '../../platform/metrics/index.js';
-import { type Figures, together, WorkersFigures } from './scrape.js';
+import { type Figures, mergeFigures, WorkersFigures } from './scrape.js';
 
 /** What a worker has counted, as it comes over the channel between processes. */
 async function figuresOf(calls: number, running: number, longest = 0): Promise<Figures> {
@@ -13,7 +13,7 @@ async function figuresOf(calls: number, running: number, longest = 0): Promise<F
 }
 
 async function linesOf(figures: readonly Figures[]): Promise<string[]> {
-  const text = await together(figures).metrics();
+  const text = await mergeFigures(figures).metrics();
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 

@@ -29,7 +29,7 @@ import { WebhookEvents } from './webhook-events.repository.js';
  * recorded as problems.
  */
 @Injectable()
-export class PaymentBook {
+export class PaymentProcessor {
   constructor(
     private readonly topUps: TopUpRepository,
     private readonly webhookEvents: WebhookEvents,
@@ -39,20 +39,20 @@ export class PaymentBook {
   ) {}
 
   /** @param manager transaction */
-  async enter(fact: PaymentFact, manager: EntityManager): Promise<void> {
+  async apply(fact: PaymentFact, manager: EntityManager): Promise<void> {
     switch (fact.kind) {
       case 'checkout':
-        return this.enterCheckout(fact, manager);
+        return this.applyCheckout(fact, manager);
       case 'decline':
         return this.topUps.noteReason(fact.topUpId, fact.reason, this.clock.date(), manager);
       case 'reversal':
-        return this.enterReversal(fact, manager);
+        return this.applyReversal(fact, manager);
       default:
         return fact satisfies never;
     }
   }
 
-  private async enterCheckout(fact: CheckoutFact, manager: EntityManager): Promise<void> {
+  private async applyCheckout(fact: CheckoutFact, manager: EntityManager): Promise<void> {
     if (fact.payment !== null) await this.topUps.lockPayment(fact.payment, manager);
     const order = await this.topUps.lock(fact.topUpId, manager);
     const mismatch = mismatchOf(fact, order) ?? paidElsewhere(fact, await this.orderPaidBy(fact, manager));
@@ -60,13 +60,13 @@ export class PaymentBook {
       return this.problems.note(fact, mismatch ?? 'it refers to no order', order, manager);
     if (order.paidAt !== null) return;
     const now = this.clock.date();
-    if (fact.outcome === 'paid') return this.enterPaid(fact, order, manager);
+    if (fact.outcome === 'paid') return this.applyPayment(fact, order, manager);
     await this.topUps.bind(order.id, fact.reference, fact.payment, now, manager);
     if (fact.outcome !== 'open') await this.topUps.close(order.id, fact.outcome, fact.reason, now, manager);
   }
 
   /** Received money is credited whatever the order's state: late is not wrong. */
-  private async enterPaid(fact: CheckoutFact, order: TopUpOrder, manager: EntityManager): Promise<void> {
+  private async applyPayment(fact: CheckoutFact, order: TopUpOrder, manager: EntityManager): Promise<void> {
     const { id, accountId, amount } = order;
     await this.wallets.lock(accountId, manager);
     if (!(await this.wallets.hasOwner(accountId, manager)))
@@ -83,7 +83,7 @@ export class PaymentBook {
     return payment === null ? undefined : this.topUps.lockByPayment(payment, manager);
   }
 
-  private async enterReversal(fact: ReversalFact, manager: EntityManager): Promise<void> {
+  private async applyReversal(fact: ReversalFact, manager: EntityManager): Promise<void> {
     await this.topUps.lockPayment(fact.payment, manager);
     const order = await this.topUps.lockByPayment(fact.payment, manager);
     const mismatch = mismatchOf(fact, order);
@@ -109,7 +109,7 @@ export class PaymentBook {
       const isDispute = cause === undefined ? state === 'disputed' : cause === 'dispute';
       await this.topUps.noteEntry(id, await this.move(order, difference, isDispute, manager), manager);
     }
-    await this.topUps.stand(id, state, taken, this.clock.date(), manager);
+    await this.topUps.setState(id, state, taken, this.clock.date(), manager);
   }
 
   /** @returns the ledger entry */
@@ -144,7 +144,7 @@ export class Webhook {
   constructor(
     private readonly stripe: StripeApi,
     private readonly webhookEvents: WebhookEvents,
-    private readonly book: PaymentBook,
+    private readonly payments: PaymentProcessor,
     private readonly clock: Clock,
   ) {}
 
@@ -152,14 +152,14 @@ export class Webhook {
    * @param request with an unread body: the signature covers its bytes
    * @throws AppError when payments are not configured, or the event is not from Stripe
    */
-  async take(request: IncomingMessage, signature: string | undefined): Promise<object> {
+  async receive(request: IncomingMessage, signature: string | undefined): Promise<object> {
     // Without a secret, anyone could send events.
     if (!this.stripe.acceptsEvents) throw new AppError('not_found', 'Payments are not configured.');
     const event = await this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
     const fact = factOf(event);
     if (fact !== undefined)
       await this.webhookEvents.transaction(async (manager) => {
-        if (await this.webhookEvents.claim(event.id, event.type, manager)) await this.book.enter(fact, manager);
+        if (await this.webhookEvents.claim(event.id, event.type, manager)) await this.payments.apply(fact, manager);
       });
     return { received: true };
   }
@@ -172,7 +172,7 @@ export class WebhookController {
 
   @Post()
   @HttpCode(200)
-  take(@Req() { raw }: FastifyRequest, @Headers('stripe-signature') signature?: string): Promise<object> {
-    return this.webhook.take(raw, signature);
+  receive(@Req() { raw }: FastifyRequest, @Headers('stripe-signature') signature?: string): Promise<object> {
+    return this.webhook.receive(raw, signature);
   }
 }

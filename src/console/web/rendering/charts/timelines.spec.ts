@@ -1,4 +1,4 @@
-import { healthStrip } from './strips.js';
+import { healthStrip } from './timelines.js';
 
 const aStrip = (shares: readonly (number | undefined)[]) =>
   healthStrip({

@@ -23,7 +23,7 @@ export class UsageRoller implements OnModuleDestroy {
     { everyMs }: RollerTimings,
   ) {
     this.work = new RecurringWork({
-      turn: async (stopped) => {
+      run: async (stopped) => {
         await this.roll(stopped);
         return everyMs;
       },
@@ -46,13 +46,13 @@ export class UsageRoller implements OnModuleDestroy {
     let more = true;
     while (more) {
       if (stopped?.aborted === true) return;
-      more = (await soleTransaction(this.dataSource, ADVISORY_LOCKS.rollup, sumUp)) ?? false;
+      more = (await soleTransaction(this.dataSource, ADVISORY_LOCKS.rollup, rollUp)) ?? false;
     }
   }
 }
 
 /** @returns whether there is more to roll up */
-async function sumUp(manager: EntityManager): Promise<boolean> {
+async function rollUp(manager: EntityManager): Promise<boolean> {
   const [row] = await manager.query<{ more: boolean }[]>('SELECT sum_up_usage() AS more');
   return row?.more ?? false;
 }

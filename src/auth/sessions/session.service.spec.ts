@@ -1,4 +1,4 @@
-import { browserName } from './session.service.js';
+import { browserName, idleTime } from './session.service.js';
 
 describe('browserName', () => {
   it.each([
@@ -18,5 +18,17 @@ describe('browserName', () => {
     ['', 'Another program'],
   ])('takes %j for %s', (userAgent, name) => {
     expect(browserName(userAgent)).toBe(name);
+  });
+});
+
+describe('idle session timeout', () => {
+  it.each([
+    [1, '1 hour'],
+    [24, '24 hours'],
+    [36, '36 hours'],
+    [48, '2 days'],
+    [336, '14 days'],
+  ])('of %i hours is displayed as %s', (hours, words) => {
+    expect(idleTime(hours)).toBe(words);
   });
 });

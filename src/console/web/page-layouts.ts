@@ -4,19 +4,19 @@ import { BaseAddress } from '../../platform/config/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, type Nanos } from '../../platform/shared/index.js';
 import type { KnownVisit } from './current-visit.js';
-import type { Chrome, Notice } from './rendering/chrome.js';
+import type { PageLayout, Notice } from './rendering/page-layout.js';
 
-/** Content that modules add to the frame of signed-in pages. */
-export interface Shell {
+/** Content that modules add to the layout of signed-in pages. */
+export interface LayoutPart {
   readonly balance?: Nanos;
   readonly notices?: readonly Notice[];
 }
 
-type Contribution = (visitor: Visitor) => Promise<Shell>;
+type Contribution = (visitor: Visitor) => Promise<LayoutPart>;
 
-/** Collects the contributions of modules to the frame. */
+/** Collects the contributions of modules to the layout. */
 @Injectable()
-export class ShellContent {
+export class LayoutParts {
   private readonly contributions: Contribution[] = [];
 
   /** Called at module start; the function runs for every page. */
@@ -25,7 +25,7 @@ export class ShellContent {
   }
 
   /** Notices are sorted by severity. */
-  async of(visitor: Visitor): Promise<Shell> {
+  async of(visitor: Visitor): Promise<LayoutPart> {
     const parts = await Promise.all(this.contributions.map((contribution) => contribution(visitor)));
     const notices = parts.flatMap((part) => part.notices ?? []);
     return {
@@ -35,19 +35,19 @@ export class ShellContent {
   }
 }
 
-/** Builds the frame of a page: user, balance, notice and site settings. */
+/** Builds the layout data of a page: user, balance, notice and site settings. */
 @Injectable()
-export class Frames {
+export class PageLayouts {
   constructor(
     private readonly settings: Settings,
-    private readonly shell: ShellContent,
+    private readonly parts: LayoutParts,
     private readonly address: BaseAddress,
     private readonly clock: Clock,
   ) {}
 
-  async around({ visit, flash }: KnownVisit): Promise<Chrome> {
+  async around({ visit, flash }: KnownVisit): Promise<PageLayout> {
     const { visitor } = visit;
-    const { balance, notices = [] } = visitor?.verified ? await this.shell.of(visitor) : {};
+    const { balance, notices = [] } = visitor?.verified ? await this.parts.of(visitor) : {};
     const { site, signUp } = this.settings.current();
     return {
       visit,

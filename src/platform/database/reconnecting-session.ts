@@ -5,13 +5,13 @@ import { withRole } from './connection-url.js';
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2000;
 /** Timeout for connecting and for each response. */
-const ANSWER_TIMEOUT_MS = 5000;
+const RESPONSE_TIMEOUT_MS = 5000;
 const CONNECT_TIMEOUT_MS = 2000;
 
 /** A connection without a pending statement. */
 export type SessionClient = Pick<pg.Client, 'query'>;
 
-export interface SessionDuties {
+export interface SessionHandlers {
   /** Prepares a new connection: settings, locks, LISTEN. If it rejects, another connection follows. */
   prepare(client: pg.Client): Promise<void>;
   /** Health check; an error or timeout means that the connection is lost. */
@@ -27,7 +27,7 @@ export interface SessionDuties {
  * A session that lives as long as the process. It is checked every `beatMs`, since a connection can die silently
  * (cable, firewall), and reconnects when lost.
  */
-export class KeptSession {
+export class ReconnectingSession {
   private client: pg.Client | undefined;
   private heart: NodeJS.Timeout | undefined;
   private reconnecting: Promise<void> | undefined;
@@ -39,7 +39,7 @@ export class KeptSession {
     private readonly url: string,
     private readonly role: string,
     private readonly beatMs: number,
-    private readonly duties: SessionDuties,
+    private readonly handlers: SessionHandlers,
   ) {}
 
   get connected(): boolean {
@@ -50,7 +50,7 @@ export class KeptSession {
   query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<Row>> {
     const { client } = this;
     if (client === undefined) return Promise.reject(new Error('Connection terminated.'));
-    return this.inLine(() => client.query<Row>(text, values));
+    return this.enqueue(() => client.query<Row>(text, values));
   }
 
   /** First connection. @throws if it fails; later losses are repaired in the background */
@@ -58,13 +58,13 @@ export class KeptSession {
     const client = new pg.Client({
       connectionString: withRole(this.url, this.role),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
       keepAlive: true,
     });
     client.on('error', () => undefined); // always followed by 'end'
     try {
       await client.connect();
-      await this.duties.prepare(client);
+      await this.handlers.prepare(client);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
@@ -74,27 +74,27 @@ export class KeptSession {
     this.heart = setInterval(() => void this.beat(client), this.beatMs).unref();
   }
 
-  /** @param goodbye last statement, sent if connected; its errors are ignored */
-  async close(goodbye?: (client: SessionClient) => Promise<unknown>): Promise<void> {
+  /** @param lastStatement last statement, sent if connected; its errors are ignored */
+  async close(lastStatement?: (client: SessionClient) => Promise<unknown>): Promise<void> {
     this.closing.abort();
     await this.reconnecting;
     const client = this.client;
     this.forget();
     if (client === undefined) return;
-    if (goodbye !== undefined) await this.inLine(() => goodbye(client)).catch(() => undefined);
+    if (lastStatement !== undefined) await this.enqueue(() => lastStatement(client)).catch(() => undefined);
     await client.end().catch(() => undefined);
   }
 
   private async beat(client: pg.Client): Promise<void> {
     try {
-      await this.inLine(() => this.duties.beat(client));
+      await this.enqueue(() => this.handlers.beat(client));
     } catch {
       this.lose(client);
       await client.end().catch(() => undefined);
     }
   }
 
-  private inLine<Response>(ask: () => Promise<Response>): Promise<Response> {
+  private enqueue<Response>(ask: () => Promise<Response>): Promise<Response> {
     const response = this.line.then(ask);
     this.line = response.catch(() => undefined);
     return response;
@@ -104,7 +104,7 @@ export class KeptSession {
     if (this.client !== client) return;
     this.forget();
     if (this.closing.signal.aborted) return;
-    this.duties.lost();
+    this.handlers.lost();
     this.reconnecting = this.reconnect();
   }
 
@@ -117,9 +117,9 @@ export class KeptSession {
     for (let waitMs = FIRST_RETRY_MS; !this.closing.signal.aborted; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
       try {
         await this.open();
-        return this.duties.back();
+        return this.handlers.back();
       } catch (error) {
-        this.duties.failed(error);
+        this.handlers.failed(error);
         await sleep(waitMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }
     }

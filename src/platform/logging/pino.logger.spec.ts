@@ -1,5 +1,60 @@
 import { pino } from 'pino';
+import { QueryFailedError } from 'typeorm';
 import { loggedError, renderTextLine } from './pino.logger.js';
+
+/** As the driver throws it when an address is taken. */
+function duplicate(): QueryFailedError {
+  const driverError = Object.assign(new Error('duplicate key value violates unique constraint "accounts_email"'), {
+    code: '23505',
+    constraint: 'accounts_email',
+    table: 'accounts',
+    detail: 'Key (email)=(ann@example.com) already exists.',
+    where: 'ann@example.com',
+  });
+  return new QueryFailedError(
+    'INSERT INTO accounts VALUES ($1, $2)',
+    ['ann@example.com', 'scrypt$secret'],
+    driverError,
+  );
+}
+
+const logged = (err: unknown): string => {
+  const lines: string[] = [];
+  pino({ serializers: { err: loggedError } }, { write: (line: string) => void lines.push(line) }).error(
+    { err },
+    'failed',
+  );
+  return lines.join('');
+};
+
+describe('logged errors', () => {
+  it('contain message, code and stack, but no data', () => {
+    const line = logged(duplicate());
+    expect(line).not.toMatch(/ann@example\.com|scrypt|INSERT/);
+    expect((JSON.parse(line) as { err: unknown }).err).toEqual({
+      type: 'QueryFailedError',
+      message: 'duplicate key value violates unique constraint "accounts_email"',
+      stack: expect.stringContaining('pino.logger.spec') as string,
+      code: '23505',
+      constraint: 'accounts_email',
+      table: 'accounts',
+    });
+  });
+
+  it('contain their causes, even in a cycle', () => {
+    const outer = new Error('outer', { cause: duplicate() });
+    const line = logged(outer);
+    expect(line).toContain('"code":"23505"');
+    expect(line).not.toContain('ann@example.com');
+    outer.cause = outer;
+    expect(logged(outer)).toContain('"message":"outer"');
+  });
+
+  it('accept any thrown value', () => {
+    expect(logged('a text')).toContain('"message":"a text"');
+    expect(loggedError(undefined)).toEqual({ type: 'undefined', message: 'undefined' });
+  });
+});
 
 const TIME = '2026-11-26T19:03:12.345Z';
 const rendered = (entry: object): string => renderTextLine(`${JSON.stringify(entry)}\n`);
@@ -42,7 +97,7 @@ describe('renderTextLine', () => {
     expect(head).toContain(
       'A request failed. err.type=Error err.message="first\\n    at \\u001b[2J" err.code=ECONNRESET',
     );
-    expect(frames.join('\n')).toContain('text-line.spec');
+    expect(frames.join('\n')).toContain('pino.logger.spec');
     expect(frames.slice(0, -1).every((frame) => frame.startsWith('    at '))).toBe(true);
     expect(frames.join('')).not.toContain('\u001B');
   });

@@ -6,7 +6,7 @@ interface Span {
   readonly tookMs: number;
 }
 
-export interface Step {
+export interface WaterfallStep {
   readonly name: string;
   /** Milliseconds since the call started; null if unknown, then it is not drawn. */
   readonly atMs: number | null;
@@ -26,7 +26,7 @@ const MIN = 4;
 const TICKS = 4;
 
 /** Data of the `waterfall` partial: the steps of a call on one scale. */
-export function waterfall(steps: readonly Step[], totalMs: number) {
+export function waterfall(steps: readonly WaterfallStep[], totalMs: number) {
   const scale = WIDTH / Math.max(1, totalMs);
   return {
     ticks: Array.from(
@@ -43,7 +43,7 @@ export function waterfall(steps: readonly Step[], totalMs: number) {
   };
 }
 
-function spansOf({ atMs, tookMs, bars }: Step): readonly Span[] {
+function spansOf({ atMs, tookMs, bars }: WaterfallStep): readonly Span[] {
   if (bars !== undefined) return bars;
   return atMs === null || tookMs === null ? [] : [{ atMs, tookMs }];
 }

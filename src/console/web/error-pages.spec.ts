@@ -1,5 +1,5 @@
-import { AppError, type ErrorKind } from '../../../platform/shared/index.js';
-import { errorPage } from '../error-pages.js';
+import { AppError, type ErrorKind } from '../../platform/shared/index.js';
+import { errorPage } from './error-pages.js';
 
 const NOW = new Date('2026-11-20T13:36:02Z');
 const show = (error: AppError, status: number, method = 'GET', url = '/keys?x=1') =>
