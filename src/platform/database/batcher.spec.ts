@@ -32,15 +32,31 @@ describe('Batcher', () => {
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
-  it('batches inputs of a few event loop turns', async () => {
+  it('batches inputs of a few event loop turns under load', async () => {
     const { flush, batches, open } = gate<number>();
     const batcher = new Batcher(flush);
     open();
-    const first = batcher.submit(1);
+    await Promise.all([batcher.submit(1), batcher.submit(2)]);
+    const third = batcher.submit(3);
     await nextTurn();
-    const second = batcher.submit(2);
-    await Promise.all([first, second]);
-    expect(batches).toEqual([[1, 2]]);
+    await nextTurn();
+    const fourth = batcher.submit(4);
+    await Promise.all([third, fourth]);
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+
+  it('waits for one turn only while inputs come one at a time', async () => {
+    const { flush, batches, open } = gate<number>();
+    const batcher = new Batcher(flush);
+    open();
+    const only = batcher.submit(1);
+    await nextTurn();
+    await nextTurn();
+    expect(batches).toEqual([[1]]);
+    await only;
   });
 
   it('waits for nothing more when a batch is full', async () => {
