@@ -2,7 +2,7 @@
 // notifications between processes; closed last. Tables belong to the modules that use them.
 export { ADVISORY_LOCKS } from './advisory-locks.js';
 export { Batcher, soleTransaction } from './batcher.js';
-export { compositeArray, nanosColumn, storableJson } from './values.js';
+export { compositeArray, nanosColumn, storableJson, textArray } from './values.js';
 export { DatabaseHealth, DatabaseModule } from './database.module.js';
 export { DatabaseServer } from './database-server.js';
 export { fillEmptyDatabase } from './empty-database.js';

@@ -1,4 +1,4 @@
-import { compositeArray, storableJson } from './values.js';
+import { compositeArray, storableJson, textArray } from './values.js';
 
 describe('compositeArray', () => {
   it('encodes one row per object, in the order of the names, and null as empty', () => {
@@ -32,6 +32,13 @@ describe('compositeArray', () => {
 
   it('removes NUL', () => {
     expect(compositeArray(['text'], [{ text: 'a\0b' }])).toBe(String.raw`{"(\"ab\")"}`);
+  });
+});
+
+describe('textArray', () => {
+  it('escapes quotation marks and backslashes, and keeps null', () => {
+    expect(textArray(['{"a":"b\\n"}', null, 'NULL', ''])).toBe(String.raw`{"{\"a\":\"b\\n\"}",NULL,"NULL",""}`);
+    expect(textArray([])).toBe('{}');
   });
 });
 

@@ -25,17 +25,19 @@ export function compositeArray<Name extends string, Row extends Readonly<Record<
       const compute = computed?.[name];
       fields += `${fields === '' ? '(' : ','}${fieldText(compute === undefined ? row[name] : compute(row))}`;
     }
-    text += `${text === '{' ? '' : ','}"${escaped(fields)})"`;
+    text += `${text === '{' ? '' : ','}"${fields})"`;
   }
   return `${text}}`;
 }
 
+/** The field of a row within an array: what is special in a row is escaped for both. */
 function fieldText(field: Field): string {
   switch (typeof field) {
     case 'string':
-      return field !== '' && !NEEDS_QUOTES.test(field) && !field.includes('\0')
-        ? field
-        : `"${escaped(field.replaceAll('\0', ''))}"`;
+      if (field === '') return String.raw`\"\"`;
+      return NEEDS_QUOTES.test(field) || field.includes('\0')
+        ? String.raw`\"${escaped(escaped(field.replaceAll('\0', '')))}\"`
+        : field;
     case 'boolean':
       return field ? 't' : 'f';
     case 'number':
@@ -48,6 +50,10 @@ function fieldText(field: Field): string {
 }
 
 const escaped = (text: string): string => (/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text);
+
+/** The text form of an array of texts or JSON, in one pass over each: the driver makes two. */
+export const textArray = (texts: readonly (string | null)[]): string =>
+  `{${texts.map((text) => (text === null ? 'NULL' : `"${escaped(text)}"`)).join(',')}}`;
 
 /** Escapes that are valid JSON but that PostgreSQL rejects: NUL and lone surrogates. */
 const SUSPECT = /\\u(?:0000|[dD][89a-fA-F])/;

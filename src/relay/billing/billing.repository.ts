@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
-import { compositeArray, DatabasePools, isOutage, storableJson } from '../../platform/database/index.js';
+import { compositeArray, DatabasePools, isOutage, storableJson, textArray } from '../../platform/database/index.js';
 import { Clock, codeOf, newId, reasonOf } from '../../platform/shared/index.js';
 import { CallPartitions } from '../../usage/index.js';
 import {
@@ -215,7 +215,7 @@ function settlementValues(batch: readonly CallRow[]): unknown[] {
   const calls = compositeArray(SETTLEMENT, batch, {
     snapshot: ({ snapshot }) => snapshot && snapshots.place(snapshot),
   });
-  const lines = batch.map((row) => row.lines && storableJson(row.lines));
+  const lines = textArray(batch.map((row) => row.lines && storableJson(row.lines)));
   const tries = batch.flatMap((row) => row.tries);
   return [calls, snapshots.storable, lines, compositeArray(ATTEMPT, tries)];
 }
@@ -229,8 +229,9 @@ function fundsLeft({ free, on_hold, holds, period }: FundsLine): FundsLeft {
 class Snapshots {
   private readonly texts: PriceSnapshot[] = [];
 
-  get storable(): string[] {
-    return this.texts.map(storableJson);
+  /** As an array of JSON. */
+  get storable(): string {
+    return textArray(this.texts.map(storableJson));
   }
 
   /** Index of a snapshot, from 1. */
