@@ -51,7 +51,7 @@ describe('sessions', () => {
       accountId: ann,
       email: 'ann@example.com',
       name: 'Ann',
-      operator: true,
+      isAdministrator: true,
       verified: false,
       timeZone: 'UTC',
     });
