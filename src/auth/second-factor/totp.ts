@@ -1,11 +1,15 @@
-import { generateSecret, generateURI, verifySync } from 'otplib';
+import { createRequire } from 'node:module';
 import { AppError, generateCode, hashCode, Secret } from '../../platform/shared/index.js';
+
+const load = createRequire(import.meta.url);
+/** Loaded on first use: its cryptography would be a thirtieth of a start. */
+const otplib = (): typeof import('otplib') => load('otplib') as typeof import('otplib');
 
 /** Lifetime of a code in seconds; the only value that all apps support. */
 const STEP_SECONDS = 30;
 
 /** 160 random bits in base32. */
-export const newTotpSecret = (): Secret => new Secret(generateSecret());
+export const newTotpSecret = (): Secret => new Secret(otplib().generateSecret());
 
 /**
  * The time step of a code (RFC 6238, SHA-1, six digits): the current, the previous or the next one, for inexact clocks
@@ -13,7 +17,7 @@ export const newTotpSecret = (): Secret => new Secret(generateSecret());
  * @param code six digits
  */
 export function totpStep(secret: Secret, code: string, nowMs: number): number | undefined {
-  const result = verifySync({
+  const result = otplib().verifySync({
     secret: secret.reveal(),
     token: code,
     epoch: Math.floor(nowMs / 1000),
@@ -25,7 +29,7 @@ export function totpStep(secret: Secret, code: string, nowMs: number): number | 
 
 /** The URI for the QR code. */
 export const totpAddress = (secret: Secret, product: string, email: string): string =>
-  generateURI({ issuer: product, label: email, secret: secret.reveal() });
+  otplib().generateURI({ issuer: product, label: email, secret: secret.reveal() });
 
 /** Number of codes in a set. */
 const AT_FIRST = 10;
