@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { defer, from, type Observable, switchMap, using } from 'rxjs';
+import { defer, Observable, using } from 'rxjs';
 import { type Channel, ChannelDirectory, refusesUnknownMembers, takesCalls } from '../catalog/channels/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
@@ -208,7 +208,10 @@ export class Admissions {
   ): Observable<Frame> {
     const { call, caller } = ticket;
     const admitted = (): Observable<Frame> =>
-      from(ticket.admit((current) => this.models.plan(call, current))).pipe(switchMap(run));
+      onceResolved(
+        ticket.admit((current) => this.models.plan(call, current)),
+        run,
+      );
     const subjects = this.limits.subjectsOf(caller, call.ip);
     if (subjects === undefined) return admitted();
     return defer(() => {
@@ -216,12 +219,10 @@ export class Admissions {
       const { model } = this.models.plan(call, caller);
       const promptTokens = likelyPromptTokens(call.head.size, model.contextWindow);
       const limited = this.limits.hold(ticket, subjects, promptTokens);
-      const permitted = from(limited.permit).pipe(
-        switchMap(({ statuses }) => {
-          Object.assign(response.headers, protocol.renderLimits(statuses));
-          return admitted();
-        }),
-      );
+      const permitted = onceResolved(limited.permit, ({ statuses }) => {
+        Object.assign(response.headers, protocol.renderLimits(statuses));
+        return admitted();
+      });
       return using(
         () => limited,
         () => permitted,
@@ -229,3 +230,10 @@ export class Admissions {
     });
   }
 }
+
+/** Continues with the value of a promise, and passes frames on without an operator between. */
+export const onceResolved = <T>(promise: Promise<T>, run: (value: T) => Observable<Frame>): Observable<Frame> =>
+  new Observable((out) => {
+    const go = (value: T): unknown => (out.closed ? undefined : run(value).subscribe(out));
+    promise.then(go).catch((error: unknown) => out.error(error));
+  });

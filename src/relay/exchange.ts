@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { defer, isObservable, type MonoTypeOperatorFunction, Observable, switchMap, throwError, timeout } from 'rxjs';
+import { defer, isObservable, type Observable, switchMap, throwError, timeout } from 'rxjs';
 import type { Channel, ChannelTimeouts } from '../catalog/channels/index.js';
 import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
 import type { Flow, Frame, UpstreamAdapter, UpstreamRequest } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import type { AttemptLog, AttemptTarget, Ticket } from './billing/index.js';
 import type { CallContext } from './call-context.js';
-import { lane } from './lane.js';
+import { lane, type LaneOutlet } from './lane.js';
 import { type PreparedRequest, prepareRequest, type RunningCall } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import { TranslationTooSlow } from './relay.errors.js';
 import { ResponseStore } from './response-store.js';
+import type { FrameOutlet } from './response-stream.js';
 import type { Assignment } from './routing/index.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
@@ -85,7 +86,7 @@ export class Exchange {
     };
     const frames = this.client
       .open(channel, credential?.secret, traced(request, ticket, channel, adapter), response.flow)
-      .pipe(lane(context), watchAttempt({ attempt, response, ...limits }));
+      .pipe(lane(context, (out) => new AttemptWatch(out, attempt, response, limits)));
     return this.storing(frames, running, assignment, translation);
   }
 
@@ -115,11 +116,6 @@ interface TimeLimits {
   readonly totalMs: number;
 }
 
-interface Watched {
-  readonly attempt: AttemptLog;
-  readonly response: CallContext;
-}
-
 /** @param preludeMs extra time for the first event, in which frames may be kept back */
 const timeLimits = ({ firstEventMs, totalMs }: ChannelTimeouts, stream: boolean, preludeMs: number): TimeLimits => ({
   firstMs: stream ? firstEventMs + preludeMs : undefined,
@@ -127,48 +123,66 @@ const timeLimits = ({ firstEventMs, totalMs }: ChannelTimeouts, stream: boolean,
 });
 
 /**
- * Enforces time limits and records the attempt's progress. A hand-written operator: every call has these timers, and a
+ * Enforces time limits and records the attempt's progress. With timers of its own: every call has them, and a
  * scheduler's would cost several times as much.
  */
-function watchAttempt({ attempt, response, firstMs, totalMs }: TimeLimits & Watched): MonoTypeOperatorFunction<Frame> {
-  return (frames) =>
-    new Observable((out) => {
-      const begunMs = monotonicMs();
-      let isSilent = true;
-      const fail = (thrown: unknown): void => {
-        const error = AppError.from(thrown);
-        attempt.finish(error.kind, recordedMessage(error));
-        out.error(thrown);
-      };
-      const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));
-      const total = new PausableTimeout(response.flow, totalMs, late('The upstream response timed out.'));
-      const first =
-        firstMs === undefined
-          ? undefined
-          : new PausableTimeout(response.flow, firstMs, late('The upstream did not start to respond in time.'));
-      const subscription = frames.subscribe({
-        next: (frame) => {
-          first?.end();
-          if (frame.bytes.length > 0) response.timing.upstreamMs ??= monotonicMs() - begunMs;
-          if (isSilent && frame.signals.some(({ type }) => type === 'content')) {
-            isSilent = false;
-            attempt.firstToken();
-          }
-          if (frame.last) {
-            total.end();
-            attempt.finish('succeeded');
-          }
-          out.next(frame);
-        },
-        error: fail,
-        complete: () => out.complete(),
-      });
-      return () => {
-        first?.end();
-        total.end();
-        subscription.unsubscribe();
-      };
-    });
+class AttemptWatch implements LaneOutlet {
+  private readonly begunMs = monotonicMs();
+  private readonly total: PausableTimeout;
+  private readonly first: PausableTimeout | undefined;
+  private isSilent = true;
+  private isOver = false;
+
+  constructor(
+    private readonly out: FrameOutlet,
+    private readonly attempt: AttemptLog,
+    private readonly response: CallContext,
+    { firstMs, totalMs }: TimeLimits,
+  ) {
+    const { flow } = response;
+    this.total = new PausableTimeout(flow, totalMs, () => this.late('The upstream response timed out.'));
+    if (firstMs !== undefined)
+      this.first = new PausableTimeout(flow, firstMs, () =>
+        this.late('The upstream did not start to respond in time.'),
+      );
+  }
+
+  next(frame: Frame): void {
+    if (this.isOver) return;
+    this.first?.end();
+    if (frame.bytes.length > 0) this.response.timing.upstreamMs ??= monotonicMs() - this.begunMs;
+    if (this.isSilent && frame.signals.some(({ type }) => type === 'content')) {
+      this.isSilent = false;
+      this.attempt.firstToken();
+    }
+    if (frame.last) {
+      this.total.end();
+      this.attempt.finish('succeeded');
+    }
+    this.out.next(frame);
+  }
+
+  error(thrown: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    const error = AppError.from(thrown);
+    this.attempt.finish(error.kind, recordedMessage(error));
+    this.out.error(thrown);
+  }
+
+  complete(): void {
+    if (!this.isOver) this.out.complete();
+  }
+
+  stop(): void {
+    this.isOver = true;
+    this.first?.end();
+    this.total.end();
+  }
+
+  private late(message: string): void {
+    this.error(new AppError('timeout', message, { failover: true }));
+  }
 }
 
 /** Interval for checking whether a paused response has resumed. */

@@ -1,20 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import {
-  catchError,
-  defer,
-  from,
-  Observable,
-  type Subscriber,
-  type Subscription,
-  switchMap,
-  tap,
-  throwError,
-  timer,
-} from 'rxjs';
+import { defer, Observable, type Subscriber, type Subscription, switchMap, tap, throwError, timer } from 'rxjs';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
-import { misfitOf } from './admissions.js';
+import { misfitOf, onceResolved } from './admissions.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
 import { Exchange } from './exchange.js';
 import { NotForThisChannel, type RunningCall } from './prepared-request.js';
@@ -87,7 +76,7 @@ export class Failover {
     };
     const isCutShort = ({ kind }: AppError): boolean =>
       kind === 'timeout' && state.attempts > 0 && this.isOver(deadlineMs);
-    return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(options, state, thrown)));
+    return assigned({ draw, use, isCutShort, recover: (thrown) => this.after(options, state, thrown) });
   }
 
   private after(options: FailoverOptions, state: FailoverState, thrown: unknown): Observable<Frame> {
@@ -130,36 +119,42 @@ function finalError({ failure, unfit }: FailoverState, noChannel: NoChannel): Ap
   return noChannel.isExhausted && unfit !== undefined ? unfit : noChannel;
 }
 
-/**
- * Whether an attempt was cut short by something other than its own limits, so that the delay says nothing about the
- * upstream.
- */
-type IsCutShort = (error: AppError) => boolean;
+interface AttemptSteps {
+  /** The channel to use. */
+  readonly draw: () => Assignment | Promise<Assignment>;
+  readonly use: (assignment: Assignment) => Observable<Frame>;
+  /**
+   * Whether an attempt was cut short by something other than its own limits, so that the delay says nothing about the
+   * upstream.
+   */
+  readonly isCutShort: (error: AppError) => boolean;
+  /** What follows a failure. */
+  readonly recover: (thrown: unknown) => Observable<Frame>;
+}
 
 /**
- * Runs `use` with the channel that is drawn on subscription. Reports the result to channel health and releases the
- * channel in any case. A hand-written operator, as every call has one.
+ * Uses the channel that is drawn on subscription. Reports the result to channel health and releases the channel in any
+ * case. A hand-written operator, as every frame of a call passes it.
  */
-function assigned(
-  draw: () => Assignment | Promise<Assignment>,
-  use: (assignment: Assignment) => Observable<Frame>,
-  isCutShort: IsCutShort,
-): Observable<Frame> {
+function assigned({ draw, use, isCutShort, recover }: AttemptSteps): Observable<Frame> {
   return new Observable((out) => {
     let assignment: Assignment | undefined;
     let subscription: Subscription | undefined;
+    const fail = (thrown: unknown): void => {
+      if (!out.closed) recover(thrown).subscribe(out);
+    };
     const begin = (drawn: Assignment): void => {
       // Unsubscribed before the channel was known.
       if (out.closed) return drawn.release();
       assignment = drawn;
-      subscription = use(drawn).subscribe(observerFor(drawn, out, isCutShort));
+      subscription = use(drawn).subscribe(observerFor(drawn, out, isCutShort, fail));
     };
     try {
       const drawn = draw();
-      if (drawn instanceof Promise) drawn.then(begin).catch((error: unknown) => out.error(error));
+      if (drawn instanceof Promise) drawn.then(begin).catch(fail);
       else begin(drawn);
     } catch (error) {
-      out.error(error);
+      fail(error);
     }
     return () => {
       subscription?.unsubscribe();
@@ -168,7 +163,12 @@ function assigned(
   });
 }
 
-function observerFor(assignment: Assignment, out: Subscriber<Frame>, isCutShort: IsCutShort) {
+function observerFor(
+  assignment: Assignment,
+  out: Subscriber<Frame>,
+  isCutShort: AttemptSteps['isCutShort'],
+  fail: (thrown: unknown) => void,
+) {
   let awaitsContent = assignment.isProbe;
   return {
     next: (frame: Frame): void => {
@@ -183,7 +183,7 @@ function observerFor(assignment: Assignment, out: Subscriber<Frame>, isCutShort:
       const error = AppError.from(thrown);
       if (!isCutShort(error)) assignment.failed(error);
       assignment.release();
-      out.error(thrown);
+      fail(thrown);
     },
     complete: (): void => out.complete(),
   };
@@ -207,7 +207,7 @@ export class Attempts {
       const request = (): TreeObject => (tree ??= this.translations.read(call));
       const resolving = this.responses.resolve(call, running.admission.plan.caller, request);
       if (resolving === undefined) return this.serve(running, request);
-      return from(resolving).pipe(switchMap((references) => this.serve(running, request, references)));
+      return onceResolved(resolving, (references) => this.serve(running, request, references));
     });
   }
 
@@ -243,7 +243,7 @@ export class Attempts {
     });
     if (previous?.isKnown !== false) return refused;
     // Names the unknown reference.
-    return from(this.translations.requireReferenced(translatable)).pipe(switchMap(() => refused));
+    return onceResolved(this.translations.requireReferenced(translatable), () => refused);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
+import { Observable, type OperatorFunction } from 'rxjs';
 import { AppError, isJsonObject } from '../platform/shared/index.js';
 import {
   type Call,
@@ -14,17 +14,26 @@ import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } fro
 import { type LaneContext, translatedSink } from './translated-sink.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
 
-type Out = Subscriber<Frame>;
+/** What frames pass on their way out of the lane. */
+export interface LaneOutlet extends FrameOutlet {
+  /** The lane was unsubscribed. */
+  stop(): void;
+}
 
 /**
  * Processes the response of an upstream. Verbatim lane: same protocol, bytes pass unchanged beside a meter. Translated
  * lane: decoded and rendered, also when only the form differs (streamed or not). A hand-written operator that
  * subscribes lazily and passes on unsubscription.
+ * @param outletTo what frames pass on their way to a subscriber; an operator would cost every chunk more
  */
-export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame> {
+export function lane(
+  context: LaneContext,
+  outletTo: (out: FrameOutlet) => LaneOutlet,
+): OperatorFunction<UpstreamPart, Frame> {
   return (parts) =>
-    new Observable<Frame>((out) => {
+    new Observable<Frame>((subscriber) => {
       const { attempt } = context;
+      const out = outletTo(subscriber);
       let sink: ResponseSink | undefined;
       const subscription = parts.subscribe({
         next: (part) => {
@@ -50,12 +59,13 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
       });
       return () => {
         sink?.stop();
+        out.stop();
         subscription.unsubscribe();
       };
     });
 }
 
-function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): ResponseSink {
+function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: FrameOutlet): ResponseSink {
   const { call, adapter, translator, response, timings } = context;
   const { verbatim } = adapter;
   const form = formOf(headers);
@@ -194,7 +204,7 @@ class RefusedResponse implements ResponseSink {
   private readonly timer: NodeJS.Timeout;
 
   constructor(
-    private readonly out: Subscriber<Frame>,
+    private readonly out: FrameOutlet,
     private readonly adapter: UpstreamAdapter,
     private readonly status: number,
     private readonly headers: UpstreamHeaders,

@@ -1,11 +1,9 @@
-import type { Subscriber } from 'rxjs';
 import {
   type Call,
   type CallEvent,
   type CallResult,
   type CallSignal,
   eventsOf,
-  type Frame,
   type MeterReading,
   NO_BYTES,
   ResultCollector,
@@ -34,7 +32,7 @@ export function translatedSink(
   context: LaneContext,
   translation: Translation,
   streamed: boolean,
-  out: Subscriber<Frame>,
+  out: FrameOutlet,
 ): ResponseSink {
   const { call, adapter, target, response, warnings, timings, stopsSent } = context;
   const signals = new EventSignals(translation.responseId);
