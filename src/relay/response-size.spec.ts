@@ -1,9 +1,10 @@
 import { concat, from, map, of, range } from 'rxjs';
-import type { Call, StreamDecoder, VerbatimLane } from '../protocols/contract/index.js';
+import type { Call, Frame, StreamDecoder, StreamMeter, VerbatimLane } from '../protocols/contract/index.js';
 import type { CallContext } from './call-context.js';
 import { collected } from './collected-response.js';
 import { VerbatimWhole } from './lane.js';
-import type { FrameOutlet } from './response-stream.js';
+import type { RelayTimings } from './relay-timings.js';
+import { type FrameOutlet, ResponseStream } from './response-stream.js';
 import { FoldedStream, TranslatedWhole, type WholeResponse } from './translated-sink.js';
 import type { UpstreamPart } from './upstream/upstream-client.js';
 
@@ -69,5 +70,26 @@ describe('a buffered response', () => {
       { type: 'chunk', bytes: Buffer.from('b') },
     ];
     expect(Buffer.concat((await collected(from(parts), 60_000)).chunks).toString()).toBe('ab');
+  });
+});
+
+describe('ResponseStream', () => {
+  const PASSING: StreamMeter = {
+    closed: false,
+    next: () => ({ signals: [], last: false }),
+    end: () => ({ signals: [], last: true }),
+  };
+
+  it('passes unchanged events of one chunk on without a copy', () => {
+    const frames: Frame[] = [];
+    const out = { next: (frame: Frame) => frames.push(frame), error: () => undefined, complete: () => undefined };
+    const response = { committed: true, commit: () => undefined, tail: {} } as unknown as CallContext;
+    const stream = new ResponseStream(out as unknown as FrameOutlet, PASSING, response, {} as RelayTimings);
+    const chunk = Buffer.from('data: {"a":1}\n\ndata: {"a":2}\n\n');
+    stream.chunk(chunk);
+    const [{ bytes } = { bytes: new Uint8Array() }] = frames;
+    expect(Buffer.from(bytes)).toEqual(chunk);
+    expect(bytes.buffer).toBe(chunk.buffer);
+    expect(frames).toHaveLength(1);
   });
 });

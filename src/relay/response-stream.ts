@@ -52,14 +52,20 @@ export class ResponseStream implements ResponseSink {
   ) {}
 
   chunk(bytes: Uint8Array): void {
-    this.guarded(() => this.pass(this.splitter.next(bytes)));
+    try {
+      this.pass(this.splitter.next(bytes));
+    } catch (error) {
+      this.refuse(error);
+    }
   }
 
   end(): void {
-    this.guarded(() => {
+    try {
       this.pass(this.splitter.end());
       this.complete();
-    });
+    } catch (error) {
+      this.refuse(error);
+    }
   }
 
   /** A broken connection after a complete response does not matter. */
@@ -68,8 +74,7 @@ export class ResponseStream implements ResponseSink {
       this.complete();
     } catch {
       // It was incomplete, and the connection error says why.
-      this.stop();
-      this.out.error(error);
+      this.refuse(error);
     }
   }
 
@@ -164,13 +169,9 @@ export class ResponseStream implements ResponseSink {
     this.out.next({ bytes: join(pieces), signals: [...this.preludeSignals, ...this.endingSignals], last: true });
   }
 
-  private guarded(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.stop();
-      this.out.error(error);
-    }
+  private refuse(error: unknown): void {
+    this.stop();
+    this.out.error(error);
   }
 }
 
@@ -178,7 +179,19 @@ export class ResponseStream implements ResponseSink {
 function join(pieces: readonly Piece[]): Uint8Array {
   if (pieces.every((piece) => typeof piece === 'string')) return Buffer.from(pieces.join(''));
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
-  return bytes.length === 1 ? (bytes[0] ?? NO_BYTES) : Buffer.concat(bytes);
+  return asOneView(bytes) ?? Buffer.concat(bytes);
+}
+
+/** Pieces that follow each other in memory, as unchanged events of one chunk do, without a copy. */
+function asOneView(pieces: readonly Uint8Array[]): Uint8Array | undefined {
+  const [first] = pieces;
+  if (first === undefined) return NO_BYTES;
+  let end = first.byteOffset;
+  for (const { buffer, byteOffset, length } of pieces) {
+    if (buffer !== first.buffer || byteOffset !== end) return undefined;
+    end += length;
+  }
+  return Buffer.from(first.buffer, first.byteOffset, end - first.byteOffset);
 }
 
 /** Consumes the body of an upstream response. */
