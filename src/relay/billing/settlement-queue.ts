@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher, isOutage } from '../../platform/database/index.js';
 import { Metrics } from '../../platform/metrics/index.js';
-import { AppError, monotonicMs, within } from '../../platform/shared/index.js';
+import { AppError, monotonicMs } from '../../platform/shared/index.js';
 import type { CallTrace, EndedCall, EndedUsage, WaitRecords } from '../../protocols/contract/index.js';
 import { CallMetrics } from './billing-metrics.js';
 import { NotSettled, SettlementUnavailable } from './billing.errors.js';
@@ -25,9 +25,20 @@ class WaitingCall {
   /** Stops waiting for it. */
   giveUp = (): void => undefined;
   readonly sinceMs = monotonicMs();
-  readonly givenUp = new Promise<undefined>((resolve) => (this.giveUp = () => resolve(undefined)));
 
   constructor(public row: CallRow) {}
+
+  /** The result of its settlement; undefined once given up, or after the timeout. */
+  result<T>(settled: Promise<T>, timeoutMs: number): Promise<{ readonly value: T } | undefined> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => resolve(undefined), timeoutMs);
+      this.giveUp = () => {
+        clearTimeout(timer);
+        resolve(undefined);
+      };
+      settled.then((value) => resolve({ value }), reject).finally(() => clearTimeout(timer));
+    });
+  }
 
   /** The row as sent now. */
   sent(): CallRow {
@@ -116,9 +127,8 @@ export class SettlementQueue {
     const call = new WaitingCall(row);
     this.calls.set(row.id, call);
     const settled = this.waiting.add(this.untilSettled(call).finally(() => this.calls.delete(row.id)));
-    const recorded = settled.then((collected) => ({ collected }));
-    const outcome = await within(Promise.race([recorded, call.givenUp]), timeoutMs);
-    if (outcome !== undefined) return outcome.collected;
+    const collected = await call.result(settled, timeoutMs);
+    if (collected !== undefined) return collected.value;
     const error = new SettlementUnavailable(new Error('not settled in time'));
     if (row.status === 'succeeded') call.row = unrecordedRow(row, error);
     throw error;
@@ -206,18 +216,26 @@ const unsettledFields = (row: CallRow): object => ({
 
 /** Work that must finish before the process exits. */
 export class InFlight {
-  private readonly promises = new Set<Promise<unknown>>();
+  private count = 0;
+  private waiting: (() => void)[] = [];
 
   add<T>(promise: Promise<T>): Promise<T> {
-    const settled = promise.catch(() => undefined).finally(() => this.promises.delete(settled));
-    this.promises.add(settled);
+    this.count += 1;
+    promise.then(this.end, this.end);
     return promise;
   }
 
   /** Resolves when nothing is left, including work added meanwhile. */
   async over(): Promise<void> {
-    while (this.promises.size > 0) await Promise.all(this.promises);
+    while (this.count > 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
+
+  private readonly end = (): void => {
+    this.count -= 1;
+    if (this.count > 0) return;
+    for (const resolve of this.waiting) resolve();
+    this.waiting = [];
+  };
 }
 
 /** The trace's view of a call. @param settledMs as in `EndedCall` */
