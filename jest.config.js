@@ -20,10 +20,10 @@ const onDatabase = {
 
 /**
  * Specs in test/ that need neither network nor database: the imports, what documents name, the variables, the flags, the guide, the scripts,
- * the dialects' adapters on plain values, and which tests keep which promise.
+ * the protocols' adapters on plain values, and which tests keep which promise.
  */
 const pure =
-  '(architecture|documents|environment|flags|guide|language|members|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
+  '(architecture|documents|environment|flags|guide|language|members|scripts|security-table|conformance/protocols|conformance/kit|reliability/promises)';
 const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
 
 /** Kills, chaos, fuzzing, benchmarks, and properties over thousands of cases. Variables set how long most of them run. */

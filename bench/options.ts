@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { USUAL_FOLDER } from './report/folder.ts';
 import { LARGE_NAMES, SCENARIO_NAMES } from './scenarios/names.ts';
-import { PROTOCOLS, dialectOf } from './work/dialects.ts';
+import { PROTOCOLS, protocolOf } from './work/protocols.ts';
 
 export interface Options {
   /** Of the scenarios, in the order of a run. */
@@ -15,7 +15,7 @@ export interface Options {
   readonly profile: boolean;
   /** Of the log, in the scenarios that fill one; undefined: as many as they are about. */
   readonly rows: number | undefined;
-  readonly dialect: string;
+  readonly protocol: string;
   /** Of the upstream of translated calls. */
   readonly foreign: string;
   /** The folder for results. */
@@ -31,8 +31,8 @@ export const USAGE = `npm run bench -- [SCENARIO…] [options]
   --rounds N        how often each subject has its turn in the scenarios that compare (3)
   --quick           short and rough: one round of a fraction of the time; judges no target
   --no-peers        without the gateway from npm
-  --dialect D       ${PROTOCOLS.map(({ id }) => id).join(', ')} (${PROTOCOLS[0]?.id})
-  --upstream D      what the upstream of translated calls speaks (the first of them that is another one)
+  --protocol P      ${PROTOCOLS.map(({ id }) => id).join(', ')} (${PROTOCOLS[0]?.id})
+  --upstream P      upstream protocol of translated calls (the first that differs from --protocol)
   --rows N          how many calls the log is filled with, in log-pages (1000000) and full-log (10000000)
   --profile         the relay alone, with a CPU profile of it beside the results
   --out FOLDER      where results go (bench/results)
@@ -52,7 +52,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
       quick: { type: 'boolean', default: false },
       'no-peers': { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
-      dialect: { type: 'string', default: 'chat-completions' },
+      protocol: { type: 'string', default: 'chat-completions' },
       upstream: { type: 'string' },
       out: { type: 'string', default: USUAL_FOLDER },
       help: { type: 'boolean', short: 'h', default: false },
@@ -64,9 +64,9 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   const rows = values.rows === undefined ? undefined : Number(values.rows);
   if (rows !== undefined && !(Number.isInteger(rows) && rows >= FEWEST_ROWS))
     throw new Error(`--rows takes a whole number from ${FEWEST_ROWS} on.`);
-  const { dialect, upstream: foreign = PROTOCOLS.find(({ id }) => id !== dialect)?.id ?? '' } = values;
-  for (const asked of [dialect, foreign]) dialectOf(asked);
-  if (foreign === dialect) throw new Error('--upstream takes another dialect than --dialect.');
+  const { protocol, upstream: foreign = PROTOCOLS.find(({ id }) => id !== protocol)?.id ?? '' } = values;
+  for (const asked of [protocol, foreign]) protocolOf(asked);
+  if (foreign === protocol) throw new Error('--upstream must differ from --protocol.');
   return {
     scenarios: namesFor(positionals),
     rounds,
@@ -74,7 +74,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     peers: !values['no-peers'] && !values.profile,
     profile: values.profile,
     rows,
-    dialect,
+    protocol,
     foreign,
     out: resolve(values.out),
     arguments: args,

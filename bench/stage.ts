@@ -12,7 +12,7 @@ import { startRelay } from './subjects/relay.ts';
 import { profiled } from './subjects/profile.ts';
 import { startWorkers } from './subjects/workers.ts';
 import { AS_SHIPPED, type Extras, type Subject, type SubjectName, type Surroundings } from './subjects/subject.ts';
-import { dialectOf } from './work/dialects.ts';
+import { protocolOf } from './work/protocols.ts';
 
 export class Stage {
   readonly options: Options;
@@ -54,8 +54,8 @@ export class Stage {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const { port } = (await firstMessage(upstream)) as { port: number };
-    const [dialect, foreign] = [dialectOf(options.dialect), dialectOf(options.foreign)];
-    const surroundings = { upstream: `http://127.0.0.1:${port}`, dialect, foreign, cores };
+    const [protocol, foreign] = [protocolOf(options.protocol), protocolOf(options.foreign)];
+    const surroundings = { upstream: `http://127.0.0.1:${port}`, protocol, foreign, cores };
     const generators = [await LoadGenerator.start(), await LoadGenerator.start()] as const;
     return new Stage(options, upstream, surroundings, generators, notPinned, peer);
   }

@@ -17,7 +17,7 @@ const MAX_NAME_LENGTH = 32;
 
 const TEMPLATES = inRoot('scripts/protocol-template');
 const MODULES = 'src/protocols/index.ts';
-const DOUBLES = 'test/conformance/dialects/index.ts';
+const DOUBLES = 'test/conformance/protocols/index.ts';
 
 /** First line of files of one half: `// client half`. */
 const HALF = /^\/\/ (client|upstream) half\n/;
@@ -40,7 +40,7 @@ function readArguments() {
   return { name, halves: chosen.length === 0 ? ['client', 'upstream'] : chosen };
 }
 
-const foldersOf = (name) => [`src/protocols/${name}`, `test/conformance/dialects/${name}`];
+const foldersOf = (name) => [`src/protocols/${name}`, `test/conformance/protocols/${name}`];
 
 /** The paths and contents to write. */
 function filesFor(name, halves) {

@@ -6,8 +6,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
  * each of them owns.
  */
 const ROOMS = ['platform', 'protocols', 'usage', 'catalog', 'wallet', 'auth', 'keys', 'relay', 'console', 'app'];
-/** Specs may build what they test from what stands here, and hold it against what plays its dialect. */
-const FOR_SPECS = ['../test/support/', '../test/conformance/dialects/'];
+/** Specs may build what they test from what stands here, and hold it against what plays its protocol. */
+const FOR_SPECS = ['../test/support/', '../test/conformance/protocols/'];
 
 /** Functions and views are in SQL files since this migration; those before it are never edited. */
 const CREATES_SQL_CHECKSUMS = '20261126120000-create-sql-checksums.ts';

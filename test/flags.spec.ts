@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '..');
 /** `| `audio` | R C | …`: the first cell of each row of the table. */
 const ROW = /^\| `(\w+)`/gm;
-/** What reads flags: the dialects, each in one file, the relay and the channels. */
+/** What reads flags: the protocols, each in one file, the relay and the channels. */
 const READERS =
   'src/{protocols/*/flags,relay/prepared-request,catalog/channels/channel,catalog/channels/channel-definition}.ts';
 /** `flags['audio']`, and `const { efforts, oneSampler = false } = flags`, also of a target. */

@@ -33,7 +33,7 @@ describe('the guide to adding a protocol', () => {
     const linked = matches(guide, /\]\((?!http)([^)#]+)[^)]*\)/g).map((path) => join(dirname(GUIDE), path));
     const paths = matches(guide, /`((?:src|test|scripts|docs)\/[\w./-]+)`/g);
     const ofExample = matches(guide, /`(telegraph\.\w+\.ts)`/g).map((name) => `${TOY}/${name}`);
-    const created = /^(?:src\/protocols|test\/conformance\/dialects)\/telegraph\/$/;
+    const created = /^(?:src\/protocols|test\/conformance\/protocols)\/telegraph\/$/;
     const missing = [...linked, ...paths, ...ofExample].filter(
       (path) => !created.test(path) && filesIn(path).length === 0,
     );

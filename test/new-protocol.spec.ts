@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '..');
 /** Needed by the script and for compiling its files. */
 const COPIED = ['scripts', 'src', 'migrations', 'test', 'tsconfig.json', '.prettierrc.json', 'package.json'];
-const INDEXES = ['src/protocols/index.ts', 'test/conformance/dialects/index.ts'];
+const INDEXES = ['src/protocols/index.ts', 'test/conformance/protocols/index.ts'];
 const MINUTE = 60_000;
 
 describe('npm run new-protocol', () => {
@@ -25,7 +25,7 @@ describe('npm run new-protocol', () => {
     run('scripts/new-protocol.mjs', ...args);
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
   const filesOf = (name: string): string[] =>
-    globSync(`{src/protocols,test/conformance/dialects}/${name}/*`, { cwd: root }).toSorted();
+    globSync(`{src/protocols,test/conformance/protocols}/${name}/*`, { cwd: root }).toSorted();
 
   /** Everything the script might change. */
   const state = (): string[] => [...filesOf('*'), ...INDEXES.map(read)];
@@ -66,9 +66,9 @@ describe('npm run new-protocol', () => {
       for (const line of ['npm run conformance -- two-words', 'docs/adding-a-protocol.md', ...filesOf('two-words')])
         expect(both.stdout).toContain(line);
       expect(newProtocol('listener', '--client').status).toBe(0);
-      expect(newProtocol('a-dialect-of-a-very-long-name-up', '--upstream').status).toBe(0);
+      expect(newProtocol('a-protocol-with-a-very-long-name', '--upstream').status).toBe(0);
 
-      const written = [...INDEXES, ...['two-words', 'listener', 'a-dialect-of-a-very-long-name-up'].flatMap(filesOf)];
+      const written = [...INDEXES, ...['two-words', 'listener', 'a-protocol-with-a-very-long-name'].flatMap(filesOf)];
       for (const path of written) {
         const options = await resolveConfig(join(root, path));
         expect([path, await check(read(path), { ...options, filepath: path })]).toEqual([path, true]);
@@ -86,7 +86,7 @@ describe('npm run new-protocol', () => {
     const names = (name: string): string => filesOf(name).join(' ');
     expect(names('listener')).toMatch(/listener\/members\.ts .*listener\/protocol\.ts .*client\.ts/);
     expect(names('listener')).not.toMatch(/vendor|upstream|build|decoder/);
-    expect(names('a-dialect-of-a-very-long-name-up')).not.toMatch(/client|protocol\.ts|members|controller|renderer/);
+    expect(names('a-protocol-with-a-very-long-name')).not.toMatch(/client|protocol\.ts|members|controller|renderer/);
     expect(read('src/protocols/listener/listener.module.ts')).not.toContain('Upstream');
   });
 });

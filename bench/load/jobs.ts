@@ -5,7 +5,7 @@ import type { Behaviour } from '../work/behaviours.ts';
 export interface Target {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
-  readonly dialect: string;
+  readonly protocol: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
 // The load generator: a process of its own that does one job at a time, told and answered over its channel.
-import { dialectOf } from '../work/dialects.ts';
+import { protocolOf } from '../work/protocols.ts';
 import { Caller } from './caller.ts';
 import { SlowReader } from '../../test/support/slow-reader.ts';
 import type { HoldJob, Job, Report, SlowReadersJob, Target } from './jobs.ts';
@@ -46,9 +46,9 @@ async function hold({ target, streams }: HoldJob): Promise<Report> {
 }
 
 async function readSlowly({ target, clients, bytesPerSecond }: SlowReadersJob): Promise<Report> {
-  const dialect = dialectOf(target.dialect);
-  const body = dialect.request('flood', 900);
-  const url = `${target.origin}/v1${dialect.path}`;
+  const protocol = protocolOf(target.protocol);
+  const body = protocol.request('flood', 900);
+  const url = `${target.origin}/v1${protocol.path}`;
   const headers = { 'content-type': 'application/json', ...target.headers };
   readers = Array.from({ length: clients }, () => new SlowReader({ url, headers, body, bytesPerSecond }));
   await Promise.all(readers.map((reader) => reader.begun));

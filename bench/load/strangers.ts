@@ -1,6 +1,6 @@
 // Calls with keys that nobody has issued, at a steady rate.
 import { randomBytes } from 'node:crypto';
-import { dialectOf } from '../work/dialects.ts';
+import { protocolOf } from '../work/protocols.ts';
 import type { Caller, Outcome } from './caller.ts';
 import type { Report, StrangersJob } from './jobs.ts';
 import { Tally } from './tally.ts';
@@ -12,10 +12,10 @@ const MOST_IN_FLIGHT = 256;
 const unknownKey = (): string => `sk-${randomBytes(24).toString('hex')}`;
 
 export function strangers(caller: Caller, { target, calls, perSecond }: StrangersJob): Promise<Report> {
-  const dialect = dialectOf(target.dialect);
+  const protocol = protocolOf(target.protocol);
   const body = caller.body('answer', 900);
   const tally = new Tally();
-  const same = dialect.headers(unknownKey());
+  const same = protocol.headers(unknownKey());
   const begun = performance.now();
   let [sent, answered] = [0, 0];
   return new Promise((resolve) => {
@@ -28,7 +28,7 @@ export function strangers(caller: Caller, { target, calls, perSecond }: Stranger
     const timer = setInterval(() => {
       const due = Math.min(calls, ((performance.now() - begun) * perSecond) / 1000);
       for (; sent < due && sent - answered < MOST_IN_FLIGHT; sent++)
-        void caller.call('answer', body, sent % 2 === 0 ? same : dialect.headers(unknownKey())).then(answer);
+        void caller.call('answer', body, sent % 2 === 0 ? same : protocol.headers(unknownKey())).then(answer);
     }, TICK_MS);
   });
 }

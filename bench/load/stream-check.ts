@@ -1,6 +1,6 @@
 // Reads a stream as it comes and checks that every numbered event is there, once and in order.
 import { PACE_MS } from '../work/behaviours.ts';
-import type { ProtocolEndpoint } from '../work/dialect.ts';
+import type { ProtocolEndpoint } from '../work/protocol.ts';
 
 const END_OF_EVENT = '\n\n';
 
@@ -10,7 +10,7 @@ export class StreamCheck {
   /** Of each later one from its pace, in ms. */
   readonly deviations: number[] = [];
   private readonly expected: number;
-  private readonly dialect: ProtocolEndpoint;
+  private readonly protocol: ProtocolEndpoint;
   private next = 0;
   private wrong = 0;
   private lastAt = 0;
@@ -18,13 +18,13 @@ export class StreamCheck {
   /** The beginning of an event whose end has not come yet. */
   private rest = '';
 
-  constructor(expected: number, dialect: ProtocolEndpoint) {
+  constructor(expected: number, protocol: ProtocolEndpoint) {
     this.expected = expected;
-    this.dialect = dialect;
+    this.protocol = protocol;
   }
 
   feed(chunk: Buffer, at: number): void {
-    const { numberMark, lastWord } = this.dialect;
+    const { numberMark, lastWord } = this.protocol;
     const text = this.rest + chunk.toString('latin1');
     const end = text.lastIndexOf(END_OF_EVENT);
     this.rest = end === -1 ? text : text.slice(end + END_OF_EVENT.length);

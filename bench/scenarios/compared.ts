@@ -66,7 +66,7 @@ const WORK: Readonly<Record<ComparedName, Work>> = {
   'small-64': calls('Small JSON calls, 64 in flight', 'answer', SMALL_BYTES, 64),
   prompt: calls('Prompts of 331 kB, 8 in flight', 'answer', PROMPT_BYTES, 8),
   stream: calls('Streams of 200 events as fast as they go, 16 in flight', 'fast', SMALL_BYTES, 16),
-  translated: calls('Streams from an upstream of another dialect, 16 in flight', 'translated', SMALL_BYTES, 16),
+  translated: calls('Streams from an upstream of another protocol, 16 in flight', 'translated', SMALL_BYTES, 16),
   'paced-400': paced(400),
   'paced-1000': paced(1000),
 };

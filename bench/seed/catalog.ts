@@ -23,13 +23,13 @@ export interface Sample {
 }
 
 /** Adds models, groups and channels to those that are there. */
-export async function applyCatalog(dataDir: string, { upstream, dialect }: Surroundings): Promise<void> {
+export async function applyCatalog(dataDir: string, { upstream, protocol }: Surroundings): Promise<void> {
   const file = join(dataDir, 'log-catalog.yaml');
   const names = MODELS.map(({ value }) => value);
   const ofEach = <T>(what: T): Record<string, T> => Object.fromEntries(names.map((name) => [name, what]));
   const channels = CHOICES.channels.map(({ value: name }, index) => ({
     name,
-    protocol: dialect.id,
+    protocol: protocol.id,
     base_url: `${upstream}/v1`,
     credentials: ['upstream-secret-of-the-benchmark'],
     models: ofEach(modelFor('answer')),
@@ -56,15 +56,15 @@ export async function takeSamples(
   dataDir: string,
   origin: string,
   email: string,
-  { dialect }: Surroundings,
+  { protocol }: Surroundings,
 ): Promise<readonly Sample[]> {
-  const request = JSON.parse(dialect.request('answer', 900).toString()) as object;
+  const request = JSON.parse(protocol.request('answer', 900).toString()) as object;
   for (const group of Object.keys(GROUPS)) {
     const key = await runCommand(dataDir, 'key', 'create', '--email', email, '--name', group, '--group', group);
     for (const { value: model } of MODELS) {
-      const response = await fetch(`${origin}/v1${dialect.path}`, {
+      const response = await fetch(`${origin}/v1${protocol.path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...dialect.headers(key.trim()) },
+        headers: { 'content-type': 'application/json', ...protocol.headers(key.trim()) },
         body: JSON.stringify({ ...request, model }),
       });
       if (!response.ok) throw new Error(`A call of ${model} failed: ${await response.text()}`);

@@ -3,8 +3,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Behaviour, behaviourIn, FAST_EVENTS, FLOOD_BYTES, PACED_EVENTS } from '../work/behaviours.ts';
-import type { ProtocolEndpoint } from '../work/dialect.ts';
-import { PROTOCOLS } from '../work/dialects.ts';
+import type { ProtocolEndpoint } from '../work/protocol.ts';
+import { PROTOCOLS } from '../work/protocols.ts';
 import { Pacer } from './pacer.ts';
 
 const EVENT_STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
@@ -13,56 +13,56 @@ const ENOUGH_BYTES = 400;
 
 const pacer = new Pacer();
 
-/** A dialect with what can be made beforehand. */
+/** A protocol with what can be made beforehand. */
 class Answers {
-  readonly dialect: ProtocolEndpoint;
+  readonly protocol: ProtocolEndpoint;
   readonly head: Record<string, string | number>;
   readonly fast: Buffer;
   readonly paced: readonly Buffer[];
   readonly large: Buffer;
 
-  constructor(dialect: ProtocolEndpoint) {
-    this.dialect = dialect;
-    this.head = { 'content-type': 'application/json', 'content-length': dialect.answer.length };
-    const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => dialect.event(index));
-    this.fast = Buffer.from(dialect.opening + numbered(FAST_EVENTS).join('') + dialect.closing(FAST_EVENTS));
+  constructor(protocol: ProtocolEndpoint) {
+    this.protocol = protocol;
+    this.head = { 'content-type': 'application/json', 'content-length': protocol.answer.length };
+    const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => protocol.event(index));
+    this.fast = Buffer.from(protocol.opening + numbered(FAST_EVENTS).join('') + protocol.closing(FAST_EVENTS));
     this.paced = numbered(PACED_EVENTS).map((event) => Buffer.from(event));
-    this.large = Buffer.from(dialect.event(0, 'x'.repeat(16_000)));
+    this.large = Buffer.from(protocol.event(0, 'x'.repeat(16_000)));
   }
 }
 
-const answersOf = new Map(PROTOCOLS.map((dialect) => [`/v1${dialect.path}`, new Answers(dialect)]));
+const answersOf = new Map(PROTOCOLS.map((protocol) => [`/v1${protocol.path}`, new Answers(protocol)]));
 
 const send: Readonly<Record<Behaviour, (response: ServerResponse, answers: Answers) => void>> = {
-  answer(response, { head, dialect }) {
-    response.writeHead(200, head).end(dialect.answer);
+  answer(response, { head, protocol }) {
+    response.writeHead(200, head).end(protocol.answer);
   },
   fast(response, { fast }) {
     response.writeHead(200, EVENT_STREAM).end(fast);
   },
   translated: (response, answers) => send.fast(response, answers),
-  idle(response, { dialect }) {
-    response.writeHead(200, EVENT_STREAM).write(dialect.opening + dialect.event(0));
+  idle(response, { protocol }) {
+    response.writeHead(200, EVENT_STREAM).write(protocol.opening + protocol.event(0));
   },
-  paced(response, { dialect, paced }) {
-    response.writeHead(200, EVENT_STREAM).write(dialect.opening + String(paced[0]));
+  paced(response, { protocol, paced }) {
+    response.writeHead(200, EVENT_STREAM).write(protocol.opening + String(paced[0]));
     let next = 1;
     const stop = pacer.add(() => {
       const event = paced[next++];
       if (event !== undefined) return void response.write(event);
       stop();
-      response.end(dialect.closing(PACED_EVENTS));
+      response.end(protocol.closing(PACED_EVENTS));
     });
     response.once('close', stop);
   },
-  flood(response, { dialect, large }) {
-    response.writeHead(200, EVENT_STREAM).write(dialect.opening);
+  flood(response, { protocol, large }) {
+    response.writeHead(200, EVENT_STREAM).write(protocol.opening);
     floods.add(response);
     response.once('close', () => floods.delete(response));
     let left = FLOOD_BYTES;
     const pour = (): void => {
       for (; left > 0; left -= large.length) if (!response.write(large)) return;
-      response.end(dialect.closing(1));
+      response.end(protocol.closing(1));
     };
     response.on('drain', pour);
     pour();

@@ -1,8 +1,8 @@
 // The upstream itself, without anything in between.
 import type { Subject, Surroundings } from './subject.ts';
 
-export function direct({ upstream, dialect }: Surroundings): Subject {
-  const target = { origin: upstream, dialect: dialect.id, headers: dialect.headers('sk-bench') };
+export function direct({ upstream, protocol }: Surroundings): Subject {
+  const target = { origin: upstream, protocol: protocol.id, headers: protocol.headers('sk-bench') };
   return {
     name: 'direct',
     target,

@@ -9,7 +9,7 @@ import { inRoot } from '../../scripts/pinned-node.mjs';
 import type { Target } from '../load/jobs.ts';
 import { pidOf, startNode } from '../machine/child.ts';
 import { pin } from '../machine/cores.ts';
-import type { ProtocolEndpoint } from '../work/dialect.ts';
+import type { ProtocolEndpoint } from '../work/protocol.ts';
 import { oneProcess } from './one-process.ts';
 import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
 
@@ -18,7 +18,7 @@ const PACKAGE = join(FOLDER, 'node_modules/@portkey-ai/gateway');
 const INSTALLS_WITHIN_MS = 120_000;
 const STARTS_WITHIN_MS = 30_000;
 
-/** What it calls an upstream that speaks this dialect. */
+/** What it calls an upstream that speaks this protocol. */
 const PROVIDERS: Readonly<Record<ProtocolEndpoint['id'], string>> = {
   'chat-completions': 'openai',
   messages: 'anthropic',
@@ -50,7 +50,7 @@ export async function startPeer(
   surroundings: Surroundings,
   { nodeOptions, environment, probe } = AS_SHIPPED,
 ): Promise<Subject> {
-  const { upstream, dialect, foreign, cores } = surroundings;
+  const { upstream, protocol, foreign, cores } = surroundings;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = startNode([join(PACKAGE, 'build/start-server.js'), '--headless', `--port=${port}`], {
@@ -62,12 +62,12 @@ export async function startPeer(
   if (cores) pin(pidOf(child), cores.measured);
   const targetAt = (provider: string): Target => {
     const upstreamHeaders = { 'x-portkey-provider': provider, 'x-portkey-custom-host': `${upstream}/v1` };
-    return { origin, dialect: dialect.id, headers: { ...dialect.headers('sk-bench'), ...upstreamHeaders } };
+    return { origin, protocol: protocol.id, headers: { ...protocol.headers('sk-bench'), ...upstreamHeaders } };
   };
-  const translates = dialect.id === 'chat-completions' && foreign.id === 'messages';
+  const translates = protocol.id === 'chat-completions' && foreign.id === 'messages';
   return {
     name: 'peer',
-    target: targetAt(PROVIDERS[dialect.id]),
+    target: targetAt(PROVIDERS[protocol.id]),
     translating: translates ? targetAt(PROVIDERS[foreign.id]) : undefined,
     ...oneProcess(child, probe),
   };

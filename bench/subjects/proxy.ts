@@ -9,7 +9,7 @@ export async function startProxy(
   surroundings: Surroundings,
   { nodeOptions, environment, probe } = AS_SHIPPED,
 ): Promise<Subject> {
-  const { upstream, dialect, cores } = surroundings;
+  const { upstream, protocol, cores } = surroundings;
   const child = startNode([join(import.meta.dirname, '../servers/proxy.ts'), upstream], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     nodeOptions,
@@ -19,7 +19,7 @@ export async function startProxy(
   if (cores) pin(pidOf(child), cores.measured);
   return {
     name: 'proxy',
-    target: { origin: `http://127.0.0.1:${port}`, dialect: dialect.id, headers: dialect.headers('sk-bench') },
+    target: { origin: `http://127.0.0.1:${port}`, protocol: protocol.id, headers: protocol.headers('sk-bench') },
     translating: undefined,
     ...oneProcess(child, probe),
   };

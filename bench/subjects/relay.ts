@@ -8,7 +8,7 @@ import { inRoot, OPTIONS } from '../../scripts/pinned-node.mjs';
 import { pin, pinTree } from '../machine/cores.ts';
 import { end, pidOf, startNode, until } from '../machine/child.ts';
 import { type Behaviour, BEHAVIOURS, modelFor } from '../work/behaviours.ts';
-import type { ProtocolEndpoint } from '../work/dialect.ts';
+import type { ProtocolEndpoint } from '../work/protocol.ts';
 import { runCommand } from './operator.ts';
 import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
 
@@ -21,7 +21,7 @@ export interface RelaySubject extends Subject {
 }
 
 export async function startRelay(surroundings: Surroundings, extras = AS_SHIPPED): Promise<RelaySubject> {
-  const { dialect, cores } = surroundings;
+  const { protocol, cores } = surroundings;
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   // PostgreSQL may have to run as another user.
   chmodSync(dataDir, 0o755);
@@ -36,7 +36,7 @@ export async function startRelay(surroundings: Surroundings, extras = AS_SHIPPED
     pinTree(databasePid, cores.others);
     pin(pidOf(child), cores.measured);
   }
-  const target = { origin, dialect: dialect.id, headers: dialect.headers(key) };
+  const target = { origin, protocol: protocol.id, headers: protocol.headers(key) };
   return {
     name: 'relay',
     dataDir,
@@ -83,7 +83,7 @@ async function setUp(dataDir: string, surroundings: Surroundings): Promise<strin
   return (await runCommand(dataDir, 'key', 'create', '--email', EMAIL, '--name', 'bench')).trim();
 }
 
-function catalogFor({ upstream, dialect, foreign }: Surroundings): string {
+function catalogFor({ upstream, protocol, foreign }: Surroundings): string {
   const model = {
     context_window: 1_000_000,
     max_output_tokens: 4096,
@@ -99,5 +99,5 @@ function catalogFor({ upstream, dialect, foreign }: Surroundings): string {
   const own = BEHAVIOURS.filter((behaviour) => behaviour !== 'translated');
   const models = BEHAVIOURS.map((behaviour) => ({ name: modelFor(behaviour), ...model }));
   // YAML is a superset of JSON.
-  return JSON.stringify({ models, channels: [channel(dialect, own), channel(foreign, ['translated'])] });
+  return JSON.stringify({ models, channels: [channel(protocol, own), channel(foreign, ['translated'])] });
 }

@@ -1,15 +1,15 @@
 // What is measured: something that answers calls, with the processes whose work that is.
-import type { ProtocolEndpoint } from '../work/dialect.ts';
 import type { Target } from '../load/jobs.ts';
 import type { Cores } from '../machine/cores.ts';
 import type { ProbeClient } from '../probe/client.ts';
+import type { ProtocolEndpoint } from '../work/protocol.ts';
 
 export type SubjectName = 'direct' | 'proxy' | 'relay' | 'workers' | 'peer';
 
 export interface Subject {
   readonly name: SubjectName;
   readonly target: Target;
-  /** The same for calls whose upstream speaks the other dialect; undefined when it cannot translate them. */
+  /** The same for calls whose upstream speaks the other protocol; undefined when it cannot translate them. */
   readonly translating: Target | undefined;
   /** The measured process; the upstream itself has none. */
   readonly pid: number | undefined;
@@ -26,7 +26,7 @@ export interface Subject {
 export interface Surroundings {
   /** `http://127.0.0.1:PORT` of the upstream. */
   readonly upstream: string;
-  readonly dialect: ProtocolEndpoint;
+  readonly protocol: ProtocolEndpoint;
   /** What the upstream of translated calls speaks. */
   readonly foreign: ProtocolEndpoint;
   /** Undefined: nothing is pinned. */

@@ -10,7 +10,7 @@ export const FLOOD_BYTES = 50_000_000;
 
 /**
  * `answer` is one JSON body; `fast`, `paced` and `idle` are streams; `flood` is one whose events are large; `translated`
- * is `fast` of an upstream that speaks another dialect than the client.
+ * is `fast` of an upstream that speaks another protocol than the client.
  */
 export const BEHAVIOURS = ['answer', 'fast', 'translated', 'paced', 'idle', 'flood'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];

@@ -1,6 +1,6 @@
 // The work in OpenAI's Chat Completions.
 import { type Behaviour, modelFor } from './behaviours.ts';
-import { type ProtocolEndpoint, prose } from './dialect.ts';
+import { type ProtocolEndpoint, prose } from './protocol.ts';
 
 const USAGE = { prompt_tokens: 230, completion_tokens: 200, total_tokens: 430 };
 const CHUNK = { id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'bench' };

@@ -1,6 +1,6 @@
 // The work in Anthropic's Messages.
 import { type Behaviour, modelFor } from './behaviours.ts';
-import { type ProtocolEndpoint, prose } from './dialect.ts';
+import { type ProtocolEndpoint, prose } from './protocol.ts';
 
 const MESSAGE = { id: 'msg_bench', type: 'message', role: 'assistant', model: 'bench' };
 

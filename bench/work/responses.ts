@@ -1,6 +1,6 @@
 // The work in OpenAI's Responses.
 import { type Behaviour, modelFor } from './behaviours.ts';
-import { type ProtocolEndpoint, prose } from './dialect.ts';
+import { type ProtocolEndpoint, prose } from './protocol.ts';
 
 const RESPONSE = { id: 'resp_bench', object: 'response', created_at: 1_760_000_000, model: 'bench' };
 const MESSAGE = { type: 'message', id: 'msg_bench', role: 'assistant' };

@@ -53,7 +53,7 @@ describe('the benchmark', () => {
     }
   });
 
-  it('measures streams between two dialects beside the upstream alone: a bare proxy cannot translate', () => {
+  it('measures streams between two protocols beside the upstream alone: a bare proxy cannot translate', () => {
     const figures = figuresOf('translated');
     expect(Object.keys(figures)).toEqual(['direct', 'relay']);
     for (const { failed, lost_events: lost, calls_per_second: rate } of Object.values(figures)) {

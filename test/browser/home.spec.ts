@@ -80,7 +80,7 @@ describe('pages that sum up and explain', () => {
     120_000,
   );
 
-  it('work without script: prices are narrowed, a model is opened, a dialect chosen', async () => {
+  it('work without script: prices are narrowed, a model is opened, a protocol chosen', async () => {
     const window = await Window.open(browser, relay.url, { javaScriptEnabled: false });
     await window.page.goto('/');
     await window.page.getByRole('link', { name: 'See models and prices' }).click();

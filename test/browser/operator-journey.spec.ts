@@ -18,9 +18,9 @@ const LABELS: Readonly<Record<ProtocolEndpoint, RegExp>> = {
   responses: /Responses/,
 };
 
-/** As the operator named it, one for each dialect. */
-const modelOf = (dialect: ProtocolEndpoint): string => `large-${dialect}`;
-const channelOf = (dialect: ProtocolEndpoint): string => `${dialect}-upstream`;
+/** As the operator named it, one for each protocol. */
+const modelOf = (protocol: ProtocolEndpoint): string => `large-${protocol}`;
+const channelOf = (protocol: ProtocolEndpoint): string => `${protocol}-upstream`;
 
 describe('an administrator’s journey from an empty database to the margin of a call', () => {
   let mailbox: Mailbox;
@@ -71,35 +71,35 @@ describe('an administrator’s journey from an empty database to the margin of a
     expect(await main(page)).toContain('saver');
   });
 
-  it.each(PROTOCOLS)('adds a model with prices for %s', async (dialect) => {
+  it.each(PROTOCOLS)('adds a model with prices for %s', async (protocol) => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Models & prices');
     await mouse.press(page, 'link', 'New model');
-    await mouse.fill(page, 'Name', modelOf(dialect));
+    await mouse.fill(page, 'Name', modelOf(protocol));
     await page.getByLabel('Input', { exact: true }).first().fill('1');
     await page.getByLabel('Output', { exact: true }).first().fill('10');
     await page.getByLabel('Context window').fill('200,000');
     await page.getByLabel('Output limit').fill('64,000');
     await page.getByRole('checkbox', { name: /saver/ }).check();
     await mouse.press(page, 'button', 'Add model');
-    expect(await heading(page)).toContain(modelOf(dialect));
+    expect(await heading(page)).toContain(modelOf(protocol));
   });
 
-  it.each(PROTOCOLS)('checks and adds a %s channel', async (dialect) => {
+  it.each(PROTOCOLS)('checks and adds a %s channel', async (protocol) => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Channels');
     await mouse.press(page, 'link', 'Add channel');
-    await mouse.fill(page, 'Name', channelOf(dialect));
-    await page.getByLabel('Protocol', { exact: true }).selectOption({ value: dialect });
+    await mouse.fill(page, 'Name', channelOf(protocol));
+    await page.getByLabel('Protocol', { exact: true }).selectOption({ value: protocol });
     await mouse.fill(page, 'Base URL', upstream.url);
     await mouse.fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
-    await mouse.fill(page, 'Public name 1', modelOf(dialect));
+    await mouse.fill(page, 'Public name 1', modelOf(protocol));
     await mouse.fill(page, 'Upstream name 1', 'vendor-large');
     await page.getByRole('checkbox', { name: /saver/ }).check();
     await mouse.press(page, 'button', 'Run check');
     expect(await main(page)).toMatch(/responded in/);
-    expect(upstream.requests).toHaveLength(PROTOCOLS.indexOf(dialect) + 1);
-    await page.locator('summary', { hasText: modelOf(dialect) }).click();
+    expect(upstream.requests).toHaveLength(PROTOCOLS.indexOf(protocol) + 1);
+    await page.locator('summary', { hasText: modelOf(protocol) }).click();
     await mouse.fill(page, /Share/, '0.5');
     await mouse.fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
     await mouse.press(page, 'button', 'Add channel');
@@ -136,31 +136,31 @@ describe('an administrator’s journey from an empty database to the margin of a
     await page.getByLabel('Group', { exact: true }).selectOption({ value: 'saver' });
     await mouse.press(page, 'button', 'Create key');
     const secret = /sk-\w{48}/.exec(await main(page))![0];
-    for (const dialect of PROTOCOLS) {
-      const response = await fetch(`${service.address}${PATHS[dialect]}`, {
+    for (const protocol of PROTOCOLS) {
+      const response = await fetch(`${service.address}${PATHS[protocol]}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify(aRequest(dialect, { model: modelOf(dialect) })),
+        body: JSON.stringify(aRequest(protocol, { model: modelOf(protocol) })),
       });
-      expect({ dialect, status: response.status }).toEqual({ dialect, status: 200 });
+      expect({ protocol, status: response.status }).toEqual({ protocol, status: 200 });
       await response.arrayBuffer();
     }
-    for (const dialect of PROTOCOLS) await expectFound(dialect);
+    for (const protocol of PROTOCOLS) await expectFound(protocol);
   }, 60_000);
 
   /** 9 tokens in at $1 and 2 out at $10 a million, × 0.8: $0.0000232; the upstream takes half of the list price. */
-  async function expectFound(dialect: ProtocolEndpoint): Promise<void> {
+  async function expectFound(protocol: ProtocolEndpoint): Promise<void> {
     const { page } = operator;
     await eventually(async () => {
-      await page.goto(`/admin/calls?model=${modelOf(dialect)}`);
-      expect(await main(page)).toContain(channelOf(dialect));
+      await page.goto(`/admin/calls?model=${modelOf(protocol)}`);
+      expect(await main(page)).toContain(channelOf(protocol));
     });
     await page.locator('a.toggle').first().click();
     await mouse.press(page, 'link', /Open/);
     const call = await main(page);
-    for (const fact of [USER, channelOf(dialect), 'status 200', '$0.0000232', '$0.0000145'])
+    for (const fact of [USER, channelOf(protocol), 'status 200', '$0.0000232', '$0.0000145'])
       expect(call).toContain(fact);
-    expect(call).toMatch(LABELS[dialect]);
+    expect(call).toMatch(LABELS[protocol]);
     expect(call).toMatch(/margin <\$0\.01, 38%/);
   }
 

@@ -29,7 +29,7 @@ import {
 } from '../support/scripted-upstream.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 import { itUnless, type Lacks } from './abilities.js';
-import { clientOf, vendorOf } from './dialects/index.js';
+import { clientOf, vendorOf } from './protocols/index.js';
 import {
   CALLED,
   CHOICES,

@@ -63,7 +63,7 @@ describe('what people can choose from', () => {
     expect(names(undefined)).toEqual(['default', 'saver', 'priority']);
   });
 
-  it('is every model that a channel of the group answers for, with the dialects that these speak', () => {
+  it('is every model that a channel of the group answers for, with the protocols that these speak', () => {
     expect(models('default')).toEqual([
       ['a', 'messages', 'responses'],
       ['b', 'responses'],
@@ -74,7 +74,7 @@ describe('what people can choose from', () => {
     ]);
   });
 
-  it('is a model in every dialect, unless its channels take calls of their own alone', async () => {
+  it('is a model in every protocol, unless its channels take calls of their own alone', async () => {
     const translates = (): boolean[] => offer.modelsOf('default').map((offered) => offered.translates);
     expect(translates()).toEqual([true, true]);
     await apply(CATALOG.replace('name: one,', 'name: one, flags: { nativeOnly: true },'));

@@ -51,27 +51,27 @@ describe('addresses (case 108)', () => {
   const ask = (method: string, path: string, headers: readonly string[] = [], body = ''): Promise<Response> =>
     sendRaw(`${relay.url}${path}`, { method, headers, body });
 
-  describe.each(PROTOCOLS)('of %s', (dialect) => {
-    it.each(FORMS[dialect])('%s is understood', async (path) => {
-      const response = await relay.post(path, caller.key, aRequest(dialect));
+  describe.each(PROTOCOLS)('of %s', (protocol) => {
+    it.each(FORMS[protocol])('%s is understood', async (path) => {
+      const response = await relay.post(path, caller.key, aRequest(protocol));
       expect(response.status).toBe(200);
       expectIds(response);
       const { path: sent } = await relay.upstream.nextRequest();
-      expect(sent).toBe(PATHS[dialect]);
+      expect(sent).toBe(PATHS[protocol]);
     });
 
-    it.each(FORMS[dialect])('%s words its errors in the dialect', async (path) => {
-      await expectError(dialect, await relay.post(path, caller.key, '{'), INVALID_REQUEST);
-      await expectError(dialect, await relay.post(path, 'sk-nobody', '{'), INVALID_TOKEN);
+    it.each(FORMS[protocol])('%s words its errors in the protocol', async (path) => {
+      await expectError(protocol, await relay.post(path, caller.key, '{'), INVALID_REQUEST);
+      await expectError(protocol, await relay.post(path, 'sk-nobody', '{'), INVALID_TOKEN);
     });
 
     it.each(['/', '/v1', '/v1/', '/v1/v1', '/?x=1'])('a post to the base address, %s, is understood', async (path) => {
-      const headers: Record<string, string> = dialect === 'messages' ? { 'anthropic-version': '2023-06-01' } : {};
-      const response = await relay.post(path, caller.key, aRequest(dialect), headers);
+      const headers: Record<string, string> = protocol === 'messages' ? { 'anthropic-version': '2023-06-01' } : {};
+      const response = await relay.post(path, caller.key, aRequest(protocol), headers);
       expect(response.status).toBe(200);
       expectIds(response);
-      expect((await relay.upstream.nextRequest()).dialect).toBe(dialect);
-      expect((await relay.calls(caller)).at(-1)).toMatchObject({ protocol: dialect, status: 'succeeded' });
+      expect((await relay.upstream.nextRequest()).protocol).toBe(protocol);
+      expect((await relay.calls(caller)).at(-1)).toMatchObject({ protocol, status: 'succeeded' });
     });
 
     it.each<[string, string[]]>([
@@ -83,20 +83,20 @@ describe('addresses (case 108)', () => {
       ['with an empty type', ['content-type', '']],
       ['without a type', []],
     ])('a body %s is read as JSON', async (_, headers) => {
-      for (const path of [PATHS[dialect], PATHS[dialect].replace('/v1', '')]) {
-        const response = await ask('POST', path, [...bearer(), ...headers], JSON.stringify(aRequest(dialect)));
+      for (const path of [PATHS[protocol], PATHS[protocol].replace('/v1', '')]) {
+        const response = await ask('POST', path, [...bearer(), ...headers], JSON.stringify(aRequest(protocol)));
         expect(response.status).toBe(200);
         expect((await relay.upstream.nextRequest()).headers['content-type']).toBe('application/json');
       }
     });
 
     it('a GET is a 405 with a key, and without one a missing key; a HEAD is a 405 and no more', async () => {
-      const path = PATHS[dialect];
+      const path = PATHS[protocol];
       const get = await ask('GET', path, bearer());
       expect(get.headers.get('allow')).toContain('POST');
-      expect(await expectError(dialect, get, METHOD_NOT_ALLOWED)).toContain('POST');
-      await expectError(dialect, await ask('PUT', path, bearer()), METHOD_NOT_ALLOWED);
-      await expectError(dialect, await ask('GET', path), INVALID_TOKEN);
+      expect(await expectError(protocol, get, METHOD_NOT_ALLOWED)).toContain('POST');
+      await expectError(protocol, await ask('PUT', path, bearer()), METHOD_NOT_ALLOWED);
+      await expectError(protocol, await ask('GET', path), INVALID_TOKEN);
       const head = await ask('HEAD', path);
       expect([head.status, await head.text()]).toEqual([405, '']);
       expectIds(head);
@@ -105,7 +105,7 @@ describe('addresses (case 108)', () => {
     it('a browser may ask, without a key, whether it may call', async () => {
       const wanted = 'authorization, content-type, anthropic-version, x-stainless-os';
       const question = ['access-control-request-method', 'POST', 'access-control-request-headers', wanted];
-      const response = await ask('OPTIONS', PATHS[dialect], ['origin', 'https://app.example', ...question]);
+      const response = await ask('OPTIONS', PATHS[protocol], ['origin', 'https://app.example', ...question]);
       expect([response.status, await response.text()]).toEqual([204, '']);
       expect(response.headers.get('access-control-allow-origin')).toBe('*');
       expect(response.headers.get('access-control-allow-methods')).toMatch(/\bPOST\b/);
@@ -125,7 +125,7 @@ describe('addresses (case 108)', () => {
       expect(readable).toEqual(expect.arrayContaining(needed));
       // What it calls then, it must be allowed to read.
       const call = (...headers: string[]): Promise<Response> =>
-        ask('POST', PATHS[dialect], ['authorization', 'Bearer sk-nobody', ...headers]);
+        ask('POST', PATHS[protocol], ['authorization', 'Bearer sk-nobody', ...headers]);
       const answer = await call('origin', 'https://app.example');
       expect(answer.headers.get('access-control-allow-origin')).toBe('*');
       // Nobody else needs to be told.
@@ -137,9 +137,9 @@ describe('addresses (case 108)', () => {
     ['/v1/messages/count_tokens', 'messages'],
     ['/messages/count_tokens', 'messages'],
     ['/v1/responses/input_tokens', 'responses'],
-  ])('%s, which is no call, takes a POST as well, and a HEAD is a 405 and no more', async (path, dialect) => {
-    await expectError(dialect, await ask('GET', path, bearer()), METHOD_NOT_ALLOWED);
-    await expectError(dialect, await ask('GET', path), INVALID_TOKEN);
+  ])('%s, which is no call, takes a POST as well, and a HEAD is a 405 and no more', async (path, protocol) => {
+    await expectError(protocol, await ask('GET', path, bearer()), METHOD_NOT_ALLOWED);
+    await expectError(protocol, await ask('GET', path), INVALID_TOKEN);
     const head = await ask('HEAD', path);
     expect([head.status, await head.text()]).toEqual([405, '']);
     expect((await ask('OPTIONS', path)).status).toBe(204);
@@ -176,14 +176,14 @@ describe('addresses (case 108)', () => {
     ['GET', '/v1/files?limit=2', ''],
     ['GET', '/v1/chat/completions/chatcmpl_1', ''],
   ])('%s %s', (method, path, body) => {
-    const dialect: ProtocolEndpoint = 'chat-completions';
+    const protocol: ProtocolEndpoint = 'chat-completions';
     it.each([[['content-type', 'application/json']], [['content-type', 'garbage']], [[]]])(
       'is an Invalid token to a stranger, and to others a 404 that names the right base address: %j',
       async (headers) => {
-        const stranger = await expectError(dialect, await ask(method, path, headers, body), INVALID_TOKEN);
+        const stranger = await expectError(protocol, await ask(method, path, headers, body), INVALID_TOKEN);
         expect(stranger).toMatch(/^Invalid token: /);
         const known = await ask(method, path, [...bearer(), ...headers], body);
-        const message = await expectError(dialect, known, NOT_FOUND);
+        const message = await expectError(protocol, known, NOT_FOUND);
         expect(message).toContain(`${relay.url}/v1 for OpenAI clients and ${relay.url} for Anthropic clients`);
         for (const right of Object.values(PATHS)) expect(message).toContain(right);
       },

@@ -1,4 +1,4 @@
-import { VENDORS } from '../conformance/dialects/index.js';
+import { VENDORS } from '../conformance/protocols/index.js';
 import { channelFields, useChannelPages } from '../support/channel-pages.js';
 import type { Visited } from '../support/page-visitor.js';
 import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';

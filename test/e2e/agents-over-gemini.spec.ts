@@ -1,8 +1,8 @@
-import { THOUGHT_SIGNATURE } from '../conformance/dialects/gemini/answers.js';
-import type { Content } from '../conformance/dialects/gemini/asked.js';
-import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
-import { foldedMessage } from '../conformance/dialects/messages/heard.js';
-import { foldedResponse } from '../conformance/dialects/responses/heard.js';
+import { THOUGHT_SIGNATURE } from '../conformance/protocols/gemini/answers.js';
+import type { Content } from '../conformance/protocols/gemini/asked.js';
+import { geminiVendor } from '../conformance/protocols/gemini/vendor.js';
+import { foldedMessage } from '../conformance/protocols/messages/heard.js';
+import { foldedResponse } from '../conformance/protocols/responses/heard.js';
 import { type AgentRequest, agentRequest, claudeGoesOn, codexGoesOn } from '../support/agents.js';
 import { PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';

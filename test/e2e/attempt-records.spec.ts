@@ -19,14 +19,14 @@ const catalogFor = (url: string, nobodysUrl: string): string => `
 models:
 ${['two', 'gone'].map((name) => `  - { name: ${name}, context_window: 200000, max_output_tokens: 64000, prices: free }`).join('\n')}
 channels:
-${PROTOCOLS.flatMap((dialect) => [
-  channel(dialect, 'first', url, 'models: [two], tier: 1'),
-  channel(dialect, 'second', url, 'models: [two], tier: 2'),
-  channel(dialect, 'gone', nobodysUrl, 'models: [gone]'),
+${PROTOCOLS.flatMap((protocol) => [
+  channel(protocol, 'first', url, 'models: [two], tier: 1'),
+  channel(protocol, 'second', url, 'models: [two], tier: 2'),
+  channel(protocol, 'gone', nobodysUrl, 'models: [gone]'),
 ]).join('\n')}`;
 
-const channel = (dialect: ProtocolEndpoint, name: string, url: string, rest: string): string =>
-  `  - { name: ${name}-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [secret-of-${name}], flags: { nativeOnly: true }, ${rest} }`;
+const channel = (protocol: ProtocolEndpoint, name: string, url: string, rest: string): string =>
+  `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [secret-of-${name}], flags: { nativeOnly: true }, ${rest} }`;
 
 interface Attempt {
   readonly begun_ms: number;
@@ -50,27 +50,27 @@ describe('each attempt is on record', () => {
   afterEach(() => relay.upstream.reset());
 
   async function ask(
-    dialect: ProtocolEndpoint,
+    protocol: ProtocolEndpoint,
     model: string,
     stream: boolean,
     ...scripts: Script[]
   ): Promise<Attempt[]> {
     relay.upstream.scriptNext(...scripts);
-    await (await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }))).text();
+    await (await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model, stream }))).text();
     return (await relay.attempts((await relay.onlyCall(caller)).id)) as unknown as Attempt[];
   }
 
-  it.each(PROTOCOLS)('with when it began, and how far it came by when, in order (%s)', async (dialect) => {
-    const answer = [delay(60), responseIn(dialect)];
-    const [failed, good] = (await ask(dialect, 'two', true, OVERLOADED, answer)) as [Attempt, Attempt];
-    expect(failed).toMatchObject({ channel: `first-${dialect}`, credential: 1, outcome: 'server_is_overloaded' });
+  it.each(PROTOCOLS)('with when it began, and how far it came by when, in order (%s)', async (protocol) => {
+    const answer = [delay(60), responseIn(protocol)];
+    const [failed, good] = (await ask(protocol, 'two', true, OVERLOADED, answer)) as [Attempt, Attempt];
+    expect(failed).toMatchObject({ channel: `first-${protocol}`, credential: 1, outcome: 'server_is_overloaded' });
     expect(failed).toMatchObject({ first_token_ms: null, upstream_status: 503 });
     expectInOrder(0, failed.begun_ms);
     expectInOrder(0, failed.connect_ms, failed.headers_ms, failed.first_byte_ms, failed.duration_ms);
     // Timers and clocks of two processes may differ by a little.
     expect(failed.headers_ms).toBeGreaterThanOrEqual(55);
     expect(failed.first_byte_ms - failed.headers_ms).toBeGreaterThanOrEqual(50);
-    expect(good).toMatchObject({ channel: `second-${dialect}`, outcome: 'succeeded', reason: '' });
+    expect(good).toMatchObject({ channel: `second-${protocol}`, outcome: 'succeeded', reason: '' });
     // Each is rounded for itself.
     expectInOrder(failed.begun_ms + failed.duration_ms - 1, good.begun_ms);
     expectInOrder(good.connect_ms, good.headers_ms, good.first_byte_ms, good.first_token_ms, good.duration_ms);

@@ -36,10 +36,10 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
     });
   };
 
-  const ask = (dialect: ProtocolEndpoint, script: Script, stream = true): Promise<RawClient> => {
+  const ask = (protocol: ProtocolEndpoint, script: Script, stream = true): Promise<RawClient> => {
     relay.upstream.script(script);
-    const body = aRequest(dialect, { stream });
-    return RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
+    const body = aRequest(protocol, { stream });
+    return RawClient.post({ url: relay.url, path: PATHS[protocol], key: caller.key, body });
   };
 
   /** Bytes that the upstream has written when it has not written any for a while. */
@@ -58,9 +58,9 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
 
     it.each(PROTOCOLS)(
       'holds its upstream back, in bounded memory, and gets all of it in the end (case 104): %s',
-      async (dialect) => {
+      async (protocol) => {
         const memory = usedMemory();
-        const client = await ask(dialect, endlessStream(dialect, { text: 'again '.repeat(4000), gapMs: 0 }));
+        const client = await ask(protocol, endlessStream(protocol, { text: 'again '.repeat(4000), gapMs: 0 }));
         await client.head;
         client.pause();
         const request = await relay.upstream.nextRequest();
@@ -93,10 +93,10 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
 
     it.each(PROTOCOLS)(
       'gets an unstreamed answer of more than 8 MiB whole, and pays what is reported: %s',
-      async (dialect) => {
-        const answer = largeAnswer(dialect, 10 * MIB);
+      async (protocol) => {
+        const answer = largeAnswer(protocol, 10 * MIB);
         const client = await ask(
-          dialect,
+          protocol,
           [head(200, { 'content-type': 'application/json' }), bytes(answer), end()],
           false,
         );
@@ -116,10 +116,10 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
 
     it.each(PROTOCOLS)(
       'pays what is reported when a server puts it in front of a large answer: %s',
-      async (dialect) => {
-        const { usage, ...rest } = JSON.parse(largeAnswer(dialect, 10 * MIB).toString()) as Record<string, unknown>;
+      async (protocol) => {
+        const { usage, ...rest } = JSON.parse(largeAnswer(protocol, 10 * MIB).toString()) as Record<string, unknown>;
         const answer = Buffer.from(JSON.stringify({ usage: { note: '{"}\\', ...(usage as object) }, ...rest }));
-        const client = await ask(dialect, wholeAnswer(answer), false);
+        const client = await ask(protocol, wholeAnswer(answer), false);
         expect((await client.complete()).equals(answer)).toBe(true);
         expect(await relay.onlyCall(caller)).toMatchObject({ billing_basis: 'reported', cost: '3000000' });
       },
@@ -152,8 +152,8 @@ describe('R5: a client that takes its answer slowly or not at all', () => {
   describe('and stops', () => {
     start(STALLED_MS);
 
-    it.each(PROTOCOLS)('counts as gone when it takes no byte for so long: %s', async (dialect) => {
-      const client = await ask(dialect, endlessStream(dialect, { text: 'again '.repeat(4000), gapMs: 0 }));
+    it.each(PROTOCOLS)('counts as gone when it takes no byte for so long: %s', async (protocol) => {
+      const client = await ask(protocol, endlessStream(protocol, { text: 'again '.repeat(4000), gapMs: 0 }));
       await client.head;
       client.pause();
       const request = await relay.upstream.nextRequest();
@@ -230,7 +230,7 @@ function endlessBody(piece: Script): Script {
 }
 
 /** A whole answer with a text of so many bytes: 1,000 tokens in, 200 out. */
-function largeAnswer(dialect: ProtocolEndpoint, size: number): Buffer {
+function largeAnswer(protocol: ProtocolEndpoint, size: number): Buffer {
   const text = 'x'.repeat(size);
   const message = { role: 'assistant', content: text };
   const counts = { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 };
@@ -247,5 +247,5 @@ function largeAnswer(dialect: ProtocolEndpoint, size: number): Buffer {
       metadata: {},
     },
   };
-  return Buffer.from(JSON.stringify(answers[dialect]));
+  return Buffer.from(JSON.stringify(answers[protocol]));
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
 import { catalogCommands } from '../../src/app/cli/catalog.commands.js';
-import { VENDORS } from '../conformance/dialects/index.js';
+import { VENDORS } from '../conformance/protocols/index.js';
 import { channelFields } from '../support/channel-pages.js';
 import { aRequest } from '../support/protocols.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';

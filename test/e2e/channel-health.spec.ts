@@ -10,12 +10,12 @@ import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app
 import type { RecordedRequest } from '../support/scripted-request.js';
 import { responseIn, errorAnswer, gate, hang, type Script, streamHead, waitFor } from '../support/scripted-upstream.js';
 
-const DIALECT = 'responses';
-const BROKEN = errorAnswer(DIALECT, 500);
-const GOOD = responseIn(DIALECT);
+const PROTOCOL = 'responses';
+const BROKEN = errorAnswer(PROTOCOL, 500);
+const GOOD = responseIn(PROTOCOL);
 
 const channel = (name: string, model: string, more = ''): string =>
-  `  - { name: ${name}, protocol: ${DIALECT}, base_url: "URL/${name}", credentials: [secret-of-${name}], models: { ${model}: ${model} }, ${more} }`;
+  `  - { name: ${name}, protocol: ${PROTOCOL}, base_url: "URL/${name}", credentials: [secret-of-${name}], models: { ${model}: ${model} }, ${more} }`;
 
 /** One model for each test, so that none feels what another did. */
 const MODELS = ['bad-key', 'limited', 'breaks', 'sticks', 'kept', 'full', 'slow', 'strange', 'refused', 'half'];
@@ -23,12 +23,12 @@ const CATALOG = `
 models:
 ${MODELS.map((name) => `  - { name: ${name}, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }`).join('\n')}
 channels:
-  - { name: bad-key, protocol: ${DIALECT}, base_url: "URL/bad-key", credentials: [bad-1, good-1], models: { bad-key: m } }
+  - { name: bad-key, protocol: ${PROTOCOL}, base_url: "URL/bad-key", credentials: [bad-1, good-1], models: { bad-key: m } }
 ${channel('limited', 'limited')}
 ${channel('breaks', 'breaks')}
-  - { name: sticks-1, protocol: ${DIALECT}, base_url: "URL/sticks-1", credentials: [s1, s2], models: { sticks: m } }
-  - { name: sticks-2, protocol: ${DIALECT}, base_url: "URL/sticks-2", credentials: [s3, s4], models: { sticks: m } }
-  - { name: kept, protocol: ${DIALECT}, base_url: "URL/kept", credentials: [k1, k2, k3], models: { kept: m } }
+  - { name: sticks-1, protocol: ${PROTOCOL}, base_url: "URL/sticks-1", credentials: [s1, s2], models: { sticks: m } }
+  - { name: sticks-2, protocol: ${PROTOCOL}, base_url: "URL/sticks-2", credentials: [s3, s4], models: { sticks: m } }
+  - { name: kept, protocol: ${PROTOCOL}, base_url: "URL/kept", credentials: [k1, k2, k3], models: { kept: m } }
 ${channel('full', 'full', 'max_concurrency: 2')}
 ${channel('full-too', 'full', 'max_concurrency: 1, tier: 2')}
 ${channel('slow-1', 'slow', 'tier: 1, timeouts: { first_event_ms: 2000, total_ms: 3000 }')}
@@ -67,7 +67,7 @@ afterAll(async () => {
 afterEach(() => relay.upstream.reset());
 
 const post = (model: string, body: object = {}, headers: Record<string, string> = {}, to = relay): Promise<Response> =>
-  to.post(PATHS[DIALECT], caller.key, aRequest(DIALECT, { model, store: false, ...body }), headers);
+  to.post(PATHS[PROTOCOL], caller.key, aRequest(PROTOCOL, { model, store: false, ...body }), headers);
 
 /** A call, and what its row and its attempts say. */
 async function call(model: string, body: object = {}): Promise<{ response: Response; row: StoredCall }> {
@@ -101,7 +101,7 @@ const askedSecrets = (): string[] => clientRequests().map(secretIn);
 
 describe('a channel with several credentials', () => {
   it('answers with another one when one is refused, and leaves that one alone', async () => {
-    relay.upstream.script((request) => (secretIn(request) === 'bad-1' ? errorAnswer(DIALECT, 401) : GOOD));
+    relay.upstream.script((request) => (secretIn(request) === 'bad-1' ? errorAnswer(PROTOCOL, 401) : GOOD));
     const rows: StoredCall[] = [];
     for (let count = 0; count < 12; count += 1) {
       const { response, row } = await call('bad-key');
@@ -122,12 +122,12 @@ describe('a channel with several credentials', () => {
 
 describe('a channel that is left alone', () => {
   it('R2: is not called before the time that it told with its 429, and is called then', async () => {
-    relay.upstream.scriptNext(errorAnswer(DIALECT, 429, undefined, { 'retry-after': '2' }));
+    relay.upstream.scriptNext(errorAnswer(PROTOCOL, 429, undefined, { 'retry-after': '2' }));
     expect((await post('limited')).status).toBe(429);
     const restsUntil = performance.now() + 2000;
     const refused = await post('limited');
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(2);
-    await expectError(DIALECT, refused, RATE_LIMITED);
+    await expectError(PROTOCOL, refused, RATE_LIMITED);
     const row = await call('limited');
     expect(row.row).toMatchObject({ status: 'failed', attempts: 0, error_reason: 'rate_limit_exceeded' });
     expect(relay.upstream.requests).toHaveLength(1);
@@ -135,14 +135,14 @@ describe('a channel that is left alone', () => {
     expect((await post('limited')).status).toBe(200);
   });
 
-  it('R2: for a credential that was refused says so in every dialect, and what the operator mends is called at once', async () => {
-    relay.upstream.script((request) => (secretIn(request) === 'secret-of-refused' ? errorAnswer(DIALECT, 403) : GOOD));
-    await expectError(DIALECT, await post('refused'), UPSTREAM_AUTH);
+  it('R2: for a credential that was refused says so in every protocol, and what the operator mends is called at once', async () => {
+    relay.upstream.script((request) => (secretIn(request) === 'secret-of-refused' ? errorAnswer(PROTOCOL, 403) : GOOD));
+    await expectError(PROTOCOL, await post('refused'), UPSTREAM_AUTH);
     await untilCooling('refused');
-    for (const dialect of PROTOCOLS)
+    for (const protocol of PROTOCOLS)
       await expectError(
-        dialect,
-        await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model: 'refused' })),
+        protocol,
+        await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model: 'refused' })),
         UPSTREAM_AUTH,
       );
     expect(clientRequests()).toHaveLength(1);
@@ -159,7 +159,7 @@ describe('a channel that is left alone', () => {
     const pausedAt = performance.now();
     const refused = await post('breaks');
     expect(refused.headers.get('retry-after')).toMatch(/^[12]$/);
-    await expectError(DIALECT, refused, OVERLOADED);
+    await expectError(PROTOCOL, refused, OVERLOADED);
     await eventually(async () => expect((await post('breaks', {}, {}, second)).status).toBe(503));
     const sent = relay.upstream.requests.length;
 
@@ -213,13 +213,13 @@ describe('a conversation', () => {
   });
 
   it('stays by metadata.user_id in Messages and prompt_cache_key in Chat Completions', async () => {
-    for (const [dialect, body] of [
+    for (const [protocol, body] of [
       ['messages', { metadata: { user_id: '{"session_id":"s"}' } }],
       ['chat-completions', { prompt_cache_key: 'c' }],
     ] as const) {
       relay.upstream.requests.length = 0;
       for (let turn = 0; turn < 12; turn += 1)
-        await (await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model: 'sticks', ...body }))).text();
+        await (await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model: 'sticks', ...body }))).text();
       expect(new Set(askedSecrets()).size).toBe(1);
     }
   });
@@ -227,7 +227,7 @@ describe('a conversation', () => {
   it('yields while its account rests, and returns', async () => {
     const body = { prompt_cache_key: 'one that yields' };
     const home = await secretOf(body);
-    relay.upstream.scriptNext(errorAnswer(DIALECT, 429, undefined, { 'retry-after': '2' }));
+    relay.upstream.scriptNext(errorAnswer(PROTOCOL, 429, undefined, { 'retry-after': '2' }));
     const restsUntil = performance.now() + 2500;
     const other = await secretOf(body);
     expect(other).not.toBe(home);
@@ -240,7 +240,7 @@ describe('a conversation', () => {
     for (let count = 0; count < 6; count += 1) {
       relay.upstream.reset();
       const id = `resp_${'k'.repeat(20)}${count}`;
-      relay.upstream.scriptNext(responseIn(DIALECT, { id }));
+      relay.upstream.scriptNext(responseIn(PROTOCOL, { id }));
       await (await post('kept', { store: undefined })).text();
       const [keeper] = askedSecrets();
       for (let turn = 0; turn < 3; turn += 1)
@@ -263,7 +263,7 @@ describe('a full channel', () => {
     ]);
     const refused = await post('full');
     expect(refused.headers.get('retry-after')).toBe('1');
-    await expectError(DIALECT, refused, OVERLOADED);
+    await expectError(PROTOCOL, refused, OVERLOADED);
     mayAnswer.open();
     for (const one of running) expect((await one).status).toBe(200);
     expect((await post('full')).status).toBe(200);
@@ -275,10 +275,10 @@ describe('a full channel', () => {
       const clients = Array.from({ length: 3 }, () => new AbortController());
       const before = relay.upstream.requests.length;
       for (const { signal } of clients)
-        void fetch(`${relay.url}${PATHS[DIALECT]}`, {
+        void fetch(`${relay.url}${PATHS[PROTOCOL]}`, {
           method: 'POST',
           headers: { authorization: `Bearer ${caller.key}` },
-          body: JSON.stringify(aRequest(DIALECT, { model: 'full', stream: true })),
+          body: JSON.stringify(aRequest(PROTOCOL, { model: 'full', stream: true })),
           signal,
         }).catch(() => undefined);
       await eventually(() => expect(relay.upstream.requests.length - before).toBe(3));
@@ -302,10 +302,10 @@ it('R2: a call has one limit of time, however many channels it asks', async () =
   ]);
 }, 20_000);
 
-it('a stored channel of a dialect that nobody speaks is out, and says so', async () => {
+it('a stored channel of a protocol that nobody speaks is out, and says so', async () => {
   await relay.get(DataSource).query(`UPDATE channels SET protocol = 'ancient' WHERE name = 'strange'`);
   await relay.get(CatalogService).reload();
-  await expectError(DIALECT, await post('strange'), OVERLOADED);
+  await expectError(PROTOCOL, await post('strange'), OVERLOADED);
   expect(channelOf('strange').unavailableReason).toBe('its protocol "ancient" is not supported');
 });
 

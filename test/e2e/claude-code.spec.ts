@@ -1,4 +1,4 @@
-import { foldedMessage } from '../conformance/dialects/messages/heard.js';
+import { foldedMessage } from '../conformance/protocols/messages/heard.js';
 import { agentRequest, claudeGoesOn } from '../support/agents.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -11,7 +11,7 @@ import {
 } from '../support/scripted-upstream.js';
 import { heardStreamed } from '../support/spoken.js';
 
-const FOREIGN = PROTOCOLS.filter((dialect) => dialect !== 'messages');
+const FOREIGN = PROTOCOLS.filter((protocol) => protocol !== 'messages');
 /** As Claude Code 2.1.197 sends them for models of Anthropic, recorded on 2026-11-25. */
 const HEADERS = {
   'anthropic-version': '2023-06-01',
@@ -28,7 +28,7 @@ const REPLAYED: Readonly<Record<ProtocolEndpoint, string>> = {
   responses: `"encrypted_content":"${ENCRYPTED_REASONING}"`,
 };
 
-/** What no other dialect has a place for. */
+/** What no other protocol has a place for. */
 const FOREIGN_WORDS =
   /cache_control|context_management|output_config|defer_loading|\$schema|display|is_error|billing-header|device_id|rly1\./;
 
@@ -118,7 +118,7 @@ describe.each(FOREIGN)('what Claude Code sends to an upstream of %s', (upstream)
   });
 });
 
-describe('what Claude Code sends to an upstream of its own dialect', () => {
+describe('what Claude Code sends to an upstream of its own protocol', () => {
   it('is as it was, but for the name of the model (case 75, agents 5 and 12)', async () => {
     const first = agentRequest('claude-code', 'over-messages');
     await ask(first);

@@ -83,7 +83,7 @@ describe('snippets for clients, when they are run', () => {
     ['Responses', EVERY],
     ['Chat Completions', CHAT],
     ['Messages', MESSAGES],
-  ])('curl gets an answer in %s', async (_dialect, models) => {
+  ])('curl gets an answer in %s', async (_protocol, models) => {
     const before = await succeeded();
     const outcome = await run('bash', [inFile('curl.sh', code('curl', models))]);
     expectAnswer(outcome);
@@ -93,7 +93,7 @@ describe('snippets for clients, when they are run', () => {
   it.each([
     ['Responses', EVERY],
     ['Chat Completions', CHAT],
-  ])('JavaScript prints an answer in %s', async (_dialect, models) => {
+  ])('JavaScript prints an answer in %s', async (_protocol, models) => {
     expectAnswer(await run(process.execPath, [inFile('openai.mjs', code('JavaScript', models))]));
   });
 

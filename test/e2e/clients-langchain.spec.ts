@@ -72,7 +72,7 @@ describe.each(CASES)('LangChain, %s, over an upstream of %s', (client, upstream)
 
   /**
    * Of a stream of Messages it takes the prompt from the beginning, where the relay estimates it for upstreams of other
-   * dialects, and adds to the output what stands there: nothing, unless the upstream itself begins otherwise.
+   * protocols, and adds to the output what stands there: nothing, unless the upstream itself begins otherwise.
    */
   function expectTokens(message: AIMessageChunk, how: string): void {
     const { input_tokens, output_tokens } = message.usage_metadata!;

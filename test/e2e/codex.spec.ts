@@ -1,4 +1,4 @@
-import { foldedResponse } from '../conformance/dialects/responses/heard.js';
+import { foldedResponse } from '../conformance/protocols/responses/heard.js';
 import { type AgentRequest, agentRequest, codexGoesOn } from '../support/agents.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -13,7 +13,7 @@ import {
 import { heardStreamed } from '../support/spoken.js';
 
 const REQUESTS: readonly AgentRequest[] = ['codex', 'codex-freeform', 'codex-built-in'];
-const FOREIGN = PROTOCOLS.filter((dialect) => dialect !== 'responses');
+const FOREIGN = PROTOCOLS.filter((protocol) => protocol !== 'responses');
 const PATCH = '*** Begin Patch\n*** Add File: ä.txt\n+"42"\n*** End Patch';
 const SCRIPT = 'const r = await tools.exec_command({ cmd: "ls" }); text(r);';
 
@@ -24,7 +24,7 @@ const REPLAYED: Readonly<Record<ProtocolEndpoint, string>> = {
   responses: `"encrypted_content":"${ENCRYPTED_REASONING}"`,
 };
 
-/** What no other dialect has a place for. */
+/** What no other protocol has a place for. */
 const FOREIGN_WORDS =
   /client_metadata|passthrough|prompt_cache_key|web_search|tool_search|"(?:namespace|custom)"|rly1\./;
 

@@ -18,7 +18,7 @@ import { readData } from '../support/stream-text.js';
 const CALLS = 200;
 
 /** What the upstream says to the call of this number, and to no other. */
-function eventsOf(dialect: string, number: number): ScriptedEvent[] {
+function eventsOf(protocol: string, number: number): ScriptedEvent[] {
   const options = {
     id: `answer-${number}`,
     model: `model-of-${number}`,
@@ -26,20 +26,20 @@ function eventsOf(dialect: string, number: number): ScriptedEvent[] {
     text: Array.from({ length: 5 + (number % 7) }, (_, index) => `<${number}:${index}>`),
     usage: { prompt: 1000 + number, completion: 10 + number },
   };
-  return dialect === 'chat-completions' ? chatEvents({ ...options, includeUsage: true }) : eventsIn(dialect, options);
+  return protocol === 'chat-completions' ? chatEvents({ ...options, includeUsage: true }) : eventsIn(protocol, options);
 }
 
 /** Every seventh answer breaks in its middle. */
 const breaks = (number: number): boolean => number % 7 === 6;
-const whatComes = (dialect: string, number: number): ScriptedEvent[] => {
-  const events = eventsOf(dialect, number);
+const whatComes = (protocol: string, number: number): ScriptedEvent[] => {
+  const events = eventsOf(protocol, number);
   return breaks(number) ? events.slice(0, events.length - 4) : events;
 };
 
 /** Answers by the number in the request, a few events at a time, so that all streams mix. */
 function answer(request: RecordedRequest): Script {
   const number = Number(/call number (\d+)/.exec(request.body.toString())?.[1]);
-  const events = whatComes(request.dialect ?? 'messages', number);
+  const events = whatComes(request.protocol ?? 'messages', number);
   const pieces = Array.from({ length: Math.ceil(events.length / 2) }, (_, index) =>
     events.slice(2 * index, 2 * index + 2),
   );
@@ -57,23 +57,23 @@ describe('200 streams at once', () => {
     const callers = await Promise.all([1, 2, 3].map(() => relay.caller({ credit: '1000' })));
     relay.upstream.script(answer);
     const calls = Array.from({ length: CALLS }, async (_, number) => {
-      const dialect = PROTOCOLS[number % 3]!;
+      const protocol = PROTOCOLS[number % 3]!;
       const caller = callers[number % 2]!;
       const content = `This is call number ${number}.`;
-      const said = dialect === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
-      const body = aRequest(dialect, { ...said, stream: true, stream_options: { include_usage: true } });
-      const response = await relay.post(PATHS[dialect], caller.key, body);
-      return { number, dialect, id: response.headers.get('x-request-id'), text: await response.text() };
+      const said = protocol === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
+      const body = aRequest(protocol, { ...said, stream: true, stream_options: { include_usage: true } });
+      const response = await relay.post(PATHS[protocol], caller.key, body);
+      return { number, protocol, id: response.headers.get('x-request-id'), text: await response.text() };
     });
     const answers = await Promise.all(calls);
-    for (const { number, dialect, text, id } of answers) {
-      const events = whatComes(dialect, number);
+    for (const { number, protocol, text, id } of answers) {
+      const events = whatComes(protocol, number);
       const passed = encodeEvents(events).toString();
       expect(text.slice(0, passed.length)).toBe(passed);
       const failure = text.slice(passed.length);
       if (!breaks(number)) expect(failure).toBe('');
       else expect(failure).toContain(`(request id: ${id})`);
-      if (!breaks(number) || dialect !== 'responses') continue;
+      if (!breaks(number) || protocol !== 'responses') continue;
       expect(readData(failure)).toMatchObject([
         { type: 'error', sequence_number: events.length },
         { type: 'response.failed', sequence_number: events.length + 1, response: { id: `answer-${number}` } },
@@ -84,9 +84,9 @@ describe('200 streams at once', () => {
     const rows = (await Promise.all(callers.map((caller) => relay.calls(caller)))).flat();
     const byId = new Map(rows.map((row) => [row.id, row]));
     expect(byId.size).toBe(CALLS);
-    for (const { number, dialect, id } of answers) {
+    for (const { number, protocol, id } of answers) {
       const row = byId.get(id ?? '');
-      expect(row).toMatchObject({ account_id: callers[number % 2]!.accountId, protocol: dialect });
+      expect(row).toMatchObject({ account_id: callers[number % 2]!.accountId, protocol });
       if (breaks(number)) {
         expect(row).toMatchObject({ status: 'failed', error_reason: 'upstream_error', billing_basis: 'partial' });
         continue;

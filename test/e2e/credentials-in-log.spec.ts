@@ -34,26 +34,26 @@ models:
 channels:
 ${PROTOCOLS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${protocol}, base_url: "URL", credentials: [c], models: [quoting], flags: { nativeOnly: true } }`).join('\n')}
 `;
-  const ask = (dialect: (typeof PROTOCOLS)[number], model = `large-${dialect}`): Promise<Response> =>
-    fetch(`${service.address}${PATHS[dialect]}`, {
+  const ask = (protocol: (typeof PROTOCOLS)[number], model = `large-${protocol}`): Promise<Response> =>
+    fetch(`${service.address}${PATHS[protocol]}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${/sk-\w{48}/.exec(service.output)![0]}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify(aRequest(dialect, { model })),
+      body: JSON.stringify(aRequest(protocol, { model })),
     });
 
   it('is in no line of the log, no answer of a command and no error of a call, even where the upstream repeats it', async () => {
     const said: string[] = [];
-    for (const dialect of PROTOCOLS) {
-      const file = join(service.dataDir, `${dialect}.yaml`);
-      writeFileSync(file, catalog(dialect));
+    for (const protocol of PROTOCOLS) {
+      const file = join(service.dataDir, `${protocol}.yaml`);
+      writeFileSync(file, catalog(protocol));
       upstream.script(jsonAnswer(401, { error: { message: `Incorrect API key provided: ${SECRET}` } }));
       const applied = await service.command('catalog', 'apply', file, '--check');
-      said.push(applied.stdout, applied.stderr, await (await ask(dialect)).text());
-      upstream.script(errorAnswer(dialect, 500));
-      said.push(await (await ask(dialect)).text());
+      said.push(applied.stdout, applied.stderr, await (await ask(protocol)).text());
+      upstream.script(errorAnswer(protocol, 500));
+      said.push(await (await ask(protocol)).text());
     }
     const exported = await service.command('catalog', 'export');
     said.push(exported.stdout, exported.stderr);
@@ -82,10 +82,10 @@ ${PROTOCOLS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${prot
     writeFileSync(file, QUOTING.replaceAll('URL', upstream.url));
     await service.command('catalog', 'apply', file);
     const told: string[] = [];
-    for (const dialect of PROTOCOLS)
+    for (const protocol of PROTOCOLS)
       for (const script of quotes) {
         upstream.script(script);
-        told.push(await (await ask(dialect, 'quoting')).text());
+        told.push(await (await ask(protocol, 'quoting')).text());
       }
     const rows = await service.query<{ error_message: string }>(
       "SELECT error_message FROM calls WHERE error_message LIKE 'The upstream%'",

@@ -30,10 +30,10 @@ channels:
 ${PROTOCOLS.map((protocol) => `  - { name: thinker-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { thinker: x } }`).join('\n')}
 `;
 
-/** All text that a client of the dialect gets out of a stream. */
+/** All text that a client of the protocol gets out of a stream. */
 type Reader = (relay: RelayApp, caller: TestCaller) => Promise<string>;
 
-/** What each dialect must be told so that an answer may be long. */
+/** What each protocol must be told so that an answer may be long. */
 const LONG: Readonly<Record<ProtocolEndpoint, object>> = {
   'chat-completions': {},
   messages: { max_tokens: 64_000 },
@@ -81,13 +81,13 @@ describe('a stream and the money held for it', () => {
 
   const held = async (caller: TestCaller): Promise<number> => Number((await relay.wallet(caller)).held);
 
-  it.each(PROTOCOLS)('raises the hold ahead of use while the answer comes: %s', async (dialect) => {
+  it.each(PROTOCOLS)('raises the hold ahead of use while the answer comes: %s', async (protocol) => {
     const caller = await relay.caller();
     const begin = gate();
     const answer = { text: Array.from({ length: 30 }, () => HUNDRED_TOKENS), usage: { prompt: 10, completion: 3000 } };
-    relay.upstream.script([waitFor(begin), responseIn(dialect, answer)]);
-    const request = aRequest(dialect, { stream: true, ...LONG[dialect] });
-    const response = relay.post(PATHS[dialect], caller.key, request);
+    relay.upstream.script([waitFor(begin), responseIn(protocol, answer)]);
+    const request = aRequest(protocol, { stream: true, ...LONG[protocol] });
+    const response = relay.post(PATHS[protocol], caller.key, request);
     // The prompt and 1,024 tokens at $10 per million.
     await eventually(async () => expect(await held(caller)).toBeGreaterThan(0.01024));
     expect(await held(caller)).toBeLessThan(0.0104);
@@ -100,11 +100,11 @@ describe('a stream and the money held for it', () => {
 
   it.each(PROTOCOLS)(
     'ends within the stream when wallet and hold are used up, and the SDK raises it: %s',
-    async (dialect) => {
+    async (protocol) => {
       const caller = await relay.caller({ credit: '0.02' });
-      relay.upstream.script(endlessStream(dialect, { text: HUNDRED_TOKENS, gapMs: 1 }));
+      relay.upstream.script(endlessStream(protocol, { text: HUNDRED_TOKENS, gapMs: 1 }));
       let error: unknown;
-      await READERS[dialect](relay, caller).catch((thrown: unknown) => (error = thrown));
+      await READERS[protocol](relay, caller).catch((thrown: unknown) => (error = thrown));
       expect(String(error)).toMatch(/insufficient quota: your wallet has \$0/);
       const row = await relay.onlyCall(caller);
       expect(row).toMatchObject({ status: 'failed', error_reason: 'insufficient quota', billing_basis: 'partial' });
@@ -119,14 +119,14 @@ describe('a stream and the money held for it', () => {
 
   it.each(PROTOCOLS)(
     'ends when the upstream says far more than it was told to and nobody can pay: %s',
-    async (dialect) => {
+    async (protocol) => {
       // For some 480 tokens, which is what goes upstream as the limit.
       const caller = await relay.caller({ credit: '0.005' });
-      relay.upstream.script(endlessStream(dialect, { text: HUNDRED_TOKENS, gapMs: 1 }));
+      relay.upstream.script(endlessStream(protocol, { text: HUNDRED_TOKENS, gapMs: 1 }));
       const response = await relay.post(
-        PATHS[dialect],
+        PATHS[protocol],
         caller.key,
-        aRequest(dialect, { stream: true, ...LONG[dialect] }),
+        aRequest(protocol, { stream: true, ...LONG[protocol] }),
       );
       const limit = Number(response.headers.get('x-relay-output-limit'));
       expect(limit).toBeGreaterThan(400);
@@ -152,9 +152,9 @@ describe('a stream and the money held for it', () => {
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', ...charged });
   });
 
-  /** Everything before the first content, with the usage that some dialects begin with. */
-  const opening = (dialect: ProtocolEndpoint) => {
-    const events = eventsIn(dialect, { text: 'Hello', usage: { prompt: 100, completion: 1 } });
+  /** Everything before the first content, with the usage that some protocols begin with. */
+  const opening = (protocol: ProtocolEndpoint) => {
+    const events = eventsIn(protocol, { text: 'Hello', usage: { prompt: 100, completion: 1 } });
     return events.slice(
       0,
       events.findIndex((event) => encodeEvents([event]).includes('Hello')),
@@ -168,11 +168,11 @@ describe('a stream and the money held for it', () => {
     expect(Number(row['cost'])).toBeLessThanOrEqual(toSeconds * 10_000_000 + 200_000);
   };
 
-  it.each(PROTOCOLS)('ends a model that thinks out of sight when the money is used up: %s', async (dialect) => {
+  it.each(PROTOCOLS)('ends a model that thinks out of sight when the money is used up: %s', async (protocol) => {
     const caller = await relay.caller({ credit: '0.02' });
-    relay.upstream.script([streamHead(), sse(opening(dialect)), hang()]);
-    const request = aRequest(dialect, { model: 'thinker', stream: true, ...LONG[dialect] });
-    const response = await relay.post(PATHS[dialect], caller.key, request);
+    relay.upstream.script([streamHead(), sse(opening(protocol)), hang()]);
+    const request = aRequest(protocol, { model: 'thinker', stream: true, ...LONG[protocol] });
+    const response = await relay.post(PATHS[protocol], caller.key, request);
     expect(await response.text()).toContain('insufficient quota: your wallet has $0');
     const row = await relay.onlyCall(caller);
     expect(row).toMatchObject({ status: 'failed', error_reason: 'insufficient quota' });
@@ -181,13 +181,13 @@ describe('a stream and the money held for it', () => {
     expect(await relay.ledger()).toEqual(EXACT);
   });
 
-  it.each(PROTOCOLS)('charges for what was thought when the client leaves meanwhile: %s', async (dialect) => {
+  it.each(PROTOCOLS)('charges for what was thought when the client leaves meanwhile: %s', async (protocol) => {
     const caller = await relay.caller();
-    relay.upstream.script([streamHead(), sse(opening(dialect)), hang()]);
-    const request = aRequest(dialect, { model: 'thinker', stream: true, ...LONG[dialect] });
+    relay.upstream.script([streamHead(), sse(opening(protocol)), hang()]);
+    const request = aRequest(protocol, { model: 'thinker', stream: true, ...LONG[protocol] });
     const leaving = new AbortController();
     const begun = performance.now();
-    const response = fetch(`${relay.url}${PATHS[dialect]}`, {
+    const response = fetch(`${relay.url}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
       body: JSON.stringify(request),

@@ -234,7 +234,7 @@ describe('The demo upstream', () => {
         { ...body, model: 'm', messages: [], input: [] },
         path === '/responses' ? 'input' : 'messages',
       ],
-    ])('refuses %s in the shape of the dialect', async (_what, bad, param) => {
+    ])('refuses %s in the shape of the protocol', async (_what, bad, param) => {
       const response = await post(path, bad);
       expect(response.status).toBe(400);
       expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));

@@ -91,20 +91,20 @@ describe('the documentation', () => {
     expect(await faults('GET /v1/models/{id}', await get('/v1/models/m'))).toEqual([]);
   });
 
-  it.each(PROTOCOLS)('describes what became of a call, and its errors, in %s', async (dialect) => {
-    const route = `POST ${PATHS[dialect]}`;
-    const call = await relay.post(PATHS[dialect], caller.key, aRequest(dialect));
+  it.each(PROTOCOLS)('describes what became of a call, and its errors, in %s', async (protocol) => {
+    const route = `POST ${PATHS[protocol]}`;
+    const call = await relay.post(PATHS[protocol], caller.key, aRequest(protocol));
     expect(await faults(route, call)).toEqual([]);
     const id = call.headers.get('x-request-id') ?? '';
     expect(await faults('GET /v1/generations/{id}', await get(`/v1/generations/${id}`))).toEqual([]);
     const poor = await relay.caller({ credit: '0' });
     const refusals = [
-      await relay.post(PATHS[dialect], 'sk-nobody', aRequest(dialect)),
-      await relay.post(PATHS[dialect], caller.key, '{'),
-      await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model: 'nothing' })),
-      await relay.post(PATHS[dialect], poor.key, aRequest(dialect)),
+      await relay.post(PATHS[protocol], 'sk-nobody', aRequest(protocol)),
+      await relay.post(PATHS[protocol], caller.key, '{'),
+      await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model: 'nothing' })),
+      await relay.post(PATHS[protocol], poor.key, aRequest(protocol)),
     ];
-    expect(refusals.map(({ status }) => status)).toEqual([401, 400, 404, dialect === 'messages' ? 402 : 429]);
+    expect(refusals.map(({ status }) => status)).toEqual([401, 400, 404, protocol === 'messages' ? 402 : 429]);
     for (const refusal of refusals) expect(await faults(route, refusal)).toEqual([]);
   });
 

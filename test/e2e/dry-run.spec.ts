@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { type CallerOptions, RelayApp, type TestCaller } from '../support/relay-app.js';
 import { type ProtocolEndpoint, gate, waitFor } from '../support/scripted-upstream.js';
 
-/** `routed` can be had in every dialect, one after the other; `tired` has nobody that is switched on for `default`. */
+/** `routed` can be had in every protocol, one after the other; `tired` has nobody that is switched on for `default`. */
 const routes = (baseUrl: string): string => `
 models:
   - { name: routed, context_window: 200000, max_output_tokens: 64000, groups: [default, saver],
@@ -40,14 +40,14 @@ describe('the routing dry run', () => {
     relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model }));
 
   describe.each<[string, CallerOptions, ProtocolEndpoint, string]>([
-    ['a call in the dialect of a channel', {}, 'chat-completions', 'routed'],
+    ['a call in the protocol of a channel', {}, 'chat-completions', 'routed'],
     ['a call that is translated', {}, 'messages', 'routed'],
-    ['a call whose own dialect comes later', {}, 'responses', 'routed'],
+    ['a call whose own protocol comes later', {}, 'responses', 'routed'],
     ['a call in the group of the account', { group: 'saver' }, 'responses', 'routed'],
     ['a model that the key may not use', { models: ['free'] }, 'responses', 'routed'],
     ['a model that is not there', {}, 'responses', 'unheard-of'],
     ['a model that no channel of the group serves', {}, 'messages', 'tired'],
-    ['a model that is called in one dialect alone', {}, 'messages', 'only-chat'],
+    ['a model that is called in one protocol alone', {}, 'messages', 'only-chat'],
     ['an empty wallet', { credit: '0' }, 'messages', 'routed'],
     ['a key whose quota is too small', { quota: '0.000001' }, 'messages', 'routed'],
   ])('matches a real call: %s', (_, options, protocol, model) => {

@@ -44,14 +44,14 @@ describe('requests whose bodies are encoded (case 107)', () => {
       chunked,
     });
 
-  describe.each(PROTOCOLS)('to %s', (dialect) => {
-    const path = PATHS[dialect];
+  describe.each(PROTOCOLS)('to %s', (protocol) => {
+    const path = PATHS[protocol];
 
     it.each([...Object.keys(ENCODERS), 'identity', 'gzip, br', 'deflate, zstd, br, gzip'])(
       '%s is undone, and the upstream gets the body as it was',
       async (encoding) => {
         const { key } = await relay.caller();
-        const body = JSON.stringify(aRequest(dialect, { extra: 'Grüße '.repeat(50_000) }));
+        const body = JSON.stringify(aRequest(protocol, { extra: 'Grüße '.repeat(50_000) }));
         const bytes = encoding === 'identity' ? Buffer.from(body) : encoded(encoding, body);
         for (const chunked of [false, true]) {
           expect((await send(path, key, encoding, bytes, chunked)).status).toBe(200);
@@ -70,10 +70,10 @@ describe('requests whose bodies are encoded (case 107)', () => {
       ['that unfolds to no JSON', 'gzip', () => encoded('gzip', 'no JSON'), INVALID_REQUEST],
       ['that unfolds to too much', 'gzip, gzip', () => encoded('gzip, gzip', ' '.repeat(100 * MIB)), TOO_LARGE],
       ['in an encoding that nobody knows', 'gzip, crimped', () => encoded('gzip', '{}'), UNSUPPORTED_ENCODING],
-    ])('a body %s is refused in the shape of the dialect, and leaves a row', async (_, encoding, make, situation) => {
+    ])('a body %s is refused in the shape of the protocol, and leaves a row', async (_, encoding, make, situation) => {
       const caller = await relay.caller();
       const response = await send(path, caller.key, encoding, make());
-      await expectError(dialect, response, situation);
+      await expectError(protocol, response, situation);
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: situation.reason });
       expect(relay.upstream.requests).toHaveLength(0);
     });

@@ -31,29 +31,33 @@ describe('bodies that are no call (case 95)', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const send = (dialect: ProtocolEndpoint, key: string, { headers = [], ...request }: WireRequest): Promise<Response> =>
-    sendRaw(`${relay.url}${PATHS[dialect]}`, { headers: ['authorization', `Bearer ${key}`, ...headers], ...request });
+  const send = (
+    protocol: ProtocolEndpoint,
+    key: string,
+    { headers = [], ...request }: WireRequest,
+  ): Promise<Response> =>
+    sendRaw(`${relay.url}${PATHS[protocol]}`, { headers: ['authorization', `Bearer ${key}`, ...headers], ...request });
 
-  describe.each(PROTOCOLS)('to %s', (dialect) => {
-    const good = JSON.stringify(aRequest(dialect));
+  describe.each(PROTOCOLS)('to %s', (protocol) => {
+    const good = JSON.stringify(aRequest(protocol));
     const fields = good.slice(1, -1);
     const without = (name: string): string => {
-      const { [name]: _, ...rest } = aRequest(dialect);
+      const { [name]: _, ...rest } = aRequest(protocol);
       return JSON.stringify(rest);
     };
-    const having = (overrides: JsonObject): string => JSON.stringify(aRequest(dialect, overrides));
+    const having = (overrides: JsonObject): string => JSON.stringify(aRequest(protocol, overrides));
     const nested = `{${fields},"extra":${'['.repeat(10_000)}${']'.repeat(10_000)}}`;
 
     /** Refuses the body, before anything goes up, and leaves one row for it. */
     async function expectRefused(body: string | Buffer, expected: { param?: string; code?: string }): Promise<string> {
       const caller = await relay.caller();
-      const response = await send(dialect, caller.key, { body });
-      const message = await expectError(dialect, response, INVALID_REQUEST, expected);
+      const response = await send(protocol, caller.key, { body });
+      const message = await expectError(protocol, response, INVALID_REQUEST, expected);
       await expectFreeRow(relay, caller, response, {
         status: 'refused',
         error_reason: 'invalid_request',
         error_message: message,
-        protocol: dialect,
+        protocol,
       });
       expect(relay.upstream.requests).toHaveLength(0);
       return message;
@@ -86,8 +90,8 @@ describe('bodies that are no call (case 95)', () => {
 
     it.each<[string, string]>([
       ['model', 'model'],
-      [INPUT[dialect], INPUT[dialect]],
-      ...(dialect === 'messages' ? ([['max_tokens', 'max_tokens']] as [string, string][]) : []),
+      [INPUT[protocol], INPUT[protocol]],
+      ...(protocol === 'messages' ? ([['max_tokens', 'max_tokens']] as [string, string][]) : []),
     ])('a missing %s is named', async (name, param) => {
       await expectRefused(without(name), { param, code: 'missing_required_parameter' });
       await expectRefused(having({ [name]: null }), { param, code: 'missing_required_parameter' });
@@ -97,13 +101,13 @@ describe('bodies that are no call (case 95)', () => {
       ['model', { model: 5 }],
       ['model', { model: ['m'] }],
       ['model', { model: '' }],
-      [INPUT[dialect], { [INPUT[dialect]]: 7 }],
-      [INPUT[dialect], { [INPUT[dialect]]: {} }],
+      [INPUT[protocol], { [INPUT[protocol]]: 7 }],
+      [INPUT[protocol], { [INPUT[protocol]]: {} }],
       ['stream', { stream: 'yes' }],
       ['stream', { stream: 1 }],
-      [LIMIT[dialect], { [LIMIT[dialect]]: 'many' }],
-      [LIMIT[dialect], { [LIMIT[dialect]]: -1 }],
-      [LIMIT[dialect], { [LIMIT[dialect]]: 1.5 }],
+      [LIMIT[protocol], { [LIMIT[protocol]]: 'many' }],
+      [LIMIT[protocol], { [LIMIT[protocol]]: -1 }],
+      [LIMIT[protocol], { [LIMIT[protocol]]: 1.5 }],
     ])('a wrong %s is named: %j', async (param, overrides) => {
       await expectRefused(having(overrides), { param, code: 'invalid_value' });
     });
@@ -122,23 +126,23 @@ describe('bodies that are no call (case 95)', () => {
       ['half of a pair of surrogates', String.raw`m\ud83dx`],
     ])('a model with %s in its name is unknown, and the refusal is on record', async (_, name) => {
       const caller = await relay.caller();
-      const response = await send(dialect, caller.key, { body: good.replace('"m"', `"${name}"`) });
-      await expectError(dialect, response, MODEL_NOT_FOUND, { param: 'model' });
+      const response = await send(protocol, caller.key, { body: good.replace('"m"', `"${name}"`) });
+      await expectError(protocol, response, MODEL_NOT_FOUND, { param: 'model' });
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'model_not_found' });
     });
 
     it('a body that says it is too large is refused before a byte of it has come', async () => {
       const caller = await relay.caller();
-      const response = await send(dialect, caller.key, { announced: MAX_BODY_BYTES + 1 });
-      expect(await expectError(dialect, response, TOO_LARGE)).toContain(String(MAX_BODY_BYTES));
+      const response = await send(protocol, caller.key, { announced: MAX_BODY_BYTES + 1 });
+      expect(await expectError(protocol, response, TOO_LARGE)).toContain(String(MAX_BODY_BYTES));
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'request_too_large' });
     });
 
     it('a body that turns out to be too large is refused', async () => {
       const caller = await relay.caller();
       const body = having({ extra: 'x'.repeat(MAX_BODY_BYTES) });
-      const response = await send(dialect, caller.key, { body, chunked: true });
-      await expectError(dialect, response, TOO_LARGE);
+      const response = await send(protocol, caller.key, { body, chunked: true });
+      await expectError(protocol, response, TOO_LARGE);
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'request_too_large' });
       expect(relay.upstream.requests).toHaveLength(0);
     });
@@ -149,7 +153,7 @@ describe('bodies that are no call (case 95)', () => {
       expect(Buffer.byteLength(body)).toBe(MAX_BODY_BYTES);
       for (const chunked of [false, true]) {
         const { key } = await relay.caller();
-        expect((await send(dialect, key, { body, chunked })).status).toBe(200);
+        expect((await send(protocol, key, { body, chunked })).status).toBe(200);
         expect((await relay.upstream.nextRequest()).json['extra']).toHaveLength(rest);
       }
     });
@@ -157,14 +161,14 @@ describe('bodies that are no call (case 95)', () => {
     it('an unknown content-encoding is a 415 that names it', async () => {
       const caller = await relay.caller();
       const headers = ['content-encoding', 'x-crimped'];
-      const response = await send(dialect, caller.key, { headers, body: brotliCompressSync(good) });
-      expect(await expectError(dialect, response, UNSUPPORTED_ENCODING)).toContain('x-crimped');
+      const response = await send(protocol, caller.key, { headers, body: brotliCompressSync(good) });
+      expect(await expectError(protocol, response, UNSUPPORTED_ENCODING)).toContain('x-crimped');
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'unsupported_media_type' });
     });
 
     it('a stranger is told so before a byte of the body has come, however large', async () => {
-      const response = await send(dialect, 'sk-nobody', { announced: MAX_BODY_BYTES * 1000 });
-      await expectError(dialect, response, INVALID_TOKEN);
+      const response = await send(protocol, 'sk-nobody', { announced: MAX_BODY_BYTES * 1000 });
+      await expectError(protocol, response, INVALID_TOKEN);
     });
   });
 
@@ -177,8 +181,8 @@ describe('bodies that are no call (case 95)', () => {
 
   it('a path decides the shape, whatever the headers say of another protocol (§1.1)', async () => {
     const { key } = await relay.caller();
-    for (const dialect of PROTOCOLS)
+    for (const protocol of PROTOCOLS)
       for (const headers of [{ 'anthropic-version': '2023-06-01' }, { 'vendor-version': '2023-06-01' }, {}])
-        await expectError(dialect, await relay.post(PATHS[dialect], key, '{', headers), INVALID_REQUEST);
+        await expectError(protocol, await relay.post(PATHS[protocol], key, '{', headers), INVALID_REQUEST);
   });
 });

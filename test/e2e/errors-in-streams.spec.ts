@@ -36,8 +36,8 @@ ${PROTOCOLS.map((protocol) => `  - { name: impatient-${protocol}, protocol: ${pr
 `;
 
 /** The answer up to its first piece of text. */
-const untilContent = (dialect: ProtocolEndpoint): readonly ScriptedEvent[] =>
-  eventsAround(eventsIn(dialect, { text: ['Hello ', 'there'], usage: { prompt: 100 } }), 'Hello ').until;
+const untilContent = (protocol: ProtocolEndpoint): readonly ScriptedEvent[] =>
+  eventsAround(eventsIn(protocol, { text: ['Hello ', 'there'], usage: { prompt: 100 } }), 'Hello ').until;
 
 describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', () => {
   let relay: RelayApp;
@@ -62,7 +62,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
    * row. `begun` opens when they have come, or, where there are none, a keep-alive.
    */
   async function stream(
-    dialect: ProtocolEndpoint,
+    protocol: ProtocolEndpoint,
     script: Script,
     sent: string,
     { model = 'm', begun = gate() } = {},
@@ -70,7 +70,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
     const caller = await relay.caller();
     const before = withoutKeepAlives(sent);
     relay.upstream.script(script);
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream: true }));
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model, stream: true }));
     const text = await readText(response, (soFar) => {
       if (withoutKeepAlives(soFar).startsWith(before)) begun.open();
     });
@@ -85,18 +85,18 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
     return { id: row.id, row, text, before, ending: readEvents(heard.slice(before.length)) };
   }
 
-  const expectEnding = (dialect: ProtocolEndpoint, { before, ...failed }: Failed, situation: Situation): string =>
-    expectFailedEnding(dialect, { ...failed, sent: readEvents(before) }, situation);
+  const expectEnding = (protocol: ProtocolEndpoint, { before, ...failed }: Failed, situation: Situation): string =>
+    expectFailedEnding(protocol, { ...failed, sent: readEvents(before) }, situation);
 
-  describe.each(PROTOCOLS)('of %s', (dialect) => {
-    const events = untilContent(dialect);
+  describe.each(PROTOCOLS)('of %s', (protocol) => {
+    const events = untilContent(protocol);
     const content = encodeEvents(events).toString();
 
     const faults: [string, Script, Situation][] = [
       ['ends', end(), TRUNCATED],
       ['breaks', destroy('close'), UPSTREAM_ERROR],
       ['is reset', destroy(), UPSTREAM_ERROR],
-      ['reports an error', sse(errorEvents(dialect, 'Boom.', events.length)), UPSTREAM_ERROR],
+      ['reports an error', sse(errorEvents(protocol, 'Boom.', events.length)), UPSTREAM_ERROR],
       ['breaks off in the middle of an event', [bytes('event: x\ndata: {"type":"x'), end()], TRUNCATED],
     ];
     it.each(faults)(
@@ -104,8 +104,8 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
       async (...fault) => {
         const [, script, situation] = fault;
         const begun = gate();
-        const failed = await stream(dialect, [streamHead(), sse(events), waitFor(begun), script], content, { begun });
-        const message = expectEnding(dialect, failed, situation);
+        const failed = await stream(protocol, [streamHead(), sse(events), waitFor(begun), script], content, { begun });
+        const message = expectEnding(protocol, failed, situation);
         expect(message).not.toMatch(/127\.0\.0\.1|ECONN|socket/);
         expect(failed.row).toMatchObject({
           error_reason: situation.reason,
@@ -122,22 +122,22 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
     );
 
     it('an upstream that falls silent after first content is an error once its time is over', async () => {
-      const failed = await stream(dialect, [streamHead(), sse(events), hang()], content, { model: 'impatient' });
-      expectEnding(dialect, failed, TIMEOUT);
+      const failed = await stream(protocol, [streamHead(), sse(events), hang()], content, { model: 'impatient' });
+      expectEnding(protocol, failed, TIMEOUT);
       expect(failed.row).toMatchObject({ error_reason: 'timeout', billing_basis: 'partial' });
     });
 
     it('a client that has seen nothing but keep-alives is told in the stream (case 30)', async () => {
       const refusals: [Script, Situation][] = [
-        [errorAnswer(dialect, 500), UPSTREAM_ERROR],
-        [errorAnswer(dialect, 503), OVERLOADED],
-        [errorAnswer(dialect, 429, undefined, { 'retry-after': 3600 }), RATE_LIMITED],
+        [errorAnswer(protocol, 500), UPSTREAM_ERROR],
+        [errorAnswer(protocol, 503), OVERLOADED],
+        [errorAnswer(protocol, 429, undefined, { 'retry-after': 3600 }), RATE_LIMITED],
       ];
       for (const [answer, situation] of refusals) {
         const begun = gate();
-        const failed = await stream(dialect, [waitFor(begun), answer], '', { begun });
+        const failed = await stream(protocol, [waitFor(begun), answer], '', { begun });
         expect(failed.text).toMatch(/^: keepalive\n\n/);
-        expectEnding(dialect, failed, situation);
+        expectEnding(protocol, failed, situation);
         expect(failed.row).toMatchObject({ error_reason: situation.reason, billing_basis: 'free', cost: '0' });
       }
     });
@@ -146,16 +146,16 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
       const prelude = events.slice(0, 1);
       const begun = gate();
       const script = [streamHead(), sse(prelude), waitFor(begun), end()];
-      const failed = await stream(dialect, script, encodeEvents(prelude).toString(), { begun });
-      expectEnding(dialect, failed, TRUNCATED);
+      const failed = await stream(protocol, script, encodeEvents(prelude).toString(), { begun });
+      expectEnding(protocol, failed, TRUNCATED);
       // Nothing of an answer was seen, so nothing is charged.
       expect(failed.row).toMatchObject({ error_reason: 'upstream_truncated', billing_basis: 'free', cost: '0' });
     });
 
     it('events that came in one piece with the error are still delivered', async () => {
-      const piece = Buffer.concat([encodeEvents(events), encodeEvents(errorEvents(dialect, 'Boom.', events.length))]);
-      const failed = await stream(dialect, [streamHead(), bytes(piece), end()], content);
-      expectEnding(dialect, failed, UPSTREAM_ERROR);
+      const piece = Buffer.concat([encodeEvents(events), encodeEvents(errorEvents(protocol, 'Boom.', events.length))]);
+      const failed = await stream(protocol, [streamHead(), bytes(piece), end()], content);
+      expectEnding(protocol, failed, UPSTREAM_ERROR);
       expect(failed.row).toMatchObject({ billing_basis: 'partial' });
     });
   });

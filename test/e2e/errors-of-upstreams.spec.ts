@@ -50,10 +50,10 @@ ${PROTOCOLS.map(
 ).join('')}
 `;
 
-/** An error as the dialect's own vendor words it. */
-function vendorError(dialect: ProtocolEndpoint, status: number, message: string, more: JsonObject = {}): Script {
+/** An error as the protocol's own vendor words it. */
+function vendorError(protocol: ProtocolEndpoint, status: number, message: string, more: JsonObject = {}): Script {
   const error = { type: 'invalid_request_error', message, ...more };
-  return errorAnswer(dialect, status, dialect === 'messages' ? { type: 'error', error } : { error });
+  return errorAnswer(protocol, status, protocol === 'messages' ? { type: 'error', error } : { error });
 }
 
 const answer = (status: number, type: string, content: string): Script => [
@@ -64,7 +64,8 @@ const answer = (status: number, type: string, content: string): Script => [
 const page = (status: number): Script => answer(status, 'text/html', '<!DOCTYPE html><html><h1>Gateway</h1></html>');
 
 /** The events that come before the first content. */
-const prelude = (dialect: ProtocolEndpoint): Script => sse(eventsIn(dialect).slice(0, dialect === 'responses' ? 2 : 1));
+const prelude = (protocol: ProtocolEndpoint): Script =>
+  sse(eventsIn(protocol).slice(0, protocol === 'responses' ? 2 : 1));
 
 interface Expected {
   /** The whole message, without the request's id. */
@@ -93,15 +94,15 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
   }
 
   async function expectFault(
-    dialect: ProtocolEndpoint,
+    protocol: ProtocolEndpoint,
     { script, situation, status, model = 'm', streams = [false, true] }: Fault,
     { message, param, retryAfter }: Expected = {},
   ): Promise<void> {
     for (const stream of streams) {
       const caller = await relay.caller();
       relay.upstream.script(script);
-      const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }));
-      const said = await expectError(dialect, response, situation, param === undefined ? {} : { param });
+      const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model, stream }));
+      const said = await expectError(protocol, response, situation, param === undefined ? {} : { param });
       if (message !== undefined) expect(said).toBe(message);
       expect(said).not.toMatch(PRIVATE);
       if (retryAfter !== undefined) expect(response.headers.get('retry-after')).toBe(retryAfter);
@@ -109,8 +110,8 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
         status: 'failed',
         error_reason: situation.reason,
         model,
-        protocol: dialect,
-        upstream_protocol: dialect,
+        protocol,
+        upstream_protocol: protocol,
         stream,
         attempts: 1,
       });
@@ -127,7 +128,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
     }
   }
 
-  describe.each(PROTOCOLS)('of %s', (dialect) => {
+  describe.each(PROTOCOLS)('of %s', (protocol) => {
     it.each<[status: number, said: string, more: JsonObject, Situation, Expected?]>([
       [400, 'Nope: too hot.', {}, INVALID_REQUEST, { message: 'Nope: too hot.' }],
       [400, 'temperature: no.', { param: 'temperature' }, INVALID_REQUEST, { param: 'temperature' }],
@@ -141,7 +142,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
     ])(
       '%i %j is the fault of the request, and its words are kept',
       async (status, said, more, situation, ...[expected]) => {
-        await expectFault(dialect, { script: vendorError(dialect, status, said, more), situation, status }, expected);
+        await expectFault(protocol, { script: vendorError(protocol, status, said, more), situation, status }, expected);
       },
     );
 
@@ -155,7 +156,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
     ])(
       '%i %j is a matter of our account: neither shown nor passed on (case 96)',
       async (status, said, more, situation) => {
-        await expectFault(dialect, { script: vendorError(dialect, status, said, more), situation, status });
+        await expectFault(protocol, { script: vendorError(protocol, status, said, more), situation, status });
       },
     );
 
@@ -172,8 +173,8 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
       [529, {}, OVERLOADED],
     ])('%i %j may pass; a client is never told to wait longer than a minute (case 97)', async (status, ...row) => {
       const [headers, situation, retryAfter] = row;
-      const script = errorAnswer(dialect, status, undefined, headers as Record<string, string>);
-      await expectFault(dialect, { script, situation, status }, retryAfter === undefined ? {} : { retryAfter });
+      const script = errorAnswer(protocol, status, undefined, headers as Record<string, string>);
+      await expectFault(protocol, { script, situation, status }, retryAfter === undefined ? {} : { retryAfter });
     });
 
     it.each<[string, Script, Situation, status: number | null, model?: string]>([
@@ -190,7 +191,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
       ['an array', answer(200, 'application/json', '[]'), UPSTREAM_ERROR, 200],
       ['nothing', answer(200, 'application/json', ''), UPSTREAM_ERROR, 200],
     ])('%s is an error in words of ours', async (_, script, situation, status, model = 'm') => {
-      await expectFault(dialect, { script, situation, status, model });
+      await expectFault(protocol, { script, situation, status, model });
     });
 
     it.each<[string, JsonObject, Situation]>([
@@ -202,30 +203,30 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
       ['something', { code: 'insufficient_quota' }, OVERLOADED],
     ])('status 200 with an error in it, %s %j, is as its type says (case 22)', async (type, more, situation) => {
       const said = type === 'invalid_request_error' ? 'Nope.' : OURS;
-      await expectFault(dialect, {
-        script: vendorError(dialect, 200, said, { type, ...more }),
+      await expectFault(protocol, {
+        script: vendorError(protocol, 200, said, { type, ...more }),
         situation,
         status: 200,
       });
     });
 
     it.each<[string, Script, Situation, model?: string]>([
-      ['begins with an error', sse(errorEvents(dialect, `Boom. ${OURS}`)), UPSTREAM_ERROR],
-      ['has an error before its first content', [prelude(dialect), sse(errorEvents(dialect, OURS))], UPSTREAM_ERROR],
-      ['breaks before its first content', [prelude(dialect), destroy('close')], UPSTREAM_ERROR],
-      ['ends before its first content', prelude(dialect), TRUNCATED],
+      ['begins with an error', sse(errorEvents(protocol, `Boom. ${OURS}`)), UPSTREAM_ERROR],
+      ['has an error before its first content', [prelude(protocol), sse(errorEvents(protocol, OURS))], UPSTREAM_ERROR],
+      ['breaks before its first content', [prelude(protocol), destroy('close')], UPSTREAM_ERROR],
+      ['ends before its first content', prelude(protocol), TRUNCATED],
       ['has no event', [], TRUNCATED],
       ['has nothing but comments', bytes(': hello\n\n: hello\n\n'), TRUNCATED],
-      ['falls silent before its first content', [prelude(dialect), hang()], TIMEOUT, 'impatient'],
+      ['falls silent before its first content', [prelude(protocol), hang()], TIMEOUT, 'impatient'],
     ])('a stream that %s is still an error by HTTP', async (_, script, situation, model = 'm') => {
       const streams = [true];
-      await expectFault(dialect, { script: [streamHead(), script, end()], situation, status: 200, model, streams });
+      await expectFault(protocol, { script: [streamHead(), script, end()], situation, status: 200, model, streams });
     });
 
     it('an unstreamed answer that breaks off is an error, and nothing of it is passed on', async () => {
       const headers = { 'content-type': 'application/json', 'content-length': 999 };
       const script = [head(200, headers), bytes('{"id":"x",'), destroy('close')];
-      await expectFault(dialect, { script, situation: UPSTREAM_ERROR, status: 200, streams: [false] });
+      await expectFault(protocol, { script, situation: UPSTREAM_ERROR, status: 200, streams: [false] });
     });
   });
 

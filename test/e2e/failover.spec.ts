@@ -69,7 +69,7 @@ function use(timings: typeof PATIENT | typeof HASTY): void {
  * `begun` opens when `until` has come, keep-alives apart; where that is nothing, with the first keep-alive.
  */
 async function call(
-  dialect: ProtocolEndpoint,
+  protocol: ProtocolEndpoint,
   scripts: readonly Script[],
   { model = 'two', stream = true, begun = gate(), until = '' } = {},
 ): Promise<{ response: Response; text: string; row: StoredCall; caller: TestCaller }> {
@@ -77,8 +77,8 @@ async function call(
   relay.upstream.reset();
   relay.upstream.scriptNext(...scripts);
   // So that no byte of a stream is the relay's business.
-  const options = dialect === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
-  const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream, ...options }));
+  const options = protocol === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
+  const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model, stream, ...options }));
   const text = await readText(response.clone(), (soFar) => {
     if (withoutKeepAlives(soFar).startsWith(until)) begun.open();
   });
@@ -91,15 +91,15 @@ async function call(
 const outcomes = async ({ id }: StoredCall): Promise<unknown[]> =>
   (await relay.attempts(id)).map((attempt) => [attempt['channel'], attempt['upstream_status'], attempt['outcome']]);
 
-/** What the streams of a dialect are made of here. */
-function scriptsOf(dialect: ProtocolEndpoint) {
-  const events = eventsIn(dialect, { text: ['Hello ', 'there'] });
+/** What the streams of a protocol are made of here. */
+function scriptsOf(protocol: ProtocolEndpoint) {
+  const events = eventsIn(protocol, { text: ['Hello ', 'there'] });
   return {
     begun: eventsAround(events, 'Hello ').until,
-    prelude: events.slice(0, dialect === 'responses' ? 2 : 1),
-    first: `first-${dialect}`,
-    second: `second-${dialect}`,
-    good: responseIn(dialect, { text: ['Hello ', 'there'] }),
+    prelude: events.slice(0, protocol === 'responses' ? 2 : 1),
+    first: `first-${protocol}`,
+    second: `second-${protocol}`,
+    good: responseIn(protocol, { text: ['Hello ', 'there'] }),
   };
 }
 
@@ -110,25 +110,25 @@ async function expectExactLedger(): Promise<void> {
 describe('R1: failover to another channel', () => {
   use(PATIENT);
 
-  describe.each(PROTOCOLS)('of %s', (dialect) => {
-    const { begun, prelude, first, second, good } = scriptsOf(dialect);
-    const reported = sse(errorEvents(dialect, 'Boom.'));
+  describe.each(PROTOCOLS)('of %s', (protocol) => {
+    const { begun, prelude, first, second, good } = scriptsOf(protocol);
+    const reported = sse(errorEvents(protocol, 'Boom.'));
 
     it.each<[string, Script, number | null, string]>([
-      ['500', errorAnswer(dialect, 500), 500, 'upstream_error'],
-      ['503', errorAnswer(dialect, 503), 503, 'server_is_overloaded'],
-      ['429', errorAnswer(dialect, 429), 429, 'rate_limit_exceeded'],
-      ['401', errorAnswer(dialect, 401), 401, 'upstream_auth'],
-      ['402', errorAnswer(dialect, 402), 402, 'server_is_overloaded'],
-      ['408', errorAnswer(dialect, 408), 408, 'timeout'],
-      ['409', errorAnswer(dialect, 409), 409, 'upstream_error'],
+      ['500', errorAnswer(protocol, 500), 500, 'upstream_error'],
+      ['503', errorAnswer(protocol, 503), 503, 'server_is_overloaded'],
+      ['429', errorAnswer(protocol, 429), 429, 'rate_limit_exceeded'],
+      ['401', errorAnswer(protocol, 401), 401, 'upstream_auth'],
+      ['402', errorAnswer(protocol, 402), 402, 'server_is_overloaded'],
+      ['408', errorAnswer(protocol, 408), 408, 'timeout'],
+      ['409', errorAnswer(protocol, 409), 409, 'upstream_error'],
       ['a model unknown there', jsonAnswer(404, { error: { code: 'model_not_found' } }), 404, 'upstream_error'],
       ['a reset connection', destroy(), null, 'upstream_error'],
       ['a page', [head(200, { 'content-type': 'text/html' }), bytes('<html>'), end()], 200, 'upstream_error'],
       ['an error in a 200 (case 22)', jsonAnswer(200, { error: { type: 'server_error' } }), 200, 'upstream_error'],
     ])('%s on the first channel is mended by the second (case 101)', async (_, script, status, outcome) => {
       for (const stream of [false, true]) {
-        const { response, text, row } = await call(dialect, [script, good], { stream });
+        const { response, text, row } = await call(protocol, [script, good], { stream });
         expect(response.status).toBe(200);
         expect(text).toBe(relay.upstream.lastSent.toString());
         expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'reported', attempts: 2, channel: second });
@@ -146,7 +146,7 @@ describe('R1: failover to another channel', () => {
       ['breaks behind its prelude', [sse(prelude), destroy('close')], 'upstream_error'],
       ['ends behind its prelude', sse(prelude), 'upstream_truncated'],
     ])('a stream that %s is mended by the second channel (case 101)', async (_, script, outcome) => {
-      const { text, row } = await call(dialect, [[streamHead(), script, end()], good]);
+      const { text, row } = await call(protocol, [[streamHead(), script, end()], good]);
       // One prelude, the second channel's: nothing of the first answer has been let go.
       expect(text).toBe(relay.upstream.lastSent.toString());
       expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });
@@ -157,17 +157,17 @@ describe('R1: failover to another channel', () => {
     });
 
     it('a channel where nobody listens is no obstacle', async () => {
-      const { text, row } = await call(dialect, [good], { model: 'half-dead' });
+      const { text, row } = await call(protocol, [good], { model: 'half-dead' });
       expect(text).toBe(relay.upstream.lastSent.toString());
       expect(await outcomes(row)).toEqual([
-        [`dead-${dialect}`, null, 'upstream_error'],
+        [`dead-${protocol}`, null, 'upstream_error'],
         [second, 200, 'succeeded'],
       ]);
     });
 
     it.each([400, 413, 422])('no other channel is tried when the request is at fault: %i', async (status) => {
       for (const stream of [false, true]) {
-        const { response, row } = await call(dialect, [errorAnswer(dialect, status), good], { stream });
+        const { response, row } = await call(protocol, [errorAnswer(protocol, status), good], { stream });
         expect(response.status).toBe(status === 413 ? 413 : 400);
         expect(row).toMatchObject({ status: 'failed', attempts: 1, channel: first });
         expect(relay.upstream.requests).toHaveLength(1);
@@ -175,8 +175,8 @@ describe('R1: failover to another channel', () => {
     });
 
     it('tells the last failure when all channels fail, and asks none of them twice', async () => {
-      const { response, row } = await call(dialect, [errorAnswer(dialect, 500), errorAnswer(dialect, 503), good]);
-      await expectError(dialect, response, OVERLOADED);
+      const { response, row } = await call(protocol, [errorAnswer(protocol, 500), errorAnswer(protocol, 503), good]);
+      await expectError(protocol, response, OVERLOADED);
       expect(row).toMatchObject({ status: 'failed', attempts: 2, billing_basis: 'free', cost: '0' });
       expect(await outcomes(row)).toEqual([
         [first, 500, 'upstream_error'],
@@ -185,27 +185,27 @@ describe('R1: failover to another channel', () => {
     });
 
     it('stops at a channel that says that the request is at fault', async () => {
-      const { response, row } = await call(dialect, [errorAnswer(dialect, 500), errorAnswer(dialect, 400), good]);
-      await expectError(dialect, response, INVALID_REQUEST);
+      const { response, row } = await call(protocol, [errorAnswer(protocol, 500), errorAnswer(protocol, 400), good]);
+      await expectError(protocol, response, INVALID_REQUEST);
       expect(row).toMatchObject({ status: 'failed', error_reason: 'invalid_request', attempts: 2 });
     });
 
     it('tries few channels, because clients try again themselves', async () => {
-      const failing = Array.from({ length: 5 }, () => errorAnswer(dialect, 500));
-      const { response, row } = await call(dialect, failing, { model: 'five' });
-      await expectError(dialect, response, UPSTREAM_ERROR);
+      const failing = Array.from({ length: 5 }, () => errorAnswer(protocol, 500));
+      const { response, row } = await call(protocol, failing, { model: 'five' });
+      await expectError(protocol, response, UPSTREAM_ERROR);
       expect(row['attempts']).toBe(4);
       expect(relay.upstream.requests).toHaveLength(Number(row['attempts']));
     });
 
     it('a client that leaves during the second attempt cancels that one', async () => {
       const caller = await relay.caller();
-      relay.upstream.scriptNext(errorAnswer(dialect, 500), [streamHead(), sse(begun), hang()]);
+      relay.upstream.scriptNext(errorAnswer(protocol, 500), [streamHead(), sse(begun), hang()]);
       const client = new AbortController();
-      const response = await fetch(`${relay.url}${PATHS[dialect]}`, {
+      const response = await fetch(`${relay.url}${PATHS[protocol]}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${caller.key}` },
-        body: JSON.stringify(aRequest(dialect, { model: 'two', stream: true })),
+        body: JSON.stringify(aRequest(protocol, { model: 'two', stream: true })),
         signal: client.signal,
       });
       await response.body?.getReader().read();
@@ -236,12 +236,12 @@ describe('R1: failover to another channel', () => {
 describe('R1: failover when something has been written to the client', () => {
   use(HASTY);
 
-  describe.each(PROTOCOLS)('of %s', (dialect) => {
-    const { begun: answer, prelude, first, second, good } = scriptsOf(dialect);
+  describe.each(PROTOCOLS)('of %s', (protocol) => {
+    const { begun: answer, prelude, first, second, good } = scriptsOf(protocol);
 
     it('keep-alives do not count: another channel may still answer behind them (case 102)', async () => {
       const begun = gate();
-      const { text, row } = await call(dialect, [[waitFor(begun), errorAnswer(dialect, 500)], good], { begun });
+      const { text, row } = await call(protocol, [[waitFor(begun), errorAnswer(protocol, 500)], good], { begun });
       expect(text).toMatch(/^: keepalive\n\n/);
       expect(withoutKeepAlives(text)).toBe(withoutKeepAlives(relay.upstream.lastSent.toString()));
       expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });
@@ -251,11 +251,11 @@ describe('R1: failover when something has been written to the client', () => {
       ['first content', answer],
       ['a prelude that was written', prelude],
     ])('no other channel is tried behind %s (case 102)', async (_, before) => {
-      for (const fault of [end(), destroy('close'), sse(errorEvents(dialect, 'Boom.', before.length))]) {
+      for (const fault of [end(), destroy('close'), sse(errorEvents(protocol, 'Boom.', before.length))]) {
         const begun = gate();
         const until = withoutKeepAlives(encodeEvents(before).toString());
         const script = [streamHead(), sse(before), waitFor(begun), fault];
-        const { response, text, row } = await call(dialect, [script, good], { begun, until });
+        const { response, text, row } = await call(protocol, [script, good], { begun, until });
         expect(response.status).toBe(200);
         expect(withoutKeepAlives(text).slice(0, until.length)).toBe(until);
         expect(text).toContain('error');

@@ -1,4 +1,4 @@
-import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
+import { geminiVendor } from '../conformance/protocols/gemini/vendor.js';
 import { aRequest, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { responseIn, end, type JsonObject, type ScriptedEvent, sse, streamHead } from '../support/scripted-upstream.js';

@@ -12,7 +12,7 @@ import {
   waitFor,
 } from '../support/scripted-upstream.js';
 
-/** How a request claims a dialect at an address that no dialect has for itself. */
+/** How a request claims a protocol at an address that no protocol has for itself. */
 const CLAIMS: readonly [string, Readonly<Record<string, string>>, ProtocolEndpoint][] = [
   ['nothing', {}, 'chat-completions'],
   ['anthropic-version', { 'anthropic-version': '2023-06-01' }, 'messages'],
@@ -39,12 +39,12 @@ describe('GET /v1/generations/ID', () => {
   };
   const idOf = (response: Response): string => response.headers.get('x-request-id') ?? '';
 
-  it.each(PROTOCOLS)('says what a call used and cost, and how that sum came about: %s', async (dialect) => {
+  it.each(PROTOCOLS)('says what a call used and cost, and how that sum came about: %s', async (protocol) => {
     const caller = await relay.caller({ group: 'saver' });
     relay.upstream.script(
-      responseIn(dialect, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
+      responseIn(protocol, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
     );
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream: true }));
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { stream: true }));
     await response.text();
     const id = idOf(response);
     const generation = await find(id, caller);
@@ -55,7 +55,7 @@ describe('GET /v1/generations/ID', () => {
       created_at: expect.stringMatching(/^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
       model: 'm',
       group: 'saver',
-      protocol: dialect,
+      protocol,
       stream: true,
       effort: null,
       service_tier: null,
@@ -156,14 +156,14 @@ describe('GET /v1/generations/ID', () => {
     await response.text();
     const id = idOf(response);
     await find(id, owner);
-    for (const [, headers, dialect] of CLAIMS) {
-      const notMine = await expectError(dialect, await ask(id, stranger, headers), NOT_FOUND);
-      const notThere = await expectError(dialect, await ask(NO_CALL, stranger, headers), NOT_FOUND);
+    for (const [, headers, protocol] of CLAIMS) {
+      const notMine = await expectError(protocol, await ask(id, stranger, headers), NOT_FOUND);
+      const notThere = await expectError(protocol, await ask(NO_CALL, stranger, headers), NOT_FOUND);
       expect(notMine).toBe(notThere.replace(NO_CALL, id));
     }
   });
 
-  it.each(CLAIMS)('says of what is no id of a call that there is none: with %s', async (_, headers, dialect) => {
+  it.each(CLAIMS)('says of what is no id of a call that there is none: with %s', async (_, headers, protocol) => {
     const caller = await relay.caller();
     const ids = [
       'x',
@@ -178,10 +178,10 @@ describe('GET /v1/generations/ID', () => {
       '%00',
     ];
     for (const id of ids) {
-      const message = await expectError(dialect, await ask(id, caller, headers), NOT_FOUND);
+      const message = await expectError(protocol, await ask(id, caller, headers), NOT_FOUND);
       expect(message).toContain('Your account has no call');
     }
-    await expectError(dialect, await ask(NO_CALL, { key: 'sk-nobody' }, headers), INVALID_TOKEN);
+    await expectError(protocol, await ask(NO_CALL, { key: 'sk-nobody' }, headers), INVALID_TOKEN);
     expect(await relay.calls(caller)).toEqual([]);
   });
 

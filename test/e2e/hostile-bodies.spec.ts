@@ -37,9 +37,9 @@ const MIB = 1024 * KIB;
 const CHUNKED: Record<string, string> = { 'transfer-encoding': 'chunked' };
 
 /** A body of so many bytes. */
-function bodyOf(dialect: ProtocolEndpoint, size: number, overrides = {}): string {
-  const rest = size - JSON.stringify(aRequest(dialect, { ...overrides, extra: '' })).length;
-  return JSON.stringify(aRequest(dialect, { ...overrides, extra: 'x'.repeat(rest) }));
+function bodyOf(protocol: ProtocolEndpoint, size: number, overrides = {}): string {
+  const rest = size - JSON.stringify(aRequest(protocol, { ...overrides, extra: '' })).length;
+  return JSON.stringify(aRequest(protocol, { ...overrides, extra: 'x'.repeat(rest) }));
 }
 
 /** As HTTP frames a piece of a body without a length. */
@@ -67,28 +67,28 @@ describe('R10: bodies that ask too much of memory or patience', () => {
   const takenBytes = (): number => relay.get(BodyBudget).takenBytes;
 
   /** Sends the head of a call, and the beginning of its body. */
-  const begin = (dialect: ProtocolEndpoint, body: string, headers: Record<string, string>, key = caller.key) =>
-    RawClient.post({ url: relay.url, path: PATHS[dialect], key, body, headers });
-  const announce = (dialect: ProtocolEndpoint, length: number, body = '{') =>
-    begin(dialect, body, { 'content-length': String(length) });
+  const begin = (protocol: ProtocolEndpoint, body: string, headers: Record<string, string>, key = caller.key) =>
+    RawClient.post({ url: relay.url, path: PATHS[protocol], key, body, headers });
+  const announce = (protocol: ProtocolEndpoint, length: number, body = '{') =>
+    begin(protocol, body, { 'content-length': String(length) });
 
   describe('the memory of all bodies together', () => {
     start({}, { BODY_MEMORY_BYTES: String(300 * KIB), MAX_BODY_BYTES: String(200 * KIB) });
 
-    it.each(PROTOCOLS)('is refused to a call that does not fit, and given again: %s', async (dialect) => {
+    it.each(PROTOCOLS)('is refused to a call that does not fit, and given again: %s', async (protocol) => {
       relay.upstream.scriptNext(hang());
-      const first = await begin(dialect, bodyOf(dialect, 200 * KIB), {});
+      const first = await begin(protocol, bodyOf(protocol, 200 * KIB), {});
       await relay.upstream.nextRequest();
       const other = await relay.caller();
-      const response = await relay.post(PATHS[dialect], other.key, bodyOf(dialect, 150 * KIB));
-      await expectError(dialect, response, OVERLOADED);
+      const response = await relay.post(PATHS[protocol], other.key, bodyOf(protocol, 150 * KIB));
+      await expectError(protocol, response, OVERLOADED);
       expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       await expectFreeRow(relay, other, response, { status: 'refused', error_reason: 'server_is_overloaded' });
       // What fits is served meanwhile.
-      expect((await relay.post(PATHS[dialect], other.key, bodyOf(dialect, 50 * KIB))).status).toBe(200);
+      expect((await relay.post(PATHS[protocol], other.key, bodyOf(protocol, 50 * KIB))).status).toBe(200);
       first.close();
       await eventually(() => expect(takenBytes()).toBe(0));
-      expect((await relay.post(PATHS[dialect], caller.key, bodyOf(dialect, 150 * KIB))).status).toBe(200);
+      expect((await relay.post(PATHS[protocol], caller.key, bodyOf(protocol, 150 * KIB))).status).toBe(200);
     });
 
     it('N3: is not kept from others by one key that opens slow uploads, however much they announce', async () => {
@@ -197,12 +197,12 @@ describe('R10: bodies that ask too much of memory or patience', () => {
 
     it.each(PROTOCOLS)(
       'is held while another channel may be tried, and not while the answer comes: %s',
-      async (dialect) => {
+      async (protocol) => {
         const begun = gate();
         const over = gate();
-        const [first, ...rest] = eventsIn(dialect, { text: 'Hello' }).map(encodeEvent);
+        const [first, ...rest] = eventsIn(protocol, { text: 'Hello' }).map(encodeEvent);
         // Once a stream has ended with its usage, the next one is expected to.
-        await (await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream: true }))).text();
+        await (await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { stream: true }))).text();
         await relay.upstream.nextRequest();
         relay.upstream.script([
           streamHead(),
@@ -211,7 +211,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
           waitFor(over),
         ]);
         const dropped = watchDropped();
-        const client = await begin(dialect, bodyOf(dialect, 16 * MIB, { stream: true }), {});
+        const client = await begin(protocol, bodyOf(protocol, 16 * MIB, { stream: true }), {});
         await relay.upstream.nextRequest();
         expect(takenBytes()).toBe(16 * MIB);
         begun.open();
@@ -243,10 +243,10 @@ describe('R10: bodies that ask too much of memory or patience', () => {
   describe('a body that does not come', () => {
     start({ bodyMs: 400, bodyBytesPerSecond: 5000, lingerUnreadMs: 200 });
 
-    it.each(PROTOCOLS)('is refused in time, and its connection is closed: %s', async (dialect) => {
-      const client = await announce(dialect, 100_000, '{"model":');
+    it.each(PROTOCOLS)('is refused in time, and its connection is closed: %s', async (protocol) => {
+      const client = await announce(protocol, 100_000, '{"model":');
       const response = await responseOf(client);
-      expect(await expectError(dialect, response, TOO_SLOW)).toContain('too slowly');
+      expect(await expectError(protocol, response, TOO_SLOW)).toContain('too slowly');
       expect(response.headers.get('connection')).toBe('close');
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'request_timeout' });
       await client.closed;

@@ -24,14 +24,14 @@ describe('where a key is looked for (case 109, §6.1)', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const ask = (dialect: ProtocolEndpoint, headers: readonly string[], query = ''): Promise<Response> =>
-    sendRaw(`${relay.url}${PATHS[dialect]}${query}`, { headers, body: JSON.stringify(aRequest(dialect)) });
+  const ask = (protocol: ProtocolEndpoint, headers: readonly string[], query = ''): Promise<Response> =>
+    sendRaw(`${relay.url}${PATHS[protocol]}${query}`, { headers, body: JSON.stringify(aRequest(protocol)) });
 
   /** The words of tests, with the keys of callers who exist only later. */
   const filled = (texts: readonly string[]): string[] =>
     texts.map((text) => text.replace('ONE', one.key).replace('OTHER', other.key).replace('STRANGER', STRANGER));
 
-  describe.each(PROTOCOLS)('on %s', (dialect) => {
+  describe.each(PROTOCOLS)('on %s', (protocol) => {
     it.each<[string, string[], 'one' | 'other']>([
       ['Authorization alone', ['authorization', 'Bearer ONE'], 'one'],
       ['a lower-case scheme', ['authorization', 'bearer ONE'], 'one'],
@@ -46,13 +46,13 @@ describe('where a key is looked for (case 109, §6.1)', () => {
       ['two of ours: the first', ['x-api-key', 'OTHER', 'authorization', 'Bearer ONE'], 'one'],
       ['two of ours without Authorization: the first', ['api-key', 'ONE', 'x-api-key', 'OTHER'], 'other'],
     ])('%s is enough, and goes no further', async (_, headers, which) => {
-      const response = await ask(dialect, filled(headers));
+      const response = await ask(protocol, filled(headers));
       expect(response.status).toBe(200);
       const { rawHeaders } = await relay.upstream.nextRequest();
       const sent = rawHeaders.join('\n');
       for (const { key } of [one, other]) expect(sent).not.toContain(key);
       expect(sent).not.toContain(STRANGER);
-      expect(sent).toContain(`upstream-secret-of-${dialect}`);
+      expect(sent).toContain(`upstream-secret-of-${protocol}`);
       const used = which === 'one' ? one : other;
       const rows = await relay.calls(used);
       expect(rows.at(-1)).toMatchObject({ id: response.headers.get('x-request-id'), key_id: used.keyId });
@@ -95,7 +95,7 @@ describe('where a key is looked for (case 109, §6.1)', () => {
     ])('%s is an Invalid token that names the fault and repeats no key', async (_, headers, fault) => {
       const before = await Promise.all([relay.calls(one), relay.calls(other)]);
       const sent = filled(headers).map((text) => text.replace('SHORT', one.key.slice(0, -1)));
-      const message = await expectError(dialect, await ask(dialect, sent), INVALID_TOKEN);
+      const message = await expectError(protocol, await ask(protocol, sent), INVALID_TOKEN);
       expect(message).toMatch(/^Invalid token: /);
       expect(message).toMatch(fault);
       for (const { key } of [one, other]) expect(message).not.toContain(key.slice(3, 20));
@@ -106,8 +106,8 @@ describe('where a key is looked for (case 109, §6.1)', () => {
     it.each(['key', 'api_key', 'api-key', 'apikey', 'access_token', 'token', 'authorization', 'x-api-key'])(
       'a key in the query, as %s, is none',
       async (name) => {
-        const response = await ask(dialect, [], `?${name}=${one.key}`);
-        expect(await expectError(dialect, response, INVALID_TOKEN)).toMatch(/missing API key/);
+        const response = await ask(protocol, [], `?${name}=${one.key}`);
+        expect(await expectError(protocol, response, INVALID_TOKEN)).toMatch(/missing API key/);
       },
     );
 
@@ -115,8 +115,8 @@ describe('where a key is looked for (case 109, §6.1)', () => {
       const disabled = await relay.caller();
       await relay.get(ApiKeyService).disable(disabled.keyId);
       const headers = ['authorization', `Bearer ${disabled.key}`, 'x-api-key', one.key];
-      const response = await ask(dialect, headers);
-      expect(await expectError(dialect, response, INVALID_TOKEN)).toMatch(/disabled/);
+      const response = await ask(protocol, headers);
+      expect(await expectError(protocol, response, INVALID_TOKEN)).toMatch(/disabled/);
       expect(await relay.onlyCall(disabled)).toMatchObject({ status: 'refused', error_reason: 'Invalid token' });
     });
   });

@@ -41,8 +41,8 @@ describe('a key that may be used from some networks only', () => {
     'connection',
     'close',
   ];
-  const call = (address: string, at = relay, dialect: ProtocolEndpoint = 'chat-completions'): Promise<Response> =>
-    sendRaw(`${at.url}${PATHS[dialect]}`, { headers: from(address), body: JSON.stringify(aRequest(dialect)) });
+  const call = (address: string, at = relay, protocol: ProtocolEndpoint = 'chat-completions'): Promise<Response> =>
+    sendRaw(`${at.url}${PATHS[protocol]}`, { headers: from(address), body: JSON.stringify(aRequest(protocol)) });
   const statusFrom = async (address: string, at = relay): Promise<number> => (await call(address, at)).status;
   const expectSoon = (status: number, address: string): Promise<unknown> =>
     eventually(async () => {
@@ -51,15 +51,15 @@ describe('a key that may be used from some networks only', () => {
 
   it.each(PROTOCOLS)(
     'is refused elsewhere in %s before the body is read, and the refusal is on record',
-    async (dialect) => {
+    async (protocol) => {
       await allow(...OFFICE);
       await expectSoon(403, '198.51.100.9');
       await relay.get(DataSource).query('DELETE FROM calls WHERE account_id = $1', [caller.accountId]);
-      const answer = await sendRaw(`${relay.url}${PATHS[dialect]}`, {
+      const answer = await sendRaw(`${relay.url}${PATHS[protocol]}`, {
         headers: from('198.51.100.9'),
         announced: 1_000_000,
       });
-      const message = await expectError(dialect, answer, NOT_ALLOWED);
+      const message = await expectError(protocol, answer, NOT_ALLOWED);
       expect(message).toBe(
         'Your IP address 198.51.100.9 is not allowed for this key. Call from an allowed network, or add this address to the networks of the key.',
       );
@@ -67,7 +67,7 @@ describe('a key that may be used from some networks only', () => {
         status: 'refused',
         error_reason: NOT_ALLOWED.reason,
         ip: '198.51.100.9',
-        protocol: dialect,
+        protocol,
       });
     },
   );

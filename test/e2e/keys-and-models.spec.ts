@@ -62,7 +62,7 @@ describe('what a key can ask of itself', () => {
   const idsIn = ({ data }: ModelList): string[] => data.map(({ id }) => id);
 
   describe('the models (case 110)', () => {
-    it.each(SHAPES)('are listed so that clients of every dialect can read them: with %s', async (_, headers) => {
+    it.each(SHAPES)('are listed so that clients of every protocol can read them: with %s', async (_, headers) => {
       const caller = await relay.caller();
       for (const path of ['/v1/models', '/models', '/v1/v1/models', '/v1/models/']) {
         const models = await list(path, caller, headers);
@@ -135,23 +135,26 @@ describe('what a key can ask of itself', () => {
       expect(nothing).toMatchObject({ data: [], has_more: false, first_id: null, last_id: null });
     });
 
-    it.each(SHAPES)('cannot be leafed through from a model that is not there: with %s', async (_, headers, dialect) => {
-      const caller = await relay.caller({ group: 'shelf' });
-      // `m` exists, but not for this key.
-      for (const [query, param] of [
-        ['after_id=nowhere', 'after_id'],
-        ['before_id=nowhere', 'before_id'],
-        ['after_id=m', 'after_id'],
-        ['limit=0', 'limit'],
-        ['limit=1001', 'limit'],
-        ['limit=ten', 'limit'],
-      ] as const) {
-        const response = await get(`/v1/models?${query}`, caller, headers);
-        await expectError(dialect, response, INVALID_REQUEST, { param });
-      }
-    });
+    it.each(SHAPES)(
+      'cannot be leafed through from a model that is not there: with %s',
+      async (_, headers, protocol) => {
+        const caller = await relay.caller({ group: 'shelf' });
+        // `m` exists, but not for this key.
+        for (const [query, param] of [
+          ['after_id=nowhere', 'after_id'],
+          ['before_id=nowhere', 'before_id'],
+          ['after_id=m', 'after_id'],
+          ['limit=0', 'limit'],
+          ['limit=1001', 'limit'],
+          ['limit=ten', 'limit'],
+        ] as const) {
+          const response = await get(`/v1/models?${query}`, caller, headers);
+          await expectError(protocol, response, INVALID_REQUEST, { param });
+        }
+      },
+    );
 
-    it.each(SHAPES)('can be asked for one by one, slashes and all: with %s', async (_, headers, dialect) => {
+    it.each(SHAPES)('can be asked for one by one, slashes and all: with %s', async (_, headers, protocol) => {
       const caller = await relay.caller();
       for (const id of ['m', 'vendor%2Fwith-slash', 'vendor%2fwith-slash', 'vendor/with-slash', 'vendor/with-slash/']) {
         const response = await get(`/v1/models/${id}`, caller, headers);
@@ -163,10 +166,10 @@ describe('what a key can ask of itself', () => {
       for (const id of ['nowhere', 'vendor%2Fnowhere', 'vendor', 'saver-only', 'm/m', '%zz', 'x'.repeat(300)]) {
         const response = await get(`/v1/models/${id}`, caller, headers);
         const message = await expectError(
-          dialect,
+          protocol,
           response,
           MODEL_NOT_FOUND,
-          dialect === 'messages' ? {} : { param: 'model' },
+          protocol === 'messages' ? {} : { param: 'model' },
         );
         expect(message).toContain(decodable(id));
       }
@@ -193,9 +196,9 @@ describe('what a key can ask of itself', () => {
     it('are nobody else’s business, and asking for them is no call', async () => {
       const caller = await relay.caller();
       await list('/v1/models', caller);
-      for (const [, headers, dialect] of SHAPES)
+      for (const [, headers, protocol] of SHAPES)
         for (const path of ['/v1/models', '/v1/models/m', '/v1/key', '/v1/generations/req_1'])
-          await expectError(dialect, await get(path, { key: 'sk-nobody' }, headers), INVALID_TOKEN);
+          await expectError(protocol, await get(path, { key: 'sk-nobody' }, headers), INVALID_TOKEN);
       expect(await relay.calls(caller)).toEqual([]);
     });
   });
@@ -305,10 +308,10 @@ describe('what a key can ask of itself', () => {
       }
     });
 
-    it.each(PROTOCOLS.filter((dialect) => dialect !== 'messages'))('does not go up to %s', async (dialect) => {
+    it.each(PROTOCOLS.filter((protocol) => protocol !== 'messages'))('does not go up to %s', async (protocol) => {
       const { key } = await relay.caller();
       const headers = { 'vendor-version': '2023-06-01', 'anthropic-version': '2023-06-01' };
-      expect((await relay.post(PATHS[dialect], key, aRequest(dialect), headers)).status).toBe(200);
+      expect((await relay.post(PATHS[protocol], key, aRequest(protocol), headers)).status).toBe(200);
       const { headers: sent } = await relay.upstream.nextRequest();
       expect(sent).not.toHaveProperty('vendor-version');
       expect(sent).not.toHaveProperty('anthropic-version');

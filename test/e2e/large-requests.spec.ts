@@ -31,15 +31,15 @@ function conversation(count: number, bytes: number): Buffer {
   return Buffer.from(`{"model":"only-chat","max_tokens":10,"messages":[${messages.join(',')}]}`);
 }
 
-function withTools(dialect: ProtocolEndpoint, count: number): Buffer {
+function withTools(protocol: ProtocolEndpoint, count: number): Buffer {
   const schema = { type: 'object', properties: { a: { type: 'string' } } };
   const tools = Array.from({ length: count }, (_, index) => {
     const common = { name: `tool_${index}`, description: 'Does what it is called.' };
-    return dialect === 'messages'
+    return protocol === 'messages'
       ? { ...common, input_schema: schema }
       : { ...common, type: 'function', parameters: schema };
   });
-  return Buffer.from(JSON.stringify(aRequest(dialect, { model: 'only-chat', tools })));
+  return Buffer.from(JSON.stringify(aRequest(protocol, { model: 'only-chat', tools })));
 }
 
 /** The relay is a process of its own: what this one does for clients and upstreams is not its work. */
@@ -93,9 +93,9 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
     return Number(/[\d.]+$/.exec(latest ?? '')?.[0]);
   }
 
-  async function post(dialect: ProtocolEndpoint, body: Buffer): Promise<Reply> {
+  async function post(protocol: ProtocolEndpoint, body: Buffer): Promise<Reply> {
     const headers = { authorization: `Bearer ${caller.key}`, 'content-length': body.length };
-    const sent = request(`${service.address}${PATHS[dialect]}`, { method: 'POST', headers });
+    const sent = request(`${service.address}${PATHS[protocol]}`, { method: 'POST', headers });
     sent.end(body);
     const [response] = await once(sent, 'response');
     return { status: response.statusCode, text: (await buffer(response)).toString() };
@@ -145,9 +145,9 @@ describe('N2: requests of 60 MB beside 50 streams', () => {
     ['100,000 messages as they are', 'chat-completions', () => conversation(100_000, 60 * MB)],
   ])(
     'are answered without holding the event loop for more than 50 ms: %s',
-    async (_, dialect, body) => {
+    async (_, protocol, body) => {
       const heldBytes = await bodyMemory();
-      const { reply, ...slices } = await beside(() => post(dialect, body()));
+      const { reply, ...slices } = await beside(() => post(protocol, body()));
       expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('Hello')]);
       expectNoStall(slices);
       await eventually(async () => expect(await bodyMemory()).toBe(heldBytes));

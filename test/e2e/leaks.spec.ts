@@ -33,17 +33,17 @@ ${PROTOCOLS.map(
 ).join('')}
 `;
 
-/** What an upstream of the dialect says when it reports. */
+/** What an upstream of the protocol says when it reports. */
 const REPORT: Partial<Record<ProtocolEndpoint, string>> = {
   'chat-completions': '"completion_tokens"',
   messages: 'message_delta',
 };
 
-function request(dialect: ProtocolEndpoint, overrides: JsonObject): JsonObject {
+function request(protocol: ProtocolEndpoint, overrides: JsonObject): JsonObject {
   const content = prose(PROMPT_TOKENS).join('');
-  if (dialect === 'responses') return aRequest(dialect, { input: content, ...overrides });
-  const own = dialect === 'messages' ? { max_tokens: 64_000 } : overrides['stream'] === true && WITH_REPORT;
-  return aRequest(dialect, { messages: [{ role: 'user', content }], ...own, ...overrides });
+  if (protocol === 'responses') return aRequest(protocol, { input: content, ...overrides });
+  const own = protocol === 'messages' ? { max_tokens: 64_000 } : overrides['stream'] === true && WITH_REPORT;
+  return aRequest(protocol, { messages: [{ role: 'user', content }], ...own, ...overrides });
 }
 const WITH_REPORT = { stream_options: { include_usage: true } };
 
@@ -58,18 +58,18 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
 
   const cases = LEAK_ROWS.flatMap((row) =>
     row.kinds.flatMap((kind) =>
-      (row.dialects ?? PROTOCOLS).map(
-        (dialect) => [`${row.ending} (${kind}, ${dialect})`, row, kind, dialect] as const,
+      (row.protocols ?? PROTOCOLS).map(
+        (protocol) => [`${row.ending} (${kind}, ${protocol})`, row, kind, protocol] as const,
       ),
     ),
   );
 
-  it.each(cases)('%s', async (_, row, kind, dialect) => {
+  it.each(cases)('%s', async (_, row, kind, protocol) => {
     const caller = await callerFor(row);
     const streamed = kind === 'streamed';
     const read = gate();
-    relay.upstream.scriptNext(...row.upstream.map(([play]) => play({ dialect, streamed, read })));
-    await call(row, caller, request(dialect, { model: row.model ?? 'm', stream: streamed }), dialect, read);
+    relay.upstream.scriptNext(...row.upstream.map(([play]) => play({ protocol, streamed, read })));
+    await call(row, caller, request(protocol, { model: row.model ?? 'm', stream: streamed }), protocol, read);
 
     const stored = await relay.onlyCall(caller);
     expect(stored).toMatchObject({ status: row.status, billing_basis: row.basis });
@@ -120,7 +120,7 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
     row: LeakRow,
     caller: TestCaller,
     body: JsonObject,
-    dialect: ProtocolEndpoint,
+    protocol: ProtocolEndpoint,
     read: ReturnType<typeof gate>,
   ) {
     const client = new AbortController();
@@ -128,7 +128,7 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
     const opened = gate();
     const begun = gate();
     const reported = gate();
-    const reading = fetch(`${relay.url}${PATHS[dialect]}`, {
+    const reading = fetch(`${relay.url}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
       body: JSON.stringify(body),
@@ -137,7 +137,7 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
       readText(response, (text) => {
         if (text !== '') opened.open();
         if (tokensIn(text) >= BEGUN_TOKENS) begun.open();
-        if (text.includes(REPORT[dialect] ?? '"usage"')) reported.open();
+        if (text.includes(REPORT[protocol] ?? '"usage"')) reported.open();
       }),
     );
     void begun.then(() => read.open());

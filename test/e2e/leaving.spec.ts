@@ -33,7 +33,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
 
   /** Calls, leaves as soon as `when` says so, and waits for what becomes of it. */
   async function leave(
-    dialect: ProtocolEndpoint,
+    protocol: ProtocolEndpoint,
     script: Script,
     when: 'sent' | 'content',
     stream: boolean,
@@ -41,10 +41,10 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     const caller = await relay.caller();
     relay.upstream.script(script);
     const client = new AbortController();
-    const response = fetch(`${relay.url}${PATHS[dialect]}`, {
+    const response = fetch(`${relay.url}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
-      body: JSON.stringify(aRequest(dialect, { stream })),
+      body: JSON.stringify(aRequest(protocol, { stream })),
       signal: client.signal,
     });
     response.catch(() => undefined);
@@ -67,8 +67,8 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     expect(await relay.calls(caller)).toHaveLength(1);
   }
 
-  it.each(PROTOCOLS)('(a) before the upstream has answered its headers pays for the prompt: %s', async (dialect) => {
-    const left = await leave(dialect, [hang()], 'sent', true);
+  it.each(PROTOCOLS)('(a) before the upstream has answered its headers pays for the prompt: %s', async (protocol) => {
+    const left = await leave(protocol, [hang()], 'sent', true);
     await expectClosed(left);
     // `Hello` from one user: one token, 4 around a message, 3 before the response.
     const charged = { billing_basis: 'partial', prompt_tokens: '8', completion_tokens: '0', cost: '8000' };
@@ -77,25 +77,25 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
 
   it.each(PROTOCOLS)(
     '(b) before the first token pays for the prompt that the upstream has read: %s',
-    async (dialect) => {
-      const left = await leave(dialect, [streamHead(), hang()], 'sent', true);
+    async (protocol) => {
+      const left = await leave(protocol, [streamHead(), hang()], 'sent', true);
       await expectClosed(left);
       expect(left.row).toMatchObject({ billing_basis: 'partial', completion_tokens: '0', first_token_ms: null });
       expect(BigInt(left.row['cost'] as string)).toBeGreaterThan(0n);
     },
   );
 
-  it.each(PROTOCOLS)('(c) mid-stream pays for what was streamed: %s', async (dialect) => {
-    const events = eventsIn(dialect, { text: ['Hello ', 'out there, ', 'whoever you are'] });
-    const left = await leave(dialect, [streamHead(), sse(events.slice(0, -3)), hang()], 'content', true);
+  it.each(PROTOCOLS)('(c) mid-stream pays for what was streamed: %s', async (protocol) => {
+    const events = eventsIn(protocol, { text: ['Hello ', 'out there, ', 'whoever you are'] });
+    const left = await leave(protocol, [streamHead(), sse(events.slice(0, -3)), hang()], 'content', true);
     await expectClosed(left);
     expect(left.row).toMatchObject({ billing_basis: 'partial', stream: true });
     expect(left.row['first_token_ms']).toBeGreaterThanOrEqual(0);
     expect(Number(left.row['completion_tokens'])).toBeGreaterThan(0);
   });
 
-  it.each(PROTOCOLS)('(d) during an unstreamed call: %s', async (dialect) => {
-    const left = await leave(dialect, [head(200, { 'content-type': 'application/json' }), delay(5000)], 'sent', false);
+  it.each(PROTOCOLS)('(d) during an unstreamed call: %s', async (protocol) => {
+    const left = await leave(protocol, [head(200, { 'content-type': 'application/json' }), delay(5000)], 'sent', false);
     await expectClosed(left);
     expect(left.row).toMatchObject({ stream: false, first_token_ms: null });
   });

@@ -22,8 +22,8 @@ describe('a process that has too much to do', () => {
     });
   };
 
-  const ask = (dialect: ProtocolEndpoint, key: string, stream = false): Promise<Response> =>
-    relay.post(PATHS[dialect], key, aRequest(dialect, { stream }));
+  const ask = (protocol: ProtocolEndpoint, key: string, stream = false): Promise<Response> =>
+    relay.post(PATHS[protocol], key, aRequest(protocol, { stream }));
 
   /** A call whose answer comes when the gate is opened. */
   async function running(key: string): Promise<{ opened: Gate; answered: Promise<Response> }> {
@@ -50,7 +50,7 @@ describe('a process that has too much to do', () => {
 
     it.each(PROTOCOLS)(
       'refuses the next one without reading it, and answers it when one has ended: %s',
-      async (dialect) => {
+      async (protocol) => {
         const { key } = await relay.caller();
         const [one, other] = [await running(key), await running(key)];
         const caller = await relay.caller();
@@ -59,17 +59,17 @@ describe('a process that has too much to do', () => {
         const headers = { 'content-length': '1000000' };
         const unread = await RawClient.post({
           url: relay.url,
-          path: PATHS[dialect],
+          path: PATHS[protocol],
           key: caller.key,
           body: '',
           headers,
         });
-        expect((await unread.head).status).toBe(dialect === 'messages' ? 529 : 503);
+        expect((await unread.head).status).toBe(protocol === 'messages' ? 529 : 503);
         unread.close();
         const third = await relay.caller();
-        const refused = await ask(dialect, third.key);
+        const refused = await ask(protocol, third.key);
         expect(refused.headers.get('retry-after')).toBe('2');
-        expect(await expectError(dialect, refused.clone(), OVERLOADED)).toContain(TOO_MANY);
+        expect(await expectError(protocol, refused.clone(), OVERLOADED)).toContain(TOO_MANY);
         await expectFreeRow(relay, third, refused, { status: 'refused', error_reason: 'server_is_overloaded' });
         expect(await relay.onlyCall(caller)).toMatchObject({ status: 'refused', attempts: 0 });
         expect(await shed('calls_in_flight')).toBe(before + 2);
@@ -77,7 +77,7 @@ describe('a process that has too much to do', () => {
         one.opened.open();
         expect((await one.answered).status).toBe(200);
         await (await one.answered).text();
-        await eventually(async () => expect((await ask(dialect, third.key)).status).toBe(200));
+        await eventually(async () => expect((await ask(protocol, third.key)).status).toBe(200));
         other.opened.open();
         expect((await other.answered).status).toBe(200);
       },
@@ -126,28 +126,28 @@ describe('a process that has too much to do', () => {
 
     it.each(PROTOCOLS)(
       'refuses new calls soon, goes on with its own, and takes others when it is not: %s',
-      async (dialect) => {
+      async (protocol) => {
         const owner = await relay.caller();
         const own = await running(owner.key);
         const caller = await relay.caller();
         burden();
         await eventually(
-          async () => expect((await ask(dialect, caller.key)).status).toBe(dialect === 'messages' ? 529 : 503),
+          async () => expect((await ask(protocol, caller.key)).status).toBe(protocol === 'messages' ? 529 : 503),
           30_000,
         );
         const before = await shed('event_loop_delay');
         const unlucky = await relay.caller();
         const begunMs = performance.now();
-        const refused = await ask(dialect, unlucky.key);
+        const refused = await ask(protocol, unlucky.key);
         // A few turns of the loop, each as long as it may be; an answer takes many more.
         expect(performance.now() - begunMs).toBeLessThan(10_000);
-        expect(await expectError(dialect, refused.clone(), OVERLOADED)).toContain(TOO_MANY);
+        expect(await expectError(protocol, refused.clone(), OVERLOADED)).toContain(TOO_MANY);
         expect(await shed('event_loop_delay')).toBe(before + 1);
         await expectAllElse();
         own.opened.open();
         expect((await own.answered).status).toBe(200);
         relieve();
-        await eventually(async () => expect((await ask(dialect, caller.key)).status).toBe(200), 30_000);
+        await eventually(async () => expect((await ask(protocol, caller.key)).status).toBe(200), 30_000);
         await expectFreeRow(relay, unlucky, refused, { status: 'refused', error_reason: 'server_is_overloaded' });
       },
       90_000,

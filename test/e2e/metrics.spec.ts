@@ -119,7 +119,7 @@ describe('/metrics', () => {
     expect(now).not.toHaveProperty(['switchboard_first_token_seconds_count{dialect="chat-completions"}']);
   });
 
-  it('counts each attempt by its channel, and the call by the dialect that answered', async () => {
+  it('counts each attempt by its channel, and the call by the protocol that answered', async () => {
     relay.upstream.scriptNext(errorAnswer('chat-completions', 500), responseIn('messages'));
     await expectMoved(() => chat({ model: 'two' }), {
       'switchboard_calls_total{dialect="chat-completions",reason="",status="succeeded",upstream_dialect="messages"}': 1,

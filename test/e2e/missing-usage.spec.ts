@@ -34,16 +34,16 @@ const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses
 const withoutUsage = <T>(value: T): T =>
   JSON.parse(JSON.stringify(value, (name, member: unknown) => (name === 'usage' ? undefined : member))) as T;
 
-const silentEvents = (dialect: ProtocolEndpoint, options: AnswerOptions): ScriptedEvent[] =>
-  eventsIn(dialect, options).map((event) => withoutUsage(event));
+const silentEvents = (protocol: ProtocolEndpoint, options: AnswerOptions): ScriptedEvent[] =>
+  eventsIn(protocol, options).map((event) => withoutUsage(event));
 
 /** An answer whose upstream keeps its usage to itself, asked or not; a stream may wait before its last event. */
 const silent =
-  (dialect: ProtocolEndpoint, options: AnswerOptions = SAID, last?: Gate): Script =>
+  (protocol: ProtocolEndpoint, options: AnswerOptions = SAID, last?: Gate): Script =>
   (request) => {
     if ((JSON.parse(request.body.toString()) as { stream?: boolean }).stream !== true)
-      return jsonAnswer(200, withoutUsage(BODIES[dialect](options)));
-    const events = silentEvents(dialect, options);
+      return jsonAnswer(200, withoutUsage(BODIES[protocol](options)));
+    const events = silentEvents(protocol, options);
     return [streamHead(), sse(events.slice(0, -2)), ...(last ? [waitFor(last)] : []), sse(events.slice(-2)), end()];
   };
 
@@ -53,18 +53,18 @@ describe('an upstream that reports no usage', () => {
   afterEach(() => relay.close());
 
   /** The row of one call; settled before its end was sent. */
-  async function rowOf(dialect: ProtocolEndpoint, overrides: object = {}): Promise<StoredCall> {
+  async function rowOf(protocol: ProtocolEndpoint, overrides: object = {}): Promise<StoredCall> {
     const caller = await relay.caller();
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }));
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { ...overrides }));
     await response.text();
     expect(response.status).toBe(200);
     return relay.onlyCall(caller);
   }
 
-  it.each(PROTOCOLS)('is charged for what a tokenizer counts, streamed or not: %s', async (dialect) => {
-    relay.upstream.script(silent(dialect));
+  it.each(PROTOCOLS)('is charged for what a tokenizer counts, streamed or not: %s', async (protocol) => {
+    relay.upstream.script(silent(protocol));
     for (const stream of [false, true, true])
-      expect(await rowOf(dialect, { stream })).toMatchObject({
+      expect(await rowOf(protocol, { stream })).toMatchObject({
         status: 'succeeded',
         billing_basis: 'estimated',
         prompt_tokens: `${PROMPT_TOKENS}`,
@@ -97,16 +97,16 @@ describe('an upstream that reports no usage', () => {
       ]);
   });
 
-  it.each(PROTOCOLS)('is charged for names and arguments of tools, streamed or not: %s', async (dialect) => {
-    relay.upstream.script(silent(dialect, { toolCalls: [WEATHER_CALL] }));
+  it.each(PROTOCOLS)('is charged for names and arguments of tools, streamed or not: %s', async (protocol) => {
+    relay.upstream.script(silent(protocol, { toolCalls: [WEATHER_CALL] }));
     const tokens = tokensIn('get_weather') + tokensIn('{"city":"Oslo"}');
     for (const stream of [false, true])
-      expect(await rowOf(dialect, { stream })).toMatchObject({ completion_tokens: `${tokens}` });
+      expect(await rowOf(protocol, { stream })).toMatchObject({ completion_tokens: `${tokens}` });
   });
 
-  it.each(PROTOCOLS)('is charged 1,600 tokens for an image, and none for its bytes: %s', async (dialect) => {
-    relay.upstream.script(silent(dialect));
-    const row = await rowOf(dialect, promptWithImage(dialect));
+  it.each(PROTOCOLS)('is charged 1,600 tokens for an image, and none for its bytes: %s', async (protocol) => {
+    relay.upstream.script(silent(protocol));
+    const row = await rowOf(protocol, promptWithImage(protocol));
     expect(row).toMatchObject({ billing_basis: 'estimated', prompt_tokens: `${PROMPT_TOKENS + 1600}` });
   });
 
@@ -187,10 +187,10 @@ describe('an upstream that reports no usage', () => {
   });
 });
 
-function promptWithImage(dialect: ProtocolEndpoint): object {
+function promptWithImage(protocol: ProtocolEndpoint): object {
   const data = Buffer.alloc(3000, 'pixels').toString('base64');
   const url = `data:image/png;base64,${data}`;
-  switch (dialect) {
+  switch (protocol) {
     case 'chat-completions':
       return {
         messages: [

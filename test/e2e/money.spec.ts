@@ -53,13 +53,13 @@ describe('money', () => {
     ['messages', { stream: true, max_tokens: 128_000 }],
   ] as const)(
     'answers all of 8 parallel calls without a limit that $2 can pay for: %s %j',
-    async (dialect, options) => {
+    async (protocol, options) => {
       const caller = await relay.caller({ credit: '2' });
       const allAdmitted = gate();
       // 1,000 × $1/M + 600 × $15/M = $0.01, where 128,000 × $15/M would be $1.92.
-      relay.upstream.script([waitFor(allAdmitted), responseIn(dialect, { usage: { prompt: 1000, completion: 600 } })]);
-      const body = aRequest(dialect, { model: 'talker', ...options });
-      const calls = Array.from({ length: 8 }, () => relay.post(PATHS[dialect], caller.key, body));
+      relay.upstream.script([waitFor(allAdmitted), responseIn(protocol, { usage: { prompt: 1000, completion: 600 } })]);
+      const body = aRequest(protocol, { model: 'talker', ...options });
+      const calls = Array.from({ length: 8 }, () => relay.post(PATHS[protocol], caller.key, body));
       await eventually(() => expect(relay.upstream.requests).toHaveLength(8), TIMEOUT_MS);
       expect(await relay.wallet(caller)).toMatchObject({ balance: '2', holds: 8 });
       allAdmitted.open();
@@ -78,13 +78,13 @@ describe('money', () => {
 
   it.each(PROTOCOLS)(
     'charges what the upstream reports, streamed or not, and logs it under the id of the answer: %s',
-    async (dialect) => {
+    async (protocol) => {
       for (const stream of [false, true]) {
         const caller = await relay.caller();
         relay.upstream.script(
-          responseIn(dialect, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
+          responseIn(protocol, { usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 } }),
         );
-        const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream }));
+        const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { stream }));
         await response.text();
         // 600 × $1/M + 400 × $0.1/M + 200 × $10/M = $0.00264. Settled before the end was sent: no waiting here.
         const [row] = await relay.calls(caller);
@@ -97,15 +97,15 @@ describe('money', () => {
           cached_tokens: '400',
           completion_tokens: '200',
           stream,
-          protocol: dialect,
-          upstream_protocol: dialect,
-          channel: `${dialect}-main`,
+          protocol,
+          upstream_protocol: protocol,
+          channel: `${protocol}-main`,
           attempts: 1,
         });
         expect(row?.['first_token_ms'] === null).toBe(!stream);
         expect(await relay.wallet(caller)).toMatchObject({ balance: '9.99736', held: '0' });
         expect(await relay.attempts(row?.id ?? '')).toMatchObject([
-          { ordinal: 1, channel: `${dialect}-main`, upstream_status: 200, outcome: 'succeeded' },
+          { ordinal: 1, channel: `${protocol}-main`, upstream_status: 200, outcome: 'succeeded' },
         ]);
       }
       expect(await relay.ledger()).toEqual(EXACT);
@@ -126,12 +126,12 @@ describe('money', () => {
     ['responses', 'max_output_tokens'],
   ] as const)(
     'sends the limit that a small wallet can pay to %s, changes nothing else, and says so',
-    async (dialect, field) => {
+    async (protocol, field) => {
       const caller = await relay.caller({ credit: '0.001' });
-      const request = { ...aRequest(dialect, { big: 1 }), [field]: 5000 };
+      const request = { ...aRequest(protocol, { big: 1 }), [field]: 5000 };
       // A number that no parser of ours may touch.
       const body = JSON.stringify(request, undefined, 1).replace('"big": 1', '"big": 9007199254740993.0');
-      const response = await relay.post(PATHS[dialect], caller.key, body);
+      const response = await relay.post(PATHS[protocol], caller.key, body);
       expect(response.status).toBe(200);
       // $0.001 less the prompt ($1 per million, a token a byte at most) buys just under 100 tokens at $10 per million.
       const limit = Number(response.headers.get('x-relay-output-limit'));
@@ -152,10 +152,10 @@ describe('money', () => {
     expect(relay.upstream.requests).toHaveLength(0);
   });
 
-  it.each(PROTOCOLS)('gives back the hold of a call that the upstream refused: %s', async (dialect) => {
+  it.each(PROTOCOLS)('gives back the hold of a call that the upstream refused: %s', async (protocol) => {
     const caller = await relay.caller();
-    relay.upstream.script(errorAnswer(dialect, 400));
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect));
+    relay.upstream.script(errorAnswer(protocol, 400));
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol));
     expect(response.status).toBe(400);
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', billing_basis: 'free', cost: '0' });
     expect(await relay.wallet(caller)).toEqual({ balance: '10', held: '0', holds: 0 });

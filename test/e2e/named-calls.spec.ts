@@ -29,18 +29,18 @@ describe('an Idempotency-Key that reaches two processes', () => {
   beforeEach(async () => (caller = await relay.caller()));
   afterEach(() => upstream.reset());
 
-  const post = (to: RelayApp, dialect: ProtocolEndpoint, key = 'one'): Promise<Response> =>
-    to.post(PATHS[dialect], caller.key, aRequest(dialect), { 'idempotency-key': key });
+  const post = (to: RelayApp, protocol: ProtocolEndpoint, key = 'one'): Promise<Response> =>
+    to.post(PATHS[protocol], caller.key, aRequest(protocol), { 'idempotency-key': key });
   const names = (): Promise<unknown[]> => relay.get(DataSource).query('SELECT call_id FROM named_calls');
 
   it.each(PROTOCOLS)(
     'makes one call in %s: the other process says that it runs, and when to come again',
-    async (dialect) => {
+    async (protocol) => {
       const rest = gate();
-      upstream.script([waitFor(rest), responseIn(dialect)]);
-      const first = post(relay, dialect);
+      upstream.script([waitFor(rest), responseIn(protocol)]);
+      const first = post(relay, protocol);
       await eventually(() => expect(upstream.requests).toHaveLength(1));
-      const second = await post(other, dialect);
+      const second = await post(other, protocol);
       const [running] = await names();
       const told = ['retry-after', 'x-should-retry'].map((name) => second.headers.get(name));
       expect([second.status, ...told]).toEqual([409, '1', 'true']);

@@ -5,14 +5,14 @@ import { aRequest, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
-const DIALECT = 'responses';
-const GOOD = responseIn(DIALECT);
+const PROTOCOL = 'responses';
+const GOOD = responseIn(PROTOCOL);
 const MODELS = ['failing', 'dead', 'flagged', 'credits', 'beta', 'tokens', 'limited', 'revoked'];
 const CATALOG = `
 models:
 ${MODELS.map((name) => `  - { name: ${name}, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }`).join('\n')}
 channels:
-${MODELS.map((name) => `  - { name: ${name}, protocol: ${DIALECT}, base_url: "URL/${name}", credentials: [secret-of-${name}], models: { ${name}: m } }`).join('\n')}
+${MODELS.map((name) => `  - { name: ${name}, protocol: ${PROTOCOL}, base_url: "URL/${name}", credentials: [secret-of-${name}], models: { ${name}: m } }`).join('\n')}
 `;
 
 let relay: RelayApp;
@@ -29,7 +29,7 @@ afterAll(() => relay.close());
 afterEach(() => relay.upstream.reset());
 
 async function statusOf(caller: TestCaller, model: string, input: string): Promise<number> {
-  const response = await relay.post(PATHS[DIALECT], caller.key, aRequest(DIALECT, { model, input, store: false }));
+  const response = await relay.post(PATHS[PROTOCOL], caller.key, aRequest(PROTOCOL, { model, input, store: false }));
   await response.text();
   return response.status;
 }
@@ -61,7 +61,7 @@ async function statusesBeside(
 
 describe('N1: requests of one account that make an upstream fail', () => {
   it('75 of them cause none of the 508 calls of others to be refused, and make that account back off', async () => {
-    poisonedWith(errorAnswer(DIALECT, 500));
+    poisonedWith(errorAnswer(PROTOCOL, 500));
     expect(await statusesOf(attacker, 'failing', 'poison', 6)).toEqual([502, 502, 502, 502, 502, 503]);
     const statuses = await statusesBeside('failing', 69, 254);
     expect(statuses.others).toHaveLength(508);
@@ -71,7 +71,7 @@ describe('N1: requests of one account that make an upstream fail', () => {
   });
 
   it('lead to a pause for everybody where the check call of the relay fails too', async () => {
-    relay.upstream.script(errorAnswer(DIALECT, 500));
+    relay.upstream.script(errorAnswer(PROTOCOL, 500));
     for (let count = 0; count < 5; count += 1) await statusOf(attacker, 'dead', 'poison');
     await eventually(async () => expect(await statusOf(others[0]!, 'dead', 'Hello')).toBe(503));
   });
@@ -79,7 +79,7 @@ describe('N1: requests of one account that make an upstream fail', () => {
 
 describe('N5: a request that an upstream refuses for what it is', () => {
   const refusal = (status: number, message: string): Script =>
-    errorAnswer(DIALECT, status, { error: { message, type: 'invalid_request_error' } });
+    errorAnswer(PROTOCOL, status, { error: { message, type: 'invalid_request_error' } });
 
   it.each<[string, string, Script]>([
     ['flagged', 'its content (403)', refusal(403, 'Your input was flagged by the provider.')],
@@ -98,7 +98,7 @@ describe('N5: a request that an upstream refuses for what it is', () => {
   });
 
   it('makes only its account wait where it is limited, and everybody once it is limited for another account too', async () => {
-    poisonedWith(errorAnswer(DIALECT, 429, undefined, { 'retry-after': '60' }));
+    poisonedWith(errorAnswer(PROTOCOL, 429, undefined, { 'retry-after': '60' }));
     expect(await statusOf(attacker, 'limited', 'poison')).toBe(429);
     expect(await statusOf(attacker, 'limited', 'Hello')).toBe(429);
     expect(await statusOf(others[0]!, 'limited', 'Hello')).toBe(200);
@@ -107,7 +107,7 @@ describe('N5: a request that an upstream refuses for what it is', () => {
   });
 
   it('is told from a bad credential by a check call', async () => {
-    relay.upstream.script(errorAnswer(DIALECT, 401));
+    relay.upstream.script(errorAnswer(PROTOCOL, 401));
     expect(await statusOf(attacker, 'revoked', 'poison')).toBe(502);
     await eventually(async () => {
       relay.upstream.requests.length = 0;

@@ -37,8 +37,8 @@ channels:
 ${entries
   .flatMap(([name, url]) =>
     PROTOCOLS.map(
-      (dialect) =>
-        `  - { name: ${name}-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [x], models: [${name}], flags: { nativeOnly: true }, timeouts: { connect_ms: 1000 } }`,
+      (protocol) =>
+        `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], models: [${name}], flags: { nativeOnly: true }, timeouts: { connect_ms: 1000 } }`,
     ),
   )
   .join('\n')}
@@ -77,18 +77,18 @@ describe('upstreams behind a proxy', () => {
     proxy.status = 200;
   });
 
-  const call = (dialect: ProtocolEndpoint, overrides: JsonObject, signal?: AbortSignal): Promise<Response> =>
-    fetch(`${service.address}${PATHS[dialect]}`, {
+  const call = (protocol: ProtocolEndpoint, overrides: JsonObject, signal?: AbortSignal): Promise<Response> =>
+    fetch(`${service.address}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
-      body: JSON.stringify(aRequest(dialect, overrides)),
+      body: JSON.stringify(aRequest(protocol, overrides)),
       ...(signal && { signal }),
     });
   const withoutTunnel = (): void => expect(proxy.asked).toEqual([]);
 
-  it.each(PROTOCOLS)('are asked through it, by TLS up to themselves, whole and streamed: %s', async (dialect) => {
+  it.each(PROTOCOLS)('are asked through it, by TLS up to themselves, whole and streamed: %s', async (protocol) => {
     for (const stream of [false, true]) {
-      const response = await call(dialect, { model: 'proxied', stream });
+      const response = await call(protocol, { model: 'proxied', stream });
       expect([response.status, await response.text()]).toEqual([200, expect.stringMatching(/"Hel/)]);
       expect((await upstream.nextRequest()).headers.host).toBe(`${NAME}:8443`);
     }

@@ -33,7 +33,7 @@ const catalog = (baseUrl: string): string =>
 
 type Effort = 'low' | 'xhigh';
 
-/** Each dialect's own fields for an effort; Messages has a name and a budget for it. */
+/** Each protocol's own fields for an effort; Messages has a name and a budget for it. */
 const EFFORT_FIELDS: readonly (readonly [string, ProtocolEndpoint, Readonly<Record<Effort, JsonObject>>])[] = [
   [
     'reasoning.effort',
@@ -73,16 +73,16 @@ const TABLE: readonly (readonly [promptTokens: number, Effort, group: 'default' 
   [300_000, 'xhigh', 'saver', '738000000'],
 ];
 
-const promptOf = (dialect: ProtocolEndpoint, content: string): JsonObject =>
-  dialect === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
+const promptOf = (protocol: ProtocolEndpoint, content: string): JsonObject =>
+  protocol === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
 
-/** A whole answer of a dialect, with more in it. */
+/** A whole answer of a protocol, with more in it. */
 const answerWith = (
-  dialect: ProtocolEndpoint,
+  protocol: ProtocolEndpoint,
   more: JsonObject,
   usage: JsonObject = {},
 ): ReturnType<typeof jsonAnswer> => {
-  const body = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody }[dialect]();
+  const body = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody }[protocol]();
   return jsonAnswer(200, { ...body, ...more, usage: { ...(body['usage'] as JsonObject), ...usage } });
 };
 
@@ -100,27 +100,27 @@ describe('prices', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const send = (dialect: ProtocolEndpoint, body: JsonObject, caller = callers.default): Promise<Response> =>
-    relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model: 'tiered', ...body }));
+  const send = (protocol: ProtocolEndpoint, body: JsonObject, caller = callers.default): Promise<Response> =>
+    relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model: 'tiered', ...body }));
   const rowOf = async (response: Response, caller = callers.default): Promise<StoredCall> => {
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
     const rows = await relay.calls(caller);
     return rows.find(({ id }) => id === response.headers.get('x-request-id'))!;
   };
 
-  describe.each(EFFORT_FIELDS)('with the effort in %s', (_, dialect, fields) => {
+  describe.each(EFFORT_FIELDS)('with the effort in %s', (_, protocol, fields) => {
     it.each(TABLE)('%d prompt tokens at %s effort in the group %s cost %s nano-dollars', async (...row) => {
       const [prompt, effort, group, nanos] = row;
-      relay.upstream.script(responseIn(dialect, { usage: { prompt, completion: 1_000 } }));
-      const request = { ...fields[effort], ...promptOf(dialect, 'hello '.repeat(prompt / 6)) };
-      const call = await rowOf(await send(dialect, request, callers[group]), callers[group]);
+      relay.upstream.script(responseIn(protocol, { usage: { prompt, completion: 1_000 } }));
+      const request = { ...fields[effort], ...promptOf(protocol, 'hello '.repeat(prompt / 6)) };
+      const call = await rowOf(await send(protocol, request, callers[group]), callers[group]);
       expect(call).toMatchObject({ cost: nanos, uncollected: '0', effort, prompt_tokens: String(prompt) });
     });
   });
 
-  describe.each(PROTOCOLS)('the service tier in %s', (dialect) => {
-    const tierIn = (tier: string): JsonObject => (dialect === 'messages' ? {} : { service_tier: tier });
-    const usageIn = (tier: string): JsonObject => (dialect === 'messages' ? { service_tier: tier } : {});
+  describe.each(PROTOCOLS)('the service tier in %s', (protocol) => {
+    const tierIn = (tier: string): JsonObject => (protocol === 'messages' ? {} : { service_tier: tier });
+    const usageIn = (tier: string): JsonObject => (protocol === 'messages' ? { service_tier: tier } : {});
 
     it.each([
       // 9 × $1/M + 2 × $10/M = $0.000029
@@ -132,15 +132,15 @@ describe('prices', () => {
       ['flex', 'priority', '14500'],
       ['default', 'default', '29000'],
     ])('asked for as %s and answered as %s costs %s nano-dollars', async (asked, given, nanos) => {
-      relay.upstream.script(answerWith(dialect, tierIn(given), usageIn(given)));
-      expect(await rowOf(await send(dialect, { service_tier: asked }))).toMatchObject({ cost: nanos });
+      relay.upstream.script(answerWith(protocol, tierIn(given), usageIn(given)));
+      expect(await rowOf(await send(protocol, { service_tier: asked }))).toMatchObject({ cost: nanos });
     });
 
     it('is refused by its name when the model has no price for it', async () => {
       for (const body of [{ service_tier: 'scale' }, { model: 'm', service_tier: 'priority' }]) {
         const caller = await relay.caller();
-        const response = await send(dialect, body, caller);
-        await expectError(dialect, response, INVALID_REQUEST, { param: 'service_tier' });
+        const response = await send(protocol, body, caller);
+        await expectError(protocol, response, INVALID_REQUEST, { param: 'service_tier' });
         await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'invalid_request' });
       }
       expect(relay.upstream.requests).toHaveLength(0);
@@ -148,13 +148,13 @@ describe('prices', () => {
 
     it('is no word for a model without tiers where it asks for nothing dearer', async () => {
       for (const tier of ['auto', 'standard_only'])
-        expect((await send(dialect, { model: 'm', service_tier: tier })).status).toBe(200);
+        expect((await send(protocol, { model: 'm', service_tier: tier })).status).toBe(200);
     });
 
     it('in the background is refused by that name', async () => {
       const caller = await relay.caller();
-      const response = await send(dialect, { background: true }, caller);
-      await expectError(dialect, response, INVALID_REQUEST, { param: 'background', code: 'unsupported_parameter' });
+      const response = await send(protocol, { background: true }, caller);
+      await expectError(protocol, response, INVALID_REQUEST, { param: 'background', code: 'unsupported_parameter' });
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'invalid_request' });
       expect(relay.upstream.requests).toHaveLength(0);
     });
@@ -164,9 +164,9 @@ describe('prices', () => {
     ['responses', {}, { output: [{ type: 'web_search_call' }, { type: 'web_search_call' }] }, {}, 2],
     ['messages', {}, {}, { server_tool_use: { web_search_requests: 2 } }, 2],
     ['chat-completions', { web_search_options: {} }, { annotations: [{ type: 'url_citation' }] }, {}, 1],
-  ] as const)('charges tools of %s by the use, on a line of their own', async (dialect, asked, more, usage, count) => {
-    relay.upstream.script(answerWith(dialect, more, usage));
-    const row = await rowOf(await send(dialect, asked));
+  ] as const)('charges tools of %s by the use, on a line of their own', async (protocol, asked, more, usage, count) => {
+    relay.upstream.script(answerWith(protocol, more, usage));
+    const row = await rowOf(await send(protocol, asked));
     // 9 × $1/M + 2 × $10/M, and $0.01 a search
     expect(row).toMatchObject({ cost: String(29_000 + count * 10_000_000) });
     expect(row['lines']).toEqual([

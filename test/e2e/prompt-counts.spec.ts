@@ -25,7 +25,7 @@ const RESPONSES = '/v1/responses/input_tokens';
 const HI = [{ role: 'user', content: 'Hi' }];
 const WEATHER = { type: 'object', properties: { city: { type: 'string', description: 'Where to look' } } };
 
-/** What both dialects ask in the same words, as the upstream of either counts it and as it is counted here. */
+/** What both protocols ask in the same words, as the upstream of either counts it and as it is counted here. */
 const QUESTIONS: readonly (readonly [ProtocolEndpoint, string, object, object])[] = [
   ['messages', MESSAGES, { model: 'm', messages: HI }, { input_tokens: 9 }],
   ['responses', RESPONSES, { model: 'm', input: 'Hi' }, { object: 'response.input_tokens', input_tokens: 9 }],
@@ -47,8 +47,8 @@ describe('how many tokens a prompt has (case 116)', () => {
     return ((await response.json()) as { input_tokens: number }).input_tokens;
   };
 
-  describe.each(QUESTIONS)('asked in %s', (dialect, path, body, answer) => {
-    it('is what an upstream of the dialect says, and all that it says', async () => {
+  describe.each(QUESTIONS)('asked in %s', (protocol, path, body, answer) => {
+    it('is what an upstream of the protocol says, and all that it says', async () => {
       relay.upstream.script(jsonAnswer(200, { ...answer, extra: { original: 12 } }));
       const response = await ask(path, body);
       expect([response.status, await response.json()]).toEqual([200, { ...answer, extra: { original: 12 } }]);
@@ -65,7 +65,7 @@ describe('how many tokens a prompt has (case 116)', () => {
     );
 
     it.each([404, 405, 429, 401, 500, 501, 529])('is counted here when the upstream answers %i', async (status) => {
-      relay.upstream.script(errorAnswer(dialect, status));
+      relay.upstream.script(errorAnswer(protocol, status));
       // What stands around one message, one word, and what begins the answer.
       expect(await countOf(path, body)).toBe(4 + 1 + 3);
     });
@@ -82,8 +82,8 @@ describe('how many tokens a prompt has (case 116)', () => {
     });
 
     it('is refused as the upstream refuses the request itself', async () => {
-      relay.upstream.script(errorAnswer(dialect, 400));
-      const message = await expectError(dialect, await ask(path, body), INVALID_REQUEST);
+      relay.upstream.script(errorAnswer(protocol, 400));
+      const message = await expectError(protocol, await ask(path, body), INVALID_REQUEST);
       expect(message).toContain('Scripted error 400.');
     });
 
@@ -98,14 +98,14 @@ describe('how many tokens a prompt has (case 116)', () => {
       ['an unknown model', { ...body, model: 'nobody-knows' }, MODEL_NOT_FOUND, { param: 'model' }],
       ['a model of another group', { ...body, model: 'saver-only' }, MODEL_NOT_FOUND, { param: 'model' }],
     ])('is not said of %s', async (_, wrong, situation, expected) => {
-      await expectError(dialect, await ask(path, wrong), situation, expected);
+      await expectError(protocol, await ask(path, wrong), situation, expected);
       expect(relay.upstream.requests).toHaveLength(0);
     });
 
     it('is not said of a model that the key may not use, nor to strangers', async () => {
       const limited = await relay.caller({ models: ['free'] });
-      await expectError(dialect, await ask(path, body, {}, limited.key), NOT_ALLOWED, { param: 'model' });
-      await expectError(dialect, await ask(path, body, {}, 'sk-nobody'), INVALID_TOKEN);
+      await expectError(protocol, await ask(path, body, {}, limited.key), NOT_ALLOWED, { param: 'model' });
+      await expectError(protocol, await ask(path, body, {}, 'sk-nobody'), INVALID_TOKEN);
     });
 
     it('costs nothing, not even a row, and is said to those who have nothing left', async () => {
@@ -115,7 +115,7 @@ describe('how many tokens a prompt has (case 116)', () => {
     });
   });
 
-  it('is counted here where no upstream speaks the dialect: every word, of the system within the talk as well', async () => {
+  it('is counted here where no upstream speaks the protocol: every word, of the system within the talk as well', async () => {
     const base = { model: 'only-chat', messages: HI };
     const alone = await countOf(MESSAGES, base);
     expect(alone).toBe(8);

@@ -43,9 +43,9 @@ describe('rate limits', () => {
   const withLimits = (limits: LimitsChange): Promise<TestCaller> => limitedCaller(relay, limits);
   const call = (
     caller: TestCaller,
-    dialect: ProtocolEndpoint = 'responses',
+    protocol: ProtocolEndpoint = 'responses',
     overrides: object = {},
-  ): Promise<Response> => relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }));
+  ): Promise<Response> => relay.post(PATHS[protocol], caller.key, aRequest(protocol, { ...overrides }));
   const statusOf = async (response: Promise<Response>): Promise<number> => {
     const { status, body } = await response;
     await body?.cancel();
@@ -57,7 +57,7 @@ describe('rate limits', () => {
   const expectPlaces = async (caller: TestCaller, places: number): Promise<void> => {
     await eventually(async () => expect(await metric(relay, 'calls_in_flight')).toBe(0));
     const opened = gate();
-    relay.upstream.script(({ dialect = 'responses' }) => [waitFor(opened), responseIn(dialect)]);
+    relay.upstream.script(({ protocol = 'responses' }) => [waitFor(opened), responseIn(protocol)]);
     const calls = Array.from({ length: places + 1 }, () => statusOf(call(caller)));
     // The one that is too many does not wait for anything.
     expect(await Promise.race(calls)).toBe(429);
@@ -68,20 +68,20 @@ describe('rate limits', () => {
     ]);
   };
 
-  describe.each(PROTOCOLS)('of a key, in %s', (dialect) => {
+  describe.each(PROTOCOLS)('of a key, in %s', (protocol) => {
     it('admit so many requests a minute; the next is refused with a row, and told when to come again', async () => {
       const caller = await withLimits({ requestsPerMinute: 2 });
-      const first = await call(caller, dialect);
-      expect([first.status, first.headers.get(TOLD[dialect].requests)]).toEqual([200, '1']);
+      const first = await call(caller, protocol);
+      expect([first.status, first.headers.get(TOLD[protocol].requests)]).toEqual([200, '1']);
       expect(limitHeaders(first)).toHaveLength(3);
-      const second = await call(caller, dialect, { stream: true });
-      expect([second.status, second.headers.get(TOLD[dialect].requests)]).toEqual([200, '0']);
+      const second = await call(caller, protocol, { stream: true });
+      expect([second.status, second.headers.get(TOLD[protocol].requests)]).toEqual([200, '0']);
       await second.text();
-      const third = await call(caller, dialect);
-      expect([third.headers.get(TOLD[dialect].requests), limitHeaders(third)]).toEqual(['0', limitHeaders(first)]);
+      const third = await call(caller, protocol);
+      expect([third.headers.get(TOLD[protocol].requests), limitHeaders(third)]).toEqual(['0', limitHeaders(first)]);
       const seconds = third.headers.get('retry-after');
       const id = third.headers.get('x-request-id');
-      expect(await expectError(dialect, third, RATE_LIMITED)).toBe(
+      expect(await expectError(protocol, third, RATE_LIMITED)).toBe(
         `Rate limit reached: the key “test key” is limited to 2 requests per minute. Please try again in ${seconds}s.`,
       );
       const rows = await relay.calls(caller);
@@ -92,13 +92,13 @@ describe('rate limits', () => {
 
     it('count tokens as they are used, whatever the prompt was thought to have', async () => {
       const caller = await withLimits({ tokensPerMinute: 1000 });
-      relay.upstream.script(responseIn(dialect, USAGE));
-      const first = await call(caller, dialect);
-      expect(Number(first.headers.get(TOLD[dialect].tokens))).toBeGreaterThan(900);
+      relay.upstream.script(responseIn(protocol, USAGE));
+      const first = await call(caller, protocol);
+      expect(Number(first.headers.get(TOLD[protocol].tokens))).toBeGreaterThan(900);
       await first.text();
-      const second = await call(caller, dialect);
-      expect(second.headers.get(TOLD[dialect].tokens)).toBe('0');
-      expect(await expectError(dialect, second, RATE_LIMITED)).toMatch(
+      const second = await call(caller, protocol);
+      expect(second.headers.get(TOLD[protocol].tokens)).toBe('0');
+      expect(await expectError(protocol, second, RATE_LIMITED)).toMatch(
         /^Rate limit reached: the key “test key” is limited to 1000 tokens per minute; \d+ are used and this call needs about \d+\. Please try again in \d+s\.$/,
       );
     });
@@ -106,12 +106,12 @@ describe('rate limits', () => {
     it('admit so many calls at the same time, streamed or not', async () => {
       const caller = await withLimits({ concurrency: 2 });
       const opened = gate();
-      relay.upstream.script([waitFor(opened), responseIn(dialect)]);
-      const running = [call(caller, dialect), call(caller, dialect, { stream: true })];
+      relay.upstream.script([waitFor(opened), responseIn(protocol)]);
+      const running = [call(caller, protocol), call(caller, protocol, { stream: true })];
       await relay.upstream.nextRequest();
       await relay.upstream.nextRequest();
-      const third = await call(caller, dialect);
-      expect(await expectError(dialect, third, RATE_LIMITED)).toBe(
+      const third = await call(caller, protocol);
+      expect(await expectError(protocol, third, RATE_LIMITED)).toBe(
         'Rate limit reached: the key “test key” is limited to 2 concurrent calls. Please try again in 1s.',
       );
       expect(limitHeaders(third)).toEqual([]);
@@ -237,15 +237,15 @@ describe('rate limits', () => {
     'count questions to %s as requests',
     async (path) => {
       const caller = await withLimits({ requestsPerMinute: 2, concurrency: 1, tokensPerMinute: 1 });
-      const dialect = path.includes('messages') ? 'messages' : 'responses';
-      relay.upstream.script(errorAnswer(dialect, 404));
-      const ask = (): Promise<Response> => relay.post(path, caller.key, aRequest(dialect));
+      const protocol = path.includes('messages') ? 'messages' : 'responses';
+      relay.upstream.script(errorAnswer(protocol, 404));
+      const ask = (): Promise<Response> => relay.post(path, caller.key, aRequest(protocol));
       const first = await ask();
-      expect([first.status, first.headers.get(TOLD[dialect].requests)]).toEqual([200, '1']);
+      expect([first.status, first.headers.get(TOLD[protocol].requests)]).toEqual([200, '1']);
       expect(await statusOf(ask())).toBe(200);
       const refused = await ask();
-      expect(refused.headers.get(TOLD[dialect].requests)).toBe('0');
-      await expectError(dialect, refused, RATE_LIMITED);
+      expect(refused.headers.get(TOLD[protocol].requests)).toBe('0');
+      await expectError(protocol, refused, RATE_LIMITED);
       expect(await relay.calls(caller)).toEqual([]);
     },
   );
@@ -273,30 +273,30 @@ describe('rate limits', () => {
 
   it('never lose a place, however calls end', async () => {
     const caller = await withLimits({ concurrency: 3 });
-    const left = async (dialect: ProtocolEndpoint, stream: boolean, waitMs: number): Promise<void> => {
-      const body = aRequest(dialect, { stream });
-      const client = await RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
+    const left = async (protocol: ProtocolEndpoint, stream: boolean, waitMs: number): Promise<void> => {
+      const body = aRequest(protocol, { stream });
+      const client = await RawClient.post({ url: relay.url, path: PATHS[protocol], key: caller.key, body });
       await sleep(waitMs);
       client.close();
     };
     const endings: readonly (readonly [Script | undefined, number | undefined])[] = [
       [undefined, undefined],
-      [({ dialect = 'responses' }) => errorAnswer(dialect, 500), undefined],
-      [({ dialect = 'responses' }) => errorAnswer(dialect, 400), undefined],
+      [({ protocol = 'responses' }) => errorAnswer(protocol, 500), undefined],
+      [({ protocol = 'responses' }) => errorAnswer(protocol, 400), undefined],
       [destroy('reset'), undefined],
       [[head(200, { 'content-type': 'text/event-stream' }), destroy('close')], undefined],
       [hang(), 0],
       [hang(), 5],
-      [[delay(30), ({ dialect = 'responses' }) => responseIn(dialect)], 20],
-      [({ dialect = 'responses' }) => endlessStream(dialect, { gapMs: 1 }), 60],
+      [[delay(30), ({ protocol = 'responses' }) => responseIn(protocol)], 20],
+      [({ protocol = 'responses' }) => endlessStream(protocol, { gapMs: 1 }), 60],
     ];
     for (const [script, leaveMs] of endings)
-      for (const dialect of PROTOCOLS)
+      for (const protocol of PROTOCOLS)
         for (const stream of [false, true]) {
           if (script === undefined) relay.upstream.reset();
           else relay.upstream.script(script);
-          if (leaveMs === undefined) await (await call(caller, dialect, { stream })).text().catch(() => undefined);
-          else await left(dialect, stream, leaveMs);
+          if (leaveMs === undefined) await (await call(caller, protocol, { stream })).text().catch(() => undefined);
+          else await left(protocol, stream, leaveMs);
         }
     const count = endings.length * PROTOCOLS.length * 2;
     await eventually(async () => expect(await relay.calls(caller)).toHaveLength(count), 20_000);

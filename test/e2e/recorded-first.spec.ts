@@ -11,7 +11,7 @@ const END: Readonly<Record<ProtocolEndpoint, string>> = {
   messages: 'message_stop',
   responses: 'response.completed',
 };
-const CASES = PROTOCOLS.flatMap((dialect) => [true, false].map((stream) => ({ dialect, stream })));
+const CASES = PROTOCOLS.flatMap((protocol) => [true, false].map((stream) => ({ protocol, stream })));
 
 describe('what a client has seen is recorded', () => {
   let relay: RelayApp;
@@ -42,38 +42,38 @@ describe('what a client has seen is recorded', () => {
   };
 
   it.each(CASES)(
-    'its call is open before the upstream is asked for an answer: $dialect, streamed $stream',
+    'its call is open before the upstream is asked for an answer: $protocol, streamed $stream',
     async (row) => {
-      const { dialect, stream } = row;
+      const { protocol, stream } = row;
       let open: string[] | undefined;
       relay.upstream.script(async () => {
         open = await idsIn('open_calls');
-        return responseIn(dialect);
+        return responseIn(protocol);
       });
-      const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream }));
+      const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { stream }));
       await response.text();
       expect(open).toEqual([response.headers.get('x-request-id')]);
     },
   );
 
-  it.each(CASES)('its end is kept back until the call is settled: $dialect, streamed $stream', async (row) => {
-    const { dialect, stream } = row;
+  it.each(CASES)('its end is kept back until the call is settled: $protocol, streamed $stream', async (row) => {
+    const { protocol, stream } = row;
     relay.upstream.script(async () => {
       await sql.query('BEGIN');
       await sql.query('SELECT FROM wallets WHERE account_id = $1 FOR UPDATE', [caller.accountId]);
-      return responseIn(dialect);
+      return responseIn(protocol);
     });
-    const body = aRequest(dialect, { stream });
-    const client = await RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
+    const body = aRequest(protocol, { stream });
+    const client = await RawClient.post({ url: relay.url, path: PATHS[protocol], key: caller.key, body });
     await eventually(
       async () => expect((await sql.query(SETTLEMENT_WAITS)).rows).toEqual([{ waits: true }]),
       TIMEOUT_MS,
     );
     if (stream) await eventually(() => expect(client.text).toContain('lo'), TIMEOUT_MS);
-    expect(client.text).not.toContain(END[dialect]);
+    expect(client.text).not.toContain(END[protocol]);
     expect(client.answered).toBe(stream);
     await sql.query('COMMIT');
-    expect((await client.complete()).toString()).toContain(stream ? END[dialect] : '"Hello"');
+    expect((await client.complete()).toString()).toContain(stream ? END[protocol] : '"Hello"');
     expect(await idsIn('calls')).toEqual([(await client.head).headers.get('x-request-id')]);
   });
 });

@@ -35,8 +35,8 @@ describe('Every answer tells browsers', () => {
       '/docs',
       '/docs/openapi.json',
     ];
-    const calls = PROTOCOLS.flatMap((dialect) =>
-      [true, false].map((stream) => [PATHS[dialect], JSON.stringify(aRequest(dialect, { stream }))] as const),
+    const calls = PROTOCOLS.flatMap((protocol) =>
+      [true, false].map((stream) => [PATHS[protocol], JSON.stringify(aRequest(protocol, { stream }))] as const),
     );
     const answers: (readonly [string, Promise<Response>])[] = [
       ...[...gets, ...assets].map((path) => [path, asked(path)] as const),

@@ -64,10 +64,10 @@ describe('The scripted upstream', () => {
   };
 
   describe('ready-made answers', () => {
-    describe.each(PATHS)('of %s, read by the official client', (dialect) => {
+    describe.each(PATHS)('of %s, read by the official client', (protocol) => {
       describe.each([true, false])('streamed: %s', (stream) => {
         it('say Hello with 9 and 2 tokens when nothing is scripted', async () => {
-          expect(await understand[dialect](stream)).toEqual({
+          expect(await understand[protocol](stream)).toEqual({
             text: 'Hello',
             reasoning: '',
             calls: [],
@@ -84,8 +84,8 @@ describe('The scripted upstream', () => {
             toolCalls: [WEATHER_CALL, TIME_CALL],
             usage: CACHED,
           };
-          upstream.script(responseIn(dialect, options));
-          expect(await understand[dialect](stream)).toEqual({
+          upstream.script(responseIn(protocol, options));
+          expect(await understand[protocol](stream)).toEqual({
             text: 'Let me see.',
             reasoning: 'Compare both.',
             calls: ['get_weather {"city":"Oslo"}', 'get_time {}'],
@@ -96,31 +96,31 @@ describe('The scripted upstream', () => {
         });
 
         it('carry tool calls alone', async () => {
-          upstream.script(responseIn(dialect, { toolCalls: [WEATHER_CALL] }));
-          const understood = await understand[dialect](stream);
+          upstream.script(responseIn(protocol, { toolCalls: [WEATHER_CALL] }));
+          const understood = await understand[protocol](stream);
           expect(understood).toMatchObject({ text: '', calls: ['get_weather {"city":"Oslo"}'], stop: 'tools' });
         });
 
         it('stop for length', async () => {
-          upstream.script(responseIn(dialect, { text: 'Hel', stop: 'length' }));
-          expect(await understand[dialect](stream)).toMatchObject({ text: 'Hel', stop: 'length' });
+          upstream.script(responseIn(protocol, { text: 'Hel', stop: 'length' }));
+          expect(await understand[protocol](stream)).toMatchObject({ text: 'Hel', stop: 'length' });
         });
 
         it('carry HTTP errors with their headers', async () => {
-          upstream.script(errorAnswer(dialect, 429, undefined, { 'retry-after': 7 }));
-          const error = (await understand[dialect](stream).catch((reason: unknown) => reason)) as InstanceType<
+          upstream.script(errorAnswer(protocol, 429, undefined, { 'retry-after': 7 }));
+          const error = (await understand[protocol](stream).catch((reason: unknown) => reason)) as InstanceType<
             typeof OpenAI.APIError
           >;
-          expect(error).toBeInstanceOf(dialect === 'messages' ? Anthropic.RateLimitError : OpenAI.RateLimitError);
+          expect(error).toBeInstanceOf(protocol === 'messages' ? Anthropic.RateLimitError : OpenAI.RateLimitError);
           expect(error.message).toContain('Scripted error 429.');
           expect(error.headers?.get('retry-after')).toBe('7');
         });
       });
 
       it('fail in the stream, and the client notices', async () => {
-        const started = eventsIn(dialect).slice(0, dialect === 'responses' ? 5 : 3);
-        upstream.script([streamHead(), sse(started), sse(errorEvents(dialect, 'Broken.', started.length)), end()]);
-        await expect(understand[dialect](true)).rejects.toThrow('Broken.');
+        const started = eventsIn(protocol).slice(0, protocol === 'responses' ? 5 : 3);
+        upstream.script([streamHead(), sse(started), sse(errorEvents(protocol, 'Broken.', started.length)), end()]);
+        await expect(understand[protocol](true)).rejects.toThrow('Broken.');
       });
     });
 

@@ -54,7 +54,7 @@ describe('The scripted upstream', () => {
       });
       expect(response.status).toBe(200);
       const request = await upstream.nextRequest();
-      expect(request).toMatchObject({ method: 'POST', path: '/v1/messages', dialect: 'messages' });
+      expect(request).toMatchObject({ method: 'POST', path: '/v1/messages', protocol: 'messages' });
       expect(request.query.get('beta')).toBe('true');
       expect(request.headers['x-api-key']).toBe('secret');
       expect(request.rawHeaders.map((header) => header.toLowerCase())).toContain('x-api-key');
@@ -113,12 +113,12 @@ describe('The scripted upstream', () => {
   });
 
   describe('bytes', () => {
-    it.each(PATHS)('sends exactly what lastSent says (%s)', async (dialect, path) => {
+    it.each(PATHS)('sends exactly what lastSent says (%s)', async (protocol, path) => {
       for (const stream of [true, false]) {
         const received = Buffer.concat(await readChunks(path, { model: 'm', stream }));
         expect(received.length).toBeGreaterThan(50);
         expect(received.equals(upstream.lastSent)).toBe(true);
-        if (stream) expect(received.equals(encodeEvents(eventsIn(dialect, { model: 'm' })))).toBe(true);
+        if (stream) expect(received.equals(encodeEvents(eventsIn(protocol, { model: 'm' })))).toBe(true);
       }
     });
 
@@ -190,8 +190,8 @@ describe('The scripted upstream', () => {
       expect(performance.now() - begun).toBeGreaterThanOrEqual(events.length * 19);
     });
 
-    it.each(PATHS)('goes on for ever, in the grammar of the dialect (%s)', async (dialect, path) => {
-      upstream.script(endlessStream(dialect, { text: 'x', gapMs: 0 }));
+    it.each(PATHS)('goes on for ever, in the grammar of the protocol (%s)', async (protocol, path) => {
+      upstream.script(endlessStream(protocol, { text: 'x', gapMs: 0 }));
       const [response, client] = await open(path);
       let received = '';
       for await (const chunk of response) {
@@ -200,11 +200,11 @@ describe('The scripted upstream', () => {
       }
       client.destroy();
       const blocks = received.split('\n\n').slice(0, -1);
-      const opening = String(encodeEvents(eventsIn(dialect, { text: 'x' }))).split('\n\n');
-      const same = dialect === 'responses' ? 5 : dialect === 'messages' ? 4 : 2;
+      const opening = String(encodeEvents(eventsIn(protocol, { text: 'x' }))).split('\n\n');
+      const same = protocol === 'responses' ? 5 : protocol === 'messages' ? 4 : 2;
       expect(blocks.slice(0, same)).toEqual(opening.slice(0, same));
       const numbers = blocks.map((block) => /"sequence_number":(\d+)/u.exec(block)?.[1]);
-      if (dialect === 'responses') expect(numbers).toEqual(blocks.map((_block, index) => String(index)));
+      if (protocol === 'responses') expect(numbers).toEqual(blocks.map((_block, index) => String(index)));
       expect(await (await upstream.nextRequest()).closed).toBe('left');
     });
 

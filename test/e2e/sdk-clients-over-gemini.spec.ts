@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { THOUGHT_SIGNATURE } from '../conformance/dialects/gemini/answers.js';
-import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
+import { THOUGHT_SIGNATURE } from '../conformance/protocols/gemini/answers.js';
+import { geminiVendor } from '../conformance/protocols/gemini/vendor.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import { responseIn, type AnswerOptions, jsonAnswer, TIME_CALL, WEATHER_CALL } from '../support/scripted-upstream.js';
 import { type Understood, understandChat, understandMessage, understandResponse } from '../support/understood.js';

@@ -190,30 +190,33 @@ describe('the official SDKs', () => {
     ['anthropic messages', 'messages', wholeMessage],
     ['anthropic messages, streamed', 'messages', streamedMessage],
     ['anthropic messages, with the stream helper', 'messages', helpedMessage],
-  ])('send tools and images up unchanged and understand what comes back, byte by byte: %s', async (_, dialect, ask) => {
-    relay.upstream.script(
-      responseIn(dialect, { text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL], usage: USAGE }),
-    );
-    expect(await ask()).toEqual({
-      text: 'Let me see. ☃',
-      calls: ['get_weather {"city":"Oslo"}', 'get_time {}'],
-      tokens: [1000, 200],
-    });
+  ])(
+    'send tools and images up unchanged and understand what comes back, byte by byte: %s',
+    async (_, protocol, ask) => {
+      relay.upstream.script(
+        responseIn(protocol, { text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL], usage: USAGE }),
+      );
+      expect(await ask()).toEqual({
+        text: 'Let me see. ☃',
+        calls: ['get_weather {"city":"Oslo"}', 'get_time {}'],
+        tokens: [1000, 200],
+      });
 
-    expect(exchanges).toHaveLength(1);
-    const { sent, answer } = exchanges[0]!;
-    const request = await relay.upstream.nextRequest();
-    expect(request.body.toString().replace(forcedUsage(dialect, sent), '')).toBe(
-      sent.replace('"model":"m"', '"model":"vendor-m-2026"'),
-    );
-    expect(await answer).toBe(withoutForcedUsage(dialect, sent, relay.upstream.lastSent.toString()));
-    expect(await relay.onlyCall(caller)).toMatchObject({
-      status: 'succeeded',
-      billing_basis: 'reported',
-      prompt_tokens: '1000',
-      completion_tokens: '200',
-    });
-  });
+      expect(exchanges).toHaveLength(1);
+      const { sent, answer } = exchanges[0]!;
+      const request = await relay.upstream.nextRequest();
+      expect(request.body.toString().replace(forcedUsage(protocol, sent), '')).toBe(
+        sent.replace('"model":"m"', '"model":"vendor-m-2026"'),
+      );
+      expect(await answer).toBe(withoutForcedUsage(protocol, sent, relay.upstream.lastSent.toString()));
+      expect(await relay.onlyCall(caller)).toMatchObject({
+        status: 'succeeded',
+        billing_basis: 'reported',
+        prompt_tokens: '1000',
+        completion_tokens: '200',
+      });
+    },
+  );
 
   it('list the models of the key, each in its own words, and find one whose name has a slash', async () => {
     const listed = (await openai().models.list()).data;
@@ -239,46 +242,48 @@ describe('the official SDKs', () => {
       messages: (model, key, stream) => anthropic(key).messages.create({ ...messagesRequest, model, stream }),
     };
     /** What the call rejects with, after a single request: the SDKs' own retries would only repeat the refusal. */
-    async function errorOf(dialect: ProtocolEndpoint, model: string, key: string): Promise<ApiError> {
+    async function errorOf(protocol: ProtocolEndpoint, model: string, key: string): Promise<ApiError> {
       for (const stream of [true, false]) {
         exchanges = [];
-        const outcome = await failing[dialect](model, key, stream).catch((error: unknown) => error);
+        const outcome = await failing[protocol](model, key, stream).catch((error: unknown) => error);
         expect(exchanges).toHaveLength(1);
-        expect(outcome).toBeInstanceOf(dialect === 'messages' ? Anthropic.APIError : OpenAI.APIError);
+        expect(outcome).toBeInstanceOf(protocol === 'messages' ? Anthropic.APIError : OpenAI.APIError);
         if (!stream) return outcome as ApiError;
       }
       throw new Error('unreachable');
     }
 
-    it.each(PROTOCOLS)('401 for a key that is none: %s', async (dialect) => {
-      const error = await errorOf(dialect, 'm', 'sk-nobody');
-      expect(error).toBeInstanceOf(dialect === 'messages' ? Anthropic.AuthenticationError : OpenAI.AuthenticationError);
+    it.each(PROTOCOLS)('401 for a key that is none: %s', async (protocol) => {
+      const error = await errorOf(protocol, 'm', 'sk-nobody');
+      expect(error).toBeInstanceOf(
+        protocol === 'messages' ? Anthropic.AuthenticationError : OpenAI.AuthenticationError,
+      );
       expect(error.message).toMatch(/401 .*Invalid token/);
       expect(error.requestID).toMatch(/^req_/);
     });
 
-    it.each(PROTOCOLS)('404 for a model that is none: %s', async (dialect) => {
-      const error = await errorOf(dialect, 'nobody', caller.key);
-      expect(error).toBeInstanceOf(dialect === 'messages' ? Anthropic.NotFoundError : OpenAI.NotFoundError);
+    it.each(PROTOCOLS)('404 for a model that is none: %s', async (protocol) => {
+      const error = await errorOf(protocol, 'nobody', caller.key);
+      expect(error).toBeInstanceOf(protocol === 'messages' ? Anthropic.NotFoundError : OpenAI.NotFoundError);
       expect(error.message).toMatch(/404 .*The model \\?"nobody\\?" does not exist/);
-      if (dialect !== 'messages') expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
+      if (protocol !== 'messages') expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
     });
 
-    it.each(PROTOCOLS)('429 insufficient_quota, and 402 billing_error, for an empty wallet: %s', async (dialect) => {
+    it.each(PROTOCOLS)('429 insufficient_quota, and 402 billing_error, for an empty wallet: %s', async (protocol) => {
       const poor = await relay.caller({ credit: '0' });
-      const error = await errorOf(dialect, 'm', poor.key);
+      const error = await errorOf(protocol, 'm', poor.key);
       expect(error.message).toMatch(/insufficient quota/);
-      if (dialect === 'messages') expect(error).toMatchObject({ status: 402, type: 'billing_error' });
+      if (protocol === 'messages') expect(error).toMatchObject({ status: 402, type: 'billing_error' });
       else {
         expect(error).toBeInstanceOf(OpenAI.RateLimitError);
         expect(error).toMatchObject({ status: 429, code: 'insufficient_quota', type: 'insufficient_quota' });
       }
     });
 
-    it.each(PROTOCOLS)('429 of an upstream, which is worth another try: %s', async (dialect) => {
-      relay.upstream.scriptNext((request) => [limited(request.dialect!), end()]);
-      relay.upstream.script(responseIn(dialect));
-      await failing[dialect]('m', caller.key, false);
+    it.each(PROTOCOLS)('429 of an upstream, which is worth another try: %s', async (protocol) => {
+      relay.upstream.scriptNext((request) => [limited(request.protocol!), end()]);
+      relay.upstream.script(responseIn(protocol));
+      await failing[protocol]('m', caller.key, false);
       expect(exchanges).toHaveLength(2);
     });
   });
@@ -300,11 +305,11 @@ describe('the official SDKs', () => {
     it.each(Object.keys(reading).flatMap((client) => Object.keys(breaks).map((how) => [client, how] as const)))(
       '%s: %s',
       async (client, how) => {
-        const [dialect, read] = reading[client]!;
-        const events = eventsIn(dialect, { text: ['Let me ', 'see.'] });
+        const [protocol, read] = reading[client]!;
+        const events = eventsIn(protocol, { text: ['Let me ', 'see.'] });
         relay.upstream.script([streamHead(), sse(events.slice(0, -3)), breaks[how]!]);
         const outcome = await read().catch((error: unknown) => error);
-        expect(outcome).toBeInstanceOf(dialect === 'messages' ? Anthropic.APIError : OpenAI.APIError);
+        expect(outcome).toBeInstanceOf(protocol === 'messages' ? Anthropic.APIError : OpenAI.APIError);
         const { requestID, message } = outcome as ApiError;
         expect(message).toMatch(/upstream/i);
         const row = await relay.onlyCall(caller);
@@ -320,15 +325,15 @@ describe('the official SDKs', () => {
 });
 
 /** What the relay puts into a stream's request when the client has not asked for usage itself. */
-function forcedUsage(dialect: ProtocolEndpoint, sent: string): RegExp {
+function forcedUsage(protocol: ProtocolEndpoint, sent: string): RegExp {
   const forced =
-    dialect === 'chat-completions' && sent.includes('"stream":true') && !sent.includes('"include_usage":true');
+    protocol === 'chat-completions' && sent.includes('"stream":true') && !sent.includes('"include_usage":true');
   return forced ? /"stream_options":\{"include_usage":true\},/ : /(?!)/;
 }
 
 /** What of an upstream's answer is meant for the client: not the usage that only the relay has asked for. */
-function withoutForcedUsage(dialect: ProtocolEndpoint, sent: string, answer: string): string {
-  if (forcedUsage(dialect, sent).source === '(?!)') return answer;
+function withoutForcedUsage(protocol: ProtocolEndpoint, sent: string, answer: string): string {
+  if (forcedUsage(protocol, sent).source === '(?!)') return answer;
   return answer
     .split(/(?<=\n\n)/)
     .filter((event) => !event.includes('"choices":[]'))
@@ -336,9 +341,9 @@ function withoutForcedUsage(dialect: ProtocolEndpoint, sent: string, answer: str
 }
 
 /** A rate limit that is over at once. */
-function limited(dialect: string): Script {
+function limited(protocol: string): Script {
   const error = { type: 'rate_limit_error', message: 'Slow down.' };
-  const body = dialect === 'messages' ? { type: 'error', error } : { error };
+  const body = protocol === 'messages' ? { type: 'error', error } : { error };
   return [
     { type: 'head', status: 429, headers: { 'content-type': 'application/json', 'retry-after': '1' } },
     { type: 'bytes', bytes: Buffer.from(JSON.stringify(body)) },

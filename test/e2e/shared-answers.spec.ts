@@ -40,32 +40,35 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
   });
   afterAll(() => relay.close());
 
-  const post = (dialect: ProtocolEndpoint, overrides: object = {}, key = 'one', headers = {}): Promise<Response> =>
-    relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }), { 'idempotency-key': key, ...headers });
-  const raw = (dialect: ProtocolEndpoint, overrides: object = {}): Promise<RawClient> =>
+  const post = (protocol: ProtocolEndpoint, overrides: object = {}, key = 'one', headers = {}): Promise<Response> =>
+    relay.post(PATHS[protocol], caller.key, aRequest(protocol, { ...overrides }), {
+      'idempotency-key': key,
+      ...headers,
+    });
+  const raw = (protocol: ProtocolEndpoint, overrides: object = {}): Promise<RawClient> =>
     RawClient.post({
       url: relay.url,
-      path: PATHS[dialect],
+      path: PATHS[protocol],
       key: caller.key,
-      body: aRequest(dialect, { stream: true, ...overrides }),
+      body: aRequest(protocol, { stream: true, ...overrides }),
       headers: { 'idempotency-key': 'one' },
     });
   const bytesOf = ({ chunks }: RawClient): number => chunks.reduce((sum, { length }) => sum + length, 0);
   const idOf = (response: Response): string => response.headers.get('x-request-id') ?? '';
 
   /** A stream whose last half waits. */
-  const halves = (dialect: ProtocolEndpoint, rest: Gate): Script => {
-    const events = eventsIn(dialect, { ...USAGE, text: ['one ', 'two ', 'three ', 'four'] });
+  const halves = (protocol: ProtocolEndpoint, rest: Gate): Script => {
+    const events = eventsIn(protocol, { ...USAGE, text: ['one ', 'two ', 'three ', 'four'] });
     const middle = Math.ceil(events.length / 2);
     return [streamHead(), sse(events.slice(0, middle)), waitFor(rest), sse(events.slice(middle)), end()];
   };
 
-  it.each(PROTOCOLS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
+  it.each(PROTOCOLS.flatMap((protocol) => [false, true].map((stream) => [protocol, stream] as const)))(
     'wait for it and get its answer, charged once: %s, streamed: %s',
-    async (dialect, stream) => {
+    async (protocol, stream) => {
       const go = gate();
-      relay.upstream.script([waitFor(go), responseIn(dialect, { ...USAGE, stream })]);
-      const calls = Array.from({ length: 20 }, () => post(dialect, { stream }));
+      relay.upstream.script([waitFor(go), responseIn(protocol, { ...USAGE, stream })]);
+      const calls = Array.from({ length: 20 }, () => post(protocol, { stream }));
       await relay.upstream.nextRequest();
       go.open();
       const responses = await Promise.all(calls);
@@ -96,12 +99,12 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     },
   );
 
-  it.each(PROTOCOLS)('get what has passed already, and then what comes: %s', async (dialect) => {
+  it.each(PROTOCOLS)('get what has passed already, and then what comes: %s', async (protocol) => {
     const rest = gate();
-    relay.upstream.script(halves(dialect, rest));
-    const first = await raw(dialect);
+    relay.upstream.script(halves(protocol, rest));
+    const first = await raw(protocol);
     await eventually(() => expect(first.text).toContain('one '));
-    const second = await raw(dialect);
+    const second = await raw(protocol);
     await eventually(() => expect(second.text).toContain('one '));
     rest.open();
     const [one, two] = await Promise.all([first.complete(), second.complete()]);
@@ -146,15 +149,15 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
   });
 
-  it.each(PROTOCOLS)('are told its failure, each under its own id: %s', async (dialect) => {
+  it.each(PROTOCOLS)('are told its failure, each under its own id: %s', async (protocol) => {
     const go = gate();
-    relay.upstream.script([waitFor(go), errorAnswer(dialect, 400)]);
-    const calls = [post(dialect), post(dialect)];
+    relay.upstream.script([waitFor(go), errorAnswer(protocol, 400)]);
+    const calls = [post(protocol), post(protocol)];
     await relay.upstream.nextRequest();
     // The other one waits by then, or finds the call failed and runs anew, which would be a second request.
     await new Promise((resolve) => setTimeout(resolve, 500));
     go.open();
-    for (const response of await Promise.all(calls)) await expectError(dialect, response, INVALID_REQUEST);
+    for (const response of await Promise.all(calls)) await expectError(protocol, response, INVALID_REQUEST);
     const rows = await relay.calls(caller);
     expect(rows.map(({ status, cost }) => [status, cost])).toEqual([
       ['failed', '0'],
@@ -163,13 +166,13 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(relay.upstream.requests).toHaveLength(1);
   });
 
-  it.each(PROTOCOLS)('are refused when they ask for something else: %s', async (dialect) => {
+  it.each(PROTOCOLS)('are refused when they ask for something else: %s', async (protocol) => {
     const go = gate();
-    relay.upstream.script([waitFor(go), responseIn(dialect)]);
-    const first = post(dialect);
+    relay.upstream.script([waitFor(go), responseIn(protocol)]);
+    const first = post(protocol);
     await relay.upstream.nextRequest();
-    const other = await post(dialect, { temperature: 0.5 });
-    expect(await expectError(dialect, other, INVALID_REQUEST)).toContain('Idempotency-Key');
+    const other = await post(protocol, { temperature: 0.5 });
+    expect(await expectError(protocol, other, INVALID_REQUEST)).toContain('Idempotency-Key');
     go.open();
     expect((await first).status).toBe(200);
     expect((await relay.calls(caller)).map(({ status }) => status).toSorted()).toEqual(['refused', 'succeeded']);
@@ -183,15 +186,15 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     ['responses', 'openai-beta', 'x=1'],
   ] as const)(
     'are refused when a header asks the upstream for something else: %s, %s',
-    async (dialect, name, value) => {
+    async (protocol, name, value) => {
       const rest = gate();
-      relay.upstream.script(halves(dialect, rest));
-      const first = await post(dialect, { stream: true });
-      const other = await post(dialect, { stream: true }, 'one', { [name]: value });
+      relay.upstream.script(halves(protocol, rest));
+      const first = await post(protocol, { stream: true });
+      const other = await post(protocol, { stream: true }, 'one', { [name]: value });
       expect(other.status).toBe(400);
-      expect(await expectError(dialect, other, INVALID_REQUEST)).toContain('Idempotency-Key');
+      expect(await expectError(protocol, other, INVALID_REQUEST)).toContain('Idempotency-Key');
       // What does not go upstream asks for nothing.
-      const same = await post(dialect, { stream: true }, 'one', { 'x-stainless-retry-count': '1' });
+      const same = await post(protocol, { stream: true }, 'one', { 'x-stainless-retry-count': '1' });
       expect(same.headers.get('x-relay-shared-with')).toBe(idOf(first));
       rest.open();
       expect(await same.text()).toBe(await first.text());
@@ -221,12 +224,12 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect((await post('messages', {}, 'x'.repeat(255))).status).toBe(200);
   });
 
-  it.each(PROTOCOLS)('are refused when more than 8 MiB of the answer have passed: %s', async (dialect) => {
-    relay.upstream.script(endlessStream(dialect, { text: 'again '.repeat(20_000), gapMs: 1 }));
-    const first = await raw(dialect);
+  it.each(PROTOCOLS)('are refused when more than 8 MiB of the answer have passed: %s', async (protocol) => {
+    relay.upstream.script(endlessStream(protocol, { text: 'again '.repeat(20_000), gapMs: 1 }));
+    const first = await raw(protocol);
     await eventually(() => expect(bytesOf(first)).toBeGreaterThan(9 * MIB), 25_000);
-    const second = await post(dialect, { stream: true });
-    expect(await expectError(dialect, second, CONFLICT, { code: null })).toContain('bytes');
+    const second = await post(protocol, { stream: true });
+    expect(await expectError(protocol, second, CONFLICT, { code: null })).toContain('bytes');
     first.close();
     expect(await relay.upstream.requests[0]!.closed).toBe('left');
   });

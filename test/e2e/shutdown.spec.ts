@@ -66,7 +66,7 @@ describe('R8: a process that is told to stop', () => {
     expect([await ready.json(), ready.headers.get('connection')]).toEqual([{ status: 'draining' }, 'close']);
     expect((await fetch(`${world.service.address}/readyz`, { method: 'HEAD' })).status).toBe(503);
     expect((await fetch(`${world.service.address}/healthz`)).status).toBe(200);
-    for (const dialect of PROTOCOLS) await expectRefused(dialect, await post(dialect), NOT_TAKEN);
+    for (const protocol of PROTOCOLS) await expectRefused(protocol, await post(protocol), NOT_TAKEN);
     const stranger = await fetch(`${world.service.address}/v1/messages`, { method: 'POST', body: '{}' });
     expect(stranger.status).toBe(401);
 
@@ -83,11 +83,11 @@ describe('R8: a process that is told to stop', () => {
     for (const heard of streams) {
       const row = all.get(heard.id);
       if (ended.has(heard.id)) {
-        const [first, second] = halves(heard.dialect);
+        const [first, second] = halves(heard.protocol);
         const whole = encodeEvents([...first, ...second]).toString();
         expect(withoutKeepAlives(await heard.text)).toBe(withoutKeepAlives(whole));
         // Chat Completions report usage only to those who ask for it.
-        const basis = heard.dialect === 'chat-completions' ? 'estimated' : 'reported';
+        const basis = heard.protocol === 'chat-completions' ? 'estimated' : 'reported';
         expect(row).toMatchObject({ status: 'succeeded', billing_basis: basis });
       } else {
         await expectCutOff(heard);
@@ -108,20 +108,20 @@ describe('R8: a process that is told to stop', () => {
     await expectExact();
   });
 
-  it('ends what has not been answered yet with an HTTP error of its dialect when the grace is over', async () => {
+  it('ends what has not been answered yet with an HTTP error of its protocol when the grace is over', async () => {
     await start('1500');
     const silent: Script = ({ json }) =>
       json['stream'] === true ? [streamHead(), hang()] : [head(200, { 'content-type': 'application/json' }), hang()];
     world.relay.upstream.script(silent);
-    const calls = PROTOCOLS.flatMap((dialect) => [
-      { dialect, answer: post(dialect) },
-      { dialect, answer: post(dialect, { stream: true }) },
+    const calls = PROTOCOLS.flatMap((protocol) => [
+      { protocol, answer: post(protocol) },
+      { protocol, answer: post(protocol, { stream: true }) },
     ]);
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(6), TIMEOUT_MS);
     // One is at its second channel, which does not even answer its headers.
     world.relay.upstream.script([hang()]);
     world.relay.upstream.scriptNext(errorAnswer('responses', 503));
-    calls.push({ dialect: 'responses', answer: post('responses', { model: 'twice' }) });
+    calls.push({ protocol: 'responses', answer: post('responses', { model: 'twice' }) });
     await eventually(() => expect(world.relay.upstream.requests).toHaveLength(8), TIMEOUT_MS);
     const uploading = await RawClient.post({
       url: world.service.address,
@@ -132,7 +132,7 @@ describe('R8: a process that is told to stop', () => {
     });
 
     world.service.wrapper.kill('SIGTERM');
-    for (const { dialect, answer } of calls) await expectRefused(dialect, await answer, CUT_OFF);
+    for (const { protocol, answer } of calls) await expectRefused(protocol, await answer, CUT_OFF);
     expect((await uploading.head).status).toBe(529);
     expect(await uploading.ended).toBe('complete');
     expect(await exited()).toBe(0);

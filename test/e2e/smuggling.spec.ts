@@ -165,8 +165,8 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
       'proxy-authenticate': 'Basic realm="of-the-vendor"',
       trailer: 'x-of-the-vendor',
     };
-    const answers: readonly (readonly [string, (dialect: ProtocolEndpoint) => Script])[] = [
-      ['a stream', (dialect) => [streamHead(OF_THE_UPSTREAM), bytes(encodeEvents(eventsIn(dialect))), end()]],
+    const answers: readonly (readonly [string, (protocol: ProtocolEndpoint) => Script])[] = [
+      ['a stream', (protocol) => [streamHead(OF_THE_UPSTREAM), bytes(encodeEvents(eventsIn(protocol))), end()]],
       [
         'an error',
         () => [
@@ -177,11 +177,11 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
       ],
     ];
 
-    it.each(PROTOCOLS.flatMap((dialect) => answers.map(([name, script]) => [dialect, name, script] as const)))(
+    it.each(PROTOCOLS.flatMap((protocol) => answers.map(([name, script]) => [protocol, name, script] as const)))(
       'stays here: %s, %s',
-      async (dialect, _, script) => {
-        relay.upstream.script(script(dialect));
-        const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream: true }));
+      async (protocol, _, script) => {
+        relay.upstream.script(script(protocol));
+        const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { stream: true }));
         const lines = [...response.headers].map((line) => line.join(': ')).join('\n');
         expect(lines).not.toMatch(/of-the-vendor|987654/);
         expect(response.headers.getSetCookie()).toEqual([]);
@@ -213,8 +213,8 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
         bytes(JSON.stringify({ error: { message: split, type: split, code: split, param: split } })),
         end(),
       ]);
-      for (const dialect of PROTOCOLS) {
-        const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect));
+      for (const protocol of PROTOCOLS) {
+        const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol));
         expect(response.status).toBe(400);
         expect(response.headers.getSetCookie()).toEqual([]);
         await response.text();

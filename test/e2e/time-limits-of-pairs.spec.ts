@@ -38,18 +38,18 @@ const LIMITS: Readonly<Record<string, string>> = {
   'paused-total': `total_ms: ${PAUSED_LIMIT_MS}`,
 };
 
-/** `<limit>-<dialect>`: one channel of little patience; `<limit>-then-good-<dialect>` has one behind it that answers. */
+/** `<limit>-<protocol>`: one channel of little patience; `<limit>-then-good-<protocol>` has one behind it that answers. */
 function catalogFor(baseUrl: string, muteUrl: string): string {
   const models: string[] = [];
   const channels: string[] = [];
-  for (const dialect of PROTOCOLS)
+  for (const protocol of PROTOCOLS)
     for (const [limit, timeouts] of Object.entries(LIMITS)) {
       const url = limit === 'connect' ? muteUrl : baseUrl;
-      const alone = `${limit}-${dialect}`;
-      const followed = `${limit}-then-good-${dialect}`;
+      const alone = `${limit}-${protocol}`;
+      const followed = `${limit}-then-good-${protocol}`;
       models.push(alone, followed);
       const channel = (name: string, address: string, rest: string): string =>
-        `  - { name: ${name}, protocol: ${dialect}, base_url: "${address}", credentials: [x], ${rest} }`;
+        `  - { name: ${name}, protocol: ${protocol}, base_url: "${address}", credentials: [x], ${rest} }`;
       channels.push(
         channel(alone, url, `models: [${alone}, ${followed}], timeouts: { ${timeouts} }`),
         channel(`${alone}-2`, baseUrl, `models: [${followed}], tier: 2, headers: { x-second: "yes" }`),
@@ -107,12 +107,12 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
     relay.post(PATHS[client], caller.key, aRequest(client, { model: `${model}-${upstream}`, stream }));
 
   /** Every combination at once: the first channel plays the script, the second one, where there is one, answers. */
-  function play(script: (dialect: string, streamed: boolean) => Script): void {
+  function play(script: (protocol: string, streamed: boolean) => Script): void {
     relay.upstream.script((request) => {
-      const dialect = request.dialect!;
+      const protocol = request.protocol!;
       return request.headers['x-second'] === 'yes'
-        ? responseIn(dialect, { text: ['Second'] })
-        : script(dialect, request.json['stream'] === true);
+        ? responseIn(protocol, { text: ['Second'] })
+        : script(protocol, request.json['stream'] === true);
     });
   }
 
@@ -157,12 +157,12 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
   describe('R3: to be connected', () => {
     it('or it is a 504', () => expectRefused(COMBINATIONS, 'connect'));
     it('or the next channel is asked', () => {
-      play((dialect) => responseIn(dialect));
+      play((protocol) => responseIn(protocol));
       return expectFailover(COMBINATIONS, 'connect');
     });
   });
 
-  describe.each<[string, readonly Combination[], string, (dialect: string, streamed: boolean) => Script]>([
+  describe.each<[string, readonly Combination[], string, (protocol: string, streamed: boolean) => Script]>([
     ['to begin: no head comes', COMBINATIONS, 'first', () => [hang()]],
     ['to begin: a head comes and no event', STREAMED, 'first', () => [streamHead(), hang()]],
     [
@@ -183,7 +183,7 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
       'to begin: only events come that keep the connection open',
       STREAMED.filter(({ upstream }) => upstream !== 'chat-completions'),
       'first',
-      (dialect) => [streamHead(), often(500, 20, keepAlive(dialect))],
+      (protocol) => [streamHead(), often(500, 20, keepAlive(protocol))],
     ],
     [
       'to begin: a byte comes now and then, and never an event',
@@ -216,12 +216,12 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
     for (const text of await Promise.all(texts)) expect(text).toContain('Second');
   });
 
-  it.each<[string, string, (dialect: string) => Script]>([
-    ['to go on after some deltas', 'idle', (dialect) => [streamHead(), sse(beginning(dialect)), hang()]],
+  it.each<[string, string, (protocol: string) => Script]>([
+    ['to go on after some deltas', 'idle', (protocol) => [streamHead(), sse(beginning(protocol)), hang()]],
     [
       'over the whole of a stream',
       'total',
-      (dialect) => [streamHead(), sse(beginning(dialect)), often(500, 20, ': x\n\n')],
+      (protocol) => [streamHead(), sse(beginning(protocol)), often(500, 20, ': x\n\n')],
     ],
   ])(
     'R3: %s, or its client is told so within the stream, or by a 504 when it waits for the whole',
@@ -258,8 +258,8 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
   );
 
   it('R3: a comment is a sign of life once an answer has begun', async () => {
-    play((dialect) => {
-      const { before, from } = eventsAround(eventsIn(dialect, { text: ['One, ', 'two, ', 'three'] }), 'three');
+    play((protocol) => {
+      const { before, from } = eventsAround(eventsIn(protocol, { text: ['One, ', 'two, ', 'three'] }), 'three');
       return [streamHead(), sse(before), often(40, LIMIT_MS / 20, ': x\n\n'), sse(from), end()];
     });
     const texts = STREAMED.map(async (combination) => [
@@ -275,15 +275,15 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
     { client: 'messages', upstream: 'messages', model: '' },
     { client: 'chat-completions', upstream: 'chat-completions', model: '' },
     { client: 'responses', upstream: 'messages', model: '' },
-  ])('R3: time in which a client of $client over $upstream takes nothing', ({ client: dialect, upstream }) => {
+  ])('R3: time in which a client of $client over $upstream takes nothing', ({ client: protocol, upstream }) => {
     it.each([
       ['idle', 3 * LIMIT_MS],
       ['total', PAUSED_LIMIT_MS + 500],
     ])("is not the upstream's: %s", async (limit, pauseMs) => {
       const pieces = Array.from({ length: LARGE / MIB }, () => 'x'.repeat(MIB));
       play(() => [streamHead(), sse(eventsIn(upstream, { text: [...pieces, 'the end'] })), end()]);
-      const body = aRequest(dialect, { model: `paused-${limit}-${upstream}`, stream: true });
-      const client = await RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
+      const body = aRequest(protocol, { model: `paused-${limit}-${upstream}`, stream: true });
+      const client = await RawClient.post({ url: relay.url, path: PATHS[protocol], key: caller.key, body });
       await client.head;
       client.pause();
       const request = await relay.upstream.nextRequest();
@@ -297,11 +297,11 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
   });
 });
 
-const keepAlive = (dialect: string): string =>
-  dialect === 'messages'
+const keepAlive = (protocol: string): string =>
+  protocol === 'messages'
     ? 'event: ping\ndata: {"type":"ping"}\n\n'
     : 'data: {"type":"keepalive","sequence_number":0}\n\n';
 
 /** What comes of an answer before its last words. */
-const beginning = (dialect: string) =>
-  eventsAround(eventsIn(dialect, { text: ['One, ', 'two, ', 'three'] }), 'three').before;
+const beginning = (protocol: string) =>
+  eventsAround(eventsIn(protocol, { text: ['One, ', 'two, ', 'three'] }), 'three').before;

@@ -25,7 +25,7 @@ const PRELUDE_MS = 50;
 
 const NATIVE = 'flags: { nativeOnly: true }';
 
-/** One channel of each dialect that has too little patience of each kind, and one behind it that answers. */
+/** One channel of each protocol that has too little patience of each kind, and one behind it that answers. */
 const catalogFor = (baseUrl: string): string => {
   const models = ['slow-start', 'idle', 'endless', 'slow-then-good', 'folded'];
   const limits = {
@@ -34,8 +34,8 @@ const catalogFor = (baseUrl: string): string => {
     endless: 'total_ms',
     'slow-then-good': 'first_event_ms',
   };
-  const channel = (dialect: string, model: string, extra: string): string =>
-    `  - { name: ${model}-${dialect}${extra.includes('tier') ? '-2' : ''}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], models: [${model}], ${extra} }`;
+  const channel = (protocol: string, model: string, extra: string): string =>
+    `  - { name: ${model}-${protocol}${extra.includes('tier') ? '-2' : ''}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: [${model}], ${extra} }`;
   return `
 models:
 ${models
@@ -45,16 +45,16 @@ ${models
   )
   .join('\n')}
 channels:
-${PROTOCOLS.flatMap((dialect) => [
+${PROTOCOLS.flatMap((protocol) => [
   ...Object.entries(limits).map(([model, limit]) =>
-    channel(dialect, model, `timeouts: { ${limit}: ${model === 'endless' ? TOTAL_MS : LIMIT_MS} }, ${NATIVE}`),
+    channel(protocol, model, `timeouts: { ${limit}: ${model === 'endless' ? TOTAL_MS : LIMIT_MS} }, ${NATIVE}`),
   ),
   channel(
-    dialect,
+    protocol,
     'folded',
     `timeouts: { first_event_ms: ${LIMIT_MS} }, flags: { nativeOnly: true, forceUpstreamStream: true }`,
   ),
-  channel(dialect, 'slow-then-good', `tier: 2, headers: { x-second: "yes" }, ${NATIVE}`),
+  channel(protocol, 'slow-then-good', `tier: 2, headers: { x-second: "yes" }, ${NATIVE}`),
 ]).join('\n')}`;
 };
 
@@ -78,10 +78,10 @@ describe('an upstream that takes too long', () => {
     readonly timing: string;
   }
 
-  async function ask(dialect: ProtocolEndpoint, model: string, script: Script, stream: boolean): Promise<Late> {
+  async function ask(protocol: ProtocolEndpoint, model: string, script: Script, stream: boolean): Promise<Late> {
     relay.upstream.script(script);
     const begunAt = performance.now();
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }));
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model, stream }));
     const text = await response.text();
     const tookMs = performance.now() - begunAt;
     const timing = response.headers.get('server-timing') ?? '';
@@ -92,12 +92,12 @@ describe('an upstream that takes too long', () => {
   const expectUpstreamLeft = async (): Promise<void> =>
     expect(await (await relay.upstream.nextRequest()).closed).toBe('left');
 
-  /** The failure of a running stream, as each dialect words a timeout. */
-  function expectTimeoutIn(dialect: ProtocolEndpoint, tail: string, sequence: number): void {
+  /** The failure of a running stream, as each protocol words a timeout. */
+  function expectTimeoutIn(protocol: ProtocolEndpoint, tail: string, sequence: number): void {
     const data = readData(tail);
-    if (dialect === 'chat-completions')
+    if (protocol === 'chat-completions')
       expect(data).toMatchObject([{ error: { type: 'server_error', code: 'timeout' } }]);
-    else if (dialect === 'messages') expect(data).toMatchObject([{ type: 'error', error: { type: 'timeout_error' } }]);
+    else if (protocol === 'messages') expect(data).toMatchObject([{ type: 'error', error: { type: 'timeout_error' } }]);
     else {
       expect(data).toMatchObject([
         { type: 'error', sequence_number: sequence, code: 'server_error' },
@@ -108,14 +108,14 @@ describe('an upstream that takes too long', () => {
     expect(tail).toContain(`(request id: `);
   }
 
-  describe.each(PROTOCOLS)('%s', (dialect) => {
-    const { all, three } = beginning(dialect);
+  describe.each(PROTOCOLS)('%s', (protocol) => {
+    const { all, three } = beginning(protocol);
 
     it('to go on after three deltas ends the stream with an error, and is paid for what it said (case 105)', async () => {
-      const { text, row, tookMs } = await ask(dialect, 'idle', [streamHead(), sse(three), hang()], true);
+      const { text, row, tookMs } = await ask(protocol, 'idle', [streamHead(), sse(three), hang()], true);
       const written = encodeEvents(three).toString();
       expect(text.slice(0, written.length)).toBe(written);
-      expectTimeoutIn(dialect, text.slice(written.length), three.length);
+      expectTimeoutIn(protocol, text.slice(written.length), three.length);
       expect(tookMs).toBeGreaterThan(LIMIT_MS * 0.9);
       expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', billing_basis: 'partial' });
       expect(Number(row['completion_tokens'])).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ describe('an upstream that takes too long', () => {
 
     it('but says something now and then is waited for (case 105)', async () => {
       const script = all.map((event) => [sse([event]), delay(LIMIT_MS / 6)]);
-      const { text, row } = await ask(dialect, 'idle', [streamHead(), script], true);
+      const { text, row } = await ask(protocol, 'idle', [streamHead(), script], true);
       expect(text).toBe(encodeEvents(all).toString());
       expect(row).toMatchObject({ status: 'succeeded' });
     });
@@ -139,7 +139,7 @@ describe('an upstream that takes too long', () => {
         true,
       ],
     ])('to begin is a 504, and costs nothing: it %s', async (_, script, stream) => {
-      const { status, text, row, tookMs } = await ask(dialect, 'slow-start', script, stream);
+      const { status, text, row, tookMs } = await ask(protocol, 'slow-start', script, stream);
       expect(status).toBe(504);
       const error = {
         message: expect.stringContaining('did not start to respond in time'),
@@ -147,7 +147,7 @@ describe('an upstream that takes too long', () => {
         code: 'timeout',
       };
       const { type, message } = { ...error, type: 'timeout_error' };
-      expect(JSON.parse(text)).toMatchObject({ error: dialect === 'messages' ? { type, message } : error });
+      expect(JSON.parse(text)).toMatchObject({ error: protocol === 'messages' ? { type, message } : error });
       expect(tookMs).toBeGreaterThan(LIMIT_MS * 0.9);
       expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', billing_basis: 'free', cost: '0' });
       expect(await relay.wallet(caller)).toMatchObject({ balance: '10', held: '0' });
@@ -156,7 +156,7 @@ describe('an upstream that takes too long', () => {
 
     it('may take longer over the rest than it may to begin', async () => {
       const { text, row } = await ask(
-        dialect,
+        protocol,
         'slow-start',
         [streamHead(), sse(three), delay(2 * LIMIT_MS), sse(all.slice(three.length))],
         true,
@@ -167,7 +167,7 @@ describe('an upstream that takes too long', () => {
 
     it('may take longer over the rest of a stream that is put together for its client (case 115)', async () => {
       const script = [streamHead(), sse(three), delay(2 * LIMIT_MS), sse(all.slice(three.length))];
-      const { status, text, row, timing } = await ask(dialect, 'folded', script, false);
+      const { status, text, row, timing } = await ask(protocol, 'folded', script, false);
       expect([status, text]).toEqual([200, expect.stringContaining('One, two, three, four')]);
       expect(row).toMatchObject({ status: 'succeeded', attempts: 1 });
       // What the upstream takes is not the relay's time.
@@ -178,15 +178,15 @@ describe('an upstream that takes too long', () => {
       ['no event', [streamHead(), hang()]],
       ['comments alone', [streamHead(), Array.from({ length: 200 }, () => [delay(20), bytes(': PROCESSING\n\n')])]],
     ])('to begin a stream that is put together is a 504: %s', async (_, script) => {
-      const { status, row } = await ask(dialect, 'folded', script, false);
+      const { status, row } = await ask(protocol, 'folded', script, false);
       expect([status, row]).toMatchObject([504, { status: 'failed', error_reason: 'timeout', cost: '0' }]);
       await expectUpstreamLeft();
     });
 
     it.each([[[hang()]], [[streamHead(), hang()]]])('to begin is left for the next channel', async (script) => {
-      const second = responseIn(dialect);
+      const second = responseIn(protocol);
       const { status, text, row } = await ask(
-        dialect,
+        protocol,
         'slow-then-good',
         (request) => (request.headers['x-second'] === 'yes' ? second : script),
         true,
@@ -194,12 +194,12 @@ describe('an upstream that takes too long', () => {
       expect(status).toBe(200);
       const sent = readEvents(relay.upstream.lastSent).filter(({ data }) => !data.includes('"choices":[]'));
       expect(readEvents(text)).toEqual(sent);
-      expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: `slow-then-good-${dialect}-2` });
+      expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: `slow-then-good-${protocol}-2` });
       expect(await relay.attempts(row.id)).toMatchObject([{ outcome: 'timeout' }, { outcome: 'succeeded' }]);
     });
 
     it('over the whole of its answer is cut short', async () => {
-      const { text, row } = await ask(dialect, 'endless', endlessStream(dialect, { gapMs: 5 }), true);
+      const { text, row } = await ask(protocol, 'endless', endlessStream(protocol, { gapMs: 5 }), true);
       expect(text).toContain('response timed out');
       expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', billing_basis: 'partial' });
       await expectUpstreamLeft();
@@ -210,7 +210,7 @@ describe('an upstream that takes too long', () => {
         head(200, { 'content-type': 'application/json' }),
         Array.from({ length: 500 }, () => [bytes(' '), delay(5)]),
       ];
-      const { status, row } = await ask(dialect, 'endless', trickle, false);
+      const { status, row } = await ask(protocol, 'endless', trickle, false);
       expect(status).toBe(504);
       expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', cost: '0' });
       await expectUpstreamLeft();
@@ -219,7 +219,7 @@ describe('an upstream that takes too long', () => {
 });
 
 /** An answer in four deltas, and what of it comes before the fourth. */
-function beginning(dialect: ProtocolEndpoint): { all: ScriptedEvent[]; three: ScriptedEvent[] } {
-  const all = eventsIn(dialect, { text: ['One, ', 'two, ', 'three, ', 'four'] });
+function beginning(protocol: ProtocolEndpoint): { all: ScriptedEvent[]; three: ScriptedEvent[] } {
+  const all = eventsIn(protocol, { text: ['One, ', 'two, ', 'three, ', 'four'] });
   return { all, three: eventsAround(all, 'four').before };
 }

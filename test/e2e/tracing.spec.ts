@@ -56,8 +56,8 @@ const parents = (): string[][] =>
 describe('a call that comes with a traceparent', () => {
   use(() => Promise.resolve({}));
 
-  it.each(PROTOCOLS)('of %s goes on with its trace, from a parent of its own', async (dialect) => {
-    await relay.post(PATHS[dialect], caller.key, aRequest(dialect), SAMPLED).then((answer) => answer.text());
+  it.each(PROTOCOLS)('of %s goes on with its trace, from a parent of its own', async (protocol) => {
+    await relay.post(PATHS[protocol], caller.key, aRequest(protocol), SAMPLED).then((answer) => answer.text());
     expect(parents()).toEqual([[TRACE, expect.stringMatching(/^[0-9a-f]{16}$/), '01']]);
     expect(parents()[0]?.[1]).not.toBe(PARENT);
     expect(relay.upstream.requests[0]?.headers['tracestate']).toBe('vendor=value');

@@ -1,4 +1,4 @@
-import { foldedResponse } from '../conformance/dialects/responses/heard.js';
+import { foldedResponse } from '../conformance/protocols/responses/heard.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
@@ -95,7 +95,7 @@ const CLAUDE_CODE: JsonObject = {
 };
 
 const FOREIGN = (client: ProtocolEndpoint): readonly ProtocolEndpoint[] =>
-  PROTOCOLS.filter((dialect) => dialect !== client);
+  PROTOCOLS.filter((protocol) => protocol !== client);
 
 /** The tools that an upstream was offered, by name. */
 function offered(request: JsonObject): string[] {

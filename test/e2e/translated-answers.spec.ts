@@ -28,7 +28,7 @@ const STOPS: Readonly<Record<ProtocolEndpoint, (stop: readonly string[]) => Json
   messages: (stop) => ({ stop_sequences: stop }),
   responses: () => ({}),
 };
-/** What no other dialect has a word for. */
+/** What no other protocol has a word for. */
 const LOST: Readonly<Record<ProtocolEndpoint, JsonObject>> = {
   'chat-completions': { logit_bias: { '1': 5 } },
   messages: { top_k: 5 },
@@ -55,7 +55,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
   const answer = (options: AnswerOptions): Script => responseIn(upstream, options);
 
   describe.each(WAYS)('%s', (__, stream) => {
-    it('a client is shown its own name of the model, and an id of its own dialect', async () => {
+    it('a client is shown its own name of the model, and an id of its own protocol', async () => {
       const text = await (await post(answer({ id: 'upstream_id_7' }), stream)).text();
       expect(text).toContain(`"model":"${model}"`);
       expect(text).not.toMatch(/vendor-|upstream_id_7/);
@@ -126,7 +126,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
   );
 });
 
-describe('reasons to stop that only one dialect has', () => {
+describe('reasons to stop that only one protocol has', () => {
   const stopping = (upstream: ProtocolEndpoint, member: string, reason: string): Script =>
     variantOf(upstream, { text: 'Hello' }, (value) => (value[member] ? { ...value, [member]: reason } : value));
 

@@ -1,5 +1,5 @@
 import { ApiKeyService } from '../../src/keys/index.js';
-import { clientOf } from '../conformance/dialects/index.js';
+import { clientOf } from '../conformance/protocols/index.js';
 import { expectError, INVALID_REQUEST, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import type { Asked } from '../support/asked.js';
@@ -26,7 +26,7 @@ import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
 const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
 
-/** `<first>-then-<second>` is served by a channel of one dialect, and behind it by one of another. */
+/** `<first>-then-<second>` is served by a channel of one protocol, and behind it by one of another. */
 const tiers = (baseUrl: string): string => `
 models:
 ${NAMED_PAIRS.map(
@@ -36,9 +36,9 @@ ${NAMED_PAIRS.map(
       prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }`,
 ).join('')}
 channels:
-${PROTOCOLS.flatMap((dialect) => [
-  `  - { name: first-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 1, flags: { family: one, reasoning: true }, models: { ${PROTOCOLS.map((second) => `${dialect}-then-${second}: first`).join(', ')} } }`,
-  `  - { name: second-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 2, flags: { family: two, reasoning: true }, models: { ${PROTOCOLS.map((first) => `${first}-then-${dialect}: second`).join(', ')} } }`,
+${PROTOCOLS.flatMap((protocol) => [
+  `  - { name: first-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], tier: 1, flags: { family: one, reasoning: true }, models: { ${PROTOCOLS.map((second) => `${protocol}-then-${second}: first`).join(', ')} } }`,
+  `  - { name: second-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], tier: 2, flags: { family: two, reasoning: true }, models: { ${PROTOCOLS.map((first) => `${first}-then-${protocol}: second`).join(', ')} } }`,
 ]).join('\n')}
 `;
 
@@ -62,7 +62,7 @@ const post = (
 };
 
 describe.each(NAMED_PAIRS)(
-  'a channel of one dialect fails, another answers: %s',
+  'a channel of one protocol fails, another answers: %s',
   (_, { client: first, upstream: second }) => {
     const model = `${first}-then-${second}`;
     const prelude = eventsIn(first).slice(0, 1);
@@ -141,8 +141,8 @@ describe('what was lost on the way to a channel that failed', () => {
   });
 });
 
-describe.each(PROTOCOLS)('an upstream of the client’s own dialect answers in another form: %s', (dialect) => {
-  const model = `${dialect}-then-${dialect}`;
+describe.each(PROTOCOLS)('an upstream of the client’s own protocol answers in another form: %s', (protocol) => {
+  const model = `${protocol}-then-${protocol}`;
   /** What a translation loses, and what it refuses, of the request; the request itself goes up as it is. */
   const loses = { messages: { speed: 'fast' }, responses: { truncation: 'auto' }, 'chat-completions': { top_k: 5 } };
   const refuses = {
@@ -151,28 +151,28 @@ describe.each(PROTOCOLS)('an upstream of the client’s own dialect answers in a
     'chat-completions': { n: 2 },
   };
   const ask = (stream: boolean, more: JsonObject, key = caller.key): Promise<Response> =>
-    relay.post(PATHS[dialect], key, { ...requestIn(dialect, HELLO), model, stream, ...more });
-  const hello = (stream: boolean): Script => responseIn(dialect, { text: 'Hello there', stream });
+    relay.post(PATHS[protocol], key, { ...requestIn(protocol, HELLO), model, stream, ...more });
+  const hello = (stream: boolean): Script => responseIn(protocol, { text: 'Hello there', stream });
 
   it.each([true, false])('a strict key gets it, since nothing of its request was lost: stream %s', async (stream) => {
     const { accountId } = caller;
     const { secret } = await relay.get(ApiKeyService).create({ accountId, name: 'strict', strict: true });
     relay.upstream.script(hello(!stream));
-    const response = await ask(stream, loses[dialect], secret.reveal());
+    const response = await ask(stream, loses[protocol], secret.reveal());
     expect([response.status, response.headers.get('x-relay-warnings')]).toEqual([200, null]);
     expect(await response.text()).toContain('Hello there');
   });
 
   it.each([true, false])('another one is asked where the request cannot be read here: stream %s', async (stream) => {
     relay.upstream.scriptNext(hello(!stream), hello(stream));
-    const response = await ask(stream, refuses[dialect]);
+    const response = await ask(stream, refuses[protocol]);
     expect(await response.text()).toContain('Hello there');
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 2 });
   });
 
   it.each([true, false])('upstreams are at fault when all of them do: stream %s', async (stream) => {
     relay.upstream.script(hello(!stream));
-    await expectError(dialect, await ask(stream, refuses[dialect]), UPSTREAM_ERROR);
+    await expectError(protocol, await ask(stream, refuses[protocol]), UPSTREAM_ERROR);
   });
 });
 

@@ -50,7 +50,7 @@ const REASONING: Readonly<Record<Pair['client'], JsonObject>> = {
 
 const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !== upstream);
 
-describe('a stream between two dialects', () => {
+describe('a stream between two protocols', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     // Nothing but content lets an answer go.
@@ -65,12 +65,12 @@ describe('a stream between two dialects', () => {
 
   it.each(FOREIGN_PAIRS)(
     'says what each event says before the upstream sends the next one, in whole events (case 23): %s',
-    async (_, { client: dialect, upstream, model }) => {
+    async (_, { client: protocol, upstream, model }) => {
       const events = eventsIn(upstream, ANSWER).map((event) => ({ event, heard: gate() }));
       relay.upstream.script([streamHead(), events.map(({ event, heard }) => [sse([event]), waitFor(heard)]), end()]);
       const { key } = await relay.caller();
-      const body = aRequest(dialect, { model, stream: true, ...REASONING[dialect] });
-      const client = await RawClient.post({ url: relay.url, path: PATHS[dialect], key, body });
+      const body = aRequest(protocol, { model, stream: true, ...REASONING[protocol] });
+      const client = await RawClient.post({ url: relay.url, path: PATHS[protocol], key, body });
       const named = new Set<string>();
       for (const { event, heard } of events) {
         for (const bird of birdsIn(JSON.stringify(event))) named.add(bird);

@@ -1,4 +1,4 @@
-import { clientOf } from '../conformance/dialects/index.js';
+import { clientOf } from '../conformance/protocols/index.js';
 import { PATHS } from '../support/protocols.js';
 import { NAMED_PAIRS, pairsCatalog } from '../support/pairs.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -30,10 +30,10 @@ const EMAIL = 'team@example.com';
 const LONG_ANSWER = Array.from({ length: 30 }, () => 'four'.repeat(100));
 
 /** Some answers come at once, some outgrow what was first held for them. */
-const mixed = ({ dialect = 'chat-completions', json }: RecordedRequest): Script =>
+const mixed = ({ protocol = 'chat-completions', json }: RecordedRequest): Script =>
   (json as { stream?: boolean }).stream === true
-    ? pacedStream(dialect, { text: LONG_ANSWER, usage: { prompt: 100, completion: 3000 } }, 2)
-    : [delay(10), responseIn(dialect)];
+    ? pacedStream(protocol, { text: LONG_ANSWER, usage: { prompt: 100, completion: 3000 } }, 2)
+    : [delay(10), responseIn(protocol)];
 
 describe('two processes on one database', () => {
   let database: TestDatabase;

@@ -30,10 +30,10 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     void Object.assign(relay.get(InvalidKeyLimits), limits);
 
   /** On a connection of its own, by way of a proxy that says whom it comes from. */
-  const ask = (dialect: ProtocolEndpoint, key: string, address = '192.0.2.1'): Promise<Response> =>
-    sendRaw(`${relay.url}${PATHS[dialect]}`, {
+  const ask = (protocol: ProtocolEndpoint, key: string, address = '192.0.2.1'): Promise<Response> =>
+    sendRaw(`${relay.url}${PATHS[protocol]}`, {
       headers: ['authorization', `Bearer ${key}`, 'x-forwarded-for', address, 'connection', 'keep-alive'],
-      body: JSON.stringify(aRequest(dialect)),
+      body: JSON.stringify(aRequest(protocol)),
     });
 
   /** How many rows there are of calls, running ones included. */
@@ -80,7 +80,7 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     const crowd = await fillLine('192.0.2.1');
     const made = await relay.caller();
     for (const { key } of [known, fresh, made])
-      for (const dialect of PROTOCOLS) expect((await ask(dialect, key)).status).toBe(200);
+      for (const protocol of PROTOCOLS) expect((await ask(protocol, key)).status).toBe(200);
     expect((await answered(crowd)).filter((status) => status === 'waits')).toHaveLength(4);
     setLimits(new InvalidKeyLimits());
     const statuses = (await Promise.all(crowd)).map(({ status }) => status);
@@ -104,21 +104,21 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     await Promise.allSettled([early, ...crowd, ...tries]);
   });
 
-  it.each(PROTOCOLS)('are told on %s to come later when too many wait already', async (dialect) => {
+  it.each(PROTOCOLS)('are told on %s to come later when too many wait already', async (protocol) => {
     const crowd = await fillLine('192.0.2.1');
     const before = await rows();
-    const response = await ask(dialect, aSecret());
+    const response = await ask(protocol, aSecret());
     expect(response.headers.get('connection')).toBe('close');
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await expectError(dialect, response, RATE_LIMITED)).toMatch(/invalid API keys/);
+    expect(await expectError(protocol, response, RATE_LIMITED)).toMatch(/invalid API keys/);
     expect(await rows()).toBe(before);
     // The crowd of one network takes no place of another's.
-    const other = ask(dialect, aSecret(), '192.0.2.2');
+    const other = ask(protocol, aSecret(), '192.0.2.2');
     expect(await answered([other])).toEqual(['waits']);
     setLimits(new InvalidKeyLimits());
     const refused = await other;
     expect(refused.headers.get('connection')).not.toBe('close');
-    await expectError(dialect, refused, INVALID_TOKEN);
+    await expectError(protocol, refused, INVALID_TOKEN);
     await Promise.all(crowd);
   });
 

@@ -55,18 +55,18 @@ describe('requests to speak another protocol (case 111)', () => {
     ['/v1/responses', upgradeTo('h2c'), 'responses', METHOD_NOT_ALLOWED],
     ['/v1/responses/resp_1', WEB_SOCKET, 'responses', NOT_FOUND],
     ['/v1/realtime?model=m', WEB_SOCKET, 'chat-completions', NOT_FOUND],
-  ])('at %s, %j is refused as what it is', async (path, headers, dialect, situation) => {
-    await expectError(dialect, await get(path, headers, caller.key), situation);
-    if (situation !== NO_WEB_SOCKET) await expectError(dialect, await get(path, headers), INVALID_TOKEN);
+  ])('at %s, %j is refused as what it is', async (path, headers, protocol, situation) => {
+    await expectError(protocol, await get(path, headers, caller.key), situation);
+    if (situation !== NO_WEB_SOCKET) await expectError(protocol, await get(path, headers), INVALID_TOKEN);
   });
 
-  it('whoever only offers another protocol is answered in this one', async () => {
-    for (const protocol of ['h2c', 'TLS/1.0, h2c', 'websocket']) {
-      expect((await get('/health', upgradeTo(protocol))).status).toBe(200);
-      for (const dialect of PROTOCOLS) {
-        const headers = ['authorization', `Bearer ${caller.key}`, ...upgradeTo(protocol)];
-        const body = JSON.stringify(aRequest(dialect));
-        expect((await sendRaw(`${relay.url}${PATHS[dialect]}`, { headers, body })).status).toBe(200);
+  it('ignores an offered upgrade on ordinary requests', async () => {
+    for (const offered of ['h2c', 'TLS/1.0, h2c', 'websocket']) {
+      expect((await get('/health', upgradeTo(offered))).status).toBe(200);
+      for (const protocol of PROTOCOLS) {
+        const headers = ['authorization', `Bearer ${caller.key}`, ...upgradeTo(offered)];
+        const body = JSON.stringify(aRequest(protocol));
+        expect((await sendRaw(`${relay.url}${PATHS[protocol]}`, { headers, body })).status).toBe(200);
       }
     }
   });

@@ -32,7 +32,7 @@ describe('where channels may be, and what is fetched', () => {
     relay.applyCatalog(`
 models: [{ name: led, context_window: 1000, max_output_tokens: 1000, prices: free }]
 channels:
-${PROTOCOLS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, base_url: "${address}", credentials: [x], models: [led], flags: { nativeOnly: true } }`).join('\n')}`);
+${PROTOCOLS.map((protocol) => `  - { name: led-${protocol}, protocol: ${protocol}, base_url: "${address}", credentials: [x], models: [led], flags: { nativeOnly: true } }`).join('\n')}`);
 
   it.each([
     'http://169.254.169.254/latest',
@@ -69,15 +69,15 @@ ${PROTOCOLS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, 
       await expect(apply(address)).resolves.toBeDefined();
   });
 
-  it.each(PROTOCOLS)('is looked at again when a connection is made: %s', async (dialect) => {
+  it.each(PROTOCOLS)('is looked at again when a connection is made: %s', async (protocol) => {
     await apply(relay.upstream.url);
     // As an older release may have stored it.
     await relay
       .get(DataSource)
       .query(`UPDATE channels SET base_url = 'http://169.254.169.254/v1' WHERE name LIKE 'led-%'`);
     await relay.get(CatalogService).reload();
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model: 'led' }));
-    expect(await expectError(dialect, response, UPSTREAM_ERROR)).not.toMatch(PRIVATE);
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model: 'led' }));
+    expect(await expectError(protocol, response, UPSTREAM_ERROR)).not.toMatch(PRIVATE);
     const row = await expectFreeRow(relay, caller, response, { status: 'failed', error_reason: 'upstream_error' });
     expect(row['error_message']).not.toMatch(PRIVATE);
   });
@@ -107,13 +107,13 @@ ${PROTOCOLS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, 
     },
   );
 
-  it.each(PROTOCOLS.flatMap((dialect) => [301, 302, 303, 307, 308].map((status) => [dialect, status] as const)))(
+  it.each(PROTOCOLS.flatMap((protocol) => [301, 302, 303, 307, 308].map((status) => [protocol, status] as const)))(
     'is not left for where an upstream redirects to: %s, %s',
-    async (dialect, status) => {
+    async (protocol, status) => {
       for (const stream of [false, true]) {
         relay.upstream.script([head(status, { location: `${elsewhere.url}/elsewhere` }), end()]);
-        const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream }));
-        const said = await expectError(dialect, response, UPSTREAM_ERROR);
+        const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { stream }));
+        const said = await expectError(protocol, response, UPSTREAM_ERROR);
         expect(said).toContain('Contact an administrator');
         expect(said).not.toMatch(PRIVATE);
         expect(response.headers.get('location')).toBeNull();
@@ -121,15 +121,15 @@ ${PROTOCOLS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, 
     },
   );
 
-  /** A file by its address, as each dialect writes it. */
-  const withAddress = (dialect: (typeof PROTOCOLS)[number], url: string): JsonObject[] => {
+  /** A file by its address, as each protocol writes it. */
+  const withAddress = (protocol: (typeof PROTOCOLS)[number], url: string): JsonObject[] => {
     const ask = (content: JsonObject[]): JsonObject =>
       aRequest(
-        dialect,
-        dialect === 'responses' ? { input: [{ role: 'user', content }] } : { messages: [{ role: 'user', content }] },
+        protocol,
+        protocol === 'responses' ? { input: [{ role: 'user', content }] } : { messages: [{ role: 'user', content }] },
       );
-    if (dialect === 'chat-completions') return [ask([{ type: 'image_url', image_url: { url } }])];
-    if (dialect === 'responses')
+    if (protocol === 'chat-completions') return [ask([{ type: 'image_url', image_url: { url } }])];
+    if (protocol === 'responses')
       return [ask([{ type: 'input_image', image_url: url }]), ask([{ type: 'input_file', file_url: url }])];
     return ['image', 'document'].map((type) => ask([{ type, source: { type: 'url', url } }]));
   };
@@ -139,7 +139,7 @@ ${PROTOCOLS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, 
     await relay.applyCatalog(`
 models: [{ name: pair, context_window: 1000, max_output_tokens: 1000, prices: free }]
 channels:
-${PROTOCOLS.map((dialect) => `  - { name: pair-${dialect}, protocol: ${dialect}, base_url: "${relay.upstream.url}", credentials: [x], models: [${dialect === upstream ? 'pair' : 'unserved'}] }`).join('\n')}`);
+${PROTOCOLS.map((protocol) => `  - { name: pair-${protocol}, protocol: ${protocol}, base_url: "${relay.upstream.url}", credentials: [x], models: [${protocol === upstream ? 'pair' : 'unserved'}] }`).join('\n')}`);
     for (const address of [elsewhere.url, 'http://169.254.169.254/latest', 'file:///etc/passwd'])
       for (const body of withAddress(client, `${address}/picture.png`)) {
         const response = await relay.post(PATHS[client], caller.key, { ...body, model: 'pair' });

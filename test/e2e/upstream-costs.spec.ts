@@ -36,23 +36,23 @@ ${['two', 'gone', 'dark', 'half']
   )
   .join('')}
 channels:
-${PROTOCOLS.flatMap((dialect) => [
-  channel(dialect, 'first', url, 1, '[two, dark, half]', '{ two: { input: 1, cache_read: 0.1, output: 8 } }'),
-  channel(dialect, 'nobody', nobodysUrl, 1, '[gone]', '{ gone: 1 }'),
-  channel(dialect, 'second', url, 2, '[two, gone, dark, half]', '{ two: 0.5, gone: 0.5, half: 0.5 }'),
+${PROTOCOLS.flatMap((protocol) => [
+  channel(protocol, 'first', url, 1, '[two, dark, half]', '{ two: { input: 1, cache_read: 0.1, output: 8 } }'),
+  channel(protocol, 'nobody', nobodysUrl, 1, '[gone]', '{ gone: 1 }'),
+  channel(protocol, 'second', url, 2, '[two, gone, dark, half]', '{ two: 0.5, gone: 0.5, half: 0.5 }'),
 ]).join('\n')}`;
 
 const channel = (
-  dialect: ProtocolEndpoint,
+  protocol: ProtocolEndpoint,
   name: string,
   url: string,
   tier: number,
   models: string,
   costs: string,
 ): string =>
-  `  - { name: ${name}-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [x], tier: ${tier}, flags: { nativeOnly: true }, models: ${models}, costs: ${costs} }`;
+  `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], tier: ${tier}, flags: { nativeOnly: true }, models: ${models}, costs: ${costs} }`;
 
-describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
+describe.each(PROTOCOLS)('what calls cost the operator (%s)', (protocol) => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {
@@ -63,12 +63,12 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  const good = responseIn(dialect, { usage: USAGE });
-  const { until, before } = eventsAround(eventsIn(dialect, { usage: USAGE, text: [TEXT, ' again'] }), TEXT);
+  const good = responseIn(protocol, { usage: USAGE });
+  const { until, before } = eventsAround(eventsIn(protocol, { usage: USAGE, text: [TEXT, ' again'] }), TEXT);
 
   async function ask(model: string, stream: boolean, ...scripts: Script[]): Promise<StoredCall> {
     relay.upstream.scriptNext(...scripts);
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }));
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model, stream }));
     await response.text().catch(() => '');
     return relay.onlyCall(caller);
   }
@@ -86,7 +86,7 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
   );
 
   it('are those of the attempt that served, when the one before was refused', async () => {
-    const row = await ask('two', true, errorAnswer(dialect, 503), good);
+    const row = await ask('two', true, errorAnswer(protocol, 503), good);
     expect(row).toMatchObject({ status: 'succeeded', upstream_cost: AT_SECOND });
     expect(await costs(row)).toEqual(['0', AT_SECOND]);
   });
@@ -110,13 +110,13 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
   });
 
   it('are nothing when every channel refused', async () => {
-    const row = await ask('two', false, errorAnswer(dialect, 503), errorAnswer(dialect, 500));
+    const row = await ask('two', false, errorAnswer(protocol, 503), errorAnswer(protocol, 500));
     expect(row).toMatchObject({ status: 'failed', cost: '0', upstream_cost: '0' });
     expect(await costs(row)).toEqual(['0', '0']);
   });
 
   it('are nothing of a refusal, also where the channel does not say what the model costs', async () => {
-    const row = await ask('half', false, errorAnswer(dialect, 503), good);
+    const row = await ask('half', false, errorAnswer(protocol, 503), good);
     expect(await costs(row)).toEqual(['0', AT_SECOND]);
     expect(row).toMatchObject({ status: 'succeeded', upstream_cost: AT_SECOND });
   });
@@ -139,10 +139,10 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
   it('are those of what was seen, when the client leaves', async () => {
     relay.upstream.scriptNext([streamHead(), sse(until), hang()]);
     const leaving = new AbortController();
-    const response = await fetch(`${relay.url}${PATHS[dialect]}`, {
+    const response = await fetch(`${relay.url}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
-      body: JSON.stringify(aRequest(dialect, { model: 'two', stream: true })),
+      body: JSON.stringify(aRequest(protocol, { model: 'two', stream: true })),
       signal: leaving.signal,
     });
     await response.body?.getReader().read();
@@ -155,12 +155,12 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
 
   it('are nothing of a call that was refused here', async () => {
     const poor = await relay.caller({ credit: '0' });
-    await (await relay.post(PATHS[dialect], poor.key, aRequest(dialect, { model: 'two' }))).text();
+    await (await relay.post(PATHS[protocol], poor.key, aRequest(protocol, { model: 'two' }))).text();
     expect(await relay.onlyCall(poor)).toMatchObject({ status: 'refused', upstream_cost: '0' });
   });
 
   it('are told to operators alone, on the page of their own call, with the margin', async () => {
-    const { id } = await ask('two', true, responseIn(dialect, { usage: USAGE, headers: { 'x-request-id': 'up-2' } }));
+    const { id } = await ask('two', true, responseIn(protocol, { usage: USAGE, headers: { 'x-request-id': 'up-2' } }));
     const visitor = await signedIn(relay, caller.accountId);
     const page = async (): Promise<string> => (await visitor.get(`/usage-logs/common/${id}`)).text;
     expect(await page()).not.toMatch(/up-2|Upstream cost|Margin/);
@@ -180,8 +180,8 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (dialect) => {
   });
 
   it('stand beside the name that the upstream gave the request', async () => {
-    const named = (headers: Record<string, string>): Script => responseIn(dialect, { usage: USAGE, headers });
-    const refused = errorAnswer(dialect, 503, undefined, { 'request-id': `r-${'x'.repeat(300)}` });
+    const named = (headers: Record<string, string>): Script => responseIn(protocol, { usage: USAGE, headers });
+    const refused = errorAnswer(protocol, 503, undefined, { 'request-id': `r-${'x'.repeat(300)}` });
     const { id } = await ask('two', false, refused, named({ 'x-request-id': 'up-1', 'request-id': 'other' }));
     expect(await relay.attempts(id)).toMatchObject([
       { upstream_request_id: `r-${'x'.repeat(198)}` },

@@ -192,7 +192,7 @@ describe('the pages of the usage log', () => {
       expect((await browser.get(`${LOG}/${odd}`)).status).toBe(404);
   });
 
-  it('say which dialect a call was translated to', async () => {
+  it('say which protocol a call was translated to', async () => {
     const html = await page(`${LOG}/${await row(ann, 1)}`);
     expect(html).toContain('<dd>OpenAI Responses, streamed</dd><dt>Translated to</dt><dd>Anthropic Messages</dd>');
   });

@@ -21,7 +21,7 @@ import { changedEvents, variantOf } from '../support/scripted-variants.js';
 
 type Upstream = ProtocolEndpoint | 'gemini';
 
-/** Where each upstream's dialect has its totals. */
+/** Where each upstream's protocol has its totals. */
 const TOTALS: Readonly<Record<Upstream, readonly [input: string, output: string]>> = {
   'chat-completions': ['prompt_tokens', 'completion_tokens'],
   messages: ['input_tokens', 'output_tokens'],
@@ -29,7 +29,7 @@ const TOTALS: Readonly<Record<Upstream, readonly [input: string, output: string]
   gemini: ['promptTokenCount', 'candidatesTokenCount'],
 };
 
-/** Verbatim where both are the same dialect, else translated. */
+/** Verbatim where both are the same protocol, else translated. */
 const LANES: readonly (readonly [client: ProtocolEndpoint, upstream: Upstream])[] = [
   ['chat-completions', 'chat-completions'],
   ['messages', 'messages'],

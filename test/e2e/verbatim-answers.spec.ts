@@ -47,7 +47,7 @@ const ODD_EVENTS: Readonly<Record<ProtocolEndpoint, readonly ScriptedEvent[]>> =
 /** Has a client of Chat Completions ask for usage itself, so that no chunk is hidden from it. */
 const ASKS_FOR_USAGE = { stream_options: { include_usage: true } };
 
-describe('an answer of an upstream of the same dialect', () => {
+describe('an answer of an upstream of the same protocol', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => (relay = await RelayApp.start()));
@@ -61,28 +61,28 @@ describe('an answer of an upstream of the same dialect', () => {
     readonly row: StoredCall;
   }
 
-  async function ask(dialect: ProtocolEndpoint, script: Script, request: object = {}): Promise<Answered> {
+  async function ask(protocol: ProtocolEndpoint, script: Script, request: object = {}): Promise<Answered> {
     relay.upstream.script(script);
-    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...request }));
+    const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { ...request }));
     const body = Buffer.from(await response.arrayBuffer());
     return { response, body, row: await relay.onlyCall(caller) };
   }
 
-  describe.each(PROTOCOLS)('%s', (dialect) => {
-    const streaming = { stream: true, ...(dialect === 'chat-completions' && ASKS_FOR_USAGE) };
+  describe.each(PROTOCOLS)('%s', (protocol) => {
+    const streaming = { stream: true, ...(protocol === 'chat-completions' && ASKS_FOR_USAGE) };
     const usual = (): ScriptedEvent[] =>
-      dialect === 'chat-completions'
+      protocol === 'chat-completions'
         ? chatEvents({ usage: USAGE, reasoning: 'Hm.', includeUsage: true })
-        : eventsIn(dialect, { usage: USAGE, reasoning: 'Hm.' });
+        : eventsIn(protocol, { usage: USAGE, reasoning: 'Hm.' });
 
     it('comes down byte by byte, unknown members and events included (case 3)', async () => {
       const [first = { data: '' }, ...rest] = usual().map(withOddMember);
       // Behind the event that ends an answer nothing may come but the marker.
       const between = (event: ScriptedEvent): readonly ScriptedEvent[] =>
-        event.data === '[DONE]' ? [] : ODD_EVENTS[dialect];
+        event.data === '[DONE]' ? [] : ODD_EVENTS[protocol];
       const events = [first, ...rest.flatMap((event) => [...between(event), event])];
       const script = [streamHead(), sse(events), end()];
-      const { body, row } = await ask(dialect, script, streaming);
+      const { body, row } = await ask(protocol, script, streaming);
       expect(body.toString()).toBe(relay.upstream.lastSent.toString());
       expect(body.toString()).toContain('9007199254740993');
       expect(row).toMatchObject({ status: 'succeeded', ...CHARGED });
@@ -90,8 +90,8 @@ describe('an answer of an upstream of the same dialect', () => {
 
     it('comes down byte by byte when it is not streamed either (case 3)', async () => {
       let text = '';
-      const { body, response, row } = await ask(dialect, (request) => {
-        text = `\n${JSON.stringify(wholeBody(dialect, request.json['model'] as string), undefined, 1).replace('{', `{ ${ODD} ,`)}\n\n`;
+      const { body, response, row } = await ask(protocol, (request) => {
+        text = `\n${JSON.stringify(wholeBody(protocol, request.json['model'] as string), undefined, 1).replace('{', `{ ${ODD} ,`)}\n\n`;
         return [head(200, { 'content-type': 'application/json; charset=utf-8' }), bytes(text), end()];
       });
       expect(body.toString()).toBe(text);
@@ -101,7 +101,7 @@ describe('an answer of an upstream of the same dialect', () => {
     });
 
     it('has the headers of a stream, and those that say where the time went', async () => {
-      const { response } = await ask(dialect, responseIn(dialect), { stream: true });
+      const { response } = await ask(protocol, responseIn(protocol), { stream: true });
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
@@ -115,10 +115,10 @@ describe('an answer of an upstream of the same dialect', () => {
     it('says where the time went when it is not streamed either', async () => {
       const slow = [
         head(200, { 'content-type': 'application/json' }),
-        bytes(JSON.stringify(wholeBody(dialect, 'm'))),
+        bytes(JSON.stringify(wholeBody(protocol, 'm'))),
         end(),
       ];
-      const { response } = await ask(dialect, [{ type: 'delay', ms: 60 }, slow]);
+      const { response } = await ask(protocol, [{ type: 'delay', ms: 60 }, slow]);
       const [, admit, upstream, of] =
         /^admit;dur=([\d.]+), upstream;dur=([\d.]+), relay;dur=([\d.]+)$/.exec(
           response.headers.get('server-timing') ?? '',
@@ -163,11 +163,11 @@ describe('an answer of an upstream of the same dialect', () => {
     );
 
     it.each([
-      ['a stream', { stream: true }, 200, () => responseIn(dialect, { headers: VENDOR_HEADERS })],
-      ['a whole answer', {}, 200, () => responseIn(dialect, { headers: VENDOR_HEADERS })],
-      ['a refusal', {}, 400, () => errorAnswer(dialect, 400, undefined, VENDOR_HEADERS)],
+      ['a stream', { stream: true }, 200, () => responseIn(protocol, { headers: VENDOR_HEADERS })],
+      ['a whole answer', {}, 200, () => responseIn(protocol, { headers: VENDOR_HEADERS })],
+      ['a refusal', {}, 400, () => errorAnswer(protocol, 400, undefined, VENDOR_HEADERS)],
     ])("lets none of the upstream's headers through to the client: %s", async (_, request, status, script) => {
-      const { response, row } = await ask(dialect, script(), request);
+      const { response, row } = await ask(protocol, script(), request);
       expect(response.status).toBe(status);
       expect([...response.headers.keys()].filter((name) => !KNOWN.test(name))).toEqual([]);
       expect(JSON.stringify([...response.headers])).not.toMatch(/of-the-upstream|1234|10000/);
@@ -182,15 +182,15 @@ describe('an answer of an upstream of the same dialect', () => {
       async (encoding, encode) => {
         const events = encodeEvents(usual());
         const streamed = [streamHead({ 'content-encoding': encoding }), chunkEvery(50), bytes(encode(events)), end()];
-        const stream = await ask(dialect, streamed, streaming);
+        const stream = await ask(protocol, streamed, streaming);
         expect(stream.body.toString()).toBe(events.toString());
         expect(stream.response.headers.get('content-encoding')).toBeNull();
         expect(stream.row).toMatchObject({ status: 'succeeded', ...CHARGED });
 
         caller = await relay.caller();
-        const text = JSON.stringify(wholeBody(dialect, 'm'));
+        const text = JSON.stringify(wholeBody(protocol, 'm'));
         const packed = encode(Buffer.from(text));
-        const whole = await ask(dialect, [
+        const whole = await ask(protocol, [
           head(200, {
             'content-type': 'application/json',
             'content-encoding': encoding,
@@ -208,7 +208,7 @@ describe('an answer of an upstream of the same dialect', () => {
     it('is understood when it is an error in gzip', async () => {
       const error = { error: { type: 'invalid_request_error', message: 'of a number that is too large' } };
       const packed = gzipSync(JSON.stringify(error));
-      const { response, body } = await ask(dialect, [
+      const { response, body } = await ask(protocol, [
         head(400, { 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': packed.length }),
         bytes(packed),
         end(),
@@ -218,12 +218,12 @@ describe('an answer of an upstream of the same dialect', () => {
     });
 
     it('is a failure of the upstream when its encoding is broken', async () => {
-      const { response, row } = await ask(dialect, [
+      const { response, row } = await ask(protocol, [
         head(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }),
         bytes('this is no gzip'),
         end(),
       ]);
-      expect(response.status).toBe(dialect === 'messages' ? 500 : 502);
+      expect(response.status).toBe(protocol === 'messages' ? 500 : 502);
       expect(row).toMatchObject({ status: 'failed', error_reason: 'upstream_error', cost: '0' });
     });
   });
@@ -319,7 +319,7 @@ describe('an answer of an upstream of the same dialect', () => {
     );
   });
 
-  describe('ends as its dialect ends (cases 28 and 29)', () => {
+  describe('ends as its protocol ends (cases 28 and 29)', () => {
     it('Chat Completions: one id, role and finish, [DONE] last, no event: line', async () => {
       const { body } = await ask('chat-completions', responseIn('chat-completions', { id: 'chatcmpl-7' }), {
         stream: true,
@@ -359,8 +359,8 @@ describe('an answer of an upstream of the same dialect', () => {
   });
 });
 
-function wholeBody(dialect: ProtocolEndpoint, model: string): object {
-  if (dialect === 'chat-completions')
+function wholeBody(protocol: ProtocolEndpoint, model: string): object {
+  if (protocol === 'chat-completions')
     return {
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -373,7 +373,7 @@ function wholeBody(dialect: ProtocolEndpoint, model: string): object {
         completion_tokens_details: { reasoning_tokens: 50 },
       },
     };
-  if (dialect === 'messages')
+  if (protocol === 'messages')
     return {
       id: 'msg_1',
       type: 'message',

@@ -36,12 +36,12 @@ const MIB = 1024 * 1024;
 /** Asks for usage, so that no chunk of Chat Completions is hidden. */
 const STREAMING = { stream: true, stream_options: { include_usage: true } };
 
-const eventsOf = (dialect: ProtocolEndpoint): ScriptedEvent[] => {
-  const options = { text: TEXT, usage: { ...USAGE, reasoning: dialect === 'messages' ? 0 : 50 } };
-  if (dialect === 'messages')
-    // This dialect's scripts report reasoning under `output_tokens_details`, as all others do.
+const eventsOf = (protocol: ProtocolEndpoint): ScriptedEvent[] => {
+  const options = { text: TEXT, usage: { ...USAGE, reasoning: protocol === 'messages' ? 0 : 50 } };
+  if (protocol === 'messages')
+    // This protocol's scripts report reasoning under `output_tokens_details`, as all others do.
     return eventsIn('messages', { text: TEXT, usage: USAGE });
-  return dialect === 'chat-completions' ? chatEvents({ ...options, includeUsage: true }) : eventsIn(dialect, options);
+  return protocol === 'chat-completions' ? chatEvents({ ...options, includeUsage: true }) : eventsIn(protocol, options);
 };
 
 const utf8 = (bytesOf: Buffer, edit: (text: string) => string): Buffer => Buffer.from(edit(bytesOf.toString('utf8')));
@@ -85,26 +85,26 @@ describe('R7: a stream of an upstream, however it is written down', () => {
   afterEach(() => relay.upstream.reset());
 
   async function ask(
-    dialect: ProtocolEndpoint,
+    protocol: ProtocolEndpoint,
     script: Script,
   ): Promise<{ body: Buffer; status: number; row: StoredCall }> {
     const caller = await relay.caller();
     relay.upstream.script([streamHead(), script, end()]);
-    const request = aRequest(dialect, dialect === 'chat-completions' ? STREAMING : { stream: true });
-    const response = await relay.post(PATHS[dialect], caller.key, request);
+    const request = aRequest(protocol, protocol === 'chat-completions' ? STREAMING : { stream: true });
+    const response = await relay.post(PATHS[protocol], caller.key, request);
     const body = Buffer.from(await response.arrayBuffer());
     return { body, status: response.status, row: await relay.onlyCall(caller) };
   }
 
-  describe.each(PROTOCOLS)('%s', (dialect) => {
-    const events = eventsOf(dialect);
+  describe.each(PROTOCOLS)('%s', (protocol) => {
+    const events = eventsOf(protocol);
     const stream = encodeEvents(events);
     const expected = readEvents(stream);
 
     it.each(Object.entries(FRAMINGS))(
       'gives the client the same events and is metered alike: %s',
       async (_, framing) => {
-        const { body, row } = await ask(dialect, framing(stream));
+        const { body, row } = await ask(protocol, framing(stream));
         // `readEvents` refuses CR, which some clients cannot read, and an end that is not whole.
         expect(readEvents(body).filter(({ event, data }) => event !== undefined || data !== '')).toEqual(expected);
         expect(row).toMatchObject(CHARGED);
@@ -113,7 +113,7 @@ describe('R7: a stream of an upstream, however it is written down', () => {
 
     it('is understood when an event has two data: lines (case 12)', async () => {
       const split = utf8(stream, (text) => text.replaceAll(/^data: \{(.*)$/gm, 'data: {\ndata: $1'));
-      const { body, row } = await ask(dialect, bytes(split));
+      const { body, row } = await ask(protocol, bytes(split));
       expect(readEvents(body).map(({ data }) => data.replace('\n', ''))).toEqual(expected.map(({ data }) => data));
       expect(row).toMatchObject(CHARGED);
     });
@@ -121,18 +121,18 @@ describe('R7: a stream of an upstream, however it is written down', () => {
     it('may have 200 events in one chunk (case 15)', async () => {
       const many = Array.from({ length: 200 }, (_, index) => `${index} `);
       const all =
-        dialect === 'chat-completions'
+        protocol === 'chat-completions'
           ? chatEvents({ text: many, includeUsage: true })
-          : eventsIn(dialect, { text: many });
-      const { body } = await ask(dialect, bytes(encodeEvents(all)));
+          : eventsIn(protocol, { text: many });
+      const { body } = await ask(protocol, bytes(encodeEvents(all)));
       expect(body.toString()).toBe(encodeEvents(all).toString());
     });
 
     it('may hold one event of 12 MiB in small pieces, which costs its own size and no more (case 14)', async () => {
       const large = 'aGVsbG8g'.repeat((12 * MIB) / 8);
-      const sent = encodeEvents(withLargeEvent(dialect, events, large));
+      const sent = encodeEvents(withLargeEvent(protocol, events, large));
       const used = peakMemory();
-      const { body, row } = await ask(dialect, [chunkEvery(4096), bytes(sent)]);
+      const { body, row } = await ask(protocol, [chunkEvery(4096), bytes(sent)]);
       const peak = used.stop();
       expect(sha256(body)).toBe(sha256(sent));
       expect(row).toMatchObject(CHARGED);
@@ -144,7 +144,7 @@ describe('R7: a stream of an upstream, however it is written down', () => {
       const start = encodeEvents(events.slice(0, 4));
       const piece = Buffer.alloc(MIB, 'x');
       const endless: Script = [bytes(start), bytes('data: {"'), Array.from({ length: 33 }, () => bytes(piece)), hang()];
-      const { body, row } = await ask(dialect, endless);
+      const { body, row } = await ask(protocol, endless);
       const request = await relay.upstream.nextRequest();
       expect(await request.closed).toBe('left');
       expect(row).toMatchObject({ status: 'failed', error_reason: 'upstream_error' });
@@ -171,11 +171,11 @@ describe('R7: a stream of an upstream, however it is written down', () => {
     it.each(['in the same chunk', 'in a chunk of its own', 'after a while'])(
       'lets nothing through that follows the end: %s',
       async (when) => {
-        for (const dialect of PROTOCOLS) {
-          const whole = encodeEvents(eventsOf(dialect)).toString();
+        for (const protocol of PROTOCOLS) {
+          const whole = encodeEvents(eventsOf(protocol)).toString();
           const more: Script = when === 'after a while' ? [{ type: 'delay', ms: 50 }, bytes(GARBAGE)] : bytes(GARBAGE);
           const script = when === 'in the same chunk' ? bytes(whole + GARBAGE) : [bytes(whole), more];
-          const { body, row } = await ask(dialect, script);
+          const { body, row } = await ask(protocol, script);
           expect(body.toString()).toBe(whole);
           expect(row).toMatchObject(CHARGED);
         }
@@ -189,29 +189,29 @@ describe('R7: a stream of an upstream, however it is written down', () => {
       expect(row).toMatchObject(CHARGED);
     });
 
-    it.each(PROTOCOLS)('does not wait for an upstream that keeps the connection open: %s', async (dialect) => {
-      const whole = encodeEvents(eventsOf(dialect)).toString();
-      const { body, row } = await ask(dialect, [bytes(whole), hang()]);
+    it.each(PROTOCOLS)('does not wait for an upstream that keeps the connection open: %s', async (protocol) => {
+      const whole = encodeEvents(eventsOf(protocol)).toString();
+      const { body, row } = await ask(protocol, [bytes(whole), hang()]);
       expect(body.toString()).toBe(whole);
       expect(row).toMatchObject(CHARGED);
     });
 
     it.each(PROTOCOLS)(
       'takes a complete answer for one though the connection breaks behind it: %s',
-      async (dialect) => {
-        const whole = encodeEvents(eventsOf(dialect)).toString();
+      async (protocol) => {
+        const whole = encodeEvents(eventsOf(protocol)).toString();
         const reset: Script = [bytes(whole), { type: 'delay', ms: 20 }, { type: 'destroy', how: 'reset' }];
-        const { body, row } = await ask(dialect, reset);
+        const { body, row } = await ask(protocol, reset);
         expect(body.toString()).toBe(whole);
         expect(row).toMatchObject(CHARGED);
       },
     );
 
-    it.each(PROTOCOLS)('is not taken for complete when its end is missing (cases 36 and 40): %s', async (dialect) => {
-      const events = eventsOf(dialect).filter(({ data }) => !isEnd(data));
-      const { body, row } = await ask(dialect, bytes(encodeEvents(events)));
+    it.each(PROTOCOLS)('is not taken for complete when its end is missing (cases 36 and 40): %s', async (protocol) => {
+      const events = eventsOf(protocol).filter(({ data }) => !isEnd(data));
+      const { body, row } = await ask(protocol, bytes(encodeEvents(events)));
       expect(row).toMatchObject({ status: 'failed', error_reason: 'upstream_truncated' });
-      expect(body.toString()).toContain(dialect === 'chat-completions' ? '"code":"upstream_truncated"' : '"error"');
+      expect(body.toString()).toContain(protocol === 'chat-completions' ? '"code":"upstream_truncated"' : '"error"');
     });
   });
 });
@@ -223,7 +223,7 @@ function isEnd(data: ScriptedEvent['data']): boolean {
 }
 
 /** The stream with a picture, or as much text, in its third event. */
-function withLargeEvent(dialect: ProtocolEndpoint, events: readonly ScriptedEvent[], large: string): ScriptedEvent[] {
+function withLargeEvent(protocol: ProtocolEndpoint, events: readonly ScriptedEvent[], large: string): ScriptedEvent[] {
   const base = events[0]?.data as Readonly<Record<string, unknown>>;
   const event: Readonly<Record<ProtocolEndpoint, ScriptedEvent>> = {
     'chat-completions': { data: { ...base, choices: [{ index: 0, delta: { content: large }, finish_reason: null }] } },
@@ -236,7 +236,7 @@ function withLargeEvent(dialect: ProtocolEndpoint, events: readonly ScriptedEven
       data: { type: 'response.image_generation_call.partial_image', partial_image_b64: large },
     },
   };
-  return [...events.slice(0, 3), event[dialect], ...events.slice(3)];
+  return [...events.slice(0, 3), event[protocol], ...events.slice(3)];
 }
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');

@@ -52,7 +52,7 @@ const OF_THE_CLIENT = {
   'content-type': 'text/plain; charset=utf-8',
 };
 
-describe('a request to an upstream of the same dialect', () => {
+describe('a request to an upstream of the same protocol', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {
@@ -74,13 +74,13 @@ describe('a request to an upstream of the same dialect', () => {
     return relay.upstream.nextRequest();
   }
 
-  describe.each(PROTOCOLS)('%s', (dialect) => {
-    const path = PATHS[dialect];
+  describe.each(PROTOCOLS)('%s', (protocol) => {
+    const path = PATHS[protocol];
 
     it.each(['true', 'false'])(
       'goes up byte by byte but for the model, unknown members, tools and parts included (cases 1, 2 and 5): stream %s',
       async (stream) => {
-        const body = ODD_REQUESTS[dialect].replace('$STREAM', stream);
+        const body = ODD_REQUESTS[protocol].replace('$STREAM', stream);
         const request = await sent(path, body);
         expect(request.body.toString()).toBe(body.replace('"model" : "m"', '"model" : "vendor-m-2026"'));
         expect(request.path).toBe(path);
@@ -89,7 +89,7 @@ describe('a request to an upstream of the same dialect', () => {
     );
 
     it('changes the value of a model that is written in escapes, and no other byte (case 5)', async () => {
-      const body = JSON.stringify(aRequest(dialect)).replace('"m"', String.raw`"\u006d"`);
+      const body = JSON.stringify(aRequest(protocol)).replace('"m"', String.raw`"\u006d"`);
       expect((await sent(path, body)).body.toString()).toBe(body.replace(String.raw`"\u006d"`, '"vendor-m-2026"'));
     });
 
@@ -97,14 +97,14 @@ describe('a request to an upstream of the same dialect', () => {
       await relay.applyCatalog(`
 models: [{ name: same, context_window: 1000, max_output_tokens: 1000, prices: free }]
 channels:
-  - { name: same-${dialect}, protocol: ${dialect}, base_url: ${relay.upstream.url}, credentials: [x], models: [same] }`);
-      const body = ODD_REQUESTS[dialect].replace('$STREAM', 'false').replace('"model" : "m"', '"model" : "same"');
+  - { name: same-${protocol}, protocol: ${protocol}, base_url: ${relay.upstream.url}, credentials: [x], models: [same] }`);
+      const body = ODD_REQUESTS[protocol].replace('$STREAM', 'false').replace('"model" : "m"', '"model" : "same"');
       expect((await sent(path, body)).body.toString()).toBe(body);
     });
 
     it('goes up whole with megabytes of an image in it', async () => {
       const image = 'iVBORw0KGgo'.repeat(300_000);
-      const body = JSON.stringify(aRequest(dialect, { attachment: { type: 'image', data: image } }));
+      const body = JSON.stringify(aRequest(protocol, { attachment: { type: 'image', data: image } }));
       const { body: arrived } = await sent(path, body);
       expect(arrived.equals(Buffer.from(body.replace('"m"', '"vendor-m-2026"')))).toBe(true);
     });
@@ -114,19 +114,19 @@ channels:
         url: relay.url,
         path: `${path}?api_key=in-the-query&beta=false`,
         key: caller.key,
-        body: aRequest(dialect),
+        body: aRequest(protocol),
         headers: { 'x-api-key': caller.key, 'api-key': caller.key, ...OF_THE_CLIENT },
       });
       await client.complete();
       const { rawHeaders, headers, query } = await relay.upstream.nextRequest();
       expect([...query.keys()]).toEqual([]);
       const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
-      const credential = dialect === 'messages' ? 'x-api-key' : 'authorization';
+      const credential = protocol === 'messages' ? 'x-api-key' : 'authorization';
       expect(names.toSorted()).toEqual(
         [
           'accept',
           'accept-encoding',
-          ...(dialect === 'messages' ? ['anthropic-version'] : []),
+          ...(protocol === 'messages' ? ['anthropic-version'] : []),
           'connection',
           'content-length',
           'content-type',
@@ -135,9 +135,9 @@ channels:
           credential,
         ].toSorted(),
       );
-      const secret = `upstream-secret-of-${dialect}`;
+      const secret = `upstream-secret-of-${protocol}`;
       expect(headers).toMatchObject({
-        [credential]: dialect === 'messages' ? secret : `Bearer ${secret}`,
+        [credential]: protocol === 'messages' ? secret : `Bearer ${secret}`,
         'accept-encoding': 'identity',
         'content-type': 'application/json',
         connection: 'keep-alive',
@@ -155,15 +155,15 @@ channels:
       await relay.applyCatalog(`
 models: [{ name: by-${auth}, context_window: 1000, max_output_tokens: 1000, prices: free }]
 channels:
-  - name: ${auth}-${dialect}
-    protocol: ${dialect}
+  - name: ${auth}-${protocol}
+    protocol: ${protocol}
     base_url: ${relay.upstream.url}
     auth: ${auth}
     ${auth === 'none' ? '' : 'credentials: [s3cret]'}
     headers: { X-Of-Channel: 'yes' }
     query: { api-version: '2026-11-01' }
     models: [by-${auth}]`);
-      const { headers, query } = await sent(path, aRequest(dialect, { model: `by-${auth}` }));
+      const { headers, query } = await sent(path, aRequest(protocol, { model: `by-${auth}` }));
       const { authorization, 'x-api-key': apiKey, 'api-key': azureKey } = headers;
       const carried = Object.entries({ authorization, 'x-api-key': apiKey, 'api-key': azureKey });
       expect(carried.filter(([, held]) => held !== undefined)).toEqual(header === undefined ? [] : [[header, value]]);
@@ -172,9 +172,9 @@ channels:
     });
 
     it('asks for a stream when the client does, whatever the client says it accepts', async () => {
-      const streamed = await sent(path, aRequest(dialect, { stream: true }), { accept: 'application/json' });
+      const streamed = await sent(path, aRequest(protocol, { stream: true }), { accept: 'application/json' });
       expect(streamed.headers.accept).toBe('text/event-stream');
-      const whole = await sent(path, aRequest(dialect), { accept: 'text/event-stream' });
+      const whole = await sent(path, aRequest(protocol), { accept: 'text/event-stream' });
       expect(whole.headers.accept).toBe('application/json');
     });
   });

@@ -20,15 +20,15 @@ const COUNT = '/v1/messages/count_tokens';
 const WEB_SOCKET = ['connection', 'Upgrade', 'upgrade', 'websocket', 'sec-websocket-version', '13'];
 const STRANGER = `sk-${'A'.repeat(48)}`;
 
-/** The agents with the dialect of each, and every dialect that is foreign to it. */
+/** The agents with the protocol of each, and every protocol that is foreign to it. */
 const FOREIGN_PAIRS = (
   [
     ['codex', 'responses'],
     ['claude-code', 'messages'],
   ] as const
-).flatMap(([agent, dialect]) =>
-  PROTOCOLS.filter((upstream) => upstream !== dialect).map(
-    (upstream): [AgentRequest, ProtocolEndpoint, ProtocolEndpoint] => [agent, dialect, upstream],
+).flatMap(([agent, protocol]) =>
+  PROTOCOLS.filter((upstream) => upstream !== protocol).map(
+    (upstream): [AgentRequest, ProtocolEndpoint, ProtocolEndpoint] => [agent, protocol, upstream],
   ),
 );
 
@@ -77,11 +77,11 @@ describe('what agents need of a relay', () => {
     expect(world.relay.upstream.requests).toHaveLength(0);
   });
 
-  it.each(['responses', 'messages'] as const)('a wrong key ends it, in %s (agents 11)', async (dialect) => {
+  it.each(['responses', 'messages'] as const)('a wrong key ends it, in %s (agents 11)', async (protocol) => {
     const headers = { authorization: `Bearer ${STRANGER}` };
-    const response = await post(PATHS[dialect], { model: 'over-messages' }, headers);
+    const response = await post(PATHS[protocol], { model: 'over-messages' }, headers);
     expect(response.headers.get('x-should-retry')).toBe('false');
-    await expectError(dialect, response, INVALID_TOKEN);
+    await expectError(protocol, response, INVALID_TOKEN);
   });
 
   it('what is asked first, without a key, is answered (agents 12)', async () => {
@@ -90,17 +90,17 @@ describe('what agents need of a relay', () => {
   });
 });
 
-describe.each(FOREIGN_PAIRS)('what %s needs of a relay of its %s over %s', (agent, dialect, upstream) => {
+describe.each(FOREIGN_PAIRS)('what %s needs of a relay of its %s over %s', (agent, protocol, upstream) => {
   const request = agentRequest(agent, `over-${upstream}`);
 
   it.each([
     [400, 400, 'Scripted error 400.', 'false', null],
     [429, 429, 'Please try again in 7s.', null, '7'],
-    [500, dialect === 'messages' ? 500 : 502, 'Scripted error 500.', null, '7'],
+    [500, protocol === 'messages' ? 500 : 502, 'Scripted error 500.', null, '7'],
   ])('an error %d of the upstream is told in its own shape, as %d: %s (agents 9 and 11)', async (...row) => {
     const [from, to, words, shouldRetry, retryAfter] = row;
     world.relay.upstream.script(errorAnswer(upstream, from, undefined, { 'retry-after': '7' }));
-    const response = await post(PATHS[dialect], request);
+    const response = await post(PATHS[protocol], request);
     const { headers } = response;
     expect([response.status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([
       to,
@@ -108,35 +108,35 @@ describe.each(FOREIGN_PAIRS)('what %s needs of a relay of its %s over %s', (agen
       retryAfter,
     ]);
     const body = (await response.json()) as JsonObject;
-    expect(body['type']).toBe(dialect === 'messages' ? 'error' : undefined);
+    expect(body['type']).toBe(protocol === 'messages' ? 'error' : undefined);
     expect(body['error']).toMatchObject({ message: expect.stringContaining(words) });
   });
 
   it('a stream that breaks does not look finished (agents 10)', async () => {
     const { until } = eventsAround(eventsIn(upstream, { text: ['Let me ', 'see.'] }), 'Let me ');
     world.relay.upstream.script([streamHead(), sse(until), end()]);
-    const events = readEvents(await (await post(PATHS[dialect], request)).text());
+    const events = readEvents(await (await post(PATHS[protocol], request)).text());
     const ends = events.map(({ event }) => event).filter((event) => /completed|failed|error|stop$/.test(event ?? ''));
-    expect(ends).toEqual(dialect === 'messages' ? ['error'] : ['error', 'response.failed']);
+    expect(ends).toEqual(protocol === 'messages' ? ['error'] : ['error', 'response.failed']);
   });
 
   it('whether it streams is for its body to say, not for what it accepts (agents 12)', async () => {
-    const streamed = await post(PATHS[dialect], request, { accept: 'application/json' });
+    const streamed = await post(PATHS[protocol], request, { accept: 'application/json' });
     expect(streamed.headers.get('content-type')).toContain('text/event-stream');
     await streamed.text();
-    const whole = await post(PATHS[dialect], { ...request, stream: false }, { accept: 'text/event-stream' });
+    const whole = await post(PATHS[protocol], { ...request, stream: false }, { accept: 'text/event-stream' });
     expect(whole.headers.get('content-type')).toContain('application/json');
     await whole.text();
   });
 
   it('texts may be empty (case 72, agents 12)', async () => {
-    const member = dialect === 'messages' ? 'messages' : 'input';
+    const member = protocol === 'messages' ? 'messages' : 'input';
     const history = [
       { role: 'assistant', content: '' },
       { role: 'user', content: 'Go on.' },
     ];
     const longer = { ...request, [member]: [...(request[member] as JsonObject[]), ...history] };
     world.relay.upstream.script(responseIn(upstream, { text: '' }));
-    expect((await post(`${PATHS[dialect]}?beta=true`, longer)).status).toBe(200);
+    expect((await post(`${PATHS[protocol]}?beta=true`, longer)).status).toBe(200);
   });
 });

@@ -26,7 +26,7 @@ import { readText } from '../support/stream-text.js';
 
 /** Longer than any test. */
 const LONG_MS = '600000';
-/** What ends a stream that is whole, in each dialect. */
+/** What ends a stream that is whole, in each protocol. */
 const WHOLE = /message_stop|response\.completed|data: \[DONE\]/;
 
 /** A process holds this lock from when it listens. */
@@ -90,25 +90,25 @@ describe('a service with two workers', () => {
       return service.wrapper.exitCode;
     }, TIMEOUT_MS);
 
-  function post(dialect: ProtocolEndpoint, overrides: JsonObject = {}): Promise<Response> {
-    return fetch(`${service.address}${PATHS[dialect]}`, {
+  function post(protocol: ProtocolEndpoint, overrides: JsonObject = {}): Promise<Response> {
+    return fetch(`${service.address}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
-      body: JSON.stringify(aRequest(dialect, overrides)),
+      body: JSON.stringify(aRequest(protocol, overrides)),
     });
   }
 
   /** Answers with the first half of a stream, and with the second when the gate opens. */
   const inHalves =
     (until: Promise<void>): Script =>
-    ({ dialect = 'messages' }) => {
-      const { until: first, behind } = eventsAround(eventsIn(dialect, { text: ['Hello ', 'there'] }), 'Hello ');
+    ({ protocol = 'messages' }) => {
+      const { until: first, behind } = eventsAround(eventsIn(protocol, { text: ['Hello ', 'there'] }), 'Hello ');
       return [streamHead(), sse(first), waitFor(until), sse(behind)];
     };
 
   /** Resolves when it has begun to answer. */
-  async function stream(dialect: ProtocolEndpoint): Promise<Heard> {
-    const response = await post(dialect, { stream: true });
+  async function stream(protocol: ProtocolEndpoint): Promise<Heard> {
+    const response = await post(protocol, { stream: true });
     expect(response.status).toBe(200);
     const begun = gate();
     const text = readText(response, (soFar) => {
@@ -121,7 +121,7 @@ describe('a service with two workers', () => {
 
   /** Six streams; more than one connection each, so that both workers have some. */
   async function streamsOnBoth(): Promise<Heard[]> {
-    const streams = await Promise.all([...PROTOCOLS, ...PROTOCOLS].map((dialect) => stream(dialect)));
+    const streams = await Promise.all([...PROTOCOLS, ...PROTOCOLS].map((protocol) => stream(protocol)));
     expect(new Set((await servers()).values()).size).toBe(2);
     return streams;
   }
@@ -157,7 +157,7 @@ describe('a service with two workers', () => {
     service.wrapper.kill('SIGINT');
     await eventually(async () => expect((await fetch(`${service.address}/readyz`)).status).toBe(503), TIMEOUT_MS);
     expect((await fetch(`${service.address}/healthz`)).status).toBe(200);
-    for (const dialect of PROTOCOLS) expect((await post(dialect)).status).toBe(dialect === 'messages' ? 529 : 503);
+    for (const protocol of PROTOCOLS) expect((await post(protocol)).status).toBe(protocol === 'messages' ? 529 : 503);
     finish.open();
     for (const { text } of streams) expect(await text).toMatch(WHOLE);
     expect(await exited()).toBe(0);

@@ -32,7 +32,7 @@ const isStreamedUp = ({ stream, client, upstream }: Cell): boolean => stream || 
 export const isPossible = (cell: Cell): boolean => cell.fault.onlyStreams !== true || isStreamedUp(cell);
 
 const failureOf = (cell: Cell): Failure | undefined =>
-  cell.fault.failure({ dialect: cell.upstream, streamed: isStreamedUp(cell) });
+  cell.fault.failure({ protocol: cell.upstream, streamed: isStreamedUp(cell) });
 
 function outcomeOf(cell: Cell): Outcome {
   const failure = failureOf(cell);
@@ -89,14 +89,14 @@ function expectBroken({ client }: Cell, { situation }: Failure, text: string, id
 }
 
 /** What an event of a stream adds to the text. */
-function textIn(dialect: ProtocolEndpoint, { data }: ReadEvent): string {
+function textIn(protocol: ProtocolEndpoint, { data }: ReadEvent): string {
   const event = JSON.parse(data) as Readonly<Record<string, unknown>>;
-  if (dialect === 'chat-completions') {
+  if (protocol === 'chat-completions') {
     const [choice] = event['choices'] as { readonly delta: { readonly content?: string } }[];
     return choice?.delta.content ?? '';
   }
   const { delta } = event;
-  if (dialect === 'responses') return event['type'] === 'response.output_text.delta' ? String(delta) : '';
+  if (protocol === 'responses') return event['type'] === 'response.output_text.delta' ? String(delta) : '';
   return event['type'] === 'content_block_delta' ? (delta as { readonly text: string }).text : '';
 }
 

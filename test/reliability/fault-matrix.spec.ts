@@ -12,7 +12,7 @@ const WAYS: readonly (readonly [string, boolean, boolean])[] = [
   ['whole, with another channel behind it', false, true],
 ];
 
-/** Each row is asked by every dialect of every dialect at once. */
+/** Runs each row for all pairs of client and upstream protocols at once. */
 const ROWS = FAULTS.flatMap((fault) =>
   WAYS.map(([way, stream, isDouble]) => [fault.name, way, cellsOf(fault, stream, isDouble)] as const),
 ).filter(([, , cells]) => cells.length > 0);

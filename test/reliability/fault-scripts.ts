@@ -1,7 +1,7 @@
 /** The pieces that the upstreams of the fault matrix answer with. Two channels never say the same word. */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { vendorOf } from '../conformance/dialects/index.js';
+import { vendorOf } from '../conformance/protocols/index.js';
 import { prose, tokensIn } from '../support/prose.js';
 import {
   responseIn,
@@ -20,7 +20,7 @@ import {
 /** One request to an upstream, as its script sees it. */
 export interface Scene {
   /** The upstream's. */
-  readonly dialect: string;
+  readonly protocol: string;
   /** Whether it is asked for a stream. */
   readonly streamed: boolean;
 }
@@ -47,35 +47,35 @@ const JSON_HEAD = { 'content-type': 'application/json' };
 
 export const answerOf =
   (text: string) =>
-  ({ dialect }: Scene): Script =>
-    responseIn(dialect, { text, usage: USAGE });
+  ({ protocol }: Scene): Script =>
+    responseIn(protocol, { text, usage: USAGE });
 
-export const secondAnswer = (dialect: string): Script =>
-  responseIn(dialect, { text: SECOND_ANSWER, usage: SECOND_USAGE });
+export const secondAnswer = (protocol: string): Script =>
+  responseIn(protocol, { text: SECOND_ANSWER, usage: SECOND_USAGE });
 
-export const bytewise = ({ dialect }: Scene): Script => [
+export const bytewise = ({ protocol }: Scene): Script => [
   chunkEvery(1),
-  responseIn(dialect, { text: 'Alpha', usage: USAGE }),
+  responseIn(protocol, { text: 'Alpha', usage: USAGE }),
 ];
 
 /** The head of an answer, which has been read before anything follows. */
 export const opened = ({ streamed }: Scene): Script => [streamed ? streamHead() : head(200, JSON_HEAD), arrived()];
 
 /** What comes before the first content. */
-export const prelude = ({ dialect }: Scene): Script => [sse(divided(dialect).prelude), arrived()];
+export const prelude = ({ protocol }: Scene): Script => [sse(divided(protocol).prelude), arrived()];
 
 /** The head and a part of the answer, which have been read before anything follows. */
 export const begun = (scene: Scene): Script => {
-  const { prelude: first, begun: words } = divided(scene.dialect);
-  const part = scene.streamed ? sse([...first, ...words]) : bytes(wholeParts(scene.dialect)[0]);
+  const { prelude: first, begun: words } = divided(scene.protocol);
+  const part = scene.streamed ? sse([...first, ...words]) : bytes(wholeParts(scene.protocol)[0]);
   return [opened(scene), part, arrived()];
 };
 
 /** What is left of an answer behind a part of it. */
-export const rest = ({ dialect, streamed }: Scene, behind: 'prelude' | 'begun'): Script => {
-  const { begun: words, rest: others } = divided(dialect);
+export const rest = ({ protocol, streamed }: Scene, behind: 'prelude' | 'begun'): Script => {
+  const { begun: words, rest: others } = divided(protocol);
   if (streamed) return sse(behind === 'prelude' ? [...words, ...others] : others);
-  return bytes(behind === 'prelude' ? wholeParts(dialect).join('') : wholeParts(dialect)[1]);
+  return bytes(behind === 'prelude' ? wholeParts(protocol).join('') : wholeParts(protocol)[1]);
 };
 
 /** No JSON, whether an event of it or a piece of a body. */
@@ -101,21 +101,21 @@ interface Divided {
 
 const DIVIDED = new Map<string, Divided>();
 
-function divided(dialect: string): Divided {
-  const known = DIVIDED.get(dialect);
+function divided(protocol: string): Divided {
+  const known = DIVIDED.get(protocol);
   if (known !== undefined) return known;
-  const events = eventsIn(dialect, { ...FINISHED, includeUsage: true } as object);
+  const events = eventsIn(protocol, { ...FINISHED, includeUsage: true } as object);
   let tokens = 0;
   const first = events.findIndex(({ data }) => JSON.stringify(data).includes('Alpha'));
   const last = 1 + events.findIndex(({ data }) => (tokens += tokensIn(JSON.stringify(data))) >= BEGUN_TOKENS);
   const parts = { prelude: events.slice(0, first), begun: events.slice(first, last), rest: events.slice(last) };
-  DIVIDED.set(dialect, parts);
+  DIVIDED.set(protocol, parts);
   return parts;
 }
 
 /** An unstreamed answer in two, cut where a stream is. */
-function wholeParts(dialect: string): [string, string] {
-  const body = JSON.stringify(vendorOf(dialect).body(FINISHED));
+function wholeParts(protocol: string): [string, string] {
+  const body = JSON.stringify(vendorOf(protocol).body(FINISHED));
   const at = body.indexOf(BEGINNING) + BEGINNING.length;
   return [body.slice(0, at), body.slice(at)];
 }

@@ -77,8 +77,8 @@ const cut = (name: string, row: Row): EntryError => ({
 /** Chat Completions' servers write lines that are no JSON now and then; with the others none may be missed. */
 const unreadable = (name: string, row: Row): EntryError => ({
   name,
-  failure: ({ dialect, streamed }) =>
-    streamed && dialect === 'chat-completions' ? undefined : { situation: UPSTREAM_ERROR },
+  failure: ({ protocol, streamed }) =>
+    streamed && protocol === 'chat-completions' ? undefined : { situation: UPSTREAM_ERROR },
   ...row,
 });
 
@@ -98,8 +98,8 @@ const status = (
 ): EntryError => ({
   name: `status ${code}${about}${after === undefined ? '' : ` with Retry-After: ${after}`}`,
   status: code,
-  play: ({ dialect }) =>
-    errorAnswer(dialect, code, error && { error }, after === undefined ? {} : { 'retry-after': after }),
+  play: ({ protocol }) =>
+    errorAnswer(protocol, code, error && { error }, after === undefined ? {} : { 'retry-after': after }),
   failure: () => ({ situation, ...failure }),
 });
 
@@ -152,19 +152,19 @@ const ANSWERS: readonly EntryError[] = [
     status: 200,
     play: (scene) =>
       scene.streamed
-        ? [opened(scene), sse(errorEvents(scene.dialect)), end()]
+        ? [opened(scene), sse(errorEvents(scene.protocol)), end()]
         : jsonAnswer(200, { error: { type: 'server_error', message: 'Boom.' } }),
   }),
   fault('an error behind the prelude', UPSTREAM_ERROR, {
     onlyStreams: true,
     status: 200,
-    play: (scene) => [opened(scene), prelude(scene), sse(errorEvents(scene.dialect)), end()],
+    play: (scene) => [opened(scene), prelude(scene), sse(errorEvents(scene.protocol)), end()],
   }),
   fault('an error in the middle', UPSTREAM_ERROR, {
     isBegun: true,
     onlyStreams: true,
     status: 200,
-    play: (scene) => [begun(scene), sse(errorEvents(scene.dialect)), end()],
+    play: (scene) => [begun(scene), sse(errorEvents(scene.protocol)), end()],
   }),
   unreadable('a malformed event in front', {
     status: 200,

@@ -54,15 +54,15 @@ describe('R4: clients that leave at any moment', () => {
   }
 
   it(
-    'R4: have their upstreams left within 100 ms, streamed or not, in every pair of dialects',
+    'R4: have their upstreams left within 100 ms, streamed or not, in every pair of protocols',
     async () => {
       const { upstream } = world.relay;
-      upstream.script(({ dialect = 'messages' }) =>
-        pacedStream(dialect, { text: Array.from({ length: PIECES }, () => 'again ') }, LASTS_MS / PIECES),
+      upstream.script(({ protocol = 'messages' }) =>
+        pacedStream(protocol, { text: Array.from({ length: PIECES }, () => 'again ') }, LASTS_MS / PIECES),
       );
       const lateMs: number[] = [];
-      const leaveInTurn = async (dialect: ProtocolEndpoint): Promise<void> => {
-        for (const leaving of LEAVINGS.filter(({ client }) => client === dialect)) {
+      const leaveInTurn = async (protocol: ProtocolEndpoint): Promise<void> => {
+        for (const leaving of LEAVINGS.filter(({ client }) => client === protocol)) {
           const leftAt = await leave(leaving);
           const request = upstream.requests.find(({ body }) => body.includes(leaving.mark));
           // One that left early enough was never told of upstream.

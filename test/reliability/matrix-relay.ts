@@ -1,4 +1,4 @@
-/** The relay that the fault matrix asks: for each dialect of an upstream, channels that fail and channels that do not. */
+/** The relay that the fault matrix asks: for each protocol of an upstream, channels that fail and channels that do not. */
 
 import type { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
@@ -39,7 +39,7 @@ export const channelOf = ({ fault, upstream }: Cell, which: 'first' | 'second'):
 const kindOf = ({ channels }: EntryError): Kind => channels ?? 'usual';
 
 const NAMES = KINDS.flatMap((kind) =>
-  PROTOCOLS.flatMap((dialect) => [true, false].map((isDouble) => modelOf(kind, dialect, isDouble))),
+  PROTOCOLS.flatMap((protocol) => [true, false].map((isDouble) => modelOf(kind, protocol, isDouble))),
 );
 
 /** Longer than the event loop may stand still, as its timers are counted, and no longer than a test can wait. */
@@ -53,23 +53,23 @@ ${NAMES.map(
 ).join('\n')}
 channels:
 ${KINDS.flatMap((kind) =>
-  PROTOCOLS.flatMap((dialect) => [
-    channel(`first-${kind}-${dialect}`, dialect, kind === 'dead' ? dead : live, [
+  PROTOCOLS.flatMap((protocol) => [
+    channel(`first-${kind}-${protocol}`, protocol, kind === 'dead' ? dead : live, [
       'tier: 1',
-      `models: [${modelOf(kind, dialect, false)}, ${modelOf(kind, dialect, true)}]`,
+      `models: [${modelOf(kind, protocol, false)}, ${modelOf(kind, protocol, true)}]`,
       ...(kind === 'hasty' ? [`timeouts: { first_event_ms: ${HASTY_MS}, idle_ms: ${HASTY_MS} }`] : []),
     ]),
-    channel(`second-${kind}-${dialect}`, dialect, live, [
+    channel(`second-${kind}-${protocol}`, protocol, live, [
       'tier: 2',
       'headers: { x-second: "yes" }',
-      `models: [${modelOf(kind, dialect, true)}]`,
+      `models: [${modelOf(kind, protocol, true)}]`,
     ]),
   ]),
 ).join('\n')}
 `;
 
-const channel = (name: string, dialect: ProtocolEndpoint, url: string, rest: readonly string[]): string =>
-  `  - { name: ${name}, protocol: ${dialect}, base_url: "${url}", credentials: [upstream-secret], ${rest.join(', ')} }`;
+const channel = (name: string, protocol: ProtocolEndpoint, url: string, rest: readonly string[]): string =>
+  `  - { name: ${name}, protocol: ${protocol}, base_url: "${url}", credentials: [upstream-secret], ${rest.join(', ')} }`;
 
 export class MatrixRelay {
   /** What is due for all calls so far at least and at most, in nanos. */
@@ -106,15 +106,15 @@ export class MatrixRelay {
     const number = Number(/cell-(\d+)/.exec(request.body.toString())?.[1]);
     const { cell, requests } = this.cells[number]!;
     requests.push(request);
-    const dialect = request.dialect!;
-    if (request.headers['x-second'] === 'yes') return secondAnswer(dialect);
-    return cell.fault.play({ dialect, streamed: request.json['stream'] === true });
+    const protocol = request.protocol!;
+    if (request.headers['x-second'] === 'yes') return secondAnswer(protocol);
+    return cell.fault.play({ protocol, streamed: request.json['stream'] === true });
   }
 }
 
-function requestOf(dialect: ProtocolEndpoint, stream: boolean, content: string): JsonObject {
-  if (dialect === 'responses') return { input: content, max_output_tokens: 1000, stream };
+function requestOf(protocol: ProtocolEndpoint, stream: boolean, content: string): JsonObject {
+  if (protocol === 'responses') return { input: content, max_output_tokens: 1000, stream };
   const messages = [{ role: 'user', content }];
-  if (dialect === 'messages') return { messages, max_tokens: 1000, stream };
+  if (protocol === 'messages') return { messages, max_tokens: 1000, stream };
   return { messages, max_completion_tokens: 1000, stream, ...(stream && { stream_options: { include_usage: true } }) };
 }

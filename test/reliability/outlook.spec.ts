@@ -35,7 +35,7 @@ describe('what is said of whom a call would ask', () => {
       ],
     ],
     [
-      'tiers, dialects and spares',
+      'tiers, protocols and spares',
       [
         { name: 'later', tier: 2, weight: 1000 },
         { name: 'foreign', protocol: 'messages', weight: 1000 },
@@ -51,7 +51,7 @@ describe('what is said of whom a call would ask', () => {
         { name: 'b', weight: 0 },
       ],
     ],
-    ['nobody of the client’s dialect', [{ name: 'foreign', protocol: 'messages', credentials: ['f1', 'f2'] }]],
+    ['nobody of the client’s protocol', [{ name: 'foreign', protocol: 'messages', credentials: ['f1', 'f2'] }]],
   ])('is what calls then do: %s', async (_, channels) => {
     await start(channels);
     const shares = new Map(told());

@@ -12,7 +12,7 @@ const PROMISES: Readonly<Record<string, string>> = {
   R7: 'an answer is the same however its bytes are cut',
   R8: 'a process that is told to stop lets calls end, and settles those that it cuts off',
   R9: 'without database or Redis nothing hangs or crashes, and all goes on by itself when they are back',
-  R10: 'whatever is sent here is answered in the dialect of its sender, in bounded time and memory',
+  R10: 'whatever is sent here is answered in the protocol of its sender, in bounded time and memory',
   R11: 'every answer has its ids and every call its row; strangers have none',
   R12: 'a defect ends one call and not the process',
 };

@@ -41,7 +41,7 @@ describe('whom calls ask', () => {
     expect(second['b']! / (second['a']! + second['b']!)).toBeCloseTo(0.75, 1.2);
   });
 
-  it('R2: tiers are asked in order, within one the client’s dialect first, weight 0 last, and nobody twice in a call', async () => {
+  it('R2: tiers are asked in order, within one the client’s protocol first, weight 0 last, and nobody twice in a call', async () => {
     await start([
       { name: 'later', tier: 2, weight: 1000 },
       { name: 'foreign', protocol: 'messages', weight: 1000 },

@@ -50,15 +50,15 @@ describe('behind nginx, with the lines of the documentation', () => {
       ...(init.signal && { signal: init.signal }),
     });
 
-  it.each(PROTOCOLS)('each event arrives before the next one is sent: %s', async (dialect) => {
-    const events = eventsIn(dialect, { text: ['one', 'two', 'three', 'four'] });
+  it.each(PROTOCOLS)('each event arrives before the next one is sent: %s', async (protocol) => {
+    const events = eventsIn(protocol, { text: ['one', 'two', 'three', 'four'] });
     const gates = events.map(() => gate());
     const script: Script = [
       streamHead(),
       ...events.map((event, index) => [bytes(encodeEvent(event)), waitFor(gates[index]!)]),
     ];
     relay.upstream.script(script);
-    const response = await call(aRequest(dialect, { stream: true }), PATHS[dialect]);
+    const response = await call(aRequest(protocol, { stream: true }), PATHS[protocol]);
     const reader = response.body!.getReader();
     let text = '';
     const untilHeard = async (word: string): Promise<void> => {
@@ -98,7 +98,7 @@ describe('behind nginx, with the lines of the documentation', () => {
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
   });
 
-  it('a body of 60 MB passes, and one over the limit is told so in the dialect of its caller', async () => {
+  it('a body of 60 MB passes, and one over the limit is told so in the protocol of its caller', async () => {
     const picture = 'x'.repeat(60 * MIB);
     expect((await call(aRequest('messages', { picture }))).status).toBe(200);
     expect((await relay.upstream.nextRequest()).body.length).toBeGreaterThan(60 * MIB);
@@ -176,7 +176,7 @@ describe('a service that stops behind nginx', () => {
   let world: ServiceUnderLoad;
   afterEach(() => world.close());
 
-  it('finishes its streams, and tells new calls to come again in their dialect', async () => {
+  it('finishes its streams, and tells new calls to come again in their protocol', async () => {
     world = await ServiceUnderLoad.start();
     await world.load.stop();
     const nginx = await Nginx.start(world.service.address);

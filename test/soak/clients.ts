@@ -128,16 +128,16 @@ export class Clients {
 }
 
 function requestOf(
-  dialect: ProtocolEndpoint,
+  protocol: ProtocolEndpoint,
   model: string,
   stream: boolean,
   behaviour: Behaviour,
   isLarge: boolean,
 ): JsonObject {
   const content = `soak-${behaviour} ${isLarge ? LARGE_PROMPT : 'Hello.'}`;
-  if (dialect === 'responses') return { model, input: content, max_output_tokens: 60_000, store: false, stream };
+  if (protocol === 'responses') return { model, input: content, max_output_tokens: 60_000, store: false, stream };
   const messages = [{ role: 'user', content }];
-  if (dialect === 'messages') return { model, messages, max_tokens: 60_000, stream };
+  if (protocol === 'messages') return { model, messages, max_tokens: 60_000, stream };
   const usage = stream ? { stream_options: { include_usage: true } } : {};
   return { model, messages, max_completion_tokens: 60_000, stream, ...usage };
 }

@@ -57,37 +57,41 @@ export class SoakUpstream {
   }
 
   private play(request: RecordedRequest): Script {
-    const { dialect = 'messages', json, headers } = request;
+    const { protocol = 'messages', json, headers } = request;
     const streamed = json['stream'] === true;
     const { fault } = this;
     if (fault !== undefined && headers['x-second'] !== 'yes' && this.chance.percent(50)) {
       if (fault.onlyStreams !== true || streamed) {
         this.faultsPlayed += 1;
-        return fault.play({ dialect, streamed });
+        return fault.play({ protocol, streamed });
       }
     }
-    return answerFor(dialect, MARK.exec(request.body.toString('latin1'))?.[1] as Behaviour, streamed);
+    return answerFor(protocol, MARK.exec(request.body.toString('latin1'))?.[1] as Behaviour, streamed);
   }
 }
 
-function answerFor(dialect: string, behaviour: Behaviour, streamed: boolean): Script {
-  if (behaviour === 'endless') return endlessStream(dialect, { text: 'again '.repeat(200), gapMs: 5 });
+function answerFor(protocol: string, behaviour: Behaviour, streamed: boolean): Script {
+  if (behaviour === 'endless') return endlessStream(protocol, { text: 'again '.repeat(200), gapMs: 5 });
   const text = TEXTS[behaviour];
-  if (!streamed || behaviour !== 'paced') return responseIn(dialect, { text, usage: USAGE });
+  if (!streamed || behaviour !== 'paced') return responseIn(protocol, { text, usage: USAGE });
   const pieces = text.split(/(?= word)/);
   // A server that reports, whether it is asked to or not.
-  return pacedStream(dialect, eventsIn(dialect, { text: pieces, usage: USAGE, includeUsage: true } as object), PACE_MS);
+  return pacedStream(
+    protocol,
+    eventsIn(protocol, { text: pieces, usage: USAGE, includeUsage: true } as object),
+    PACE_MS,
+  );
 }
 
-/** `over-<dialect>`: a first channel that the faults are of, and one behind it that has none. */
+/** `over-<protocol>`: a first channel that the faults are of, and one behind it that has none. */
 export const catalogOf = (url: string): string => `
 groups:
   - { name: default, limits: { requests_per_minute: 1000000, tokens_per_minute: 1000000000, concurrency: 10000 } }
 models:
-${PROTOCOLS.map((dialect) => `  - { name: over-${dialect}, context_window: 1000000, max_output_tokens: 64000, prices: [{ input: 1, output: 10 }] }`).join('\n')}
+${PROTOCOLS.map((protocol) => `  - { name: over-${protocol}, context_window: 1000000, max_output_tokens: 64000, prices: [{ input: 1, output: 10 }] }`).join('\n')}
 channels:
-${PROTOCOLS.flatMap((dialect) => [
-  `  - { name: first-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [one], tier: 1, models: [over-${dialect}], timeouts: { first_event_ms: ${TIMEOUT_MS}, idle_ms: ${TIMEOUT_MS} } }`,
-  `  - { name: second-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [two], tier: 2, models: [over-${dialect}], headers: { x-second: "yes" } }`,
+${PROTOCOLS.flatMap((protocol) => [
+  `  - { name: first-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [one], tier: 1, models: [over-${protocol}], timeouts: { first_event_ms: ${TIMEOUT_MS}, idle_ms: ${TIMEOUT_MS} } }`,
+  `  - { name: second-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [two], tier: 2, models: [over-${protocol}], headers: { x-second: "yes" } }`,
 ]).join('\n')}
 `;

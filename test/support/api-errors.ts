@@ -1,4 +1,4 @@
-/** The table of errors in every dialect, and what every error of the API has in common. */
+/** The table of errors in every protocol, and what every error of the API has in common. */
 
 import type { ClientDouble } from '../conformance/client-double.js';
 import type { RelayApp, StoredCall, TestCaller } from './relay-app.js';
@@ -122,13 +122,13 @@ interface ExpectedError {
 
 /** Checks an error answer against the table, and everything that holds for all of them. Gives its message, without the id. */
 export async function expectError(
-  dialect: ProtocolEndpoint,
+  protocol: ProtocolEndpoint,
   response: Response,
   situation: Situation,
   expected: ExpectedError = {},
 ): Promise<string> {
   const text = await response.text();
-  const [status, type] = dialect === 'messages' ? situation.messages : situation.openai;
+  const [status, type] = protocol === 'messages' ? situation.messages : situation.openai;
   expect([response.status, text]).toEqual([status, expect.stringMatching(/^\{.*\}$/s)]);
   const id = expectIds(response);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -136,7 +136,7 @@ export async function expectError(
   const body = JSON.parse(text) as JsonObject;
   const message = messageIn(body);
   const { code = situation.openai[2], param = null } = expected;
-  if (dialect === 'messages') {
+  if (protocol === 'messages') {
     const error = {
       type,
       message,
@@ -148,7 +148,7 @@ export async function expectError(
   return plain(message, id);
 }
 
-/** The same of whichever dialect; of one with errors of its own, what holds for the errors of all. */
+/** The same of whichever protocol; of one with errors of its own, what holds for the errors of all. */
 export async function expectErrorOf(
   { id, errorForm }: ClientDouble,
   response: Response,

@@ -16,7 +16,7 @@ import {
 } from '../../src/protocols/contract/index.js';
 import { anyJsonObject, anyText } from './arbitrary-values.js';
 
-/** What of a random answer a dialect has words for. */
+/** What of a random answer a protocol has words for. */
 export interface AnswerTraits {
   readonly freeformTools: boolean;
   readonly namespaces: boolean;

@@ -1,4 +1,4 @@
-/** Random calls that are legal in every dialect, with conversations in which results follow their calls. */
+/** Random calls that are legal in every protocol, with conversations in which results follow their calls. */
 
 import fc from 'fast-check';
 import {
@@ -18,7 +18,7 @@ import {
 import { type AnswerTraits, FAMILY } from './arbitrary-answers.js';
 import { anyJsonObject, anyText } from './arbitrary-values.js';
 
-/** What of a random call a dialect has words for. */
+/** What of a random call a protocol has words for. */
 export interface ContentTraits extends AnswerTraits {
   readonly stops: boolean;
   readonly failedResults: boolean;
@@ -55,7 +55,7 @@ const image: fc.Arbitrary<ImagePart> = fc.oneof(
   fc.webUrl().map((url): ImagePart => ({ kind: 'image', source: { from: 'url', url } })),
 );
 
-/** Texts and images, never two texts in a row: some dialects have one where others have two. */
+/** Texts and images, never two texts in a row: some protocols have one where others have two. */
 const userParts: fc.Arbitrary<readonly Part[]> = fc.oneof(
   anyText.map((text): Part[] => [{ kind: 'text', text }]),
   fc.tuple(anyText, image).map(([text, picture]): Part[] => [{ kind: 'text', text }, picture]),

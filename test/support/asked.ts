@@ -1,5 +1,5 @@
 /**
- * What a client asks for, in no dialect, for tests that ask the same in all of them: written down for the relay, and read
+ * What a client asks for, in no protocol, for tests that ask the same in all of them: written down for the relay, and read
  * again from what an upstream was sent.
  */
 

@@ -133,16 +133,20 @@ export interface VendorBooks {
 }
 
 /** Answers one request. */
-export function vendorScript(dialect: ProtocolEndpoint, order: VendorOrder, { onServed, onBill }: VendorBooks): Script {
+export function vendorScript(
+  protocol: ProtocolEndpoint,
+  order: VendorOrder,
+  { onServed, onBill }: VendorBooks,
+): Script {
   return (request) => {
-    const served = serve(dialect, request.json, { ...order, output: tokensSaid(order) });
+    const served = serve(protocol, request.json, { ...order, output: tokensSaid(order) });
     onServed(served.output);
     const forbidden = isForbidden(request.json);
     const nanos = order.ending === 'refused' ? 0 : served.nanos;
     const { prompt, output } = served;
     const bill = { prompt, output, nanos: nanos + (forbidden ? PENALTY : 0), isForbidden: forbidden };
     void request.closed.finally(() => onBill(bill));
-    return scriptOf(dialect, order.ending, served, request.json['stream'] === true);
+    return scriptOf(protocol, order.ending, served, request.json['stream'] === true);
   };
 }
 
@@ -152,22 +156,22 @@ function tokensSaid({ ending, output }: Pick<VendorOrder, 'ending' | 'output'>):
   return ending === 'cut' || ending === 'left' ? Math.ceil(output / 2 / PIECE) * PIECE : output;
 }
 
-function serve(dialect: ProtocolEndpoint, body: JsonObject, { output: wanted, turn, ending }: VendorOrder): Served {
+function serve(protocol: ProtocolEndpoint, body: JsonObject, { output: wanted, turn, ending }: VendorOrder): Served {
   const asked = modelIn(String(body['model']));
   const prompt = promptIn(body);
-  const alternative = alternativeIn(dialect, body);
+  const alternative = alternativeIn(protocol, body);
   const model = turn && alternative !== undefined ? alternative : asked;
   const limit = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'] ?? Infinity);
   const output = Math.min(limit, wanted);
   const isOpen = turn && REPORTED.includes(ending);
   const speed = body['speed'] === 'fast' && !turn ? 'fast' : 'standard';
-  const [chosenGeo, chosenTier] = dialect === 'messages' ? ['us', undefined] : [undefined, 'priority'];
+  const [chosenGeo, chosenTier] = protocol === 'messages' ? ['us', undefined] : [undefined, 'priority'];
   const geo = typeof body['inference_geo'] === 'string' ? body['inference_geo'] : isOpen ? chosenGeo : undefined;
   const tier = typeof body['service_tier'] === 'string' ? body['service_tier'] : isOpen ? chosenTier : undefined;
   const searches = searchesIn(body);
   const images = imagesIn(body);
-  const passes = passesIn(dialect, body, prompt, isOpen);
-  const written = dialect === 'messages' ? 0 : writtenFor12Hours(body, prompt);
+  const passes = passesIn(protocol, body, prompt, isOpen);
+  const written = protocol === 'messages' ? 0 : writtenFor12Hours(body, prompt);
   const tenths = (SPEED[speed] ?? STANDARD) * (GEO[geo ?? ''] ?? STANDARD) * (TIER[tier ?? ''] ?? STANDARD);
   const list = priceOf(model);
   const own = (prompt - written) * list.input + written * list.cacheWrite12h + output * list.output;
@@ -184,8 +188,8 @@ function serve(dialect: ProtocolEndpoint, body: JsonObject, { output: wanted, tu
   const claimedPasses = isPadded && passes.length === 0 ? [PADDED_PASS] : passes;
   const reported = { tier: claimedTier, model, searches: claimedSearches, images };
   const claimed = { ...reported, speed: claimedSpeed, geo, passes: claimedPasses };
-  const usage = usageBeside(dialect, { ...claimed, prompt, output, written });
-  return { model, prompt, output, stop, limit, nanos, usage, beside: answerBeside(dialect, reported) };
+  const usage = usageBeside(protocol, { ...claimed, prompt, output, written });
+  return { model, prompt, output, stop, limit, nanos, usage, beside: answerBeside(protocol, reported) };
 }
 
 const costOfPass = ({ model, input, output }: VendorPass, own: string): number =>
@@ -199,10 +203,10 @@ function priceOf(model: string): ListPrice {
   return price;
 }
 
-function alternativeIn(dialect: ProtocolEndpoint, body: JsonObject): string | undefined {
-  const named = dialect === 'messages' ? body['fallbacks'] : body['models'];
+function alternativeIn(protocol: ProtocolEndpoint, body: JsonObject): string | undefined {
+  const named = protocol === 'messages' ? body['fallbacks'] : body['models'];
   const [first, second] = Array.isArray(named) ? (named as unknown[]) : [];
-  if (dialect === 'messages') return first === undefined ? undefined : modelIn(String((first as JsonObject)['model']));
+  if (protocol === 'messages') return first === undefined ? undefined : modelIn(String((first as JsonObject)['model']));
   return second === undefined ? undefined : modelIn(JSON.stringify(second).slice(1));
 }
 
@@ -218,9 +222,9 @@ function imagesIn({ tools, max_tool_calls: most = Infinity }: JsonObject): numbe
 }
 
 /** @param isLong they write as much as they may */
-function passesIn(dialect: ProtocolEndpoint, body: JsonObject, input: number, isLong: boolean): readonly VendorPass[] {
+function passesIn(protocol: ProtocolEndpoint, body: JsonObject, input: number, isLong: boolean): readonly VendorPass[] {
   const outputOf = ({ output, maxOutput }: typeof ADVICE): number => (isLong ? maxOutput : output);
-  if (dialect !== 'messages') return [];
+  if (protocol !== 'messages') return [];
   const management = body['context_management'] as { edits?: JsonObject[] } | null | undefined;
   const compacts = management?.edits?.some(({ type }) => String(type).startsWith('compact')) === true;
   const tools = Array.isArray(body['tools']) ? (body['tools'] as JsonObject[]) : [];
@@ -259,13 +263,13 @@ function textsIn({ messages, input, system, instructions }: JsonObject): string[
 
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
 
-function scriptOf(dialect: ProtocolEndpoint, ending: VendorEnding, served: Served, stream: boolean): Script {
-  if (ending === 'refused') return errorAnswer(dialect, 400);
+function scriptOf(protocol: ProtocolEndpoint, ending: VendorEnding, served: Served, stream: boolean): Script {
+  if (ending === 'refused') return errorAnswer(protocol, 400);
   if (ending === 'left early') return [hang()];
   const text = inPieces(prose(served.output));
   const options = { text, usage: { prompt: served.prompt, completion: served.output }, stop: served.stop };
-  if (!stream) return jsonAnswer(200, laid(BODIES[dialect](options), ending, served));
-  const events = eventsIn(dialect, { ...options, includeUsage: true } as object).map((event): ScriptedEvent =>
+  if (!stream) return jsonAnswer(200, laid(BODIES[protocol](options), ending, served));
+  const events = eventsIn(protocol, { ...options, includeUsage: true } as object).map((event): ScriptedEvent =>
     typeof event.data === 'string' ? event : { ...event, data: laid(event.data, ending, served) },
   );
   if (ending === 'cut') return [streamHead(), sse(said(events, served.output)), destroy('close')];

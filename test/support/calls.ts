@@ -1,4 +1,4 @@
-/** What the specs of the dialects are built from: calls, targets, lists of models, and what is thrown at a wrong one. */
+/** What the specs of the protocols are built from: calls, targets, lists of models, and what is thrown at a wrong one. */
 
 import {
   type Call,

@@ -1,4 +1,4 @@
-/** How the stream of a call that fails has to end, in each dialect (protocols' rule of errors within streams). */
+/** How the stream of a call that fails has to end, in each protocol (errors in streams, protocols.md). */
 
 import { plain, type Situation } from './api-errors.js';
 import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
@@ -19,18 +19,18 @@ export function failureIn(events: readonly ReadEvent[]): number {
   return at < 0 ? events.length : at;
 }
 
-/** The words of the one error at the end, without the request's id; no clean end of whatever dialect is near it. */
+/** The words of the one error at the end, without the request's id; no protocol’s clean end is near it. */
 export function expectFailedEnding(
-  dialect: ProtocolEndpoint,
+  protocol: ProtocolEndpoint,
   { id, sent, ending }: FailedStream,
   situation: Situation,
 ): string {
-  if (dialect === 'responses') return expectFailedResponse({ id, sent, ending }, situation);
+  if (protocol === 'responses') return expectFailedResponse({ id, sent, ending }, situation);
   expect(ending).toHaveLength(1);
   const [{ event, data } = { event: '', data: '' }] = ending;
   const body = JSON.parse(data) as { error: { message: string } };
   const { message } = body.error;
-  if (dialect === 'chat-completions') {
+  if (protocol === 'chat-completions') {
     const [, type, code] = situation.openai;
     expect(event).toBeUndefined();
     expect(body).toEqual({ error: { message, type, param: null, code } });

@@ -1,4 +1,4 @@
-/** What a client makes of an answer, in no dialect. A stream that breaks the grammar of its dialect is not heard at all. */
+/** What a client makes of an answer, in no protocol. A stream that breaks the grammar of its protocol is not heard at all. */
 
 import type { ScriptedStop, ScriptedUsage } from './scripted-content.js';
 

@@ -46,7 +46,7 @@ const SMALLEST = '0.005';
 export type Leaving = 'asked' | 'headers' | 'opening' | 'words' | 'report' | 'thought';
 
 interface Scene {
-  readonly dialect: ProtocolEndpoint;
+  readonly protocol: ProtocolEndpoint;
   readonly streamed: boolean;
   /** Resolves when the client has read as much as it will get. */
   readonly read: Promise<void>;
@@ -78,36 +78,36 @@ const BEYOND_LIMIT: Count = ({ json }) => {
 
 type Play = (scene: Scene) => Script;
 
-const answer: Play = ({ dialect }) => responseIn(dialect, finished());
+const answer: Play = ({ protocol }) => responseIn(protocol, finished());
 const silence: Play = () => hang();
-const refusal: Play = ({ dialect }) => errorAnswer(dialect, 503);
-const more: Play = ({ dialect }) => responseIn(dialect, finished(3 * ANSWER_TOKENS));
-const endless: Play = ({ dialect }) => endlessStream(dialect, { text: prose(8).join(''), gapMs: 1 });
-const unreported: Play = ({ dialect, streamed }) =>
+const refusal: Play = ({ protocol }) => errorAnswer(protocol, 503);
+const more: Play = ({ protocol }) => responseIn(protocol, finished(3 * ANSWER_TOKENS));
+const endless: Play = ({ protocol }) => endlessStream(protocol, { text: prose(8).join(''), gapMs: 1 });
+const unreported: Play = ({ protocol, streamed }) =>
   streamed
-    ? [streamHead(), sse(eventsIn(dialect, finished()).map(withoutUsage)), end()]
-    : jsonAnswer(200, without('usage', BODIES[dialect](finished())) as JsonObject);
+    ? [streamHead(), sse(eventsIn(protocol, finished()).map(withoutUsage)), end()]
+    : jsonAnswer(200, without('usage', BODIES[protocol](finished())) as JsonObject);
 /** Headers, and then whatever follows. */
 const headThen =
   (then: Play): Play =>
   (scene) => [scene.streamed ? streamHead() : head(200, { 'content-type': 'application/json' }), then(scene)];
 /** Everything before the first content. */
-const opening: Play = (scene) => [sse(eventsUntil(scene.dialect, 1).slice(0, -1)), hang()];
+const opening: Play = (scene) => [sse(eventsUntil(scene.protocol, 1).slice(0, -1)), hang()];
 /** A part of the answer, and then whatever follows once the client has read that. */
 const begunThen =
   (then: Play): Play =>
   (scene) => [headThen(beginning)(scene), then(scene)];
-const beginning: Play = ({ dialect, streamed }) =>
-  streamed ? sse(eventsUntil(dialect, BEGUN_TOKENS)) : bytes(wholeUntil(dialect, BEGUN_TOKENS));
+const beginning: Play = ({ protocol, streamed }) =>
+  streamed ? sse(eventsUntil(protocol, BEGUN_TOKENS)) : bytes(wholeUntil(protocol, BEGUN_TOKENS));
 const breaking: Play = () => destroy('reset');
 const truncation: Play = () => end();
 /** Not before the client has read the beginning of a stream: it might overtake that. */
 const reset: Play = ({ streamed, read }) => [...(streamed ? [waitFor(read)] : []), destroy('reset')];
-const streamError: Play = ({ dialect }) => [sse(errorEvents(dialect)), end()];
+const streamError: Play = ({ protocol }) => [sse(errorEvents(protocol)), end()];
 /** All but what marks the end: the report has come. */
-const reportThen: Play = ({ dialect }) => [
+const reportThen: Play = ({ protocol }) => [
   streamHead(),
-  sse(eventsIn(dialect, { ...finished(), includeUsage: true } as object).slice(0, -1)),
+  sse(eventsIn(protocol, { ...finished(), includeUsage: true } as object).slice(0, -1)),
   hang(),
 ];
 
@@ -120,7 +120,7 @@ export interface LeakRow {
   readonly ending: string;
   readonly kinds: readonly Kind[];
   /** All unless given. */
-  readonly dialects?: readonly ProtocolEndpoint[];
+  readonly protocols?: readonly ProtocolEndpoint[];
   /** `two` has a second channel; `thinker` shows nothing of what it thinks. `m` unless given. */
   readonly model?: 'two' | 'thinker';
   readonly caller?: CallerOptions & { readonly dailyBudget?: bigint };
@@ -158,13 +158,13 @@ export const LEAK_ROWS: readonly LeakRow[] = [
     upstream: [[silence, THE_PROMPT, NOTHING]] },
   { ending: 'left after the headers', kinds: BOTH, leaves: 'headers', ...CANCELLED, charge: 'estimate',
     upstream: [[headThen(silence), THE_PROMPT, NOTHING]] },
-  { ending: 'left before any output, the prompt was reported', kinds: STREAMED, dialects: ['messages'], leaves: 'opening', ...CANCELLED, charge: 'exact',
+  { ending: 'left before any output, the prompt was reported', kinds: STREAMED, protocols: ['messages'], leaves: 'opening', ...CANCELLED, charge: 'exact',
     upstream: [[headThen(opening), PROMPT_AND_ONE, ONE]] },
   { ending: 'left while the model thought unseen', kinds: STREAMED, model: 'thinker', leaves: 'thought', ...CANCELLED, charge: 'estimate',
     upstream: [[headThen(silence), PROMPT_AND_THOUGHT, NOTHING]] },
   { ending: 'left in the middle of a stream', kinds: STREAMED, leaves: 'words', ...CANCELLED, charge: 'estimate',
     upstream: [[begunThen(silence), PROMPT_AND_SENT, NOTHING]] },
-  { ending: 'left between the report and the end', kinds: STREAMED, dialects: ['chat-completions', 'messages'], leaves: 'report', ...CANCELLED, charge: 'exact',
+  { ending: 'left between the report and the end', kinds: STREAMED, protocols: ['chat-completions', 'messages'], leaves: 'report', ...CANCELLED, charge: 'exact',
     upstream: [[reportThen, PROMPT_AND_ANSWER, NOTHING]] },
   { ending: 'left while an unstreamed answer was on its way', kinds: WHOLE, leaves: 'headers', ...CANCELLED, charge: 'estimate',
     upstream: [[begunThen(silence), PROMPT_AND_SENT, WHAT_WAS_SENT]] },
@@ -199,16 +199,16 @@ const finished = (tokens = ANSWER_TOKENS) => ({
 });
 
 /** The events of an answer up to the one with so many tokens. */
-function eventsUntil(dialect: ProtocolEndpoint, tokens: number): ScriptedEvent[] {
-  const events = eventsIn(dialect, finished());
+function eventsUntil(protocol: ProtocolEndpoint, tokens: number): ScriptedEvent[] {
+  const events = eventsIn(protocol, finished());
   let seen = 0;
   const last = events.findIndex(({ data }) => (seen += tokensIn(JSON.stringify(data))) >= tokens);
   return events.slice(0, last + 1);
 }
 
 /** An unstreamed answer, cut behind so many tokens. */
-function wholeUntil(dialect: ProtocolEndpoint, tokens: number): string {
-  const body = JSON.stringify(BODIES[dialect](finished()));
+function wholeUntil(protocol: ProtocolEndpoint, tokens: number): string {
+  const body = JSON.stringify(BODIES[protocol](finished()));
   const begun = prose(tokens).join('');
   return body.slice(0, body.indexOf(begun) + begun.length);
 }

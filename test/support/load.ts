@@ -12,13 +12,13 @@ const TERMINATOR: Readonly<Record<ProtocolEndpoint, RegExp>> = {
 };
 
 /** An upstream that takes a little time over its answers, so that whatever is killed is in the middle of some. */
-export const unhurried = ({ dialect = 'chat-completions', json }: RecordedRequest): Script =>
+export const unhurried = ({ protocol = 'chat-completions', json }: RecordedRequest): Script =>
   (json as { stream?: boolean }).stream === true
-    ? pacedStream(dialect, { text: ['Hello ', 'there'] }, 5)
-    : [delay(20), responseIn(dialect)];
+    ? pacedStream(protocol, { text: ['Hello ', 'there'] }, 5)
+    : [delay(20), responseIn(protocol)];
 
 /**
- * Clients that call without a pause, whatever happens to the server: every dialect, streamed and not. The id of each
+ * Clients that call without a pause, whatever happens to the server: every protocol, streamed and not. The id of each
  * answer that a client saw to its end is kept.
  */
 export class Load {
@@ -57,15 +57,15 @@ export class Load {
   }
 
   /** The call's id if its answer was whole. */
-  private async call(dialect: ProtocolEndpoint, stream: boolean): Promise<string | undefined> {
+  private async call(protocol: ProtocolEndpoint, stream: boolean): Promise<string | undefined> {
     try {
-      const response = await fetch(`${this.address()}${PATHS[dialect]}`, {
+      const response = await fetch(`${this.address()}${PATHS[protocol]}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${this.key}` },
-        body: JSON.stringify(aRequest(dialect, { stream })),
+        body: JSON.stringify(aRequest(protocol, { stream })),
       });
       const text = await response.text();
-      const whole = response.ok && (stream ? TERMINATOR[dialect].test(text) : typeof JSON.parse(text) === 'object');
+      const whole = response.ok && (stream ? TERMINATOR[protocol].test(text) : typeof JSON.parse(text) === 'object');
       return whole ? (response.headers.get('x-request-id') ?? undefined) : undefined;
     } catch {
       return undefined;

@@ -11,7 +11,7 @@ export interface MoneyMember {
   readonly name: string;
   /** The protocols whose clients can send it. */
   readonly of: readonly ProtocolEndpoint[];
-  readonly body: (dialect: ProtocolEndpoint, upstream: ProtocolEndpoint) => JsonObject;
+  readonly body: (protocol: ProtocolEndpoint, upstream: ProtocolEndpoint) => JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
   /** Ids of somebody else, other people's money, models that the key must not use: it must not go up as it is. */
   readonly isForbidden?: true;

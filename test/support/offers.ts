@@ -19,7 +19,7 @@ export const aGroup = (overrides: Partial<CatalogGroup> = {}): CatalogGroup => (
   ...overrides,
 });
 
-/** A model whose channels speak these dialects; it costs nothing unless its prices are given. */
+/** A model whose channels speak these protocols; it costs nothing unless its prices are given. */
 export const anOffer = (
   overrides: Partial<CatalogModel> = {},
   protocols: readonly ProtocolId[] = ['chat-completions', 'messages', 'responses'],

@@ -1,4 +1,4 @@
-/** A relay with an upstream of each dialect, for specs in which one client speaks to all of them. */
+/** A relay with an upstream of each protocol, for specs in which one client speaks to all of them. */
 
 import type { RelayTimings } from '../../src/relay/index.js';
 import { pairsCatalog } from './pairs.js';

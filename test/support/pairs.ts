@@ -1,13 +1,13 @@
-/** Every dialect of a client over every dialect of an upstream. */
+/** Every protocol of a client over every protocol of an upstream. */
 
-import { CLIENTS, VENDORS } from '../conformance/dialects/index.js';
+import { CLIENTS, VENDORS } from '../conformance/protocols/index.js';
 import { PROTOCOLS } from './protocols.js';
 import type { ProtocolEndpoint } from './scripted-steps.js';
 
 export interface Pair<Client extends string = ProtocolEndpoint, Upstream extends string = ProtocolEndpoint> {
   readonly client: Client;
   readonly upstream: Upstream;
-  /** The model that only an upstream of that dialect serves. */
+  /** The model that only an upstream of that protocol serves. */
   readonly model: string;
 }
 
@@ -17,7 +17,7 @@ export const PAIRS: readonly Pair[] = pairsOf(PROTOCOLS, PROTOCOLS);
 /** The pairs, each with its name, for `describe.each`. */
 export const NAMED_PAIRS = named(PAIRS);
 
-/** All clients over all vendors, whatever dialects there are, each with its name. */
+/** All clients over all vendors, whatever protocols there are, each with its name. */
 export const EVERY_NAMED_PAIR = named(
   pairsOf(
     CLIENTS.map(({ id }) => id),
@@ -36,7 +36,7 @@ function named<Named extends Pair<string, string>>(pairs: readonly Named[]): [st
   return pairs.map((pair) => [`${pair.client} over ${pair.upstream}`, pair]);
 }
 
-/** `over-<dialect>`: `$1` per million in, `$10` out; with the flags of what vendors' models of today can do, and state that is nobody else's. */
+/** `over-<protocol>`: `$1` per million in, `$10` out; with the flags of what vendors' models of today can do, and state that is nobody else's. */
 export const pairsCatalog = (baseUrl: string): string => `
 models:
 ${VENDORS.map(

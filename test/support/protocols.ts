@@ -1,9 +1,9 @@
-import { chatClient } from '../conformance/dialects/chat-completions/client.js';
-import { messagesClient } from '../conformance/dialects/messages/client.js';
-import { responsesClient } from '../conformance/dialects/responses/client.js';
+import { chatClient } from '../conformance/protocols/chat-completions/client.js';
+import { messagesClient } from '../conformance/protocols/messages/client.js';
+import { responsesClient } from '../conformance/protocols/responses/client.js';
 import type { ProtocolEndpoint, JsonObject } from './scripted-upstream.js';
 
-/** Those that can be both a client's and an upstream's. What other dialects there are, `CLIENTS` and `VENDORS` say. */
+/** Those that can be both a client's and an upstream's. What other protocols there are, `CLIENTS` and `VENDORS` say. */
 export const PROTOCOLS: readonly ProtocolEndpoint[] = ['chat-completions', 'messages', 'responses'];
 
 export const PATHS: Readonly<Record<ProtocolEndpoint, string>> = {
@@ -12,9 +12,9 @@ export const PATHS: Readonly<Record<ProtocolEndpoint, string>> = {
   responses: responsesClient.path,
 };
 
-/** The smallest good request of a dialect, with whatever the test adds. */
-export function aRequest(dialect: ProtocolEndpoint, overrides: JsonObject = {}): JsonObject {
-  if (dialect === 'responses') return { model: 'm', input: 'Hello', ...overrides };
+/** The smallest good request of a protocol, with whatever the test adds. */
+export function aRequest(protocol: ProtocolEndpoint, overrides: JsonObject = {}): JsonObject {
+  if (protocol === 'responses') return { model: 'm', input: 'Hello', ...overrides };
   const messages = [{ role: 'user', content: 'Hello' }];
-  return { model: 'm', messages, ...(dialect === 'messages' && { max_tokens: 1000 }), ...overrides };
+  return { model: 'm', messages, ...(protocol === 'messages' && { max_tokens: 1000 }), ...overrides };
 }

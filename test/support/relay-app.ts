@@ -43,7 +43,7 @@ export interface CallerOptions {
 export const NO_TOOL_FEES =
   '{ web_search: 0, web_fetch: 0, file_search: 0, code_interpreter: 0, code_execution: 0, image_generation: 0, mcp: 0 }';
 
-/** `$1` per million in, `$10` out on `m`; `free` costs nothing; `fee` costs $0.02 a call; `only-<dialect>` are served by one. */
+/** `$1` per million in, `$10` out on `m`; `free` costs nothing; `fee` costs $0.02 a call; `only-<protocol>` are served by one. */
 export const catalogFor = (baseUrl: string): string => `
 groups:
   - { name: default, multiplier: 1 }
@@ -77,7 +77,7 @@ ${['chat-completions', 'messages', 'responses']
 /** Channels are called whatever they did before: what a test has one do is not to be felt by the next. */
 const HEALTH_OFF = { minOutcomes: Infinity, refusedMs: 0, maxRateLimitMs: 0 };
 
-/** The whole application on a database of its own, with a scripted upstream behind all three dialects. */
+/** The whole application on a database of its own, with a scripted upstream behind all three protocols. */
 export class RelayApp {
   private constructor(
     readonly app: NestFastifyApplication,
@@ -101,7 +101,7 @@ export class RelayApp {
   /**
    * With nothing in its catalog.
    * @param health `{}`: as it is in earnest
-   * @param modules beside the application's own: dialects that only a test speaks
+   * @param modules beside the application's own: protocols that only a test speaks
    */
   static async startEmpty(
     timings: Partial<RelayTimings> = {},

@@ -1,6 +1,6 @@
 /** The second turn of a client: what it was answered goes back as it came, with the results of its tools. */
 
-import { clientOf } from '../conformance/dialects/index.js';
+import { clientOf } from '../conformance/protocols/index.js';
 import type { JsonObject } from './scripted-steps.js';
 
 /**

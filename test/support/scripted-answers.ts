@@ -1,14 +1,14 @@
-/** Ready-made scripts: answers, errors, slow and endless streams, for any dialect of an upstream. */
+/** Ready-made scripts: answers, errors, slow and endless streams, for any protocol of an upstream. */
 
 import { isDeepStrictEqual } from 'node:util';
 
+import type { ChatAnswerOptions } from '../conformance/protocols/chat-completions/answers.js';
+import { chatVendor } from '../conformance/protocols/chat-completions/vendor.js';
+import { vendorOf } from '../conformance/protocols/index.js';
+import { messagesVendor } from '../conformance/protocols/messages/vendor.js';
+import type { ResponsesAnswerOptions } from '../conformance/protocols/responses/answers.js';
+import { responsesVendor } from '../conformance/protocols/responses/vendor.js';
 import type { VendorDouble } from '../conformance/vendor-double.js';
-import type { ChatAnswerOptions } from '../conformance/dialects/chat-completions/answers.js';
-import { chatVendor } from '../conformance/dialects/chat-completions/vendor.js';
-import { vendorOf } from '../conformance/dialects/index.js';
-import { messagesVendor } from '../conformance/dialects/messages/vendor.js';
-import type { ResponsesAnswerOptions } from '../conformance/dialects/responses/answers.js';
-import { responsesVendor } from '../conformance/dialects/responses/vendor.js';
 import { jsonIn } from './scripted-bodies.js';
 import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
 import {
@@ -22,14 +22,14 @@ import {
   streamHead,
 } from './scripted-steps.js';
 
-export { type ChatAnswerOptions, chatBody, chatEvents } from '../conformance/dialects/chat-completions/answers.js';
-export { messagesBody, messagesEvents, THINKING_SIGNATURE } from '../conformance/dialects/messages/answers.js';
+export { type ChatAnswerOptions, chatBody, chatEvents } from '../conformance/protocols/chat-completions/answers.js';
+export { messagesBody, messagesEvents, THINKING_SIGNATURE } from '../conformance/protocols/messages/answers.js';
 export {
   type ResponsesAnswerOptions,
   responsesBody,
   responsesEvents,
-} from '../conformance/dialects/responses/answers.js';
-export { ENCRYPTED_REASONING } from '../conformance/dialects/responses/items.js';
+} from '../conformance/protocols/responses/answers.js';
+export { ENCRYPTED_REASONING } from '../conformance/protocols/responses/items.js';
 export {
   type AnswerOptions,
   jsonAnswer,
@@ -50,9 +50,9 @@ export const messagesAnswer = (options: AnswerOptions = {}): Script => answerOf(
 /** `POST /responses`, streamed or not. */
 export const responsesAnswer = (options: ResponsesAnswerOptions = {}): Script => answerOf(responsesVendor, options);
 
-/** The ready-made answer of an upstream's dialect, for tests that run over all of them. */
-export const responseIn = (dialect: string, options: AnswerOptions = {}): Script =>
-  answerOf(vendorOf(dialect), options);
+/** The ready-made answer of an upstream's protocol, for tests that run over all of them. */
+export const responseIn = (protocol: string, options: AnswerOptions = {}): Script =>
+  answerOf(vendorOf(protocol), options);
 
 /** The same of a vendor that no list has: streamed or whole as options or request say. */
 export function answerOf(vendor: VendorDouble, options: AnswerOptions = {}): Script {
@@ -65,9 +65,9 @@ export function answerOf(vendor: VendorDouble, options: AnswerOptions = {}): Scr
   };
 }
 
-/** The events of a dialect's streamed answer. */
-export const eventsIn = (dialect: string, options: AnswerOptions = {}): ScriptedEvent[] =>
-  vendorOf(dialect).events(options);
+/** The events of a protocol's streamed answer. */
+export const eventsIn = (protocol: string, options: AnswerOptions = {}): ScriptedEvent[] =>
+  vendorOf(protocol).events(options);
 
 /** Events of a streamed answer around the first that says a text: without it and with it, on either side. */
 export function eventsAround(events: readonly ScriptedEvent[], text: string) {
@@ -81,24 +81,24 @@ export function eventsAround(events: readonly ScriptedEvent[], text: string) {
   };
 }
 
-/** An HTTP error; without a body one in the dialect's own shape. */
+/** An HTTP error; without a body one in the protocol's own shape. */
 export const errorAnswer = (
-  dialect: string,
+  protocol: string,
   status: number,
-  body: JsonObject = vendorOf(dialect).errorBody(status, `Scripted error ${status}.`),
+  body: JsonObject = vendorOf(protocol).errorBody(status, `Scripted error ${status}.`),
   headers: Headers = {},
 ): Script => jsonAnswer(status, body, headers);
 
-/** How a running stream of the dialect reports failure. @param sequence the number of the next event, where they have one */
+/** How a running stream of the protocol reports failure. @param sequence the number of the next event, where they have one */
 export const errorEvents = (
-  dialect: string,
+  protocol: string,
   message = 'Upstream closed the stream.',
   sequence = 0,
-): readonly ScriptedEvent[] => vendorOf(dialect).errorEvents(message, sequence);
+): readonly ScriptedEvent[] => vendorOf(protocol).errorEvents(message, sequence);
 
 /** A stream with a pause before every event; the head goes out at once. Give it events or the options of an answer. */
-export function pacedStream(dialect: string, events: readonly ScriptedEvent[] | AnswerOptions, gapMs: number): Script {
-  const list = isEvents(events) ? events : eventsIn(dialect, events);
+export function pacedStream(protocol: string, events: readonly ScriptedEvent[] | AnswerOptions, gapMs: number): Script {
+  const list = isEvents(events) ? events : eventsIn(protocol, events);
   return [streamHead(), ...list.map((event) => [delay(gapMs), sse([event])]), end()];
 }
 
@@ -107,13 +107,13 @@ export function pacedStream(dialect: string, events: readonly ScriptedEvent[] | 
  * With `gapMs` 0 it writes as fast as the client reads.
  */
 export function endlessStream(
-  dialect: string,
+  protocol: string,
   options: { readonly text?: string; readonly gapMs?: number } = {},
 ): Script {
   const { text = 'again ', gapMs = 10 } = options;
   return function* () {
-    const events = eventsIn(dialect, { text });
-    const first = firstSaying(dialect, text);
+    const events = eventsIn(protocol, { text });
+    const first = firstSaying(protocol, text);
     yield [streamHead(), sse(events.slice(0, first))];
     for (let index = first; ; index += 1) {
       if (gapMs > 0) yield delay(gapMs);
@@ -127,9 +127,9 @@ function isEvents(value: readonly ScriptedEvent[] | AnswerOptions): value is rea
 }
 
 /** The first event that says it: the first that differs when the text is. */
-function firstSaying(dialect: string, text: string): number {
-  const others = eventsIn(dialect, { text: `${text}!` });
-  return eventsIn(dialect, { text }).findIndex((event, index) => !isDeepStrictEqual(event, others[index]));
+function firstSaying(protocol: string, text: string): number {
+  const others = eventsIn(protocol, { text: `${text}!` });
+  return eventsIn(protocol, { text }).findIndex((event, index) => !isDeepStrictEqual(event, others[index]));
 }
 
 function renumber(event: ScriptedEvent, sequence: number): ScriptedEvent {

@@ -17,7 +17,7 @@ export function jsonIn({ body }: WithBody): JsonObject {
 
 export const streamIn = (request: WithBody): boolean => jsonIn(request)['stream'] === true;
 
-/** A refusal as OpenAI words it, for the vendors of both its dialects. */
+/** A refusal as OpenAI words it, for the vendors of both its protocols. */
 export function openAiError(status: number, message: string): JsonObject {
   const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
   return { error: { message, type, param: null, code: null } };

@@ -1,4 +1,4 @@
-/** What a ready-made answer says, in no dialect. The vendors of `test/conformance/dialects` write it down. */
+/** What a ready-made answer says, in no protocol. The vendors of `test/conformance/protocols` write it down. */
 
 import { bytes, end, head, type Headers, type JsonObject, type Script } from './scripted-steps.js';
 

@@ -5,14 +5,14 @@ import type { RecordedRequest } from './scripted-request.js';
 import type { JsonObject, Script } from './scripted-steps.js';
 
 export function defaultAnswer(request: RecordedRequest): Script {
-  const { method, path, dialect } = request;
+  const { method, path, protocol } = request;
   if (method === 'GET' && path.endsWith('/models')) return jsonAnswer(200, MODELS);
   if (path.endsWith('/messages/count_tokens')) return jsonAnswer(200, { input_tokens: 9 });
   if (path.endsWith('/responses/input_tokens')) {
     return jsonAnswer(200, { object: 'response.input_tokens', input_tokens: 9 });
   }
-  if (dialect === undefined || method !== 'POST') return errorAnswer(dialect ?? 'chat-completions', 404);
-  return isJson(request) ? responseIn(dialect) : errorAnswer(dialect, 400);
+  if (protocol === undefined || method !== 'POST') return errorAnswer(protocol ?? 'chat-completions', 404);
+  return isJson(request) ? responseIn(protocol) : errorAnswer(protocol, 400);
 }
 
 const MODELS: JsonObject = {

@@ -15,8 +15,8 @@ export class RecordedRequest {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Which dialect the path belongs to; undefined for other paths. */
-  readonly dialect: string | undefined;
+  /** Which protocol the path belongs to; undefined for other paths. */
+  readonly protocol: string | undefined;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as they stood on the wire. */
@@ -37,12 +37,12 @@ export class RecordedRequest {
     incoming: IncomingMessage,
     /** As it arrived, still encoded if `content-encoding` says so. */
     readonly body: Buffer,
-    dialectOf: (request: Pick<RecordedRequest, 'path'>) => string | undefined,
+    protocolOf: (request: Pick<RecordedRequest, 'path'>) => string | undefined,
   ) {
     const [path = '', ...query] = (incoming.url ?? '').split('?');
     this.method = incoming.method ?? '';
     this.path = path;
-    this.dialect = dialectOf(this);
+    this.protocol = protocolOf(this);
     this.query = new URLSearchParams(query.join('?'));
     this.headers = incoming.headers;
     this.rawHeaders = incoming.rawHeaders;

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-import { VENDORS } from '../conformance/dialects/index.js';
+import { VENDORS } from '../conformance/protocols/index.js';
 import { defaultAnswer } from './scripted-default.js';
 import { ScriptedPlayer } from './scripted-player.js';
 import { RecordedRequest } from './scripted-request.js';
@@ -21,7 +21,7 @@ export * from './scripted-steps.js';
 
 const NEXT_REQUEST_TIMEOUT_MS = 5000;
 
-const dialectOf = (request: Pick<RecordedRequest, 'path'>): string | undefined =>
+const protocolOf = (request: Pick<RecordedRequest, 'path'>): string | undefined =>
   VENDORS.find((vendor) => vendor.isCall(request))?.id;
 
 export class ScriptedUpstream {
@@ -130,7 +130,7 @@ export class ScriptedUpstream {
     response.on('error', () => undefined);
     const body = await buffer(incoming).catch(() => undefined);
     if (body === undefined) return;
-    const request = new RecordedRequest(incoming, body, dialectOf);
+    const request = new RecordedRequest(incoming, body, protocolOf);
     const over = new AbortController();
     const player = new ScriptedPlayer(request, response, over.signal);
     this.#running.add(response);

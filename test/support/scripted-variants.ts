@@ -1,6 +1,6 @@
 /** Ready-made answers with something changed in all of their objects, streamed or whole as the upstream is asked. */
 
-import { vendorOf } from '../conformance/dialects/index.js';
+import { vendorOf } from '../conformance/protocols/index.js';
 import { jsonIn } from './scripted-bodies.js';
 import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
 import {
@@ -16,8 +16,8 @@ import {
 type Change = (value: JsonObject) => JsonObject;
 
 /** @param change of each object, the inner ones first */
-export function variantOf(dialect: string, options: AnswerOptions, change: Change): Script {
-  const vendor = vendorOf(dialect);
+export function variantOf(protocol: string, options: AnswerOptions, change: Change): Script {
+  const vendor = vendorOf(protocol);
   return (request) => {
     if (!vendor.wantsStream(request)) return jsonAnswer(200, changed(vendor.body(options), change));
     return [streamHead(), sse(changedEvents(vendor.events(options, jsonIn(request)), change)), end()];
@@ -38,20 +38,20 @@ const changed = (value: JsonObject, change: Change): JsonObject =>
   ) as JsonObject;
 
 /** An answer that says nothing of what was used. */
-export const answerWithoutUsage = (dialect: ProtocolEndpoint, options: AnswerOptions = {}): Script =>
-  variantOf(dialect, options, (value) => ({ ...value, usage: undefined }));
+export const answerWithoutUsage = (protocol: ProtocolEndpoint, options: AnswerOptions = {}): Script =>
+  variantOf(protocol, options, (value) => ({ ...value, usage: undefined }));
 
 /** A refusal in words, as each vendor gives one. */
-export function refusalAnswer(dialect: ProtocolEndpoint, text: string): Script {
-  switch (dialect) {
+export function refusalAnswer(protocol: ProtocolEndpoint, text: string): Script {
+  switch (protocol) {
     case 'responses':
-      return variantOf(dialect, { text }, refusedItems);
+      return variantOf(protocol, { text }, refusedItems);
     case 'chat-completions':
-      return variantOf(dialect, { text }, (value) =>
+      return variantOf(protocol, { text }, (value) =>
         value['content'] === text ? { ...value, content: null, refusal: text } : value,
       );
     case 'messages':
-      return variantOf(dialect, { text: '', stop: 'filter' }, (value) =>
+      return variantOf(protocol, { text: '', stop: 'filter' }, (value) =>
         value['stop_reason'] === 'refusal'
           ? { ...value, stop_details: { type: 'refusal', category: null, explanation: text } }
           : value,

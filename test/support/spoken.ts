@@ -1,6 +1,6 @@
-/** What clients and vendors of a dialect say to each other, by the name of the dialect. */
+/** What clients and vendors of a protocol say to each other, by the name of the protocol. */
 
-import { clientOf, vendorOf } from '../conformance/dialects/index.js';
+import { clientOf, vendorOf } from '../conformance/protocols/index.js';
 import { type Asked, askedOf } from './asked.js';
 import type { Heard } from './heard.js';
 import type { JsonObject } from './scripted-steps.js';

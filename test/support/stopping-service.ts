@@ -28,8 +28,8 @@ export const LONG_MS = '600000';
 export const CUT_OFF = 'The server is shutting down and this call did not end in time. Retry shortly.';
 
 /** An answer in two halves: up to its first piece of text, and what comes behind. */
-export function halves(dialect: string, text = ['Hello ', 'there']): [ScriptedEvent[], ScriptedEvent[]] {
-  const events = eventsIn(dialect, { text, usage: { prompt: 100, completion: 5 } });
+export function halves(protocol: string, text = ['Hello ', 'there']): [ScriptedEvent[], ScriptedEvent[]] {
+  const events = eventsIn(protocol, { text, usage: { prompt: 100, completion: 5 } });
   const { until, behind } = eventsAround(events, text[0] ?? '');
   return [until, behind];
 }
@@ -44,7 +44,7 @@ channels:
 
 /** One stream as its client sees it. */
 export interface Heard {
-  readonly dialect: ProtocolEndpoint;
+  readonly protocol: ProtocolEndpoint;
   readonly id: string;
   /** Opens with the first piece of text. */
   readonly begun: Promise<void>;
@@ -82,41 +82,41 @@ export class StoppingService {
     }, TIMEOUT_MS);
   readonly untilCutOff = (): Promise<void> => this.service.untilPrinted(/Shutdown timed out: \d+ requests/, TIMEOUT_MS);
 
-  readonly post = (dialect: ProtocolEndpoint, overrides: JsonObject = {}): Promise<Response> => {
-    return fetch(`${this.service.address}${PATHS[dialect]}`, {
+  readonly post = (protocol: ProtocolEndpoint, overrides: JsonObject = {}): Promise<Response> => {
+    return fetch(`${this.service.address}${PATHS[protocol]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.caller.key}` },
-      body: JSON.stringify(aRequest(dialect, overrides)),
+      body: JSON.stringify(aRequest(protocol, overrides)),
     });
   };
 
-  readonly stream = async (dialect: ProtocolEndpoint): Promise<Heard> => {
-    const response = await this.post(dialect, { stream: true });
+  readonly stream = async (protocol: ProtocolEndpoint): Promise<Heard> => {
+    const response = await this.post(protocol, { stream: true });
     expect(response.status).toBe(200);
     const begun = gate();
     const text = readText(response, (soFar) => {
       if (soFar.includes('Hello ')) begun.open();
     });
     text.catch(() => undefined);
-    return { dialect, id: response.headers.get('x-request-id') ?? '', begun, text };
+    return { protocol, id: response.headers.get('x-request-id') ?? '', begun, text };
   };
 
   /** Answers with the first half of a stream, and with the second when the gate opens. */
   readonly inHalves =
     (until: () => Promise<void>): Script =>
-    ({ dialect = 'messages' }) => {
-      const [first, second] = halves(dialect);
+    ({ protocol = 'messages' }) => {
+      const [first, second] = halves(protocol);
       return [streamHead(), sse(first), waitFor(until()), sse(second)];
     };
 
-  /** What a client has heard was the beginning of an answer, then an error of its dialect and nothing else. */
-  readonly expectCutOff = async ({ dialect, id, text }: Heard, message = CUT_OFF): Promise<void> => {
-    const before = withoutKeepAlives(encodeEvents(halves(dialect)[0]).toString());
+  /** What a client has heard was the beginning of an answer, then an error of its protocol and nothing else. */
+  readonly expectCutOff = async ({ protocol, id, text }: Heard, message = CUT_OFF): Promise<void> => {
+    const before = withoutKeepAlives(encodeEvents(halves(protocol)[0]).toString());
     const heard = withoutKeepAlives(await text);
     expect(heard.slice(0, before.length)).toBe(before);
     const events = readEvents(heard.slice(before.length));
     const told = `${message} (request id: ${id})`;
-    if (dialect === 'responses') {
+    if (protocol === 'responses') {
       expect(events.map(({ event, data }) => event ?? data)).toEqual(['error', 'response.failed', '[DONE]']);
       const error = { type: 'server_error', code: 'server_error', message: told, param: null };
       expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({ ...error, type: 'error', error });
@@ -127,20 +127,20 @@ export class StoppingService {
     const openAi = { error: { message: told, type: 'server_error', param: null, code: 'server_is_overloaded' } };
     const messages = { type: 'error', error: { type: 'overloaded_error', message: told }, request_id: id };
     expect(events.map(({ event, data }) => [event, JSON.parse(data)])).toEqual([
-      dialect === 'messages' ? ['error', messages] : [undefined, openAi],
+      protocol === 'messages' ? ['error', messages] : [undefined, openAi],
     ]);
   };
 
-  readonly expectRefused = async (dialect: ProtocolEndpoint, response: Response, message: string): Promise<void> => {
+  readonly expectRefused = async (protocol: ProtocolEndpoint, response: Response, message: string): Promise<void> => {
     const id = response.headers.get('x-request-id') ?? '';
     const text = await response.text();
-    expect([response.status, text]).toEqual([dialect === 'messages' ? 529 : 503, expect.any(String)]);
+    expect([response.status, text]).toEqual([protocol === 'messages' ? 529 : 503, expect.any(String)]);
     expect(Object.fromEntries(response.headers)).toMatchObject({ 'retry-after': '1', connection: 'close' });
     expect(response.headers.get('x-should-retry')).toBeNull();
     const { error } = JSON.parse(text) as { error: { message: string } };
     expect(plain(error.message, id)).toBe(message);
     expect(error).toMatchObject(
-      dialect === 'messages'
+      protocol === 'messages'
         ? { type: 'overloaded_error' }
         : { type: 'server_error', code: 'server_is_overloaded', param: null },
     );

@@ -21,12 +21,12 @@ export function readData(stream: Buffer | string): (JsonObject | '[DONE]')[] {
   return readEvents(stream).map(({ data }) => (data === '[DONE]' ? data : (JSON.parse(data) as JsonObject)));
 }
 
-/** What keep-alives of most dialects look like. An upstream's own pings look the same. */
+/** What keep-alives of most protocols look like. An upstream's own pings look the same. */
 const KEEP_ALIVES = /: keepalive\n\n|event: ping\ndata: [^\n]*\n\n/g;
 
 /**
  * Without comments and pings: how many come depends on how busy the machine is.
- * @param own the dialect's own, where it has another, with the empty line behind it; global
+ * @param own the protocol's own, where it has another, with the empty line behind it; global
  */
 export function withoutKeepAlives(stream: string, own?: RegExp): string {
   const others = stream.replaceAll(KEEP_ALIVES, '');

@@ -59,9 +59,9 @@ export interface Reported {
   readonly written: number;
 }
 
-export function usageBeside(dialect: ProtocolEndpoint, reported: Reported): JsonObject {
+export function usageBeside(protocol: ProtocolEndpoint, reported: Reported): JsonObject {
   const { speed, geo, tier, searches, passes, model, prompt, output, written } = reported;
-  if (dialect === 'messages')
+  if (protocol === 'messages')
     return {
       speed,
       inference_geo: geo ?? null,
@@ -80,7 +80,7 @@ export function usageBeside(dialect: ProtocolEndpoint, reported: Reported): Json
     cache_write_tokens: written,
     cache_write_tokens_details: { ttl_12h_tokens: written, ttl_30m_tokens: 0 },
   };
-  return dialect === 'responses' ? { input_tokens_details: details } : { prompt_tokens_details: details };
+  return protocol === 'responses' ? { input_tokens_details: details } : { prompt_tokens_details: details };
 }
 
 const iteration = (type: string, model: string | undefined, input: number, output: number): JsonObject => ({
@@ -97,13 +97,13 @@ const iteration = (type: string, model: string | undefined, input: number, outpu
 export const vendorName = (model: string): string => `${model}-2026`;
 
 export function answerBeside(
-  dialect: ProtocolEndpoint,
+  protocol: ProtocolEndpoint,
   { tier, model, searches, images }: Pick<Reported, 'tier' | 'model' | 'searches'> & { readonly images: number },
 ): JsonObject {
   const common = { model: vendorName(model) };
-  if (dialect === 'messages') return common;
+  if (protocol === 'messages') return common;
   const withTier = { ...common, service_tier: tier ?? 'default' };
-  if (dialect === 'chat-completions' || searches + images === 0) return withTier;
+  if (protocol === 'chat-completions' || searches + images === 0) return withTier;
   const [read, written] = [IMAGE.text * images, IMAGE.output * images];
   const image_gen = {
     input_tokens: read,

@@ -1,4 +1,4 @@
-import { VENDORS } from '../conformance/dialects/index.js';
+import { VENDORS } from '../conformance/protocols/index.js';
 
 /** The variable that one of its credentials stands in. */
 export const CREDENTIAL_VARIABLE = 'ROUND_TRIP_CREDENTIAL';
@@ -27,8 +27,8 @@ const quoted = (text: string): string => JSON.stringify(text);
 const ODD = ODD_NAMES.map(quoted);
 
 /**
- * A catalog file with something in every field: every dialect, every form of prices and costs, what is switched off and
- * what is still to come. One channel of each dialect serves `over-<dialect>`; one of them serves the odd names.
+ * A catalog file with something in every field: every protocol, every form of prices and costs, what is switched off and
+ * what is still to come. One channel of each protocol serves `over-<protocol>`; one of them serves the odd names.
  */
 export const wholeCatalog = (baseUrl: string): string => `
 limits:

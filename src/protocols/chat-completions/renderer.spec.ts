@@ -1,4 +1,4 @@
-import { expectChatStream } from '../../../test/conformance/dialects/chat-completions/grammar.js';
+import { expectChatStream } from '../../../test/conformance/protocols/chat-completions/grammar.js';
 import { readData, readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked } from '../../../test/support/translations.js';
 import { type CallResult, eventsOf, NO_TOKENS, type ResponsePart, type StopReason } from '../contract/index.js';

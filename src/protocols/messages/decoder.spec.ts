@@ -1,4 +1,4 @@
-import { messagesBody, messagesEvents } from '../../../test/conformance/dialects/messages/answers.js';
+import { messagesBody, messagesEvents } from '../../../test/conformance/protocols/messages/answers.js';
 import { aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, checked, decoded, resultOf } from '../../../test/support/translations.js';
 import {

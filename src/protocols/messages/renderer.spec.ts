@@ -1,4 +1,4 @@
-import { expectMessagesStream } from '../../../test/conformance/dialects/messages/grammar.js';
+import { expectMessagesStream } from '../../../test/conformance/protocols/messages/grammar.js';
 import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext } from '../../../test/support/translations.js';
 import { AppError, type JsonObject } from '../../platform/shared/index.js';

@@ -2,7 +2,7 @@ import {
   expectResponse,
   expectResponsesFailure,
   expectResponsesStream,
-} from '../../../test/conformance/dialects/responses/grammar.js';
+} from '../../../test/conformance/protocols/responses/grammar.js';
 import { aCall } from '../../../test/support/calls.js';
 import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked, contentOf, treeOf } from '../../../test/support/translations.js';

@@ -24,18 +24,18 @@ const EXAMPLE: readonly CallEvent[] = [
 ];
 
 /** Responses rendered for clients and decoded as an upstream's. */
-export function describeAnswers(dialect: ProtocolUnderTest): void {
+export function describeAnswers(underTest: ProtocolUnderTest): void {
   const expected = (answer: CallResult, how: 'streamed' | 'whole'): CallResult => {
-    const { stop, sequence, ...carried } = dialect.carried(answer, how);
-    const heard = dialect.stops[stop] ?? stop;
+    const { stop, sequence, ...carried } = underTest.carried(answer, how);
+    const heard = underTest.stops[stop] ?? stop;
     return { ...carried, stop: heard, sequence: heard === 'stop_sequence' ? sequence : undefined };
   };
 
   it('decodes a rendered stream to the same response (case 120)', () => {
     fc.assert(
-      fc.property(anyEvents(dialect.traits), (events) => {
-        const stream = render(dialect, events).join('');
-        const read = decode(dialect, [Buffer.from(stream)]);
+      fc.property(anyEvents(underTest.traits), (events) => {
+        const stream = render(underTest, events).join('');
+        const read = decode(underTest, [Buffer.from(stream)]);
         expect(withoutIds(resultOf(read))).toEqual(withoutIds(expected(resultOf(events), 'streamed')));
       }),
       RUNS,
@@ -44,8 +44,8 @@ export function describeAnswers(dialect: ProtocolUnderTest): void {
 
   it('renders streams that obey the grammar (cases 25, 26, 27, 28 and 29)', () => {
     fc.assert(
-      fc.property(anyEvents(dialect.traits), (events) => {
-        dialect.expectStream(readEvents(render(dialect, events).join('')));
+      fc.property(anyEvents(underTest.traits), (events) => {
+        underTest.expectStream(readEvents(render(underTest, events).join('')));
       }),
       RUNS,
     );
@@ -53,10 +53,10 @@ export function describeAnswers(dialect: ProtocolUnderTest): void {
 
   it('decodes a rendered unstreamed response to the same response', () => {
     fc.assert(
-      fc.property(anyAnswer(dialect.traits), (answer) => {
-        const whole = context(dialect, false);
-        const body = dialect.protocol.renderResponse(answer, whole);
-        const read = opened(dialect.upstream.decodeResponse(body, whole.content, target(dialect)));
+      fc.property(anyAnswer(underTest.traits), (answer) => {
+        const whole = context(underTest, false);
+        const body = underTest.protocol.renderResponse(answer, whole);
+        const read = opened(underTest.upstream.decodeResponse(body, whole.content, target(underTest)));
         expect(withoutIds(read)).toEqual(withoutIds(expected(answer, 'whole')));
       }),
       RUNS,
@@ -65,41 +65,41 @@ export function describeAnswers(dialect: ProtocolUnderTest): void {
 
   it('keeps an empty response, streamed and unstreamed (case 32)', () => {
     const nothing: CallResult = { parts: [], stop: 'end', sequence: undefined, usage: EXAMPLE_USAGE };
-    const stream = render(dialect, [...eventsOf(nothing)]).join('');
-    dialect.expectStream(readEvents(stream));
-    expect(withoutIds(resultOf(decode(dialect, [Buffer.from(stream)])))).toEqual(withoutIds(nothing));
-    const whole = context(dialect, false);
-    const body = dialect.protocol.renderResponse(nothing, whole);
-    expect(dialect.upstream.decodeResponse(body, whole.content, target(dialect))).toMatchObject({
+    const stream = render(underTest, [...eventsOf(nothing)]).join('');
+    underTest.expectStream(readEvents(stream));
+    expect(withoutIds(resultOf(decode(underTest, [Buffer.from(stream)])))).toEqual(withoutIds(nothing));
+    const whole = context(underTest, false);
+    const body = underTest.protocol.renderResponse(nothing, whole);
+    expect(underTest.upstream.decodeResponse(body, whole.content, target(underTest))).toMatchObject({
       parts: [],
       stop: 'end',
     });
   });
 
-  describeBreaks(dialect);
+  describeBreaks(underTest);
 }
 
 const EXAMPLE_USAGE = resultOf(EXAMPLE).usage;
 
-function describeBreaks(dialect: ProtocolUnderTest): void {
+function describeBreaks(underTest: ProtocolUnderTest): void {
   it('reports a truncated stream (cases 36, 37 and 40)', () => {
-    const events = render(dialect, EXAMPLE)
+    const events = render(underTest, EXAMPLE)
       .join('')
       .split(/(?<=\n\n)/);
-    const needed = events.findIndex((event) => dialect.vendor.closes.test(event));
+    const needed = events.findIndex((event) => underTest.vendor.closes.test(event));
     expect(needed).toBeGreaterThan(0);
     for (let count = 0; count <= needed; count += 1) {
-      const refusal = refusalOf(() => decode(dialect, [Buffer.from(events.slice(0, count).join(''))]));
+      const refusal = refusalOf(() => decode(underTest, [Buffer.from(events.slice(0, count).join(''))]));
       expect([count, refusal]).toMatchObject([count, { kind: 'upstream_truncated', details: { failover: true } }]);
     }
   });
 
   it('decodes a failed stream as failed, wherever it failed (case 98)', () => {
     for (let count = 0; count < EXAMPLE.length - 1; count += 1) {
-      const renderer = dialect.protocol.renderStream(context(dialect, true));
+      const renderer = underTest.protocol.renderStream(context(underTest, true));
       const before = EXAMPLE.slice(0, count).map((event) => renderer.next(event));
       const failed = [...before, renderer.fail(BROKEN)].join('');
-      const { kind } = refusalOf(() => decode(dialect, [Buffer.from(failed)]));
+      const { kind } = refusalOf(() => decode(underTest, [Buffer.from(failed)]));
       expect([count, kind]).toEqual([count, 'upstream_error']);
     }
   });

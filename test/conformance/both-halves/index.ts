@@ -4,16 +4,16 @@ import { describeRequests } from './requests.js';
 import { describeVerbatim } from './verbatim.js';
 
 /** For protocols with both halves: what one half writes, the other reads as the same. */
-export function describeBothHalves(dialect: ProtocolUnderTest): void {
-  describe(`${dialect.protocol.id}, both halves`, () => {
+export function describeBothHalves(underTest: ProtocolUnderTest): void {
+  describe(`${underTest.protocol.id}, both halves`, () => {
     describe('answers', () => {
-      describeAnswers(dialect);
+      describeAnswers(underTest);
     });
     describe('requests', () => {
-      describeRequests(dialect);
+      describeRequests(underTest);
     });
     describe('verbatim lane', () => {
-      describeVerbatim(dialect);
+      describeVerbatim(underTest);
     });
   });
 }

@@ -7,11 +7,11 @@ import { build, parse } from './speaking.js';
 const RUNS = { numRuns: 200 };
 
 /** Requests built for an upstream and parsed as a client's. */
-export function describeRequests(dialect: ProtocolUnderTest): void {
+export function describeRequests(underTest: ProtocolUnderTest): void {
   it('parses a built request as the same content (case 120)', () => {
     fc.assert(
-      fc.property(anyContent(dialect.traits), (content) => {
-        expect(meaning(parse(dialect, build(dialect, content), knownAgain))).toEqual(meaning(content));
+      fc.property(anyContent(underTest.traits), (content) => {
+        expect(meaning(parse(underTest, build(underTest, content), knownAgain))).toEqual(meaning(content));
       }),
       RUNS,
     );
@@ -19,9 +19,9 @@ export function describeRequests(dialect: ProtocolUnderTest): void {
 
   it('builds the same request twice from a parsed one', () => {
     fc.assert(
-      fc.property(anyContent(dialect.traits), (content) => {
-        const once = build(dialect, parse(dialect, build(dialect, content), knownAgain));
-        expect(build(dialect, parse(dialect, once, knownAgain))).toBe(once);
+      fc.property(anyContent(underTest.traits), (content) => {
+        const once = build(underTest, parse(underTest, build(underTest, content), knownAgain));
+        expect(build(underTest, parse(underTest, once, knownAgain))).toBe(once);
       }),
       RUNS,
     );

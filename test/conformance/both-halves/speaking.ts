@@ -35,22 +35,22 @@ export function parse({ protocol }: ProtocolUnderTest, body: string, open = unse
 }
 
 /** The body of the upstream request. */
-export function build(dialect: ProtocolUnderTest, content: CallContent): string {
-  const { call } = context(dialect, false);
-  const { body } = dialect.upstream.buildRequest(
+export function build(underTest: ProtocolUnderTest, content: CallContent): string {
+  const { call } = context(underTest, false);
+  const { body } = underTest.upstream.buildRequest(
     { call, content, warnings: new TranslationWarnings(false) },
-    target(dialect, false),
+    target(underTest, false),
   );
   return Buffer.concat(body.pieces()).toString();
 }
 
-export function context(dialect: ProtocolUnderTest, stream: boolean): RenderContext {
-  const body = JSON.stringify({ ...dialect.request, stream });
-  const request = treeOf(body, dialect.protocol.rawMembers);
+export function context(underTest: ProtocolUnderTest, stream: boolean): RenderContext {
+  const body = JSON.stringify({ ...underTest.request, stream });
+  const request = treeOf(body, underTest.protocol.rawMembers);
   return {
-    call: callOf(dialect.protocol, body),
+    call: callOf(underTest.protocol, body),
     request,
-    content: parse(dialect, body),
+    content: parse(underTest, body),
     warnings: new TranslationWarnings(false),
     promptTokens: () => 9,
     seal,
@@ -60,15 +60,15 @@ export function context(dialect: ProtocolUnderTest, stream: boolean): RenderCont
 const callOf = (protocol: ProtocolAdapter, body: string): Call =>
   aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT });
 
-export function render(dialect: ProtocolUnderTest, events: readonly CallEvent[]): string[] {
-  const renderer = dialect.protocol.renderStream(context(dialect, true));
+export function render(underTest: ProtocolUnderTest, events: readonly CallEvent[]): string[] {
+  const renderer = underTest.protocol.renderStream(context(underTest, true));
   return events.map((event) => renderer.next(event));
 }
 
 /** @throws Error when events violate the grammar */
-export function decode(dialect: ProtocolUnderTest, chunks: Iterable<Uint8Array>): CallEvent[] {
+export function decode(underTest: ProtocolUnderTest, chunks: Iterable<Uint8Array>): CallEvent[] {
   const splitter = new SseSplitter();
-  const decoder = dialect.upstream.decodeStream(context(dialect, true).content, target(dialect));
+  const decoder = underTest.upstream.decodeStream(context(underTest, true).content, target(underTest));
   const grammar = new EventGrammar();
   const events: CallEvent[] = [];
   const take = (decoded: readonly CallEvent[]): void => {

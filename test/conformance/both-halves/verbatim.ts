@@ -6,12 +6,12 @@ import { ANSWERED_CALLS, USAGE } from '../examples.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
 import { target } from './speaking.js';
 
-const NOT_WRITTEN = 'the dialect’s own calls are translated as all others are';
+const NOT_WRITTEN = 'the protocol’s own calls are translated as all others are';
 const COUNTED = { ...USAGE, cacheRead: 400, reasoning: 90 };
 
 /** Calls of the protocol's own clients are passed verbatim and charged. */
-export function describeVerbatim(dialect: ProtocolUnderTest): void {
-  const { vendor, upstream } = dialect;
+export function describeVerbatim(underTest: ProtocolUnderTest): void {
+  const { vendor, upstream } = underTest;
   const { verbatim: lane } = upstream;
   const reason = lane === undefined ? NOT_WRITTEN : undefined;
   const readings = (call: Call, text: string) => metered((lane as VerbatimLane).meterStream(call), text);
@@ -23,9 +23,9 @@ export function describeVerbatim(dialect: ProtocolUnderTest): void {
 
   for (const stream of [false, true]) {
     itUnless(reason, `only changes the model: ${stream ? 'streamed' : 'unstreamed'} (cases 1, 2 and 5)`, () => {
-      const call = callOf(dialect, stream);
+      const call = callOf(underTest, stream);
       const { body } = (lane as VerbatimLane).rewriteRequest(call, {
-        ...target(dialect, stream),
+        ...target(underTest, stream),
         model: 'vendor-model',
       });
       const sent = Buffer.concat(body.pieces()).toString();
@@ -34,7 +34,7 @@ export function describeVerbatim(dialect: ProtocolUnderTest): void {
   }
 
   itUnless(reason, 'meters a stream and recognizes its last event', () => {
-    const call = callOf(dialect, true);
+    const call = callOf(underTest, true);
     const events = streamOf(call);
     const { signals, readings: read } = readings(call, encodeEvents(events).toString());
     expect(usageIn(signals)).toMatchObject({ input: 1000, cacheRead: 400, output: 200, reasoning: 90 });
@@ -44,14 +44,14 @@ export function describeVerbatim(dialect: ProtocolUnderTest): void {
   });
 
   itUnless(reason, 'meters an unstreamed response', () => {
-    const call = callOf(dialect, false);
+    const call = callOf(underTest, false);
     const body = Buffer.from(JSON.stringify(vendor.body({ text: 'one two', usage: COUNTED })));
     const signals = (lane as VerbatimLane).meterResponse(call, body);
     expect(usageIn(signals)).toMatchObject({ input: 1000, cacheRead: 400, output: 200, reasoning: 90 });
   });
 
   itUnless(reason, 'reports a truncated stream (case 40)', () => {
-    const call = callOf(dialect, true);
+    const call = callOf(underTest, true);
     const events = streamOf(call);
     const meter = (lane as VerbatimLane).meterStream(call);
     metered(meter, encodeEvents(events.slice(0, neededIn(events))).toString());
@@ -59,7 +59,7 @@ export function describeVerbatim(dialect: ProtocolUnderTest): void {
   });
 
   itUnless(reason, 'throws on an error in a stream (case 98)', () => {
-    const call = callOf(dialect, true);
+    const call = callOf(underTest, true);
     const broken = [...streamOf(call).slice(0, 2), ...vendor.errorEvents('Boom.', 2)];
     expect(refusalOf(() => readings(call, encodeEvents(broken).toString())).kind).toBe('upstream_error');
   });

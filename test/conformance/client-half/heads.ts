@@ -22,7 +22,7 @@ const addressed = (half: ClientHalf): Check => ({
     expect(half.protocol.id).toBe(half.client.id);
     expect(half.protocol.callPaths).toContain(half.client.path);
     expect(half.protocol.claims(lineOf(half))).toBe(true);
-    expect(half.protocol.claims(aRequestLine({ method: 'POST', path: '/v1/of-another-dialect' }))).toBe(false);
+    expect(half.protocol.claims(aRequestLine({ method: 'POST', path: '/v1/of-another-protocol' }))).toBe(false);
   },
 });
 

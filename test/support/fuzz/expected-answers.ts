@@ -29,20 +29,21 @@ export function expectWorded(request: FuzzedRequest, { response, text }: Heard):
   if (response.status < 400) return;
   expect(text).not.toMatch(INSIDES);
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  if (request.method === 'HEAD' || request.shape === 'page' || (request.shape === 'any dialect' && !isJson)) return;
+  if (request.method === 'HEAD' || request.shape === 'page' || (request.shape === 'any protocol' && !isJson)) return;
   const body = JSON.parse(text) as JsonObject;
   expect(response.headers.get('x-request-id')).toMatch(/^req_/);
-  const dialect =
-    request.shape === 'any dialect' ? (body['type'] === 'error' ? 'messages' : 'responses') : request.shape;
-  expectError(dialect, body, response.status);
-  if (response.status === 400 && dialect === request.shape) expectNamed(dialect, body['error'] as JsonObject, request);
+  const protocol =
+    request.shape === 'any protocol' ? (body['type'] === 'error' ? 'messages' : 'responses') : request.shape;
+  expectError(protocol, body, response.status);
+  if (response.status === 400 && protocol === request.shape)
+    expectNamed(protocol, body['error'] as JsonObject, request);
 }
 
-function expectError(dialect: ProtocolEndpoint, body: JsonObject, status: number): void {
+function expectError(protocol: ProtocolEndpoint, body: JsonObject, status: number): void {
   const { error } = body as { readonly error: JsonObject };
   expect(error['message']).toMatch(REQUEST_ID);
   expect(error['type']).toEqual(expect.any(String));
-  if (dialect === 'messages') {
+  if (protocol === 'messages') {
     expect(body).toMatchObject({ type: 'error', request_id: expect.stringMatching(/^req_/) as string });
     return;
   }
@@ -54,11 +55,11 @@ function expectError(dialect: ProtocolEndpoint, body: JsonObject, status: number
 const NOT_OF_A_FIELD = /^The (?:request body|Idempotency-Key) /;
 
 /** A body that is an object of JSON is only refused for one of its fields, which is named. */
-function expectNamed(dialect: ProtocolEndpoint, error: JsonObject, { body, headers }: FuzzedRequest): void {
+function expectNamed(protocol: ProtocolEndpoint, error: JsonObject, { body, headers }: FuzzedRequest): void {
   const message = String(error['message']);
   if (NOT_OF_A_FIELD.test(message) || !isObject(body) || headers.includes('content-encoding')) return;
-  const names = MEMBERS[dialect].filter((name) => new RegExp(String.raw`\b${name}\b`).test(message));
-  if (dialect === 'messages') expect([message, names]).not.toEqual([message, []]);
+  const names = MEMBERS[protocol].filter((name) => new RegExp(String.raw`\b${name}\b`).test(message));
+  if (protocol === 'messages') expect([message, names]).not.toEqual([message, []]);
   else expect([error['param'], message]).toEqual([expect.any(String), message]);
 }
 

@@ -6,8 +6,8 @@ import type { ProtocolEndpoint } from '../scripted-upstream.js';
 import { oddEscaped, oddHeaders } from './odd-values.js';
 import { spoiledBodies } from './spoiled-bodies.js';
 
-/** What an answer must look like: an error of a dialect, one of whichever, or a page. */
-export type Shape = ProtocolEndpoint | 'any dialect' | 'page';
+/** What an answer must look like: an error of a protocol, one of whichever, or a page. */
+export type Shape = ProtocolEndpoint | 'any protocol' | 'page';
 
 export interface FuzzedRequest {
   readonly method: string;
@@ -50,18 +50,18 @@ const query = (...names: readonly string[]): fc.Arbitrary<string> =>
 const joined = (...parts: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc.tuple(...parts).map((texts) => texts.join(''));
 
-/** Calls of every dialect over every upstream, and questions about prompts. */
-const calls = PROTOCOLS.flatMap((dialect) =>
+/** Calls of every protocol over every upstream, and questions about prompts. */
+const calls = PROTOCOLS.flatMap((protocol) =>
   ['m', ...PROTOCOLS.map((upstream) => `over-${upstream}`)].map((model) =>
-    fuzzed({ path: fc.constant(PATHS[dialect]), body: spoiledBodies(dialect, { model }), shape: dialect }),
+    fuzzed({ path: fc.constant(PATHS[protocol]), body: spoiledBodies(protocol, { model }), shape: protocol }),
   ),
 );
 const counts = [
   ['/v1/messages/count_tokens', 'messages'],
   ['/v1/responses/input_tokens', 'responses'],
 ] as const;
-const questions = counts.map(([path, dialect]) =>
-  fuzzed({ path: fc.constant(path), body: spoiledBodies(dialect, { model: 'm' }), shape: dialect }),
+const questions = counts.map(([path, protocol]) =>
+  fuzzed({ path: fc.constant(path), body: spoiledBodies(protocol, { model: 'm' }), shape: protocol }),
 );
 
 /** What a key's holder can ask for. */
@@ -74,19 +74,19 @@ const lookups = [
       fc.constantFrom('', '/input_items', '/cancel', '/x'),
       query('after', 'limit', 'order', 'include', 'stream', 'starting_after'),
     ),
-    shape: 'any dialect',
+    shape: 'any protocol',
   }),
   fuzzed({
     ...ABOUT_A_KEY,
     path: joined(fc.constant('/v1/generations/'), oddEscaped, query('id')),
-    shape: 'any dialect',
+    shape: 'any protocol',
   }),
   fuzzed({
     ...ABOUT_A_KEY,
     path: joined(fc.constantFrom('/v1/models', '/v1/models/'), oddEscaped, query('limit', 'after_id', 'before_id')),
-    shape: 'any dialect',
+    shape: 'any protocol',
   }),
-  fuzzed({ ...ABOUT_A_KEY, path: joined(fc.constant('/v1/key'), query('x')), shape: 'any dialect' }),
+  fuzzed({ ...ABOUT_A_KEY, path: joined(fc.constant('/v1/key'), query('x')), shape: 'any protocol' }),
 ];
 
 const PIECES = [
@@ -110,7 +110,7 @@ const strays = fuzzed({
     .array(fc.oneof(fc.constantFrom(...PIECES), fc.constantFrom(...ODD_PIECES)), { minLength: 1, maxLength: 6 })
     .map((pieces) => `/${pieces.join('')}`.replace(/^\/{2}(?!\/)/, '/')),
   body: fc.constantFrom(Buffer.from('{}'), Buffer.from('{"model":"m","messages":[]}'), Buffer.alloc(0)),
-  shape: 'any dialect',
+  shape: 'any protocol',
 });
 
 const PAGES = [

@@ -14,7 +14,7 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-/** As much as possible of what a dialect interprets. */
+/** As much as possible of what a protocol interprets. */
 const RICH: Readonly<Record<ProtocolEndpoint, JsonObject>> = {
   'chat-completions': {
     messages: [
@@ -136,7 +136,7 @@ const namesIn = (value: unknown): string[] => {
   return Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)]);
 };
 
-/** The name of every member that a dialect interprets, wherever it stands. */
+/** The name of every member that a protocol interprets, wherever it stands. */
 export const MEMBERS: Readonly<Record<ProtocolEndpoint, readonly string[]>> = {
   'chat-completions': namesIn({ model: '', ...RICH['chat-completions'] }),
   messages: namesIn({ model: '', ...RICH.messages }),
@@ -186,11 +186,11 @@ function write(value: unknown, path: Path, edit: Edit, odd: string): string {
 }
 
 /** @param more what stands in every request of the target, its model foremost */
-export function spoiledBodies(dialect: ProtocolEndpoint, more: JsonObject): fc.Arbitrary<Buffer> {
+export function spoiledBodies(protocol: ProtocolEndpoint, more: JsonObject): fc.Arbitrary<Buffer> {
   const spoiled = fc.oneof(
-    spoil({ ...aRequest(dialect), ...more, stream: false }),
-    spoil({ ...RICH[dialect], ...more, stream: false }),
-    spoil({ ...RICH[dialect], ...more, stream: true }),
+    spoil({ ...aRequest(protocol), ...more, stream: false }),
+    spoil({ ...RICH[protocol], ...more, stream: false }),
+    spoil({ ...RICH[protocol], ...more, stream: true }),
   );
   const damaged = fc.tuple(spoiled, fc.nat(), fc.uint8Array({ maxLength: 4 })).map(([body, at, damage]) => {
     const place = at % Math.max(1, body.length);

@@ -1,9 +1,9 @@
 import type { ClientDouble } from '../conformance/client-double.js';
-import type { VendorDouble } from '../conformance/vendor-double.js';
-import { clientOf, vendorOf } from '../conformance/dialects/index.js';
+import { clientOf, vendorOf } from '../conformance/protocols/index.js';
 import { telegraphClient } from '../conformance/toy/client.js';
 import { TelegraphModule } from '../conformance/toy/telegraph.module.js';
 import { telegraphVendor } from '../conformance/toy/vendor.js';
+import type { VendorDouble } from '../conformance/vendor-double.js';
 import { type Asked, askedOf } from '../support/asked.js';
 import type { Heard } from '../support/heard.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -11,7 +11,7 @@ import { type AnswerOptions, answerOf, jsonAnswer, WEATHER_CALL } from '../suppo
 import { end, type JsonObject, sse, streamHead } from '../support/scripted-steps.js';
 import { readEvents } from '../support/stream-text.js';
 
-// A dialect that the program has never heard of, registered as any other is: by its module. The whole application runs.
+// A protocol that the program has never heard of, registered as any other is: by its module. The whole application runs.
 
 const CATALOG = (baseUrl: string): string => `
 models:
@@ -67,7 +67,7 @@ const HEARD: Heard = {
   usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 0 },
 };
 
-describe('a dialect that a module adds', () => {
+describe('a protocol that a module adds', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {

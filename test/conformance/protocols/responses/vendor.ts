@@ -8,7 +8,7 @@ import { expectResponsesRules } from './rules.js';
 /** A Responses upstream with reasoning models. */
 export const responsesVendor: VendorDouble = {
   id: 'responses',
-  lacks: { 'stop texts': 'the dialect has none' },
+  lacks: { 'stop texts': 'the protocol has none' },
   flags: { reasoning: true },
   isCall: ({ path }) => path.endsWith('/responses'),
   wantsStream: streamIn,

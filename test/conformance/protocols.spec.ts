@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CLIENTS, VENDORS } from './dialects/index.js';
+import { CLIENTS, VENDORS } from './protocols/index.js';
 
 const PROTOCOLS = resolve(import.meta.dirname, '../../src/protocols');
-const PLAYED = resolve(import.meta.dirname, 'dialects');
+const DOUBLES = resolve(import.meta.dirname, 'protocols');
 
 const foldersIn = (path: string): string[] =>
   readdirSync(path, { withFileTypes: true })
@@ -17,17 +17,17 @@ const isProtocol = (name: string): boolean =>
 const CLIENT_PROTOCOLS = foldersIn(PROTOCOLS).filter(isProtocol);
 
 it('has test doubles for exactly the protocols with a folder', () => {
-  expect(foldersIn(PLAYED)).toEqual(CLIENT_PROTOCOLS);
+  expect(foldersIn(DOUBLES)).toEqual(CLIENT_PROTOCOLS);
 });
 
-it.each(CLIENT_PROTOCOLS)('tests %s with the kit, and has its doubles', (dialect) => {
-  expect(existsSync(resolve(PLAYED, dialect, `${dialect}.conformance.spec.ts`))).toBe(true);
-  expect([...CLIENTS, ...VENDORS].map(({ id }) => id)).toContain(dialect);
+it.each(CLIENT_PROTOCOLS)('tests %s with the kit, and has its test doubles', (protocol) => {
+  expect(existsSync(resolve(DOUBLES, protocol, `${protocol}.conformance.spec.ts`))).toBe(true);
+  expect([...CLIENTS, ...VENDORS].map(({ id }) => id)).toContain(protocol);
 });
 
-it.each(CLIENTS.map(({ id }) => id))('has a member table for %s', (dialect) => {
-  expect(foldersIn(PROTOCOLS)).toContain(dialect);
-  expect(existsSync(resolve(PROTOCOLS, dialect, 'members.ts'))).toBe(true);
+it.each(CLIENTS.map(({ id }) => id))('has a member table for %s', (protocol) => {
+  expect(foldersIn(PROTOCOLS)).toContain(protocol);
+  expect(existsSync(resolve(PROTOCOLS, protocol, 'members.ts'))).toBe(true);
 });
 
 it('lists no client and no vendor twice', () => {

@@ -29,6 +29,6 @@ export const vendorOf = (id: string): VendorDouble => named(VENDORS, id);
 
 function named<Played extends { readonly id: string }>(list: readonly Played[], id: string): Played {
   const found = list.find((one) => one.id === id);
-  if (found === undefined) throw new Error(`test/conformance/dialects/index.ts has no ${id}.`);
+  if (found === undefined) throw new Error(`test/conformance/protocols/index.ts has no ${id}.`);
   return found;
 }

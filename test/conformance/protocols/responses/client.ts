@@ -9,7 +9,7 @@ import { foldedResponse, responsesHeard } from './heard.js';
 export const responsesClient: ClientDouble = {
   id: 'responses',
   path: '/v1/responses',
-  lacks: { 'stop texts': 'the dialect has none' },
+  lacks: { 'stop texts': 'the protocol has none' },
   errorForm: 'openai',
   request: (asked, stream) => ({ ...responsesRequest(asked), ...(stream && { stream }) }),
   wantsReasoning: { reasoning: { effort: 'high', summary: 'auto' }, include: ['reasoning.encrypted_content'] },

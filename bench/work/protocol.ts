@@ -1,4 +1,4 @@
-// The words of one dialect, as far as the work needs them: requests of the load generator, answers of the upstream.
+// One protocol as the benchmark needs it: requests of the load generator, responses of the upstream.
 import type { Behaviour } from './behaviours.ts';
 
 export interface ProtocolEndpoint {
