@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { USUAL_FOLDER } from './report/folder.ts';
-import { LARGE_NAMES, SCENARIO_NAMES } from './scenarios/names.ts';
+import { LARGE_NAMES, PEER_NAMES, SCENARIO_NAMES } from './scenarios/names.ts';
 import { PROTOCOLS, protocolOf } from './work/protocols.ts';
 
 export interface Options {
@@ -13,6 +13,8 @@ export interface Options {
   readonly quick: boolean;
   readonly peers: boolean;
   readonly profile: boolean;
+  /** Folder of files that describe running gateways. */
+  readonly gateways: string | undefined;
   /** Of the log, in the scenarios that fill one; undefined: as many as they are about. */
   readonly rows: number | undefined;
   readonly protocol: string;
@@ -23,11 +25,17 @@ export interface Options {
   readonly arguments: readonly string[];
 }
 
+/** Where gateways find the upstream. */
+export const PEERS_PORT = 9700;
+
 export const USAGE = `npm run bench -- [SCENARIO…] [options]
+npm run bench -- peers DIR [options]
 
   SCENARIO          ${SCENARIO_NAMES.join(', ')},
                     or what several of them begin with, such as small; all of them but
                     ${LARGE_NAMES.join(' and ')} when left out
+  peers DIR         the relay beside running gateways, each described by a JSON file in DIR: its name, address,
+                    key and model (bench/README.md); their upstream is http://127.0.0.1:${PEERS_PORT}/v1
   --rounds N        how often each subject has its turn in the scenarios that compare (3)
   --quick           short and rough: one round of a fraction of the time; judges no target
   --no-peers        without the gateway from npm
@@ -67,11 +75,14 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   const { protocol, upstream: foreign = PROTOCOLS.find(({ id }) => id !== protocol)?.id ?? '' } = values;
   for (const asked of [protocol, foreign]) protocolOf(asked);
   if (foreign === protocol) throw new Error('--upstream must differ from --protocol.');
+  const [first, folder, ...others] = positionals;
+  if (first === 'peers' && (folder === undefined || others.length > 0)) throw new Error('peers takes one folder.');
   return {
-    scenarios: namesFor(positionals),
+    scenarios: first === 'peers' ? PEER_NAMES : namesFor(positionals),
+    gateways: first === 'peers' ? folder : undefined,
     rounds,
     quick: values.quick,
-    peers: !values['no-peers'] && !values.profile,
+    peers: !values['no-peers'] && !values.profile && first !== 'peers',
     profile: values.profile,
     rows,
     protocol,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LoadGenerator } from './load-generator.ts';
 import { end, firstMessage, pidOf, startNode } from './machine/child.ts';
 import { divideCores, pin } from './machine/cores.ts';
-import type { Options } from './options.ts';
+import { type Options, PEERS_PORT } from './options.ts';
 import { direct } from './subjects/direct.ts';
 import { installPeer, startPeer } from './subjects/peer.ts';
 import { startProxy } from './subjects/proxy.ts';
@@ -50,7 +50,8 @@ export class Stage {
     const [cores, notPinned] = typeof division === 'string' ? [undefined, division] : [division, undefined];
     // Whatever is started from here on inherits the place; what is measured is moved to its own.
     if (cores) pin(process.pid, cores.others);
-    const upstream = startNode([join(import.meta.dirname, 'servers/upstream.ts')], {
+    const ports = options.gateways === undefined ? [] : [String(PEERS_PORT)];
+    const upstream = startNode([join(import.meta.dirname, 'servers/upstream.ts'), ...ports], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const { port } = (await firstMessage(upstream)) as { port: number };

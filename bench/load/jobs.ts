@@ -6,6 +6,8 @@ export interface Target {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly protocol: string;
+  /** In place of the model named after the behaviour. */
+  readonly model?: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -25,6 +27,8 @@ export interface PacedJob {
   readonly target: Target;
   readonly streams: number;
   readonly rampMs: number;
+  /** Connections that are open before; the other streams open their own. Default: as the job before left them. */
+  readonly connections?: number;
 }
 
 /** Streams that are opened and stay open until `release`. */

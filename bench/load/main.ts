@@ -17,11 +17,12 @@ function callerFor(target: Target): Caller {
   return known;
 }
 
-function carryOut(job: Job): Promise<Report> {
+async function carryOut(job: Job): Promise<Report> {
   switch (job.kind) {
     case 'calls':
       return makeCalls(callerFor(job.target), job);
     case 'paced':
+      if (job.connections !== undefined) await release();
       return pacedStreams(callerFor(job.target), job);
     case 'strangers':
       return strangers(callerFor(job.target), job);

@@ -22,8 +22,10 @@ export async function makeCalls(
   return tally.report();
 }
 
-export async function pacedStreams(caller: Caller, { streams, rampMs }: PacedJob): Promise<Report> {
+export async function pacedStreams(caller: Caller, { streams, rampMs, connections = 0 }: PacedJob): Promise<Report> {
   const body = caller.body('paced', 900);
+  const first = caller.body('answer', 900);
+  await Promise.all(Array.from({ length: connections }, () => caller.call('answer', first)));
   const tally = new Tally();
   const stream = async (index: number): Promise<void> => {
     await sleep((index * rampMs) / streams);

@@ -4,7 +4,7 @@ import { FIGURE_NAMES, type FigureName, type Figures } from '../report/figures.t
 import type { Line, ScenarioResult } from '../report/result.ts';
 import { median } from '../report/statistics.ts';
 import type { Stage } from '../stage.ts';
-import type { Subject, SubjectName } from '../subjects/subject.ts';
+import type { Subject } from '../subjects/subject.ts';
 import { type Behaviour, EVENTS, PACED_EVENTS } from '../work/behaviours.ts';
 import { limitNotes } from './limits.ts';
 import type { ComparedName } from './names.ts';
@@ -33,6 +33,7 @@ const LONG_WARM_UP = 5;
 
 const OF_STREAMS: readonly FigureName[] = [
   'event_us',
+  'first_ratio',
   'first_p50_ms',
   'first_p99_ms',
   'added_first_p50_ms',
@@ -60,6 +61,23 @@ const paced = (streams: number): Work => ({
   },
 });
 
+/** Twice what the relay can start in that time on the machines of today. */
+const OVERLOAD_MS = 150;
+
+const overload: Work = {
+  title: '600 paced streams started within 0.15 s, 400 of them on new connections',
+  without: ['calls_per_second', 'p50_ms', 'p99_ms', 'added_p50_ms', 'added_p99_ms', ...OF_PACE],
+  events: PACED_EVENTS,
+  target: ({ target }) => target,
+  job: (target, share) => ({
+    kind: 'paced',
+    target,
+    streams: Math.ceil(600 * Math.min(share, 1)),
+    rampMs: OVERLOAD_MS * Math.min(share, 1),
+    connections: Math.ceil(200 * Math.min(share, 1)),
+  }),
+};
+
 const WORK: Readonly<Record<ComparedName, Work>> = {
   'small-1': calls('Small JSON calls, one at a time', 'answer', SMALL_BYTES, 1),
   'small-16': calls('Small JSON calls, 16 in flight', 'answer', SMALL_BYTES, 16),
@@ -67,8 +85,10 @@ const WORK: Readonly<Record<ComparedName, Work>> = {
   prompt: calls('Prompts of 331 kB, 8 in flight', 'answer', PROMPT_BYTES, 8),
   stream: calls('Streams of 200 events as fast as they go, 16 in flight', 'fast', SMALL_BYTES, 16),
   translated: calls('Streams from an upstream of another protocol, 16 in flight', 'translated', SMALL_BYTES, 16),
+  'paced-200': paced(200),
   'paced-400': paced(400),
   'paced-1000': paced(1000),
+  overload,
 };
 
 /**
@@ -88,7 +108,7 @@ export async function compare(name: ComparedName, stage: Stage, subjects: readon
     const target = work.target(subject);
     return target === undefined ? [] : [{ subject, target }];
   });
-  const turns = new Map<SubjectName, Segment[]>(able.map(({ subject }) => [subject.name, []]));
+  const turns = new Map<string, Segment[]>(able.map(({ subject }) => [subject.name, []]));
   for (let round = 0; round < rounds; round++)
     // Whoever came first comes last in the next round.
     for (const { subject, target } of round % 2 === 0 ? able : able.toReversed()) {
@@ -102,10 +122,10 @@ export async function compare(name: ComparedName, stage: Stage, subjects: readon
 function summary(
   name: string,
   work: Work,
-  turns: ReadonlyMap<SubjectName, readonly Segment[]>,
+  turns: ReadonlyMap<string, readonly Segment[]>,
   stage: Stage,
 ): ScenarioResult {
-  const of = (subject: SubjectName, round: number): Figures => turns.get(subject)?.[round]?.figures ?? {};
+  const of = (subject: string, round: number): Figures => turns.get(subject)?.[round]?.figures ?? {};
   const lines = [...turns].map(([subject, segments]): Line => {
     const rounds = segments.map(({ figures }, round) =>
       without(compareWith(perEvent(figures, work), of('direct', round), of('proxy', round), subject), work.without),
@@ -120,15 +140,21 @@ function summary(
 }
 
 const perEvent = (figures: Figures, { events }: Work): Figures =>
-  known({ ...figures, event_us: (figures.cpu_us ?? Number.NaN) / events });
+  known({
+    ...figures,
+    both_us: (figures.cpu_us ?? Number.NaN) + (figures.database_us ?? 0),
+    event_us: (figures.cpu_us ?? Number.NaN) / events,
+    first_ratio: (figures.first_p99_ms ?? Number.NaN) / (figures.first_p50_ms ?? Number.NaN),
+  });
 
 /** What it adds to the upstream's own times and takes beside the bare proxy, in the same round. */
-function compareWith(own: Figures, direct: Figures, proxy: Figures, subject: SubjectName): Figures {
+function compareWith(own: Figures, direct: Figures, proxy: Figures, subject: string): Figures {
   if (subject === 'direct') return own;
   const added = (figure: FigureName): number => (own[figure] ?? Number.NaN) - (direct[figure] ?? Number.NaN);
   return known({
     ...own,
     cpu_ratio: (own.cpu_us ?? Number.NaN) / (proxy.cpu_us ?? Number.NaN),
+    both_ratio: (own.both_us ?? Number.NaN) / (proxy.cpu_us ?? Number.NaN),
     added_p50_ms: added('p50_ms'),
     added_p99_ms: added('p99_ms'),
     added_first_p50_ms: added('first_p50_ms'),

@@ -7,8 +7,10 @@ export const COMPARED_NAMES = [
   'prompt',
   'stream',
   'translated',
+  'paced-200',
   'paced-400',
   'paced-1000',
+  'overload',
 ] as const;
 export const INSIDE_NAMES = [
   'idle-streams',
@@ -19,6 +21,8 @@ export const INSIDE_NAMES = [
   'log-pages',
   'full-log',
 ] as const;
+/** What `peers` compares gateways by. */
+export const PEER_NAMES: readonly string[] = ['small-64', 'prompt', 'paced-200', 'overload'];
 /** Those that first fill a log, for minutes and with gigabytes: they run when they are named, and not with all others. */
 export const LARGE_NAMES: readonly string[] = ['log-pages', 'full-log'];
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rssOf } from '../machine/memory.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import type { Stage } from '../stage.ts';
+import { gatewaysIn } from '../subjects/gateways.ts';
 import type { Subject } from '../subjects/subject.ts';
 import { compare, warmUp } from './compared.ts';
 import { INSIDE } from './inside.ts';
@@ -28,6 +29,7 @@ async function compareAll(stage: Stage, say: (line: string) => void): Promise<re
   const subjects: Subject[] = [];
   try {
     for (const name of stage.names) subjects.push(await stage.start(name));
+    subjects.push(...gatewaysIn(stage.options.gateways));
     await sleep(stage.options.quick ? SETTLES_MS / 3 : SETTLES_MS);
     const idle = subjects.map(rssMb);
     say('warming up');

@@ -1,8 +1,15 @@
 // The upstream of every run: answers by the name of the model, and counts what it could write. A process of its own;
-// says its port over its channel and ends with it.
+// listens on the port it is given, says it over its channel and ends with it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Behaviour, behaviourIn, FAST_EVENTS, FLOOD_BYTES, PACED_EVENTS } from '../work/behaviours.ts';
+import {
+  type Behaviour,
+  behaviourIn,
+  behaviourOf,
+  FAST_EVENTS,
+  FLOOD_BYTES,
+  PACED_EVENTS,
+} from '../work/behaviours.ts';
 import type { ProtocolEndpoint } from '../work/protocol.ts';
 import { PROTOCOLS } from '../work/protocols.ts';
 import { Pacer } from './pacer.ts';
@@ -90,12 +97,14 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
     if (behaviour === undefined) beginning += chunk.toString('latin1', ENOUGH_BYTES);
   });
   request.on('end', () => {
-    behaviour ??= behaviourIn(beginning);
+    behaviour ??= behaviourOf(beginning);
     if (answers === undefined || behaviour === undefined) response.writeHead(404).end(`${request.url}: ${behaviour}`);
     else send[behaviour](response, answers);
   });
 }
 
 const server = createServer({ keepAliveTimeout: 300_000 }, serve);
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () =>
+  process.send?.({ port: (server.address() as AddressInfo).port }),
+);
 process.once('disconnect', () => process.exit());

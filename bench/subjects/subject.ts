@@ -7,7 +7,8 @@ import type { ProtocolEndpoint } from '../work/protocol.ts';
 export type SubjectName = 'direct' | 'proxy' | 'relay' | 'workers' | 'peer';
 
 export interface Subject {
-  readonly name: SubjectName;
+  /** A `SubjectName`, or that of a running gateway. */
+  readonly name: string;
   readonly target: Target;
   /** The same for calls whose upstream speaks the other protocol; undefined when it cannot translate them. */
   readonly translating: Target | undefined;

@@ -25,12 +25,22 @@ export const EVENTS: Readonly<Record<Behaviour, number>> = {
   flood: 0,
 };
 
+const STREAMED = /"stream"\s*:\s*true/;
 const NAME = /"model"\s*:\s*"bench-([a-z]+)"/;
 
 export const modelFor = (behaviour: Behaviour): string => `bench-${behaviour}`;
+
+/** A model for gateways that offer one only: its streams are paced. */
+export const ONE_MODEL = 'bench-any';
 
 /** The behaviour that a request asks for; undefined when these bytes do not say it. */
 export function behaviourIn(body: string): Behaviour | undefined {
   const name = NAME.exec(body)?.[1];
   return BEHAVIOURS.find((behaviour) => behaviour === name);
+}
+
+/** The behaviour of a whole request; undefined when it names no model of the benchmark. */
+export function behaviourOf(body: string): Behaviour | undefined {
+  if (NAME.exec(body)?.[0].endsWith(`"${ONE_MODEL}"`) === true) return STREAMED.test(body) ? 'paced' : 'answer';
+  return behaviourIn(body);
 }
