@@ -6,7 +6,7 @@ import { expectFailedEnding, failureIn } from '../support/failed-streams.js';
 import { tokensIn } from '../support/prose.js';
 import type { StoredCall } from '../support/relay-app.js';
 import type { ProtocolEndpoint, JsonObject, RecordedRequest } from '../support/scripted-upstream.js';
-import { heardIn, heardStreamed } from '../support/spoken.js';
+import { readResponse, readStream } from '../support/protocol-doubles.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../support/stream-text.js';
 import { ANSWER, BEGINNING, SECOND_ANSWER, SECOND_USAGE, USAGE } from './fault-scripts.js';
 import type { Failure } from './faults.js';
@@ -62,7 +62,7 @@ async function expectAnswer(cell: Cell, outcome: Outcome, response: Response): P
   expect([response.status, text.slice(0, 500)]).toEqual([200, expect.anything()]);
   const id = expectIds(response);
   if (outcome.end === 'broken') return expectBroken(cell, outcome.failure, text, id);
-  const heard = cell.stream ? heardStreamed(cell.client, text) : heardIn(cell.client, JSON.parse(text) as JsonObject);
+  const heard = cell.stream ? readStream(cell.client, text) : readResponse(cell.client, JSON.parse(text) as JsonObject);
   const [words, usage] = outcome.by === 'first' ? [cell.fault.says ?? ANSWER, USAGE] : [SECOND_ANSWER, SECOND_USAGE];
   // By its length first: of an event of 2 MB nobody wants to read a difference.
   expect([heard.text.length, heard.text === words]).toEqual([words.length, true]);
