@@ -10,7 +10,7 @@ import { readResponse, readStream } from '../support/protocol-doubles.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../support/stream-text.js';
 import { ANSWER, BEGINNING, SECOND_ANSWER, SECOND_USAGE, USAGE } from './fault-scripts.js';
 import type { Failure } from './faults.js';
-import { type Asked, type Cell, channelOf, type MatrixRelay } from './matrix-relay.js';
+import { type MatrixCall, type Cell, channelOf, type MatrixRelay } from './matrix-relay.js';
 
 /** `answered` by the first channel or the second; `refused` before anything was sent; `broken` off behind content. */
 type Outcome =
@@ -136,7 +136,7 @@ function dueFor(
   return { least: due, most: due };
 }
 
-function expectCharge(world: MatrixRelay, outcome: Outcome, row: StoredCall, requests: Asked['requests']): void {
+function expectCharge(world: MatrixRelay, outcome: Outcome, row: StoredCall, requests: MatrixCall['requests']): void {
   const charged = BigInt(row['cost'] as string);
   const { least, most } = dueFor(outcome, requests);
   expect(charged).toBeGreaterThanOrEqual(least);
@@ -156,7 +156,7 @@ async function expectAttempts(world: MatrixRelay, cell: Cell, outcome: Outcome, 
 }
 
 /** Nothing is on hold, and what is gone is what the row says. */
-async function expectWallet(world: MatrixRelay, { caller }: Asked, row: StoredCall): Promise<void> {
+async function expectWallet(world: MatrixRelay, { caller }: MatrixCall, row: StoredCall): Promise<void> {
   const [left] = await world.relay.get(DataSource).query<JsonObject[]>(
     `SELECT w.balance, w.held, w.holds, k.used, k.held AS held_of_key
        FROM wallets w JOIN api_keys k USING (account_id) WHERE account_id = $1`,
