@@ -11,12 +11,18 @@ import { startProxy } from './subjects/proxy.ts';
 import { startRelay } from './subjects/relay.ts';
 import { profiled } from './subjects/profile.ts';
 import { startWorkers } from './subjects/workers.ts';
-import { AS_SHIPPED, type Extras, type Subject, type SubjectName, type Surroundings } from './subjects/subject.ts';
+import {
+  AS_SHIPPED,
+  type ProcessOptions,
+  type Subject,
+  type SubjectName,
+  type SubjectContext,
+} from './subjects/subject.ts';
 import { protocolOf } from './work/protocols.ts';
 
 export class Stage {
   readonly options: Options;
-  readonly surroundings: Surroundings;
+  readonly surroundings: SubjectContext;
   /** Why nothing is pinned; undefined when it is. */
   readonly notPinned: string | undefined;
   /** Name and version of the peer, when it takes part. */
@@ -30,7 +36,7 @@ export class Stage {
   private constructor(
     options: Options,
     upstream: ChildProcess,
-    surroundings: Surroundings,
+    surroundings: SubjectContext,
     generators: readonly [LoadGenerator, LoadGenerator],
     notPinned: string | undefined,
     peer: string | undefined,
@@ -67,7 +73,7 @@ export class Stage {
     return ['direct', 'proxy', 'relay', ...(this.peer === undefined ? [] : (['peer'] as const))];
   }
 
-  start(name: SubjectName, extras: Extras = AS_SHIPPED): Promise<Subject> {
+  start(name: SubjectName, extras: ProcessOptions = AS_SHIPPED): Promise<Subject> {
     switch (name) {
       case 'direct':
         return Promise.resolve(direct(this.surroundings));

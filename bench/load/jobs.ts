@@ -46,9 +46,9 @@ export interface SlowReadersJob {
   readonly bytesPerSecond: number;
 }
 
-/** Calls with keys that nobody has issued: every other one with the same, the rest each with its own. */
-export interface StrangersJob {
-  readonly kind: 'strangers';
+/** Calls with unknown keys: half with the same key, half each with its own. */
+export interface UnknownKeysJob {
+  readonly kind: 'unknown-keys';
   readonly target: Target;
   readonly calls: number;
   readonly perSecond: number;
@@ -59,7 +59,7 @@ interface ReleaseJob {
   readonly kind: 'release';
 }
 
-export type Job = CallsJob | PacedJob | HoldJob | SlowReadersJob | StrangersJob | ReleaseJob;
+export type Job = CallsJob | PacedJob | HoldJob | SlowReadersJob | UnknownKeysJob | ReleaseJob;
 
 /** Times in ms, one for each call or event they are of. */
 export interface Report {

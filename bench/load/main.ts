@@ -3,7 +3,7 @@ import { protocolOf } from '../work/protocols.ts';
 import { Caller } from './caller.ts';
 import { SlowReader } from '../../test/support/slow-reader.ts';
 import type { HoldJob, Job, Report, SlowReadersJob, Target } from './jobs.ts';
-import { strangers } from './strangers.ts';
+import { sendUnknownKeys } from './unknown-keys.ts';
 import { Tally } from './tally.ts';
 import { makeCalls, pacedStreams } from './work.ts';
 
@@ -24,8 +24,8 @@ async function carryOut(job: Job): Promise<Report> {
     case 'paced':
       if (job.connections !== undefined) await release();
       return pacedStreams(callerFor(job.target), job);
-    case 'strangers':
-      return strangers(callerFor(job.target), job);
+    case 'unknown-keys':
+      return sendUnknownKeys(callerFor(job.target), job);
     case 'hold':
       return hold(job);
     case 'slow-readers':

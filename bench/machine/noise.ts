@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { cpuOfMachine } from './cpu.ts';
 
 /** Shares of the time of one core. */
-interface Quiet {
+interface NoiseReading {
   readonly loadAverageBefore: readonly number[];
   readonly stolenPercent: number | undefined;
 }
@@ -13,7 +13,7 @@ export class NoiseMeter {
   private readonly since = performance.now();
   private readonly before = cpuOfMachine();
 
-  read(): Quiet {
+  read(): NoiseReading {
     const { loadAverageBefore, before } = this;
     const after = cpuOfMachine();
     if (before === undefined || after === undefined) return { loadAverageBefore, stolenPercent: undefined };

@@ -86,7 +86,7 @@ const LIMITS: readonly Limit[] = [
     figure: 'empty_ratio',
     most: 1.2,
   },
-  { target: 'Unknown keys: leave no row', scenario: 'unknown-keys', figure: 'strange_rows', most: 0 },
+  { target: 'Unknown keys: leave no row', scenario: 'unknown-keys', figure: 'unknown_key_rows', most: 0 },
 ];
 
 /** Figures by which the relay and the peer are compared, and whether more of it is better. */

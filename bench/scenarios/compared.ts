@@ -7,7 +7,7 @@ import type { Stage } from '../stage.ts';
 import type { Subject } from '../subjects/subject.ts';
 import { type Behaviour, EVENTS, PACED_EVENTS } from '../work/behaviours.ts';
 import { limitNotes } from './limits.ts';
-import type { ComparedName } from './names.ts';
+import type { ComparedScenarioName } from './names.ts';
 import { known, measure, type Segment } from './segment.ts';
 
 interface Work {
@@ -78,7 +78,7 @@ const overload: Work = {
   }),
 };
 
-const WORK: Readonly<Record<ComparedName, Work>> = {
+const WORK: Readonly<Record<ComparedScenarioName, Work>> = {
   'small-1': calls('Small JSON calls, one at a time', 'answer', SMALL_BYTES, 1),
   'small-16': calls('Small JSON calls, 16 in flight', 'answer', SMALL_BYTES, 16),
   'small-64': calls('Small JSON calls, 64 in flight', 'answer', SMALL_BYTES, 64),
@@ -100,7 +100,11 @@ export async function warmUp(stage: Stage, { target }: Subject): Promise<void> {
   await stage.load.do({ kind: 'release' });
 }
 
-export async function compare(name: ComparedName, stage: Stage, subjects: readonly Subject[]): Promise<ScenarioResult> {
+export async function compare(
+  name: ComparedScenarioName,
+  stage: Stage,
+  subjects: readonly Subject[],
+): Promise<ScenarioResult> {
   const work = WORK[name];
   const { rounds, quick } = stage.options;
   const share = quick ? 0.25 : 1;

@@ -5,12 +5,12 @@ import { fullLog } from './full-log.ts';
 import { idleStreams } from './idle-streams.ts';
 import { largePrompts } from './large-prompts.ts';
 import { logPages } from './log-pages.ts';
-import type { InsideName } from './names.ts';
+import type { RelayScenarioName } from './names.ts';
 import { slowReaders } from './slow-readers.ts';
 import { unknownKeys } from './unknown-keys.ts';
 import { workers } from './workers.ts';
 
-export const INSIDE: Readonly<Record<InsideName, (stage: Stage) => Promise<ScenarioResult>>> = {
+export const INSIDE: Readonly<Record<RelayScenarioName, (stage: Stage) => Promise<ScenarioResult>>> = {
   'idle-streams': idleStreams,
   'slow-readers': slowReaders,
   'unknown-keys': unknownKeys,

@@ -2,7 +2,7 @@
 import type { Visitor } from '../load/visitor.ts';
 import { COMMON_MODEL, RARE_GROUP, RARE_MODEL } from '../seed/world.ts';
 
-export interface PageOf {
+export interface LogPage {
   readonly name: string;
   readonly path: string;
 }
@@ -12,7 +12,7 @@ export const EVERYTHING = `${LOG}?range=30d`;
 const RESULTS = ['completed', 'cut', 'refused', 'failed', 'timeout', 'open'];
 
 /** Of the account. @param keys ids by names */
-export async function accountPages(user: Visitor, keys: ReadonlyMap<string, string>): Promise<readonly PageOf[]> {
+export async function accountPages(user: Visitor, keys: ReadonlyMap<string, string>): Promise<readonly LogPage[]> {
   const { text } = await user.read(EVERYTHING);
   const request = /req_[0-9a-f]{32}/.exec(text)?.[0] ?? '';
   const key = (name: string): string => keys.get(name) ?? '';
@@ -40,7 +40,7 @@ export async function accountPages(user: Visitor, keys: ReadonlyMap<string, stri
 }
 
 /** Of an operator. */
-export function operatorPages(): readonly PageOf[] {
+export function operatorPages(): readonly LogPage[] {
   const log = '/admin/calls';
   return [
     { name: 'admin', path: '/admin' },

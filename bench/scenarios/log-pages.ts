@@ -14,7 +14,7 @@ import type { Stage } from '../stage.ts';
 import { startRelay } from '../subjects/relay.ts';
 import { watched } from '../subjects/watched.ts';
 import { csvLines } from './log-csv.ts';
-import { accountPages, EVERYTHING, operatorPages, type PageOf } from './log-page-list.ts';
+import { accountPages, EVERYTHING, operatorPages, type LogPage } from './log-page-list.ts';
 import { known } from './segment.ts';
 
 const ROWS = 1_000_000;
@@ -76,7 +76,7 @@ async function summedUp(user: Visitor): Promise<void> {
   throw new Error(`The page of all calls does not come within ${AT_ONCE_MS / 1000} s.`);
 }
 
-async function measured(visitor: Visitor, pages: readonly PageOf[], quick: boolean): Promise<Line[]> {
+async function measured(visitor: Visitor, pages: readonly LogPage[], quick: boolean): Promise<Line[]> {
   const lines: Line[] = [];
   for (const { name, path } of pages)
     lines.push({ subject: name, figures: await visits(visitor, path, quick), rounds: [] });

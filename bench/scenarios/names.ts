@@ -1,6 +1,6 @@
 // The scenarios by name, in the order of a run: what compares subjects round by round, then what looks inside them.
 
-export const COMPARED_NAMES = [
+export const COMPARED_SCENARIO_NAMES = [
   'small-1',
   'small-16',
   'small-64',
@@ -12,7 +12,7 @@ export const COMPARED_NAMES = [
   'paced-1000',
   'overload',
 ] as const;
-export const INSIDE_NAMES = [
+export const RELAY_SCENARIO_NAMES = [
   'idle-streams',
   'slow-readers',
   'unknown-keys',
@@ -26,7 +26,7 @@ export const PEER_NAMES: readonly string[] = ['small-64', 'prompt', 'paced-200',
 /** Those that first fill a log, for minutes and with gigabytes: they run when they are named, and not with all others. */
 export const LARGE_NAMES: readonly string[] = ['log-pages', 'full-log'];
 
-export type ComparedName = (typeof COMPARED_NAMES)[number];
-export type InsideName = (typeof INSIDE_NAMES)[number];
+export type ComparedScenarioName = (typeof COMPARED_SCENARIO_NAMES)[number];
+export type RelayScenarioName = (typeof RELAY_SCENARIO_NAMES)[number];
 
-export const SCENARIO_NAMES: readonly string[] = [...COMPARED_NAMES, ...INSIDE_NAMES];
+export const SCENARIO_NAMES: readonly string[] = [...COMPARED_SCENARIO_NAMES, ...RELAY_SCENARIO_NAMES];

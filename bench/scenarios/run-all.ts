@@ -7,7 +7,7 @@ import { gatewaysIn } from '../subjects/gateways.ts';
 import type { Subject } from '../subjects/subject.ts';
 import { compare, warmUp } from './compared.ts';
 import { INSIDE } from './inside.ts';
-import { COMPARED_NAMES, INSIDE_NAMES } from './names.ts';
+import { COMPARED_SCENARIO_NAMES, RELAY_SCENARIO_NAMES } from './names.ts';
 import { known } from './segment.ts';
 
 /** What a program does right after its start is not idling. */
@@ -16,8 +16,8 @@ const SETTLES_MS = 3000;
 export async function runAll(stage: Stage, say: (line: string) => void): Promise<readonly ScenarioResult[]> {
   const { scenarios } = stage.options;
   const results: ScenarioResult[] = [];
-  if (COMPARED_NAMES.some((name) => scenarios.includes(name))) results.push(...(await compareAll(stage, say)));
-  for (const name of INSIDE_NAMES.filter((asked) => scenarios.includes(asked))) {
+  if (COMPARED_SCENARIO_NAMES.some((name) => scenarios.includes(name))) results.push(...(await compareAll(stage, say)));
+  for (const name of RELAY_SCENARIO_NAMES.filter((asked) => scenarios.includes(asked))) {
     say(name);
     results.push(await INSIDE[name](stage));
   }
@@ -35,7 +35,7 @@ async function compareAll(stage: Stage, say: (line: string) => void): Promise<re
     say('warming up');
     for (const subject of subjects) await warmUp(stage, subject);
     const results: ScenarioResult[] = [];
-    for (const name of COMPARED_NAMES.filter((asked) => stage.options.scenarios.includes(asked))) {
+    for (const name of COMPARED_SCENARIO_NAMES.filter((asked) => stage.options.scenarios.includes(asked))) {
       say(name);
       results.push(await compare(name, stage, subjects));
     }

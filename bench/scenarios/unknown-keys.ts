@@ -1,4 +1,4 @@
-// What strangers who try keys take from those who have one, and whether they leave rows in the log of calls.
+// How much calls with unknown keys slow down valid calls, and whether they leave rows in the call log.
 import type { Line, ScenarioResult } from '../report/result.ts';
 import { median, sum } from '../report/statistics.ts';
 import type { Stage } from '../stage.ts';
@@ -7,17 +7,17 @@ import { type RelaySubject, startRelay } from '../subjects/relay.ts';
 import { warmUp } from './compared.ts';
 import { known, measure, type Segment } from './segment.ts';
 
-const STRANGERS = 100_000;
+const UNKNOWN_KEY_CALLS = 100_000;
 const PER_SECOND = 5000;
 const ALONE_MS = 5000;
 const TURN_MS = 1000;
 
 export async function unknownKeys(stage: Stage): Promise<ScenarioResult> {
-  const strangers = stage.options.quick ? STRANGERS / 20 : STRANGERS;
+  const unknownKeyCalls = stage.options.quick ? UNKNOWN_KEY_CALLS / 20 : UNKNOWN_KEY_CALLS;
   const relay = await startRelay(stage.surroundings);
   try {
-    const { figures, notes } = await watch(stage, relay, strangers);
-    const title = `Good calls, 16 in flight, while ${strangers} with unknown keys come at ${PER_SECOND} a second`;
+    const { figures, notes } = await watch(stage, relay, unknownKeyCalls);
+    const title = `Good calls, 16 in flight, while ${unknownKeyCalls} with unknown keys come at ${PER_SECOND} a second`;
     return { name: 'unknown-keys', title, lines: [{ subject: 'relay', figures, rounds: [] }], notes };
   } finally {
     await Promise.all([stage.load, stage.other].map((load) => load.do({ kind: 'release' })));
@@ -39,7 +39,7 @@ async function watch(
   const during: Segment[] = [];
   const state = { over: false };
   const ended = stage.other
-    .do({ kind: 'strangers', target, calls, perSecond: PER_SECOND })
+    .do({ kind: 'unknown-keys', target, calls, perSecond: PER_SECOND })
     .finally(() => (state.over = true));
   while (!state.over) during.push(await turn(TURN_MS));
   const { calls: refused, seconds, failure } = await ended;
@@ -53,8 +53,8 @@ async function watch(
     before_per_second: alone,
     during_per_second: meanwhile,
     cost_percent: meanwhile === undefined ? undefined : (1 - meanwhile / alone) * 100,
-    strangers_per_second: refused / seconds,
-    strange_rows: (await rowsSince(dataDir, since)) - made,
+    unknown_keys_per_second: refused / seconds,
+    unknown_key_rows: (await rowsSince(dataDir, since)) - made,
   });
   return { figures, notes: failure === undefined ? [] : [`relay: ${failure}`] };
 }

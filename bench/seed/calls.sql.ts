@@ -1,6 +1,6 @@
 // The statement that makes finished calls, with their attempts and what the ledger took for them, as settlement would have
 // left them: tens of thousands at a time, since one by one they would take hours.
-import { CHOICES, COST_SHARE, MAIN_CHANNEL, type Weighted } from './world.ts';
+import { CHOICES, COST_SHARE, MAIN_CHANNEL, type WeightedValue } from './world.ts';
 
 /** Tables that calls and attempts are loaded into. */
 export interface LoadTables {
@@ -14,17 +14,17 @@ const SETTLED_TOGETHER = 8;
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** The place of a value, from 1, by the shares of all. */
-function place(choices: readonly Weighted<unknown>[]): string {
+function place(choices: readonly WeightedValue<unknown>[]): string {
   return `1 + width_bucket(random(), ARRAY[${boundsOf(choices).join(', ')}]::float8[])`;
 }
 
 /** Where the share of each value but the last ends. */
-export function boundsOf(choices: readonly Weighted<unknown>[]): readonly number[] {
+export function boundsOf(choices: readonly WeightedValue<unknown>[]): readonly number[] {
   let below = 0;
   return choices.slice(0, -1).map(({ share }) => (below += share));
 }
 
-const text = (choices: readonly Weighted[], at: string): string =>
+const text = (choices: readonly WeightedValue[], at: string): string =>
   `(ARRAY[${choices.map(({ value }) => literal(value)).join(', ')}])[${at}]`;
 
 /** An id as the program makes it: the time inside, the rest random. @param hex 32 hexadecimal digits */

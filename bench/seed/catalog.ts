@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Surroundings } from '../subjects/subject.ts';
+import type { SubjectContext } from '../subjects/subject.ts';
 import { runCommand } from '../subjects/operator.ts';
 import { modelFor } from '../work/behaviours.ts';
 import { connect } from './database.ts';
@@ -23,7 +23,7 @@ export interface Sample {
 }
 
 /** Adds models, groups and channels to those that are there. */
-export async function applyCatalog(dataDir: string, { upstream, protocol }: Surroundings): Promise<void> {
+export async function applyCatalog(dataDir: string, { upstream, protocol }: SubjectContext): Promise<void> {
   const file = join(dataDir, 'log-catalog.yaml');
   const names = MODELS.map(({ value }) => value);
   const ofEach = <T>(what: T): Record<string, T> => Object.fromEntries(names.map((name) => [name, what]));
@@ -56,7 +56,7 @@ export async function takeSamples(
   dataDir: string,
   origin: string,
   email: string,
-  { protocol }: Surroundings,
+  { protocol }: SubjectContext,
 ): Promise<readonly Sample[]> {
   const request = JSON.parse(protocol.request('answer', 900).toString()) as object;
   for (const group of Object.keys(GROUPS)) {

@@ -13,13 +13,13 @@ export interface Owner {
   readonly share: number;
 }
 
-export interface LogOfCalls {
+export interface SeededLog {
   readonly owners: readonly Owner[];
   readonly samples: readonly Sample[];
   readonly spans: readonly Span[];
 }
 
-interface Spent {
+interface KeySpending {
   readonly account_id: string;
   readonly key_id: string;
   readonly cost: string;
@@ -38,13 +38,13 @@ const FORGET_SUMS = `
   DELETE FROM key_uses; UPDATE key_use_sums SET summed_until = '-infinity'`;
 
 /** Nobody may write calls of these months meanwhile. */
-export async function seedLog(dataDir: string, log: LogOfCalls): Promise<void> {
+export async function seedLog(dataDir: string, log: SeededLog): Promise<void> {
   const sessions = availableParallelism();
   const months = new Map(log.spans.map(({ from }) => [new LoadedMonth(from).name, new LoadedMonth(from)]));
   const session = await connect(dataDir);
   try {
     for (const month of months.values()) await month.begin(session);
-    const spent: Spent[] = [];
+    const spent: KeySpending[] = [];
     await inParallel(dataDir, sessions, SETTINGS, loads(log, spent));
     const indexing: Task[] = [];
     for (const month of months.values()) indexing.push(...(await month.indexing(session)));
@@ -57,7 +57,7 @@ export async function seedLog(dataDir: string, log: LogOfCalls): Promise<void> {
   }
 }
 
-function loads({ owners, samples, spans }: LogOfCalls, spent: Spent[]): readonly Task[] {
+function loads({ owners, samples, spans }: SeededLog, spent: KeySpending[]): readonly Task[] {
   const given = [
     JSON.stringify(samples),
     JSON.stringify(
@@ -68,7 +68,7 @@ function loads({ owners, samples, spans }: LogOfCalls, spent: Spent[]): readonly
   return spans.flatMap(inPieces).map((piece, index) => async (session) => {
     const statement = makeCalls(new LoadedMonth(piece.from).tables);
     await session.query('SELECT setseed($1)', [index / 1e6]);
-    const { rows } = await session.query<Spent>(statement, [
+    const { rows } = await session.query<KeySpending>(statement, [
       ...given,
       piece.from,
       piece.to,
@@ -90,7 +90,11 @@ export function inPieces({ from, to, rows }: Span): readonly Span[] {
 }
 
 /** The calls are there, and paid for, at the same moment. */
-async function settle(session: pg.Client, months: readonly LoadedMonth[], spent: readonly Spent[]): Promise<void> {
+async function settle(
+  session: pg.Client,
+  months: readonly LoadedMonth[],
+  spent: readonly KeySpending[],
+): Promise<void> {
   await session.query('BEGIN');
   for (const month of months) await month.putInPlace(session);
   for (const { account_id, key_id, cost } of spent) {

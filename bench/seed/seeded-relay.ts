@@ -7,7 +7,7 @@ import type { RelaySubject } from '../subjects/relay.ts';
 import { applyCatalog, takeSamples } from './catalog.ts';
 import { type Owner, seedLog } from './log.ts';
 import type { Span } from './months.ts';
-import type { Weighted } from './world.ts';
+import type { WeightedValue } from './world.ts';
 
 export interface Person {
   readonly email: string;
@@ -15,11 +15,11 @@ export interface Person {
 }
 
 /** An account and its keys by name, with the share of its calls. */
-export interface Spender extends Person {
-  readonly keys: readonly Weighted[];
+export interface SeededAccount extends Person {
+  readonly keys: readonly WeightedValue[];
 }
 
-export interface Filled {
+export interface SeedResult {
   /** The ids of the keys by their names, of all spenders together. */
   readonly keys: ReadonlyMap<string, string>;
   readonly seconds: number;
@@ -40,9 +40,9 @@ export const PASSWORD = 'violet kettle umbrella';
 export async function fill(
   stage: Stage,
   { dataDir, target, databasePid, email }: RelaySubject,
-  spenders: readonly Spender[],
+  spenders: readonly SeededAccount[],
   spans: readonly Span[],
-): Promise<Filled> {
+): Promise<SeedResult> {
   const { surroundings } = stage;
   makeSure(dataDir, spans);
   await applyCatalog(dataDir, surroundings);

@@ -1,12 +1,12 @@
 // What the calls of a seeded log are made of: few values that most calls have, and rare ones. Names are nobody's.
 
 /** A value with the share of calls that have it; the shares of a list come to 1. */
-export interface Weighted<T = string> {
+export interface WeightedValue<T = string> {
   readonly value: T;
   readonly share: number;
 }
 
-const weighted = (shares: Readonly<Record<string, number>>): readonly Weighted[] =>
+const weighted = (shares: Readonly<Record<string, number>>): readonly WeightedValue[] =>
   Object.entries(shares).map(([value, share]) => ({ value, share }));
 
 export const MODELS = weighted({
@@ -44,7 +44,7 @@ const CHANNELS = weighted({ [MAIN_CHANNEL]: 0.9, 'log-spare': 0.1 });
 export const COST_SHARE = 0.7;
 
 /** How a call went. Null: nobody asked the upstream, or it never answered. */
-export interface Fate {
+export interface CallOutcome {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
@@ -57,7 +57,7 @@ export interface Fate {
   readonly upstreamStatus: number | null;
 }
 
-const WELL: Fate = {
+const WELL: CallOutcome = {
   status: 'succeeded',
   reason: '',
   message: '',
@@ -67,7 +67,7 @@ const WELL: Fate = {
   asked: true,
   upstreamStatus: 200,
 };
-const failed = (upstreamStatus: number | null, reason: string, message: string): Fate => ({
+const failed = (upstreamStatus: number | null, reason: string, message: string): CallOutcome => ({
   ...WELL,
   status: 'failed',
   reason,
@@ -78,7 +78,7 @@ const failed = (upstreamStatus: number | null, reason: string, message: string):
 });
 const LEFT = 'context canceled: the client closed the connection.';
 
-const FATES: readonly Weighted<Fate>[] = [
+const FATES: readonly WeightedValue<CallOutcome>[] = [
   { share: 0.925, value: WELL },
   { share: 0.015, value: { ...WELL, basis: 'estimated' } },
   {

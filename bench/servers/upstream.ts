@@ -21,7 +21,7 @@ const ENOUGH_BYTES = 400;
 const pacer = new Pacer();
 
 /** A protocol with what can be made beforehand. */
-class Answers {
+class PreparedResponses {
   readonly protocol: ProtocolEndpoint;
   readonly head: Record<string, string | number>;
   readonly fast: Buffer;
@@ -38,9 +38,9 @@ class Answers {
   }
 }
 
-const answersOf = new Map(PROTOCOLS.map((protocol) => [`/v1${protocol.path}`, new Answers(protocol)]));
+const answersOf = new Map(PROTOCOLS.map((protocol) => [`/v1${protocol.path}`, new PreparedResponses(protocol)]));
 
-const send: Readonly<Record<Behaviour, (response: ServerResponse, answers: Answers) => void>> = {
+const send: Readonly<Record<Behaviour, (response: ServerResponse, answers: PreparedResponses) => void>> = {
   answer(response, { head, protocol }) {
     response.writeHead(200, head).end(protocol.answer);
   },

@@ -1,7 +1,7 @@
 // The upstream itself, without anything in between.
-import type { Subject, Surroundings } from './subject.ts';
+import type { Subject, SubjectContext } from './subject.ts';
 
-export function direct({ upstream, protocol }: Surroundings): Subject {
+export function direct({ upstream, protocol }: SubjectContext): Subject {
   const target = { origin: upstream, protocol: protocol.id, headers: protocol.headers('sk-bench') };
   return {
     name: 'direct',

@@ -11,7 +11,7 @@ import { pidOf, startNode } from '../machine/child.ts';
 import { pin } from '../machine/cores.ts';
 import type { ProtocolEndpoint } from '../work/protocol.ts';
 import { oneProcess } from './one-process.ts';
-import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
+import { AS_SHIPPED, type Subject, type SubjectContext } from './subject.ts';
 
 const FOLDER = inRoot('bench/peers');
 const PACKAGE = join(FOLDER, 'node_modules/@portkey-ai/gateway');
@@ -47,7 +47,7 @@ function isInstalled(): boolean {
 }
 
 export async function startPeer(
-  surroundings: Surroundings,
+  surroundings: SubjectContext,
   { nodeOptions, environment, probe } = AS_SHIPPED,
 ): Promise<Subject> {
   const { upstream, protocol, foreign, cores } = surroundings;

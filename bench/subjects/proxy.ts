@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { firstMessage, pidOf, startNode } from '../machine/child.ts';
 import { pin } from '../machine/cores.ts';
 import { oneProcess } from './one-process.ts';
-import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
+import { AS_SHIPPED, type Subject, type SubjectContext } from './subject.ts';
 
 export async function startProxy(
-  surroundings: Surroundings,
+  surroundings: SubjectContext,
   { nodeOptions, environment, probe } = AS_SHIPPED,
 ): Promise<Subject> {
   const { upstream, protocol, cores } = surroundings;

@@ -10,7 +10,7 @@ import { end, pidOf, startNode, until } from '../machine/child.ts';
 import { type Behaviour, BEHAVIOURS, modelFor } from '../work/behaviours.ts';
 import type { ProtocolEndpoint } from '../work/protocol.ts';
 import { runCommand } from './operator.ts';
-import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
+import { AS_SHIPPED, type Subject, type SubjectContext } from './subject.ts';
 
 const EMAIL = 'bench@example.com';
 
@@ -20,7 +20,7 @@ export interface RelaySubject extends Subject {
   readonly email: string;
 }
 
-export async function startRelay(surroundings: Surroundings, extras = AS_SHIPPED): Promise<RelaySubject> {
+export async function startRelay(surroundings: SubjectContext, extras = AS_SHIPPED): Promise<RelaySubject> {
   const { protocol, cores } = surroundings;
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   // PostgreSQL may have to run as another user.
@@ -75,7 +75,7 @@ function addressOf(child: ChildProcess, dataDir: string): Promise<string> {
 }
 
 /** An account with more money than a run can spend, the catalog, a key. @returns the key's secret */
-async function setUp(dataDir: string, surroundings: Surroundings): Promise<string> {
+async function setUp(dataDir: string, surroundings: SubjectContext): Promise<string> {
   const catalog = join(dataDir, 'catalog.yaml');
   writeFileSync(catalog, catalogFor(surroundings));
   await runCommand(dataDir, 'account', 'create', '--email', EMAIL, '--credit', '100000000');
@@ -83,7 +83,7 @@ async function setUp(dataDir: string, surroundings: Surroundings): Promise<strin
   return (await runCommand(dataDir, 'key', 'create', '--email', EMAIL, '--name', 'bench')).trim();
 }
 
-function catalogFor({ upstream, protocol, foreign }: Surroundings): string {
+function catalogFor({ upstream, protocol, foreign }: SubjectContext): string {
   const model = {
     context_window: 1_000_000,
     max_output_tokens: 4096,

@@ -24,7 +24,7 @@ export interface Subject {
 }
 
 /** What every subject is started with. */
-export interface Surroundings {
+export interface SubjectContext {
   /** `http://127.0.0.1:PORT` of the upstream. */
   readonly upstream: string;
   readonly protocol: ProtocolEndpoint;
@@ -35,10 +35,10 @@ export interface Surroundings {
 }
 
 /** How Node is to run a subject otherwise than as shipped. */
-export interface Extras {
+export interface ProcessOptions {
   readonly nodeOptions: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly probe: ProbeClient | undefined;
 }
 
-export const AS_SHIPPED: Extras = { nodeOptions: [], environment: {}, probe: undefined };
+export const AS_SHIPPED: ProcessOptions = { nodeOptions: [], environment: {}, probe: undefined };

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ProbeClient } from '../probe/client.ts';
-import type { Extras } from './subject.ts';
+import type { ProcessOptions } from './subject.ts';
 
-export function watched(): Extras & { readonly probe: ProbeClient } {
+export function watched(): ProcessOptions & { readonly probe: ProbeClient } {
   const probe = new ProbeClient();
   const preload = pathToFileURL(join(import.meta.dirname, '../probe/preload.ts')).href;
   return { nodeOptions: ['--expose-gc', '--import', preload], environment: { BENCH_PROBE: probe.path }, probe };

@@ -2,11 +2,11 @@
 import { treeOf } from '../machine/cpu.ts';
 import { until } from '../machine/child.ts';
 import { startRelay } from './relay.ts';
-import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
+import { AS_SHIPPED, type Subject, type SubjectContext } from './subject.ts';
 
 const WORKERS = 2;
 
-export async function startWorkers(surroundings: Surroundings, extras = AS_SHIPPED): Promise<Subject> {
+export async function startWorkers(surroundings: SubjectContext, extras = AS_SHIPPED): Promise<Subject> {
   const relay = await startRelay(surroundings, {
     ...extras,
     environment: { ...extras.environment, WORKERS: String(WORKERS) },

@@ -4,7 +4,7 @@ import { actingAs, AuditLog, COMMAND_LINE } from '../../src/platform/audit/index
 import { newId } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
-import { mouse } from '../support/hands.js';
+import { mouse } from '../support/page-input.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';

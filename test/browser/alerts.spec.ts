@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
-import { mouse } from '../support/hands.js';
+import { mouse } from '../support/page-input.js';
 import { RelayApp } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService, WalletService } from '../../src/wallet/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
-import { mouse } from '../support/hands.js';
+import { mouse } from '../support/page-input.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';

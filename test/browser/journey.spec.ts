@@ -3,14 +3,14 @@ import { parseUsd } from '../../src/platform/shared/index.js';
 import { RedemptionService } from '../../src/wallet/index.js';
 import { startBrowser, Window } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
-import { type Hands, keyboard, mouse } from '../support/hands.js';
+import { type PageInput, keyboard, mouse } from '../support/page-input.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
 import { RelayApp } from '../support/relay-app.js';
 
 const PASSWORD = 'violet kettle umbrella';
 
 /** Ways to use the pages: all of them must lead to the end. */
-const WAYS: Readonly<Record<string, readonly [Hands, BrowserContextOptions]>> = {
+const WAYS: Readonly<Record<string, readonly [PageInput, BrowserContextOptions]>> = {
   'with script': [mouse, {}],
   'without script': [mouse, { javaScriptEnabled: false }],
   'by keyboard alone': [keyboard, {}],

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { startBrowser, Window } from '../support/browser.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
-import { mouse } from '../support/hands.js';
+import { mouse } from '../support/page-input.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
 import { ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';

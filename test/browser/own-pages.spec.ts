@@ -4,7 +4,7 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { Clock, newId, parseUsd } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
-import { mouse } from '../support/hands.js';
+import { mouse } from '../support/page-input.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 

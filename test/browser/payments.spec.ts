@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
-import { mouse } from '../support/hands.js';
+import { mouse } from '../support/page-input.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { anEvent, completed, PaymentsWorld, WEBHOOK_SECRET } from '../support/payments-world.js';

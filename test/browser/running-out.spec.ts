@@ -3,7 +3,7 @@ import { parseUsd } from '../../src/platform/shared/index.js';
 import { RedemptionService } from '../../src/wallet/index.js';
 import { startBrowser, Window } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
-import { mouse } from '../support/hands.js';
+import { mouse } from '../support/page-input.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 

@@ -9,13 +9,13 @@ export interface Check {
 }
 
 /** Checks of one ability. */
-export interface Shown {
+export interface AbilityChecks {
   readonly checks: readonly Check[];
   /** Checked if the ability is not supported: requests for it must not be ignored silently. */
   readonly otherwise?: Check;
 }
 
-export type Abilities<Ability extends string> = Readonly<Record<Ability, Shown>>;
+export type Abilities<Ability extends string> = Readonly<Record<Ability, AbilityChecks>>;
 
 /** Unsupported abilities with the reason. */
 export type Lacks<Ability extends string> = Readonly<Partial<Record<Ability, string>>>;
@@ -29,13 +29,13 @@ export function describeAbilities(half: string, abilities: Abilities<string>, la
   });
 }
 
-function describeShown(shown: Shown, reason: string | undefined): void {
+function describeShown(shown: AbilityChecks, reason: string | undefined): void {
   if (reason !== undefined) for (const { name, run } of shown.checks) itUnless(reason, name, run);
   for (const { name, run } of checksDue(shown, reason)) it(name, run);
 }
 
 /** The checks that apply to a half. */
-export function checksDue({ checks, otherwise }: Shown, reason: string | undefined): readonly Check[] {
+export function checksDue({ checks, otherwise }: AbilityChecks, reason: string | undefined): readonly Check[] {
   if (reason === undefined) return checks;
   return otherwise === undefined ? [] : [otherwise];
 }

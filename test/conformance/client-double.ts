@@ -1,5 +1,5 @@
-import type { Asked } from '../support/asked.js';
-import type { Heard } from '../support/heard.js';
+import type { NeutralRequest } from '../support/neutral-request.js';
+import type { NeutralResponse } from '../support/neutral-response.js';
 import type { JsonObject } from '../support/scripted-steps.js';
 import type { ReadEvent } from '../support/stream-text.js';
 import type { ClientLacks } from './client-half/ability.js';
@@ -13,15 +13,15 @@ export interface ClientDouble {
   /** Path of calls: `/v1/messages`. */
   readonly path: string;
   /** A request without the model. Streams request everything the client can read. */
-  request(asked: Asked, stream: boolean): JsonObject;
+  request(asked: NeutralRequest, stream: boolean): JsonObject;
   /** Additional members for showing reasoning. */
   readonly wantsReasoning: JsonObject;
   /** Set if the client sends sealed reasoning back; otherwise only readable reasoning. */
   readonly returnsSealedReasoning?: true;
   /** Reads an unstreamed response. Fails if it is invalid. */
-  heard(body: JsonObject): Heard;
+  readResponse(body: JsonObject): NeutralResponse;
   /** Reads a complete stream. Fails if it violates the grammar. */
-  heardStream(stream: string): Heard;
+  readStream(stream: string): NeutralResponse;
   /** Common form of its errors; absent: its own. */
   readonly errorForm?: 'openai' | 'messages';
   /** Keep-alives other than comments and `ping`: `/data: {"tick":true}\n\n/g`. */

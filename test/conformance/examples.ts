@@ -1,7 +1,7 @@
 /** Requests and responses of the kit and the matrix, independent of protocols. */
 
-import type { Asked, AskedCall } from '../support/asked.js';
-import type { Heard } from '../support/heard.js';
+import type { NeutralRequest, NeutralToolCall } from '../support/neutral-request.js';
+import type { NeutralResponse } from '../support/neutral-response.js';
 import { type AnswerOptions, THOUGHT, TIME_CALL, WEATHER_CALL } from '../support/scripted-content.js';
 
 /** One pixel, in base64. */
@@ -19,16 +19,16 @@ export const TOOLS = [
   { name: 'get_time', schema: { type: 'object', properties: {} } },
 ];
 
-export const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello ☃ 😀' }], outputLimit: 500 };
-export const WITH_TOOLS: Asked = { ...HELLO, tools: TOOLS };
+export const HELLO: NeutralRequest = { turns: [{ by: 'user', text: 'Hello ☃ 😀' }], outputLimit: 500 };
+export const WITH_TOOLS: NeutralRequest = { ...HELLO, tools: TOOLS };
 
-export const CALLED: readonly [AskedCall, AskedCall] = [
+export const CALLED: readonly [NeutralToolCall, NeutralToolCall] = [
   { id: 'call_9', name: 'get_weather', arguments: '{"city":"Oslo"}' },
   { id: 'call_10', name: 'get_time', arguments: '{}' },
 ];
 
 /** A call and its result, with text around them. */
-export const ANSWERED_CALL: Asked = {
+export const ANSWERED_CALL: NeutralRequest = {
   ...WITH_TOOLS,
   turns: [
     ...HELLO.turns,
@@ -39,7 +39,7 @@ export const ANSWERED_CALL: Asked = {
 };
 
 /** Two calls in one turn with results. */
-export const ANSWERED_CALLS: Asked = {
+export const ANSWERED_CALLS: NeutralRequest = {
   ...WITH_TOOLS,
   turns: [
     ...HELLO.turns,
@@ -49,9 +49,9 @@ export const ANSWERED_CALLS: Asked = {
   ],
 };
 
-export const PICTURED: Asked = { ...HELLO, turns: [{ by: 'user', text: 'What is this?', image: PIXEL }] };
+export const PICTURED: NeutralRequest = { ...HELLO, turns: [{ by: 'user', text: 'What is this?', image: PIXEL }] };
 
-export const PICTURED_RESULT: Asked = {
+export const PICTURED_RESULT: NeutralRequest = {
   ...WITH_TOOLS,
   turns: [
     ...HELLO.turns,
@@ -62,10 +62,10 @@ export const PICTURED_RESULT: Asked = {
 
 /** Choices of tools, and a forced one. */
 export const CHOICES = ['auto', 'required', 'none'] as const;
-export const ONE_TOOL: Asked = { ...WITH_TOOLS, toolChoice: { name: 'get_time' } };
+export const ONE_TOOL: NeutralRequest = { ...WITH_TOOLS, toolChoice: { name: 'get_time' } };
 
 export const USAGE = { prompt: 1000, cacheRead: 0, completion: 200, reasoning: 0 };
-export const SAID: Heard = { text: '', reasoning: '', refusal: '', calls: [], stop: 'end', usage: USAGE };
+export const SAID: NeutralResponse = { text: '', reasoning: '', refusal: '', calls: [], stop: 'end', usage: USAGE };
 
 export const WEATHER = 'call_9 get_weather {"city":"Oslo"}';
 export const TIME = 'call_10 get_time {}';
@@ -75,7 +75,7 @@ export const CALLING_TWICE: AnswerOptions = { toolCalls: [WEATHER_CALL, TIME_CAL
 export const THINKING_AND_CALLING: AnswerOptions = { reasoning: THOUGHT, ...CALLING };
 
 /** A response, and what is read of it. */
-export const COUNTED: { readonly answer: AnswerOptions; readonly heard: Partial<Heard> } = {
+export const COUNTED: { readonly answer: AnswerOptions; readonly heard: Partial<NeutralResponse> } = {
   answer: { usage: { prompt: 777, completion: 33 } },
   heard: { text: 'Hello', usage: { ...USAGE, prompt: 777, completion: 33 } },
 };

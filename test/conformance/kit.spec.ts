@@ -128,7 +128,7 @@ function forgetful(): UpstreamAdapter {
 }
 
 /** Treats every 400 as a request error. */
-class Deaf extends TelegraphUpstream {
+class MisclassifyingUpstream extends TelegraphUpstream {
   override classifyError(...[status, headers, body]: Parameters<TelegraphUpstream['classifyError']>): AppError {
     return classifyUpstream(status, headers, body);
   }
@@ -170,7 +170,7 @@ describe('an upstream half with one defect', () => {
     ],
     ['emits all pieces at the end', ['streaming piece by piece'], decoding(late)],
     ['treats every end as normal', ['early end'], decoding(credulous)],
-    ["does not recognize its vendor's error for long prompts", ['refusals by status'], new Deaf()],
+    ["does not recognize its vendor's error for long prompts", ['refusals by status'], new MisclassifyingUpstream()],
     ['lists display names of models', ['list of models'], titled()],
     ['keeps state between requests', ['no side effects'], forgetful()],
   ])('%s: the kit finds exactly this', (_, wrong, upstream) => {
@@ -237,13 +237,13 @@ function lateStream(renderer: StreamRenderer): StreamRenderer {
 
 const same = <Value>(value: Value): Value => value;
 
-class Restless extends TelegraphProtocol {
+class ContentKeepAliveProtocol extends TelegraphProtocol {
   override keepAlive(): Uint8Array {
     return Buffer.from('data: {"text":"."}\n\n');
   }
 }
 
-class Unruly extends TelegraphProtocol {
+class NoLeadProtocol extends TelegraphProtocol {
   override parseRequest(...[request]: Parameters<TelegraphProtocol['parseRequest']>): CallContent {
     const content = super.parseRequest(request);
     return { ...content, lead: [] };
@@ -251,7 +251,7 @@ class Unruly extends TelegraphProtocol {
 }
 
 /** Without a member table. */
-class Tableless extends TelegraphProtocol {
+class NoMemberTableProtocol extends TelegraphProtocol {
   override headReader(...[request]: Parameters<TelegraphProtocol['headReader']>): HeadReader {
     const reader = super.headReader(request);
     return {
@@ -261,14 +261,14 @@ class Tableless extends TelegraphProtocol {
   }
 }
 
-class Wordless extends TelegraphProtocol {
+class NoTextPlacesProtocol extends TelegraphProtocol {
   override readonly textPlaces = {
     prompt: { conversation: [], definitions: [], ignored: [], whole: [] },
     response: { within: [], texts: [] },
   };
 }
 
-class Greedy extends TelegraphProtocol {
+class ClaimsAllProtocol extends TelegraphProtocol {
   override claims(): boolean {
     return true;
   }
@@ -294,11 +294,11 @@ describe('a client half with one defect', () => {
     ['nothing', [], new TelegraphProtocol()],
     ['omits cached tokens', ['usage of cached tokens'], telling(uncached, uncachedStream)],
     ['delays each event by one', ['streaming piece by piece'], telling(same, lateStream)],
-    ['emits events to keep a stream alive', ['keep-alive'], new Restless()],
-    ['does not declare where text is', ['words that are counted'], new Wordless()],
-    ['ignores system text', ['system text'], new Unruly()],
-    ['claims all calls', ['head'], new Greedy()],
-    ['has no member table', ['head'], new Tableless()],
+    ['emits events to keep a stream alive', ['keep-alive'], new ContentKeepAliveProtocol()],
+    ['does not declare where text is', ['words that are counted'], new NoTextPlacesProtocol()],
+    ['ignores system text', ['system text'], new NoLeadProtocol()],
+    ['claims all calls', ['head'], new ClaimsAllProtocol()],
+    ['has no member table', ['head'], new NoMemberTableProtocol()],
     ['drops refusals', ['refusals of the model'], telling(compliant, compliantStream)],
   ])('%s: the kit finds exactly this', (_, wrong, protocol) => {
     expect(wrongInClient(protocol)).toEqual([...wrong]);

@@ -9,8 +9,8 @@ import {
   UPSTREAM_AUTH,
   UPSTREAM_ERROR,
 } from '../support/api-errors.js';
-import { type Asked, askedOf } from '../support/asked.js';
-import type { Heard } from '../support/heard.js';
+import { type NeutralRequest, neutralRequestOf } from '../support/neutral-request.js';
+import type { NeutralResponse } from '../support/neutral-response.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { EVERY_NAMED_PAIR } from '../support/pairs.js';
 import {
@@ -45,7 +45,7 @@ import {
   WEATHER,
 } from './examples.js';
 
-const ASKED: Asked = { ...HELLO, system: 'Be brief.', tools: TOOLS };
+const ASKED: NeutralRequest = { ...HELLO, system: 'Be brief.', tools: TOOLS };
 
 const world = usePairsRelay({ preludeMs: 20_000 });
 
@@ -61,7 +61,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   const lacks: Lacks<string> = { ...client.lacks, ...vendor.lacks };
 
   const USAGE = { ...UNCACHED, cacheRead: lacks['usage of cached tokens'] === undefined ? 400 : 0 };
-  const SAID: Heard = { ...SAID_UNCACHED, usage: USAGE };
+  const SAID: NeutralResponse = { ...SAID_UNCACHED, usage: USAGE };
   /** $1/M input, $0.1/M cached, $10/M output: in nanos. */
   const COST = String((USAGE.prompt - USAGE.cacheRead) * 1000 + USAGE.cacheRead * 100 + USAGE.completion * 10_000);
 
@@ -69,19 +69,19 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
     world.relay.post(client.path, world.caller.key, { model, ...request });
 
   /** The response as read by the client. */
-  async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<Heard> {
+  async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<NeutralResponse> {
     world.relay.upstream.script(answerOf(vendor, { usage: USAGE, ...answer }));
     const response = await post(request);
     const text = await response.text();
     expect([response.status, text]).toEqual([200, expect.anything()]);
-    return stream ? client.heardStream(text) : client.heard(JSON.parse(text) as JsonObject);
+    return stream ? client.readStream(text) : client.readResponse(JSON.parse(text) as JsonObject);
   }
 
   /** The last upstream request, as read by the vendor. */
   const sent = () => world.relay.upstream.requests.at(-1)!;
-  const arrived = (): Asked => askedOf(vendor, sent().json);
+  const arrived = (): NeutralRequest => neutralRequestOf(vendor, sent().json);
 
-  async function expectArrival(asked: Asked): Promise<void> {
+  async function expectArrival(asked: NeutralRequest): Promise<void> {
     await hear(client.request(asked, false), false, {});
     expect(arrived()).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
   }
@@ -142,7 +142,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
       lacks['results of tools'],
       'keeps a second turn: calls, and results with following text (cases 66 and 67)',
       async () => {
-        const turns: Asked['turns'] = [
+        const turns: NeutralRequest['turns'] = [
           ...HELLO.turns,
           { by: 'assistant', text: 'Let me see.', calls: CALLED },
           { by: 'tool', id: 'call_9', text: 'Snow.' },

@@ -1,7 +1,7 @@
 /** Abilities of both halves. */
 
 /** In responses. */
-export type Answering =
+export type ResponseAbility =
   | 'text'
   | 'streaming piece by piece'
   | 'tools'
@@ -13,7 +13,7 @@ export type Answering =
   | 'empty answer';
 
 /** In requests. */
-export type Asking =
+export type RequestAbility =
   | 'system text'
   | 'choice of tools'
   | 'choice of one tool'
@@ -25,6 +25,6 @@ export type Asking =
   | 'stop texts'
   | 'output limit';
 
-export type Reasoning = 'reasoning shown' | 'reasoning given back';
+export type ReasoningAbility = 'reasoning shown' | 'reasoning given back';
 
-export type SharedAbility = Answering | Asking | Reasoning;
+export type SharedAbility = ResponseAbility | RequestAbility | ReasoningAbility;

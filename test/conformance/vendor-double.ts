@@ -50,13 +50,13 @@ export interface VendorDouble {
   readonly keepAlive?: ScriptedEvent;
   /** Matches an event after which the connection may close. */
   readonly closes: RegExp;
-  /** The request as `Asked`; unset members are absent or undefined. */
-  asked(request: JsonObject): object;
+  /** The request as a `NeutralRequest`; unset members are absent or undefined. */
+  readRequest(request: JsonObject): object;
   /** Checks a request against what the vendor demands of all of them and refuses otherwise. */
   expectRequest(request: JsonObject): void;
   /**
-   * Stands in what is sent when the reasoning of `events` comes back as it was: the text itself, `THOUGHT`, where nothing
-   * is signed. Undefined where none has to come back.
+   * Marks a request that sends the reasoning of `events` back unchanged: the text itself, `THOUGHT`, if nothing is signed.
+   * Undefined if reasoning does not have to be sent back.
    */
   readonly reasoningMark: string | undefined;
   /** Additional checks of a request with sent-back reasoning. */

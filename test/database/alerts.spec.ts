@@ -10,7 +10,7 @@ import { AlertsWorld } from '../support/alerts-world.js';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const inDays = (days: number): Date => new Date(Date.now() + days * DAY_MS);
 
-class LateClock extends Clock {
+class DayBehindClock extends Clock {
   override now(): number {
     return super.now() - DAY_MS;
   }
@@ -229,7 +229,7 @@ describe('alerts', () => {
     });
 
     it('come at the next look when money was moved by a process whose clock is far behind', async () => {
-      const other = await world.process({}, new LateClock());
+      const other = await world.process({}, new DayBehindClock());
       await world.get(WalletService, other).credit(world.accountId, parseUsd('-6'), 'test');
       expect(await subjectsAfter(1)).toEqual([LOW]);
     });

@@ -9,7 +9,7 @@ import {
   WalletModule,
   WalletService,
 } from '../../src/wallet/index.js';
-import { TurnedCalendar } from '../support/allowance-calendar.js';
+import { ShiftedCalendar } from '../support/allowance-calendar.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 import { startOn } from '../support/modules.js';
@@ -22,9 +22,9 @@ describe('the turn of the month', () => {
   let other: TestingModule;
 
   const apps = (): TestingModule[] => [bench.app, other];
-  const calendars = (): TurnedCalendar[] => [
+  const calendars = (): ShiftedCalendar[] => [
     bench.calendar,
-    other.get<AllowanceCalendar, TurnedCalendar>(AllowanceCalendar, { strict: false }),
+    other.get<AllowanceCalendar, ShiftedCalendar>(AllowanceCalendar, { strict: false }),
   ];
   const given = async (): Promise<readonly string[]> => {
     const rows = await bench.query<{ months: string }>(
@@ -38,7 +38,7 @@ describe('the turn of the month', () => {
     other = await startOn(bench.database, [WalletModule, OnboardingModule], (builder) =>
       builder
         .overrideProvider(AllowanceCalendar)
-        .useClass(TurnedCalendar)
+        .useClass(ShiftedCalendar)
         .overrideProvider(AllowancePeriod)
         .useValue({ ms: 20 } satisfies AllowancePeriod),
     );

@@ -30,7 +30,7 @@ type Settings = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
 /** Writes its last word when the program ends, as billing does. */
 @Injectable()
-class LastWord implements BeforeApplicationShutdown {
+class ShutdownWriter implements BeforeApplicationShutdown {
   constructor(private readonly pools: DatabasePools) {}
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -41,10 +41,10 @@ class LastWord implements BeforeApplicationShutdown {
 async function boot(settings: Settings): Promise<INestApplicationContext> {
   @Global()
   @Module({ providers: [{ provide: Config, useValue: settings }], exports: [Config] })
-  class Settled {}
-  @Module({ providers: [LastWord] })
+  class SettingsModule {}
+  @Module({ providers: [ShutdownWriter] })
   class Feature {}
-  @Module({ imports: [Settled, Feature, DatabaseModule] })
+  @Module({ imports: [SettingsModule, Feature, DatabaseModule] })
   class Program {}
   return NestFactory.createApplicationContext(Program, { logger: false, abortOnError: false });
 }

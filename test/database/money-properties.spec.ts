@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/shared/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { createWorlds, storedStates } from '../support/money-state.js';
 import { MoneyStepper } from '../support/money-stepper.js';
-import { NotAsModelled, type Start, stateText, type Step, World } from '../support/money-world.js';
+import { ModelMismatchError, type Start, stateText, type Step, World } from '../support/money-world.js';
 
 /** How many accounts go through a life of their own; 100,000 take some hours. */
 const RUNS = Number(process.env['MONEY_RUNS'] ?? 2000);
@@ -11,7 +11,7 @@ const SEED = process.env['MONEY_SEED'] === undefined ? undefined : Number(proces
 /** So many accounts live at the same time and share every batch. */
 const AT_ONCE = 250;
 
-interface Life {
+interface AccountHistory {
   readonly start: Start;
   readonly steps: readonly Step[];
 }
@@ -94,7 +94,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const limits = fc.array(limit, { minLength: 3, maxLength: 3 });
-const life: fc.Arbitrary<Life> = fc.record({
+const life: fc.Arbitrary<AccountHistory> = fc.record({
   start: fc.record({
     balance: amount(300),
     keys: fc.tuple(
@@ -113,7 +113,7 @@ describe('money under any interleaving', () => {
   afterAll(() => bench.stop());
 
   /** M1 and M6 by the model and the constraints, M2 by the sums of the ledger, after every step; at the end all of it. */
-  const live = async (lives: readonly Life[]): Promise<void> => {
+  const live = async (lives: readonly AccountHistory[]): Promise<void> => {
     // Those of the worlds before, which nobody looks at any more.
     await bench.repository.releaseSettledHolds();
     const worlds = lives.map(({ start }) => new World(start));
@@ -135,7 +135,7 @@ describe('money under any interleaving', () => {
   const compareStates = async (worlds: readonly World[], firstEntry: string): Promise<void> => {
     const stored = await storedStates(bench, worlds);
     worlds.forEach((world, index) => {
-      if (stored[index] !== world.expected) throw new NotAsModelled(world, 'state', stored[index], world.expected);
+      if (stored[index] !== world.expected) throw new ModelMismatchError(world, 'state', stored[index], world.expected);
     });
     const uneven = await bench.query(
       'SELECT entry_id FROM ledger_lines WHERE entry_id >= $1 GROUP BY entry_id HAVING sum(amount) <> 0 LIMIT 1',
@@ -161,8 +161,8 @@ describe('money under any interleaving', () => {
   );
 });
 
-function explained(error: unknown, lives: readonly Life[], worlds: readonly World[], at: number): unknown {
-  if (!(error instanceof NotAsModelled)) return error;
+function explained(error: unknown, lives: readonly AccountHistory[], worlds: readonly World[], at: number): unknown {
+  if (!(error instanceof ModelMismatchError)) return error;
   const { start, steps } = lives[worlds.indexOf(error.world)]!;
   return new Error(`${error.message}\n  after    ${stateText({ start, steps: steps.slice(0, at + 1) })}`);
 }

@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.js';
 import { testingModule } from '../support/modules.js';
 
 /** The time of day, and so much later. */
-class LaterClock extends Clock {
+class OffsetClock extends Clock {
   laterMs = 0;
 
   override now(): number {
@@ -24,7 +24,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 describe('versions of prices', () => {
   let database: TestDatabase;
-  let clock: LaterClock;
+  let clock: OffsetClock;
   let program: TestingModule;
   let elsewhere: TestingModule;
 
@@ -52,7 +52,7 @@ describe('versions of prices', () => {
     Number((await program.get(DataSource).query('SELECT count(*) FROM price_versions'))[0].count);
 
   beforeEach(async () => {
-    [database, clock] = [await freshDatabase(), new LaterClock()];
+    [database, clock] = [await freshDatabase(), new OffsetClock()];
     [program, elsewhere] = [await boot(), await boot()];
   });
   afterEach(async () => {

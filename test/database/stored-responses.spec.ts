@@ -21,7 +21,7 @@ import { startOn } from '../support/modules.js';
 const DAY_S = 24 * 60 * 60;
 const MARKER = 'a prompt that nobody else may read';
 
-class FewAnswers extends StoredResponseLimits {
+class SmallResponseLimits extends StoredResponseLimits {
   override readonly maxTextLength = 5000;
   override readonly maxSealedBytes = 1000;
   override readonly maxReferencedLength = 9000;
@@ -72,7 +72,11 @@ describe('stored answers', () => {
     database = await freshDatabase();
     clock = new HeldClock();
     app = await startOn(database, [KeysModule, OnboardingModule, StoredResponsesModule], (builder) =>
-      builder.overrideProvider(Clock).useValue(clock).overrideProvider(StoredResponseLimits).useValue(new FewAnswers()),
+      builder
+        .overrideProvider(Clock)
+        .useValue(clock)
+        .overrideProvider(StoredResponseLimits)
+        .useValue(new SmallResponseLimits()),
     );
     answers = app.get(StoredResponses);
     sql = app.get(DataSource);

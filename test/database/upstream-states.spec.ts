@@ -16,7 +16,7 @@ import { startOn } from '../support/modules.js';
 const DAY_S = 24 * 60 * 60;
 const MAKER = { channelId: 'chn_1', credentialId: 'crd_1' };
 
-class FewStates extends StoredResponseLimits {
+class SmallStateLimits extends StoredResponseLimits {
   override readonly maxStatesPerAccount = 3;
 }
 
@@ -43,7 +43,11 @@ describe('state that upstreams created', () => {
     database = await freshDatabase();
     clock = new HeldClock();
     app = await startOn(database, [OnboardingModule, StoredResponsesModule], (builder) =>
-      builder.overrideProvider(Clock).useValue(clock).overrideProvider(StoredResponseLimits).useValue(new FewStates()),
+      builder
+        .overrideProvider(Clock)
+        .useValue(clock)
+        .overrideProvider(StoredResponseLimits)
+        .useValue(new SmallStateLimits()),
     );
     states = app.get(UpstreamStates);
     const accountOf = async (email: string): Promise<string> => (await app.get(Onboarding).createAccount({ email })).id;

@@ -9,15 +9,15 @@ import type { UpstreamResponse } from '../../src/usage/upstream-response.js';
 import { UsageRoller } from '../../src/usage/rollups/usage-roller.js';
 import { UsageTotalsReader } from '../../src/usage/rollups/usage-totals.js';
 import { usedNames } from '../../src/usage/log/used-names.js';
-import { anyCall, type AnyCall, writeCalls } from '../support/arbitrary-calls.js';
+import { anyCall, type ArbitraryCall, writeCalls } from '../support/arbitrary-calls.js';
 import { type Question, question } from '../support/arbitrary-questions.js';
 import { UsageWorld } from '../support/usage-world.js';
 
 const RUNS = Number(process.env['ROLLUP_RUNS'] ?? 12);
 
 type Step =
-  | { readonly kind: 'write'; readonly calls: readonly AnyCall[] }
-  | { readonly kind: 'replace'; readonly pick: number; readonly call: AnyCall }
+  | { readonly kind: 'write'; readonly calls: readonly ArbitraryCall[] }
+  | { readonly kind: 'replace'; readonly pick: number; readonly call: ArbitraryCall }
   | { readonly kind: 'roll'; readonly steps: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(

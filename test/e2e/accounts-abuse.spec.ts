@@ -4,7 +4,7 @@ import { AccountStatus, Passwords } from '../../src/auth/index.js';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Clock, Secret } from '../../src/platform/shared/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
-import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { PageVisitor, type PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
 const PASSWORD = 'violet kettle umbrella';
@@ -38,7 +38,7 @@ describe('strangers at the pages of accounts', () => {
   const forget = (): Promise<unknown> => relay.get(DataSource).query('DELETE FROM throttles');
 
   /** All that somebody could see of an answer, but for what is new on every page. */
-  const seen = ({ status, headers, text, location }: Visited, email: string): unknown => {
+  const seen = ({ status, headers, text, location }: PageResponse, email: string): unknown => {
     const NEW = ['date', 'content-length', 'set-cookie', 'request-id', 'x-request-id'];
     const others = [...headers].filter(([name]) => !NEW.includes(name));
     const plain = text
@@ -84,10 +84,10 @@ describe('strangers at the pages of accounts', () => {
     });
 
     /** Every response to wrong passwords of one address: as many as are taken, two in each block, and one behind it. */
-    const responsesTo = async (email: string, ip: () => string): Promise<Visited[]> => {
+    const responsesTo = async (email: string, ip: () => string): Promise<PageResponse[]> => {
       await forget();
       const now = jest.spyOn(relay.get(Clock), 'now');
-      const responses: Visited[] = [];
+      const responses: PageResponse[] = [];
       let time = Date.now();
       const attempt = async (): Promise<number> => {
         now.mockReturnValue(time);
@@ -120,7 +120,7 @@ describe('strangers at the pages of accounts', () => {
       ['several networks', () => network],
     ])('N4: an unknown address is throttled like a known one when wrong passwords come from %s', async (_, from) => {
       const emails = [await account(), await account(true), anAddress()];
-      const all: Visited[][] = [];
+      const all: PageResponse[][] = [];
       for (const email of emails) all.push(await responsesTo(email, from()));
       const waits = all[0]!.map(({ headers }) => headers.get('retry-after'));
       expect(waits.slice(0, 5)).toEqual([null, null, null, null, null]);

@@ -4,8 +4,8 @@ import { telegraphClient } from '../conformance/toy/client.js';
 import { TelegraphModule } from '../conformance/toy/telegraph.module.js';
 import { telegraphVendor } from '../conformance/toy/vendor.js';
 import type { VendorDouble } from '../conformance/vendor-double.js';
-import { type Asked, askedOf } from '../support/asked.js';
-import type { Heard } from '../support/heard.js';
+import { type NeutralRequest, neutralRequestOf } from '../support/neutral-request.js';
+import type { NeutralResponse } from '../support/neutral-response.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { type AnswerOptions, answerOf, jsonAnswer, WEATHER_CALL } from '../support/scripted-answers.js';
 import { end, type JsonObject, sse, streamHead } from '../support/scripted-steps.js';
@@ -32,7 +32,7 @@ ${['messages', 'telegraph']
   .join('')}
 `;
 
-const ASKED: Asked = {
+const ASKED: NeutralRequest = {
   system: 'Be brief.',
   turns: [
     { by: 'user', text: 'What is it like in Bergen and Oslo?' },
@@ -58,7 +58,7 @@ const ANSWER: AnswerOptions = {
   toolCalls: [WEATHER_CALL],
   usage: { prompt: 1000, cacheRead: 400, completion: 200 },
 };
-const HEARD: Heard = {
+const HEARD: NeutralResponse = {
   text: 'Rain in Bergen ☃.',
   reasoning: '',
   refusal: '',
@@ -95,9 +95,11 @@ describe('a protocol that a module adds', () => {
         const response = await post(client, vendor, stream);
         const answer = await response.text();
         expect([response.status, answer]).toEqual([200, expect.anything()]);
-        expect(stream ? client.heardStream(answer) : client.heard(JSON.parse(answer) as JsonObject)).toEqual(HEARD);
+        expect(stream ? client.readStream(answer) : client.readResponse(JSON.parse(answer) as JsonObject)).toEqual(
+          HEARD,
+        );
         const request = relay.upstream.requests.at(-1)!.json;
-        expect(askedOf(vendor, request)).toEqual(ASKED);
+        expect(neutralRequestOf(vendor, request)).toEqual(ASKED);
         expect(request).toMatchObject({ model: `vendor-${vendor.id}` });
         expect(await relay.onlyCall(caller)).toMatchObject({
           protocol: client.id,

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { channelFields, useChannelPages } from '../support/channel-pages.js';
-import type { Visited } from '../support/page-visitor.js';
+import type { PageResponse } from '../support/page-visitor.js';
 
 const NAME = 'charging';
 const TIERS = [
@@ -29,10 +29,11 @@ describe('upstream costs on channel pages', () => {
     JSON.parse(JSON.stringify((await world.named(NAME)).entry['costs'] ?? {}), (_, value: unknown) =>
       typeof value === 'object' && value !== null && 'source' in value ? Number(value.source) : value,
     );
-  const open = async (): Promise<Visited> => world.operator.get(`/admin/channels/${(await world.named(NAME)).id}`);
-  const row = (page: Visited, model: string): number => [channelFields(page)['costModel'] ?? []].flat().indexOf(model);
+  const open = async (): Promise<PageResponse> => world.operator.get(`/admin/channels/${(await world.named(NAME)).id}`);
+  const row = (page: PageResponse, model: string): number =>
+    [channelFields(page)['costModel'] ?? []].flat().indexOf(model);
   /** Sends the page's form with one field of a model's costs as it is said here. */
-  const say = async (model: string, fields: Readonly<Record<string, string>>, more = {}): Promise<Visited> => {
+  const say = async (model: string, fields: Readonly<Record<string, string>>, more = {}): Promise<PageResponse> => {
     const page = await open();
     const typed = Object.entries(fields).map(([name, text]) => {
       const column = [channelFields(page)[name] ?? []].flat();

@@ -1,6 +1,6 @@
 import { VENDORS } from '../conformance/protocols/index.js';
 import { channelFields, useChannelPages } from '../support/channel-pages.js';
-import type { Visited } from '../support/page-visitor.js';
+import type { PageResponse } from '../support/page-visitor.js';
 import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';
 
 const MAIN = 'chat-completions-main';
@@ -8,7 +8,7 @@ const LISTINGS = VENDORS.flatMap(({ id, listing }) => (listing === undefined ? [
 const SECOND = 'sk-second-secret-3Kq9-0a1b';
 
 /** The upstream's names that a page offers to be ticked. */
-const offeredBy = ({ text }: Visited): (string | undefined)[] =>
+const offeredBy = ({ text }: PageResponse): (string | undefined)[] =>
   [...text.matchAll(/name="_adopt" value="([^"]*)"/g)].map(([, name]) => name);
 
 describe('upstream checks', () => {

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { RedemptionService } from '../../src/wallet/index.js';
 import { operatorVisit, onceOf, type OperatorVisit } from '../support/operator-visit.js';
-import type { Visited } from '../support/page-visitor.js';
+import type { PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
 describe('redemption codes in the admin console', () => {
@@ -14,14 +14,15 @@ describe('redemption codes in the admin console', () => {
   });
   afterAll(() => relay.close());
 
-  const make = async (fields: Readonly<Record<string, string>>, once?: string): Promise<Visited> => {
+  const make = async (fields: Readonly<Record<string, string>>, once?: string): Promise<PageResponse> => {
     const page = await operator.browser.get('/admin/codes/new');
     const typed = { amount: '5', count: '1', expires: '', note: '', ...fields };
     return operator.browser.post('/admin/codes/new', { _once: once ?? onceOf(page.text), ...typed });
   };
-  const codesOn = ({ text }: Visited): string[] =>
+  const codesOn = ({ text }: PageResponse): string[] =>
     (/<code>([^<]*)<\/code>/.exec(text)?.[1] ?? '').split('\n').filter(Boolean);
-  const batchOn = ({ text }: Visited): string => /\/admin\/codes\?batch(?:=|&#x3D;)(bat_\w+)/.exec(text)?.[1] ?? '';
+  const batchOn = ({ text }: PageResponse): string =>
+    /\/admin\/codes\?batch(?:=|&#x3D;)(bat_\w+)/.exec(text)?.[1] ?? '';
 
   it('are shown once, on a page that is not cached', async () => {
     const once = onceOf((await operator.browser.get('/admin/codes/new')).text);

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { CatalogExport } from '../../src/catalog/channels/index.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
@@ -17,8 +17,8 @@ describe('group pages', () => {
   afterAll(() => relay.close());
 
   const exported = async (): Promise<string> => (await relay.get(CatalogExport).export()).text;
-  const revisionOf = ({ text }: Visited): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
-  const change = async (name: string, fields: Fields): Promise<Visited> => {
+  const revisionOf = ({ text }: PageResponse): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
+  const change = async (name: string, fields: Fields): Promise<PageResponse> => {
     const page = await operator.get(`/admin/groups/${name}`);
     const stored = { multiplier: '0.8', choice: 'everyone', revision: revisionOf(page) };
     return operator.post(`/admin/groups/${name}`, { ...stored, ...fields });

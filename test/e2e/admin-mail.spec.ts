@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { Settings } from '../../src/platform/settings/index.js';
 import { Mailbox } from '../support/mailbox.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -27,12 +27,12 @@ describe('the mail server settings', () => {
     removeDataDir(dataDir);
   });
 
-  const save = async (fields: Record<string, string>): Promise<Visited> => {
+  const save = async (fields: Record<string, string>): Promise<PageResponse> => {
     const { text } = await operator.get(PAGE);
     const revision = new RegExp(`action="${PAGE}".*?name="revision" value="(\\d+)"`, 's').exec(text)?.[1] ?? '';
     return operator.post(PAGE, { revision, server: '', serverPassword: '', from: '', ...fields });
   };
-  const test = async (to: string): Promise<Visited> => operator.submit(PAGE, { to }, `${PAGE}/test`);
+  const test = async (to: string): Promise<PageResponse> => operator.submit(PAGE, { to }, `${PAGE}/test`);
 
   it('sends a test email from the configured sender, and shows the server’s reply', async () => {
     await save({ server: mailbox.url, from: 'Acme <relay@acme.example>' });

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { CatalogExport } from '../../src/catalog/channels/index.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
@@ -28,14 +28,16 @@ describe('model pages', () => {
   afterAll(() => relay.close());
 
   const exported = async (): Promise<string> => (await relay.get(CatalogExport).export()).text;
-  const revisionOf = ({ text }: Visited): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
-  const add = (name: string, fields: Readonly<Record<string, string | readonly string[]>> = {}): Promise<Visited> =>
-    operator.submit('/admin/models/new', { ...FORM, name, ...fields });
+  const revisionOf = ({ text }: PageResponse): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
+  const add = (
+    name: string,
+    fields: Readonly<Record<string, string | readonly string[]>> = {},
+  ): Promise<PageResponse> => operator.submit('/admin/models/new', { ...FORM, name, ...fields });
   /** Opens the page of a model and sends its form with these fields. */
   const change = async (
     name: string,
     fields: Readonly<Record<string, string | readonly string[]>>,
-  ): Promise<Visited> => {
+  ): Promise<PageResponse> => {
     const page = await operator.get(`/admin/models/${name}`);
     return operator.post(`/admin/models/${name}`, { ...FORM, revision: revisionOf(page), ...fields });
   };

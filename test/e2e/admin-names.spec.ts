@@ -1,5 +1,5 @@
 import { eventually } from '../support/eventually.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
@@ -63,7 +63,7 @@ describe('unusual model and group names', () => {
     const { key } = await relay.caller();
     for (const model of ['free', 'm'])
       await relay.post('/v1/chat/completions', key, { model, messages: [{ role: 'user', content: 'Hi' }] });
-    const callsOf = ({ text }: Visited): string | undefined =>
+    const callsOf = ({ text }: PageResponse): string | undefined =>
       /href="(\/admin\/calls\?model=[^"]*)"/.exec(unescaped(text))?.[1];
     expect(callsOf(await operator.get('/admin/models/free'))).toBe('/admin/calls?model=free');
     await eventually(async () => {

@@ -4,7 +4,7 @@ import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';
 import { fieldsSentTo } from '../support/channel-pages.js';
 import { forgetSignIn, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
-import type { Visited } from '../support/page-visitor.js';
+import type { PageResponse } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { routesOf } from '../support/routes.js';
 import { signedIn } from '../support/signed-in.js';
@@ -156,7 +156,7 @@ describe('a recent sign-in', () => {
   });
 
   /** Enters a password on the page that asks for it. */
-  const confirm = (path: string, asked: Visited, password: string): Promise<Visited> =>
+  const confirm = (path: string, asked: PageResponse, password: string): Promise<PageResponse> =>
     operator.browser.post(path, { ...fieldsSentTo(path, asked), password });
 
   it('keeps what was typed, and is not required again', async () => {
@@ -195,7 +195,7 @@ describe('a recent sign-in', () => {
 
   it('returns to the previous page when canceled, and never to another site', async () => {
     await operator.browser.get('/admin/users');
-    const from = (referer: string): Promise<Visited> => operator.browser.post(keyPath('delete'), {}, { referer });
+    const from = (referer: string): Promise<PageResponse> => operator.browser.post(keyPath('delete'), {}, { referer });
     const asked = await from(`${relay.url}/admin/users?page=2`);
     expect(asked.text).toMatch(/href="\/admin\/users\?page(=|&#x3D;)2">Cancel/);
     expect((await from('https://elsewhere.example//evil.example/')).text).toContain('href="/">Cancel');

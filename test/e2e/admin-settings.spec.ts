@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Settings } from '../../src/platform/settings/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
-import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { PageVisitor, type PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 import { operatorVisit } from '../support/operator-visit.js';
@@ -11,7 +11,7 @@ const PAGE = '/admin/settings';
 const CONFLICT = 'These settings were changed while you edited them';
 
 /** The revision that the form of a section carries. */
-const revisionOf = ({ text }: Visited, section: string): string =>
+const revisionOf = ({ text }: PageResponse, section: string): string =>
   new RegExp(`action="${PAGE}/${section}".*?name="revision" value="(\\d+)"`, 's').exec(text)?.[1] ?? '';
 
 describe('the settings pages', () => {
@@ -25,7 +25,7 @@ describe('the settings pages', () => {
   afterEach(() => relay.close());
 
   /** Sends a section as its form was shown just now. */
-  const save = async (section: string, fields: Record<string, string>): Promise<Visited> => {
+  const save = async (section: string, fields: Record<string, string>): Promise<PageResponse> => {
     const revision = revisionOf(await operator.get(`${PAGE}/${section}`), section);
     return operator.post(`${PAGE}/${section}`, { revision, ...fields });
   };

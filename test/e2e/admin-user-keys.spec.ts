@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { ApiKeyService, OwnKeys } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { onceOf, type OperatorVisit, operatorVisit } from '../support/operator-visit.js';
-import type { Visited } from '../support/page-visitor.js';
+import type { PageResponse } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
 describe('a user’s API keys in the admin console', () => {
@@ -31,7 +31,7 @@ describe('a user’s API keys in the admin console', () => {
       form = `${there}/keys/${id}/quota`;
     });
     const quota = async () => (await relay.get(OwnKeys).get({ accountId: ann.accountId, id })).quota;
-    const change = async (direction: string, amount: string): Promise<Visited> => {
+    const change = async (direction: string, amount: string): Promise<PageResponse> => {
       const _once = onceOf((await operator.browser.get(form)).text);
       return operator.browser.post(form, { direction, quota: amount, _once });
     };

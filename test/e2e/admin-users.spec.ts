@@ -6,7 +6,7 @@ import { LedgerCheck } from '../../src/wallet/index.js';
 import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';
 import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-visit.js';
-import type { Visited } from '../support/page-visitor.js';
+import type { PageResponse } from '../support/page-visitor.js';
 import { signedIn } from '../support/signed-in.js';
 
 describe('users in the admin console', () => {
@@ -17,7 +17,7 @@ describe('users in the admin console', () => {
     ({ relay, operator, ann, there } = world);
   });
 
-  const adjust = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
+  const adjust = async (fields: Readonly<Record<string, string>>): Promise<PageResponse> => {
     const page = await operator.browser.get(`${there}/balance`);
     return operator.browser.post(`${there}/balance`, { _once: onceOf(page.text), ...fields });
   };
@@ -122,7 +122,7 @@ describe('users in the admin console', () => {
     const typed = { group: 'saver', callsPerMinute: '1,000', tokensPerMinute: '', concurrency: '4' };
     const revisionIn = (page: string): string => /name="revision" value="([^"]+)"/.exec(page)?.[1] ?? '';
     const opened = async (): Promise<string> => revisionIn((await operator.browser.get(there)).text);
-    const save = async (fields: Readonly<Record<string, string>>, revision: string): Promise<Visited> =>
+    const save = async (fields: Readonly<Record<string, string>>, revision: string): Promise<PageResponse> =>
       operator.browser.post(`${there}/settings`, { ...fields, revision });
     const terms = () => relay.get(AccountService).byId(ann.accountId);
 

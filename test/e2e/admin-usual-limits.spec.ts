@@ -1,5 +1,5 @@
 import { CatalogService } from '../../src/catalog/index.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
@@ -14,7 +14,7 @@ describe('default limits in the settings', () => {
   });
   afterAll(() => relay.close());
 
-  const revisionOf = ({ text }: Visited, kind: string): string =>
+  const revisionOf = ({ text }: PageResponse, kind: string): string =>
     new RegExp(`action="${PAGE}/${kind}".*?name="revision" value="([^"]+)"`, 's').exec(text)?.[1] ?? '';
   const typed = (changes: Record<string, string>) => ({
     callsPerMinute: '',
@@ -22,7 +22,7 @@ describe('default limits in the settings', () => {
     concurrency: '',
     ...changes,
   });
-  const save = async (kind: string, changes: Record<string, string>): Promise<Visited> => {
+  const save = async (kind: string, changes: Record<string, string>): Promise<PageResponse> => {
     const revision = revisionOf(await operator.get(PAGE), kind);
     return operator.post(`${PAGE}/${kind}`, { revision, ...typed(changes) });
   };

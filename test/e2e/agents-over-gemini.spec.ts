@@ -1,13 +1,13 @@
 import { THOUGHT_SIGNATURE } from '../conformance/protocols/gemini/answers.js';
-import type { Content } from '../conformance/protocols/gemini/asked.js';
+import type { Content } from '../conformance/protocols/gemini/requests.js';
 import { geminiVendor } from '../conformance/protocols/gemini/vendor.js';
-import { foldedMessage } from '../conformance/protocols/messages/heard.js';
-import { foldedResponse } from '../conformance/protocols/responses/heard.js';
+import { foldedMessage } from '../conformance/protocols/messages/responses.js';
+import { foldedResponse } from '../conformance/protocols/responses/responses.js';
 import { type AgentRequest, agentRequest, claudeGoesOn, codexGoesOn } from '../support/agents.js';
 import { PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { responseIn, type AnswerOptions, type JsonObject } from '../support/scripted-upstream.js';
-import { heardStreamed } from '../support/spoken.js';
+import { readStream } from '../support/protocol-doubles.js';
 
 const PATCH = '*** Begin Patch\n*** Add File: ä.txt\n+"42"\n*** End Patch';
 
@@ -41,7 +41,7 @@ describe('Claude Code over Gemini', () => {
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'claude-code-20250219' };
     const response = await world.relay.post(`${PATHS.messages}?beta=true`, world.caller.key, request, headers);
     const text = await response.text();
-    heardStreamed('messages', text);
+    readStream('messages', text);
     return foldedMessage(text)['content'] as JsonObject[];
   }
 
@@ -83,7 +83,7 @@ describe('Codex over Gemini', () => {
 
   async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
     const text = await (await world.relay.post(PATHS.responses, world.caller.key, request)).text();
-    heardStreamed('responses', text);
+    readStream('responses', text);
     return foldedResponse(text)['output'] as JsonObject[];
   }
 

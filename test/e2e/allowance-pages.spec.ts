@@ -4,7 +4,7 @@ import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService, AllowanceRenewal, LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';
 import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-visit.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { signedIn } from '../support/signed-in.js';
 
 describe('pages and the monthly allowance', () => {
@@ -17,11 +17,11 @@ describe('pages and the monthly allowance', () => {
     browser = await signedIn(relay, ann.accountId);
   });
 
-  const set = async (amount: string, password?: string): Promise<Visited> => {
+  const set = async (amount: string, password?: string): Promise<PageResponse> => {
     await operator.browser.get(`${there}/allowance`);
     return operator.browser.post(`${there}/allowance`, { amount, ...(password !== undefined && { password }) });
   };
-  const make = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
+  const make = async (fields: Readonly<Record<string, string>>): Promise<PageResponse> => {
     const { text } = await operator.browser.get('/admin/users/new');
     return operator.browser.post('/admin/users/new', { _once: onceOf(text), ...fields });
   };

@@ -8,7 +8,7 @@ import { catalogCommands } from '../../src/app/cli/catalog.commands.js';
 import { VENDORS } from '../conformance/protocols/index.js';
 import { channelFields } from '../support/channel-pages.js';
 import { aRequest } from '../support/protocols.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -156,5 +156,5 @@ async function addChannel(operator: PageVisitor, baseUrl: string): Promise<void>
   expectSaved(await operator.post('/admin/channels/new', filled));
 }
 
-const expectSaved = ({ status, text }: Visited): void =>
+const expectSaved = ({ status, text }: PageResponse): void =>
   expect({ status, faults: text.match(/-error">.*?<\/p>/gs) ?? [] }).toEqual({ status: 303, faults: [] });

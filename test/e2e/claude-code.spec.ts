@@ -1,4 +1,4 @@
-import { foldedMessage } from '../conformance/protocols/messages/heard.js';
+import { foldedMessage } from '../conformance/protocols/messages/responses.js';
 import { agentRequest, claudeGoesOn } from '../support/agents.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -9,7 +9,7 @@ import {
   type JsonObject,
   THINKING_SIGNATURE,
 } from '../support/scripted-upstream.js';
-import { heardStreamed } from '../support/spoken.js';
+import { readStream } from '../support/protocol-doubles.js';
 
 const FOREIGN = PROTOCOLS.filter((protocol) => protocol !== 'messages');
 /** As Claude Code 2.1.197 sends them for models of Anthropic, recorded on 2026-11-25. */
@@ -42,7 +42,7 @@ const sentText = (at: number): string => world.relay.upstream.requests[at]!.body
 /** The blocks of the answer, whose stream obeys the grammar. */
 async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   const text = await (await post(request)).text();
-  heardStreamed('messages', text);
+  readStream('messages', text);
   return foldedMessage(text)['content'] as JsonObject[];
 }
 

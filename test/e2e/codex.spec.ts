@@ -1,4 +1,4 @@
-import { foldedResponse } from '../conformance/protocols/responses/heard.js';
+import { foldedResponse } from '../conformance/protocols/responses/responses.js';
 import { type AgentRequest, agentRequest, codexGoesOn } from '../support/agents.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -10,7 +10,7 @@ import {
   type JsonObject,
   THINKING_SIGNATURE,
 } from '../support/scripted-upstream.js';
-import { heardStreamed } from '../support/spoken.js';
+import { readStream } from '../support/protocol-doubles.js';
 
 const REQUESTS: readonly AgentRequest[] = ['codex', 'codex-freeform', 'codex-built-in'];
 const FOREIGN = PROTOCOLS.filter((protocol) => protocol !== 'responses');
@@ -44,7 +44,7 @@ const toolNames = (body: JsonObject): readonly string[] =>
 /** The items of the answer, whose stream obeys the grammar. */
 async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   const text = await (await post(request)).text();
-  heardStreamed('responses', text);
+  readStream('responses', text);
   return foldedResponse(text)['output'] as JsonObject[];
 }
 

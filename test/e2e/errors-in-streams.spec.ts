@@ -48,7 +48,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  interface Failed {
+  interface FailedCall {
     readonly id: string;
     readonly row: StoredCall;
     readonly text: string;
@@ -66,7 +66,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
     script: Script,
     sent: string,
     { model = 'm', begun = gate() } = {},
-  ): Promise<Failed> {
+  ): Promise<FailedCall> {
     const caller = await relay.caller();
     const before = withoutKeepAlives(sent);
     relay.upstream.script(script);
@@ -85,7 +85,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
     return { id: row.id, row, text, before, ending: readEvents(heard.slice(before.length)) };
   }
 
-  const expectEnding = (protocol: ProtocolEndpoint, { before, ...failed }: Failed, situation: Situation): string =>
+  const expectEnding = (protocol: ProtocolEndpoint, { before, ...failed }: FailedCall, situation: Situation): string =>
     expectFailedEnding(protocol, { ...failed, sent: readEvents(before) }, situation);
 
   describe.each(PROTOCOLS)('of %s', (protocol) => {

@@ -67,7 +67,7 @@ const page = (status: number): Script => answer(status, 'text/html', '<!DOCTYPE 
 const prelude = (protocol: ProtocolEndpoint): Script =>
   sse(eventsIn(protocol).slice(0, protocol === 'responses' ? 2 : 1));
 
-interface Expected {
+interface ErrorExpectation {
   /** The whole message, without the request's id. */
   readonly message?: string;
   readonly param?: string;
@@ -96,7 +96,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
   async function expectFault(
     protocol: ProtocolEndpoint,
     { script, situation, status, model = 'm', streams = [false, true] }: Fault,
-    { message, param, retryAfter }: Expected = {},
+    { message, param, retryAfter }: ErrorExpectation = {},
   ): Promise<void> {
     for (const stream of streams) {
       const caller = await relay.caller();
@@ -129,7 +129,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
   }
 
   describe.each(PROTOCOLS)('of %s', (protocol) => {
-    it.each<[status: number, said: string, more: JsonObject, Situation, Expected?]>([
+    it.each<[status: number, said: string, more: JsonObject, Situation, ErrorExpectation?]>([
       [400, 'Nope: too hot.', {}, INVALID_REQUEST, { message: 'Nope: too hot.' }],
       [400, 'temperature: no.', { param: 'temperature' }, INVALID_REQUEST, { param: 'temperature' }],
       [404, 'No tool output found.', {}, INVALID_REQUEST, { message: 'No tool output found.' }],

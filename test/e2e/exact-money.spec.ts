@@ -54,7 +54,7 @@ interface Outcome {
 }
 
 /** A case while it runs. */
-interface Running {
+interface RunningCase {
   readonly money: MoneyCase;
   readonly bills: Promise<Bill>[];
   /** Tokens after which nothing more will come. */
@@ -68,7 +68,7 @@ interface Running {
  * wallet can pay at most.
  */
 describe('the books of the relay and of a vendor that bills what it does', () => {
-  const running = new Map<number, Running>();
+  const running = new Map<number, RunningCase>();
   /** Calls of each account so far. */
   const rows = new Map<string, number>();
   let relay: RelayApp;
@@ -122,7 +122,7 @@ describe('the books of the relay and of a vendor that bills what it does', () =>
     relay.caller({ credit: '1', models: ['base', 'spare', 'advisor'].map((name) => `${name}-${upstream}`) });
 
   async function play(money: MoneyCase, caller: TestCaller): Promise<Outcome> {
-    const own: Running = { money, bills: [], expected: Infinity, client: new AbortController() };
+    const own: RunningCase = { money, bills: [], expected: Infinity, client: new AbortController() };
     running.set(money.id, own);
     const body = JSON.stringify(moneyRequest(money));
     const credit = creditFor(money, body);
@@ -135,7 +135,7 @@ describe('the books of the relay and of a vendor that bills what it does', () =>
     return { money, credit, status, error, bills, row };
   }
 
-  async function ask(own: Running, { key }: TestCaller, body: string) {
+  async function ask(own: RunningCase, { key }: TestCaller, body: string) {
     const { money, client } = own;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...money.member.headers };
     const signal = AbortSignal.any([client.signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -149,7 +149,7 @@ describe('the books of the relay and of a vendor that bills what it does', () =>
   }
 
   /** All of an answer, or as much as is there of it when its client leaves. */
-  async function answerOf(response: Response, own: Running): Promise<string> {
+  async function answerOf(response: Response, own: RunningCase): Promise<string> {
     const decoder = new TextDecoder();
     let text = '';
     for await (const chunk of response.body ?? []) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { expectNoFailure, expectWorded, type Heard } from '../support/fuzz/expected-answers.js';
+import { expectNoFailure, expectWorded, type FuzzResponse } from '../support/fuzz/expected-answers.js';
 import { type FormTarget, type FuzzedRequest, fuzzedRequests } from '../support/fuzz/fuzzed-requests.js';
 import { pairsCatalog } from '../support/pairs.js';
 import { PageVisitor } from '../support/page-visitor.js';
@@ -71,7 +71,7 @@ describe('R10: requests that nobody means', () => {
   });
   afterAll(() => relay.close());
 
-  async function hear(request: FuzzedRequest): Promise<Heard> {
+  async function hear(request: FuzzedRequest): Promise<FuzzResponse> {
     const begun = performance.now();
     const response = await sendRaw(relay.url, request);
     return { response, text: await response.text(), ms: performance.now() - begun };

@@ -2,7 +2,7 @@ import { geminiVendor } from '../conformance/protocols/gemini/vendor.js';
 import { aRequest, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { responseIn, end, type JsonObject, type ScriptedEvent, sse, streamHead } from '../support/scripted-upstream.js';
-import { heardIn, heardStreamed } from '../support/spoken.js';
+import { readResponse, readStream } from '../support/protocol-doubles.js';
 
 const response = (candidate: JsonObject): ScriptedEvent => ({
   data: { candidates: [{ ...candidate, index: 0 }], usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } },
@@ -41,7 +41,9 @@ ${[1, 2]
       world.relay.upstream.scriptNext([streamHead(), sse([failure]), end()]);
       world.relay.upstream.scriptNext(responseIn('gemini', { text: 'Snow.' }));
       const answer = await (await ask(stream)).text();
-      const heard = stream ? heardStreamed('messages', answer) : heardIn('messages', JSON.parse(answer) as JsonObject);
+      const heard = stream
+        ? readStream('messages', answer)
+        : readResponse('messages', JSON.parse(answer) as JsonObject);
       expect(heard).toMatchObject({ text: 'Snow.', stop: 'end' });
     }
     const keys = world.relay.upstream.requests.map(({ headers }) => headers['x-goog-api-key']);

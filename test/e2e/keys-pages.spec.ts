@@ -4,7 +4,7 @@ import { ApiKeyService, OwnKeys } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import { EMPTY, fieldsOf, hidden, type Person, secretOn, useKeyPages } from '../support/key-pages.js';
-import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { PageVisitor, type PageResponse } from '../support/page-visitor.js';
 import type { RelayApp, StoredCall } from '../support/relay-app.js';
 
 /** What a key has that is made in the place of one that has leaked. */
@@ -203,9 +203,9 @@ describe('the pages of keys', () => {
         name: `key ${number}`,
         groupName: number % 2 ? 'saver' : 'default',
       });
-    const rows = ({ text }: Visited): string[] =>
+    const rows = ({ text }: PageResponse): string[] =>
       [...text.matchAll(/<a class="plain"[^>]*>([^<]*)</g)].map(([, name = '']) => name);
-    const link = ({ text }: Visited, label: string): string | undefined =>
+    const link = ({ text }: PageResponse, label: string): string | undefined =>
       new RegExp(`href="([^"]+)" rel="${label}"`).exec(text)?.[1]?.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=');
     const first = await ann.browser.get('/keys');
     expect(rows(first)).toHaveLength(50);

@@ -5,7 +5,7 @@ import { eventually, TIMEOUT_MS } from '../support/eventually.js';
 import {
   BEGUN_TOKENS,
   HIDDEN_PER_SECOND,
-  type Leaving,
+  type DisconnectPoint,
   LEAK_ROWS,
   type LeakRow,
   PROMPT_TOKENS,
@@ -143,7 +143,7 @@ describe('what an upstream would bill is charged, or given away by a rule', () =
     void begun.then(() => read.open());
     if (row.leaves === undefined) return void (await reading);
     reading.catch(() => undefined);
-    const moments: Record<Leaving, () => Promise<unknown>> = {
+    const moments: Record<DisconnectPoint, () => Promise<unknown>> = {
       asked: () => relay.upstream.nextRequest(TIMEOUT_MS),
       headers: async () => answered,
       opening: () => opened,

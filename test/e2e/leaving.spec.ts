@@ -24,7 +24,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  interface Left {
+  interface DisconnectedCall {
     readonly row: StoredCall;
     readonly caller: TestCaller;
     /** From the client's leaving until the upstream's socket was closed. */
@@ -37,7 +37,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     script: Script,
     when: 'sent' | 'content',
     stream: boolean,
-  ): Promise<Left> {
+  ): Promise<DisconnectedCall> {
     const caller = await relay.caller();
     relay.upstream.script(script);
     const client = new AbortController();
@@ -58,7 +58,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     return { row, caller, abortMs: (request.closedAt ?? Infinity) - leftAt };
   }
 
-  async function expectClosed({ row, caller, abortMs }: Left): Promise<void> {
+  async function expectClosed({ row, caller, abortMs }: DisconnectedCall): Promise<void> {
     expect(row).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
     expect(abortMs).toBeLessThan(ABORT_MS);
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });

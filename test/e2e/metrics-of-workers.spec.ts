@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { resolve } from 'node:path';
 import { eventually, TIMEOUT_MS } from '../support/eventually.js';
-import { type Measured, readMetrics } from '../support/metrics.js';
+import { type MetricValues, readMetrics } from '../support/metrics.js';
 
 interface CountingWorker {
   readonly pid: number;
@@ -30,7 +30,7 @@ describe('the metrics of a service of several workers', () => {
   async function ask(id: number): Promise<{ counted: number; processes: number; tookMs: number }> {
     const begunMs = performance.now();
     const answer = await fetch(`http://127.0.0.1:${worker(id).port}/`);
-    const measured: Measured = readMetrics(await answer.text());
+    const measured: MetricValues = readMetrics(await answer.text());
     const counted = measured.get('switchboard_counted_total') ?? 0;
     return { counted, processes: measured.get('switchboard_processes') ?? 0, tookMs: performance.now() - begunMs };
   }

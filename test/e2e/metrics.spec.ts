@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { ProcessMetrics } from '../../src/app/monitoring/index.js';
 import { aRequest } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
-import { changes, type Measured, metricsOf, namesIn, readMetrics } from '../support/metrics.js';
+import { changes, type MetricValues, metricsOf, namesIn, readMetrics } from '../support/metrics.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
@@ -191,7 +191,7 @@ describe('/metrics', () => {
   });
 
   it('shows the connections to the database', async () => {
-    const now: Measured = await metricsOf(relay);
+    const now: MetricValues = await metricsOf(relay);
     for (const pool of ['admission', 'settlement', 'general']) {
       expect(now.get(`switchboard_database_connections{pool="${pool}",state="open"}`)).toBeGreaterThan(0);
       expect(now.has(`switchboard_database_connections{pool="${pool}",state="idle"}`)).toBe(true);

@@ -3,7 +3,7 @@ import { AccountService } from '../../src/auth/index.js';
 import { OwnKeys } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { EMPTY, fieldsOf, hidden, type Person, secretOn, useKeyPages } from '../support/key-pages.js';
-import type { Visited } from '../support/page-visitor.js';
+import type { PageResponse } from '../support/page-visitor.js';
 import type { RelayApp } from '../support/relay-app.js';
 
 describe('the pages of keys', () => {
@@ -36,7 +36,8 @@ describe('the pages of keys', () => {
 
     it('once, however often its form is sent, and shows it to nobody a second time', async () => {
       const once = hidden(await ann.browser.get('/keys/new'), '_once');
-      const send = (): Promise<Visited> => ann.browser.post('/keys/new', { ...EMPTY, _once: once, name: 'double' });
+      const send = (): Promise<PageResponse> =>
+        ann.browser.post('/keys/new', { ...EMPTY, _once: once, name: 'double' });
       const secret = secretOn(await send());
       expect(secret).not.toBe('');
       const key = await named('double');

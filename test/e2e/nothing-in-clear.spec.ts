@@ -12,7 +12,7 @@ import {
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
-import { requestIn } from '../support/spoken.js';
+import { requestIn } from '../support/protocol-doubles.js';
 
 const MARKER = 'the-wombat-flies-at-midnight';
 const ASKED = {

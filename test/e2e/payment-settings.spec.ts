@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Settings } from '../../src/platform/settings/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
-import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import type { PageVisitor, PageResponse } from '../support/page-visitor.js';
 import { anEvent, signatureOf } from '../support/payments-world.js';
 import { RelayApp } from '../support/relay-app.js';
 
@@ -20,7 +20,7 @@ describe('payment settings', () => {
   });
   afterEach(() => relay.close());
 
-  const save = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
+  const save = async (fields: Readonly<Record<string, string>>): Promise<PageResponse> => {
     const { text } = await operator.get(PAGE);
     const revision = /action="\/admin\/settings\/payment".*?name="revision" value="(\d+)"/s.exec(text)?.[1] ?? '';
     return operator.post(PAGE, { revision, ...TYPED, ...fields });

@@ -33,7 +33,7 @@ const PATHS: readonly (readonly [ProtocolEndpoint, string])[] = [
 const CACHED = { prompt: 9, cacheRead: 4, completion: 7, reasoning: 3 };
 
 /** What an official client understood of an answer, in words of our own. */
-interface Understood {
+interface ClientReading {
   readonly text: string;
   readonly reasoning: string;
   /** `name arguments` of every call, arguments as JSON. */
@@ -57,7 +57,7 @@ describe('The scripted upstream', () => {
   afterAll(() => upstream.close());
 
   const readChunks = (path: string, body: unknown): Promise<Buffer[]> => chunksOf(upstream.url + path, body);
-  const understand: Record<ProtocolEndpoint, (stream: boolean) => Promise<Understood>> = {
+  const understand: Record<ProtocolEndpoint, (stream: boolean) => Promise<ClientReading>> = {
     responses: async (stream) => understandResponse(await askResponses(openai, stream)),
     'chat-completions': async (stream) => understandChat(await askChat(openai, stream)),
     messages: async (stream) => understandMessage(await askMessages(anthropic, stream)),
@@ -253,7 +253,7 @@ const STOPS: Readonly<Record<string, string>> = {
   tool_use: 'tools',
 };
 
-function understandChat({ choices, usage }: OpenAI.ChatCompletion): Understood {
+function understandChat({ choices, usage }: OpenAI.ChatCompletion): ClientReading {
   const { message, finish_reason } = choices[0]!;
   const calls = (message.tool_calls ?? []).map((call) =>
     call.type === 'function' ? `${call.function.name} ${call.function.arguments}` : call.type,
@@ -268,7 +268,7 @@ function understandChat({ choices, usage }: OpenAI.ChatCompletion): Understood {
   };
 }
 
-function understandResponse(response: OpenAI.Responses.Response): Understood {
+function understandResponse(response: OpenAI.Responses.Response): ClientReading {
   const calls = response.output.flatMap((item) =>
     item.type === 'function_call' ? [`${item.name} ${item.arguments}`] : [],
   );
@@ -283,7 +283,7 @@ function understandResponse(response: OpenAI.Responses.Response): Understood {
   };
 }
 
-function understandMessage({ content, stop_reason, usage }: Anthropic.Message): Understood {
+function understandMessage({ content, stop_reason, usage }: Anthropic.Message): ClientReading {
   const pick = (read: (block: Anthropic.ContentBlock) => string | undefined): string[] =>
     content.map(read).filter((value) => value !== undefined);
   return {

@@ -4,7 +4,7 @@ import { THOUGHT_SIGNATURE } from '../conformance/protocols/gemini/answers.js';
 import { geminiVendor } from '../conformance/protocols/gemini/vendor.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import { responseIn, type AnswerOptions, jsonAnswer, TIME_CALL, WEATHER_CALL } from '../support/scripted-upstream.js';
-import { type Understood, understandChat, understandMessage, understandResponse } from '../support/understood.js';
+import { type SdkResponse, readChatCompletion, readMessage, readResponseObject } from '../support/sdk-responses.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
 
 const SCHEMA = {
@@ -103,24 +103,24 @@ channels:
     tools: [{ name: 'get_weather', input_schema: SCHEMA }],
   };
 
-  const asking: Readonly<Record<string, (model: string) => Promise<Understood>>> = {
-    'openai chat': async (model) => understandChat(await openai().chat.completions.create({ ...CHAT, model })),
+  const asking: Readonly<Record<string, (model: string) => Promise<SdkResponse>>> = {
+    'openai chat': async (model) => readChatCompletion(await openai().chat.completions.create({ ...CHAT, model })),
     'openai chat, streamed': async (model) =>
-      understandChat(
+      readChatCompletion(
         await openai()
           .chat.completions.stream({ ...CHAT, model, stream_options: { include_usage: true } })
           .finalChatCompletion(),
       ),
-    'openai responses': async (model) => understandResponse(await openai().responses.create({ ...RESPONSE, model })),
+    'openai responses': async (model) => readResponseObject(await openai().responses.create({ ...RESPONSE, model })),
     'openai responses, streamed': async (model) =>
-      understandResponse(
+      readResponseObject(
         await openai()
           .responses.stream({ ...RESPONSE, model })
           .finalResponse(),
       ),
-    'anthropic messages': async (model) => understandMessage(await anthropic().messages.create({ ...MESSAGE, model })),
+    'anthropic messages': async (model) => readMessage(await anthropic().messages.create({ ...MESSAGE, model })),
     'anthropic messages, streamed': async (model) =>
-      understandMessage(
+      readMessage(
         await anthropic()
           .messages.stream({ ...MESSAGE, model })
           .finalMessage(),
@@ -207,7 +207,7 @@ channels:
           { role: 'user', content: results },
         ],
       });
-      expect(understandMessage(second).text).toBe('Snow at noon.');
+      expect(readMessage(second).text).toBe('Snow at noon.');
       expectSecondTurn(THOUGHT_SIGNATURE);
     });
 
@@ -274,7 +274,7 @@ channels:
       async 'anthropic messages'() {
         const format = { type: 'json_schema' as const, schema: SCHEMA };
         const request = { model: 'over-gemini', max_tokens: 100, messages: user, output_config: { format } };
-        return understandMessage(await anthropic().messages.create(request)).text;
+        return readMessage(await anthropic().messages.create(request)).text;
       },
     };
 

@@ -19,11 +19,11 @@ import {
 } from '../support/scripted-upstream.js';
 import {
   promptOf,
-  type Understood,
-  understandChat,
-  understandMessage,
-  understandResponse,
-} from '../support/understood.js';
+  type SdkResponse,
+  readChatCompletion,
+  readMessage,
+  readResponseObject,
+} from '../support/sdk-responses.js';
 
 const SCHEMA = {
   type: 'object' as const,
@@ -124,14 +124,14 @@ describe('the official SDKs', () => {
     tools: [{ name: 'get_weather', input_schema: SCHEMA }],
   };
 
-  const wholeChat = async (): Promise<Understood> =>
-    understandChat(await openai().chat.completions.create(chatRequest));
-  const wholeResponse = async (): Promise<Understood> =>
-    understandResponse(await openai().responses.create(responsesRequest));
-  const wholeMessage = async (): Promise<Understood> =>
-    understandMessage(await anthropic().messages.create(messagesRequest));
+  const wholeChat = async (): Promise<SdkResponse> =>
+    readChatCompletion(await openai().chat.completions.create(chatRequest));
+  const wholeResponse = async (): Promise<SdkResponse> =>
+    readResponseObject(await openai().responses.create(responsesRequest));
+  const wholeMessage = async (): Promise<SdkResponse> =>
+    readMessage(await anthropic().messages.create(messagesRequest));
 
-  const streamedChat = async (): Promise<Understood> => {
+  const streamedChat = async (): Promise<SdkResponse> => {
     let text = '';
     const calls: string[] = [];
     for await (const { choices, usage } of await openai().chat.completions.create({ ...chatRequest, stream: true })) {
@@ -144,16 +144,16 @@ describe('the official SDKs', () => {
     }
     return { text, calls, tokens: [1000, 200] };
   };
-  const streamedResponse = async (): Promise<Understood> => {
+  const streamedResponse = async (): Promise<SdkResponse> => {
     let last: OpenAI.Responses.Response | undefined;
     let text = '';
     for await (const event of await openai().responses.create({ ...responsesRequest, stream: true })) {
       if (event.type === 'response.output_text.delta') text += event.delta;
       if (event.type === 'response.completed') last = event.response;
     }
-    return { ...understandResponse(last!), text };
+    return { ...readResponseObject(last!), text };
   };
-  const streamedMessage = async (): Promise<Understood> => {
+  const streamedMessage = async (): Promise<SdkResponse> => {
     let text = '';
     const calls: string[] = [];
     const tokens = [0, 0];
@@ -169,18 +169,18 @@ describe('the official SDKs', () => {
     return { text, calls: calls.map((call) => (call.endsWith(' ') ? `${call}{}` : call)), tokens };
   };
 
-  const helpedChat = async (): Promise<Understood> =>
-    understandChat(
+  const helpedChat = async (): Promise<SdkResponse> =>
+    readChatCompletion(
       await openai()
         .chat.completions.stream({ ...chatRequest, stream_options: { include_usage: true } })
         .finalChatCompletion(),
     );
-  const helpedResponse = async (): Promise<Understood> =>
-    understandResponse(await openai().responses.stream(responsesRequest).finalResponse());
-  const helpedMessage = async (): Promise<Understood> =>
-    understandMessage(await anthropic().messages.stream(messagesRequest).finalMessage());
+  const helpedResponse = async (): Promise<SdkResponse> =>
+    readResponseObject(await openai().responses.stream(responsesRequest).finalResponse());
+  const helpedMessage = async (): Promise<SdkResponse> =>
+    readMessage(await anthropic().messages.stream(messagesRequest).finalMessage());
 
-  it.each<[string, ProtocolEndpoint, () => Promise<Understood>]>([
+  it.each<[string, ProtocolEndpoint, () => Promise<SdkResponse>]>([
     ['openai chat', 'chat-completions', wholeChat],
     ['openai chat, streamed', 'chat-completions', streamedChat],
     ['openai chat, with the stream helper', 'chat-completions', helpedChat],

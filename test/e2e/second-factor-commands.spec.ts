@@ -6,7 +6,7 @@ import { PASSWORD, useAccountPages } from '../support/account-pages.js';
 import { type SetUp, turnOnSecondFactor } from '../support/authenticator.js';
 import { BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
 import type { Outcome } from '../support/command-line.js';
-import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { PageVisitor, type PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
 const OTHER_SECRET_KEY = 'quite another secret'.padEnd(32, '.');
@@ -76,7 +76,7 @@ describe('a second factor that its owner cannot use any more', () => {
       await browser.get('/sign-in/code');
       return browser;
     };
-    const expectUnreadable = ({ status, text }: Visited): void => {
+    const expectUnreadable = ({ status, text }: PageResponse): void => {
       expect(status).toBe(422);
       expect(text).toMatch(/id="code-error".*?<span>App codes cannot be verified\. Enter a recovery code/);
     };

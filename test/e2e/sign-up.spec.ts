@@ -4,7 +4,7 @@ import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.j
 import { AccountService } from '../../src/auth/index.js';
 import { Invitations } from '../../src/keys/onboarding/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
-import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { PageVisitor, type PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
 const PASSWORD = 'violet kettle umbrella';
@@ -24,7 +24,7 @@ describe('signing up', () => {
     await mailbox.close();
   });
 
-  const register = (browser: PageVisitor, email: string, more: Record<string, string> = {}): Promise<Visited> =>
+  const register = (browser: PageVisitor, email: string, more: Record<string, string> = {}): Promise<PageResponse> =>
     browser.submit('/register', { name: 'Ann', email, password: PASSWORD, ...more });
 
   it('is done by nobody where it is closed, and the page says whom to ask', async () => {

@@ -69,7 +69,7 @@ describe('an upstream that takes too long', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  interface Late {
+  interface TimedOutCall {
     readonly status: number;
     readonly text: string;
     readonly row: StoredCall;
@@ -78,7 +78,12 @@ describe('an upstream that takes too long', () => {
     readonly timing: string;
   }
 
-  async function ask(protocol: ProtocolEndpoint, model: string, script: Script, stream: boolean): Promise<Late> {
+  async function ask(
+    protocol: ProtocolEndpoint,
+    model: string,
+    script: Script,
+    stream: boolean,
+  ): Promise<TimedOutCall> {
     relay.upstream.script(script);
     const begunAt = performance.now();
     const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { model, stream }));

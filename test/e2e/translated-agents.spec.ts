@@ -1,4 +1,4 @@
-import { foldedResponse } from '../conformance/protocols/responses/heard.js';
+import { foldedResponse } from '../conformance/protocols/responses/responses.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ScriptedToolCall,
 } from '../support/scripted-upstream.js';
-import { heardStreamed } from '../support/spoken.js';
+import { readStream } from '../support/protocol-doubles.js';
 
 const world = usePairsRelay();
 
@@ -116,7 +116,7 @@ describe.each(FOREIGN('responses'))('Codex over an upstream of %s (case 61)', (u
 
   it('a call of a tool in a namespace comes back as one', async () => {
     const stream = await ask({ id: 'call_9', name: 'files__read', arguments: '{"path":"a"}' });
-    expect(heardStreamed('responses', stream).stop).toBe('tools');
+    expect(readStream('responses', stream).stop).toBe('tools');
     expect(itemsOf(stream)).toMatchObject([
       { type: 'function_call', call_id: 'call_9', name: 'read', namespace: 'files', arguments: '{"path":"a"}' },
     ]);
@@ -125,7 +125,7 @@ describe.each(FOREIGN('responses'))('Codex over an upstream of %s (case 61)', (u
   it('a call of a tool that takes any text comes back with the text alone (case 62)', async () => {
     const patch = '*** Begin "Patch"\n+ ☃\n';
     const stream = await ask({ id: 'call_9', name: 'apply_patch', arguments: JSON.stringify({ input: patch }) });
-    expect(heardStreamed('responses', stream).calls).toEqual([]);
+    expect(readStream('responses', stream).calls).toEqual([]);
     expect(itemsOf(stream)).toMatchObject([
       { type: 'custom_tool_call', call_id: 'call_9', name: 'apply_patch', input: patch },
     ]);
@@ -151,7 +151,7 @@ describe.each(FOREIGN('messages'))('Claude Code over an upstream of %s (cases 74
     const stream = await response.text();
     expect([response.status, stream]).toEqual([200, expect.anything()]);
     // It has asked for thoughts that it can send back, but not to read them.
-    expect(heardStreamed('messages', stream)).toMatchObject({
+    expect(readStream('messages', stream)).toMatchObject({
       text: 'Let me see.',
       reasoning: '',
       calls: ['toolu_9 Bash {"path":"."}'],

@@ -1,8 +1,8 @@
 import { ApiKeyService } from '../../src/keys/index.js';
 import { expectError, INVALID_REQUEST } from '../support/api-errors.js';
-import type { Asked } from '../support/asked.js';
+import type { NeutralRequest } from '../support/neutral-request.js';
 import { PATHS } from '../support/protocols.js';
-import type { Heard } from '../support/heard.js';
+import type { NeutralResponse } from '../support/neutral-response.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
@@ -19,9 +19,9 @@ import {
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { answerWithoutUsage, refusalAnswer, variantOf } from '../support/scripted-variants.js';
-import { heardIn, heardStreamed, requestIn } from '../support/spoken.js';
+import { readResponse, readStream, requestIn } from '../support/protocol-doubles.js';
 
-const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
+const HELLO: NeutralRequest = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
 /** Where a client may say texts that end the answer. */
 const STOPS: Readonly<Record<ProtocolEndpoint, (stop: readonly string[]) => JsonObject>> = {
   'chat-completions': (stop) => ({ stop }),
@@ -48,9 +48,9 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
     const usage = client === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
     return world.relay.post(PATHS[client], key, { model, stream, ...usage, ...requestIn(client, HELLO), ...more });
   };
-  const hearing = async (response: Response, stream: boolean): Promise<Heard> => {
+  const hearing = async (response: Response, stream: boolean): Promise<NeutralResponse> => {
     const text = await response.text();
-    return stream ? heardStreamed(client, text) : heardIn(client, JSON.parse(text) as JsonObject);
+    return stream ? readStream(client, text) : readResponse(client, JSON.parse(text) as JsonObject);
   };
   const answer = (options: AnswerOptions): Script => responseIn(upstream, options);
 
@@ -119,7 +119,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
       const isOurs = upstream === 'responses';
       const script = isOurs ? [streamHead(), sse(until), hang()] : answer({ text: 'one ' });
       const response = await post(script, true, STOPS[client](['STOP']));
-      expect(heardStreamed(client, await response.text()).text).toBe('one ');
+      expect(readStream(client, await response.text()).text).toBe('one ');
       const { body, closed } = await world.relay.upstream.nextRequest();
       expect([body.includes('STOP'), await closed]).toEqual(isOurs ? [false, 'left'] : [true, 'finished']);
     },
@@ -146,7 +146,7 @@ describe('reasons to stop that only one protocol has', () => {
     world.relay.upstream.script(stopping(upstream, member, reason));
     const request = { model: `over-${upstream}`, ...requestIn(client, HELLO) };
     const response = await world.relay.post(PATHS[client], world.caller.key, request);
-    expect(heardIn(client, (await response.json()) as JsonObject)).toMatchObject({ text: 'Hello', stop: 'end' });
+    expect(readResponse(client, (await response.json()) as JsonObject)).toMatchObject({ text: 'Hello', stop: 'end' });
     const warnings = response.headers.get('x-relay-warnings') ?? '';
     expect(warnings.startsWith('paused:')).toBe(reason === 'pause_turn');
   });

@@ -2,7 +2,7 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { clientOf } from '../conformance/protocols/index.js';
 import { expectError, INVALID_REQUEST, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
-import type { Asked } from '../support/asked.js';
+import type { NeutralRequest } from '../support/neutral-request.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { continued } from '../support/replies.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -21,10 +21,10 @@ import {
   THINKING_SIGNATURE,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
-import { heardStreamed, requestIn } from '../support/spoken.js';
+import { readStream, requestIn } from '../support/protocol-doubles.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
-const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
+const HELLO: NeutralRequest = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
 
 /** `<first>-then-<second>` is served by a channel of one protocol, and behind it by one of another. */
 const tiers = (baseUrl: string): string => `
@@ -76,7 +76,7 @@ describe.each(NAMED_PAIRS)(
         caller = await relay.caller();
         relay.upstream.scriptNext(fault);
         relay.upstream.script(responseIn(second, { text: ['Hello ', 'there'], toolCalls: [WEATHER_CALL] }));
-        const heard = heardStreamed(client, await (await post(client, model)).text());
+        const heard = readStream(client, await (await post(client, model)).text());
         expect([client, heard]).toMatchObject([client, { text: 'Hello there', stop: 'tools' }]);
         expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 2 });
       }
@@ -189,7 +189,10 @@ describe('reasoning that was sealed', () => {
     upstream: ProtocolEndpoint,
     edit: (answer: string) => string,
   ): Promise<string> {
-    const asked: Asked = { ...HELLO, tools: [{ name: 'get_weather', schema: { type: 'object', properties: {} } }] };
+    const asked: NeutralRequest = {
+      ...HELLO,
+      tools: [{ name: 'get_weather', schema: { type: 'object', properties: {} } }],
+    };
     const request = { ...requestIn(client, asked), ...wanting[client] };
     const model = `${upstream}-then-${upstream}`;
     relay.upstream.script(responseIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));

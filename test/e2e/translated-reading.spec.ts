@@ -17,7 +17,7 @@ import {
   streamHead,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
-import { heardIn, heardStreamed, requestIn } from '../support/spoken.js';
+import { readResponse, readStream, requestIn } from '../support/protocol-doubles.js';
 
 const TEXT = ['Hé', '😀 lo', '\u2028 "quoted" \\n', ' ☃'];
 const ANSWER: AnswerOptions = { text: TEXT, toolCalls: [WEATHER_CALL], usage: { prompt: 1000, cacheRead: 400 } };
@@ -39,31 +39,31 @@ describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { clien
 
   it('is the same however its stream is written down and cut', async () => {
     // Of the three, Chat Completions says what was used only when it is asked.
-    const usual = heardStreamed(client, await (await ask(responseIn(upstream, ANSWER))).text());
+    const usual = readStream(client, await (await ask(responseIn(upstream, ANSWER))).text());
     const whole = upstream === 'chat-completions' ? world.relay.upstream.lastSent : stream;
     expect(usual.text).toBe(TEXT.join(''));
     for (const [framing, frame] of Object.entries(FRAMINGS)) {
       const response = await ask([streamHead(), frame(whole).map((chunk) => bytes(Buffer.from(chunk))), end()]);
-      expect([framing, heardStreamed(client, await response.text())]).toEqual([framing, usual]);
+      expect([framing, readStream(client, await response.text())]).toEqual([framing, usual]);
     }
   });
 
   it('may hold a piece of 12 MiB (case 14)', async () => {
     const large = 'aGVsbG8g'.repeat((12 * MIB) / 8);
-    const heard = heardStreamed(client, await (await ask(responseIn(upstream, { text: large }))).text());
+    const heard = readStream(client, await (await ask(responseIn(upstream, { text: large }))).text());
     expect(heard.text.length).toBe(large.length);
     expect(heard.text === large).toBe(true);
   });
 
   it('is streamed even if the upstream sends it whole (case 20)', async () => {
-    const heard = heardStreamed(client, await (await ask(responseIn(upstream, { ...ANSWER, stream: false }))).text());
+    const heard = readStream(client, await (await ask(responseIn(upstream, { ...ANSWER, stream: false }))).text());
     expect(heard).toMatchObject({ text: TEXT.join(''), calls: ['call_9 get_weather {"city":"Oslo"}'], stop: 'tools' });
   });
 
   it('is whole even if the upstream streams it (case 21)', async () => {
     const response = await ask(responseIn(upstream, { ...ANSWER, stream: true }), false);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-    const heard = heardIn(client, (await response.json()) as JsonObject);
+    const heard = readResponse(client, (await response.json()) as JsonObject);
     expect(heard).toMatchObject({ text: TEXT.join(''), calls: ['call_9 get_weather {"city":"Oslo"}'], stop: 'tools' });
   });
 
@@ -86,7 +86,7 @@ describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { clien
       end(),
     ]);
     const text = await response.text();
-    if (upstream === 'chat-completions') expect(heardStreamed(client, text).text).toBe(TEXT.join(''));
+    if (upstream === 'chat-completions') expect(readStream(client, text).text).toBe(TEXT.join(''));
     else expect(text).toMatch(/"error".*request id: req_/s);
   });
 });

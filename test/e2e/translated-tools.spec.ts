@@ -1,4 +1,4 @@
-import type { Asked } from '../support/asked.js';
+import type { NeutralRequest } from '../support/neutral-request.js';
 import { PATHS } from '../support/protocols.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type ScriptedToolCall,
 } from '../support/scripted-upstream.js';
-import { askedIn, heardStreamed, requestIn } from '../support/spoken.js';
+import { readRequest, readStream, requestIn } from '../support/protocol-doubles.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
 const world = usePairsRelay();
@@ -19,7 +19,7 @@ const ODD_NAME = `mcp.files/read ${'x'.repeat(60)}`;
 const ODD_ID = `functions.read:7${'y'.repeat(70)}`;
 const SCHEMA = { type: 'object', properties: { path: { type: 'string' } } };
 
-const asked = (name: string, id: string): Asked => ({
+const asked = (name: string, id: string): NeutralRequest => ({
   turns: [
     { by: 'user', text: 'Read a file.' },
     { by: 'assistant', calls: [{ id, name, arguments: '{"path":"a"}' }] },
@@ -30,8 +30,13 @@ const asked = (name: string, id: string): Asked => ({
 });
 
 describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
-  async function ask(answer: (name: string) => AnswerOptions, wish: Asked = asked('read', 'call_1')): Promise<string> {
-    world.relay.upstream.script(({ json }) => responseIn(upstream, answer(askedIn(upstream, json).tools![0]!.name)));
+  async function ask(
+    answer: (name: string) => AnswerOptions,
+    wish: NeutralRequest = asked('read', 'call_1'),
+  ): Promise<string> {
+    world.relay.upstream.script(({ json }) =>
+      responseIn(upstream, answer(readRequest(upstream, json).tools![0]!.name)),
+    );
     const usage = client === 'chat-completions' ? { stream_options: { include_usage: true } } : {};
     const request = { model, stream: true, ...usage, ...requestIn(client, wish) };
     const response = await world.relay.post(PATHS[client], world.caller.key, request);
@@ -45,8 +50,8 @@ describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
 
   it('a name that the upstream cannot take differs there, and itself for the client (case 63)', async () => {
     const stream = await ask(calling({}), asked(ODD_NAME, 'call_1'));
-    expect(heardStreamed(client, stream).calls).toEqual([`call_9 ${ODD_NAME} {}`]);
-    const { tools, turns } = askedIn(upstream, (await world.relay.upstream.nextRequest()).json);
+    expect(readStream(client, stream).calls).toEqual([`call_9 ${ODD_NAME} {}`]);
+    const { tools, turns } = readRequest(upstream, (await world.relay.upstream.nextRequest()).json);
     const [{ name } = { name: '' }] = tools!;
     expect(name).toMatch(upstream === 'messages' ? /^[\w-]{1,128}$/ : /^[\w-]{1,64}$/);
     expect(turns[1]).toMatchObject({ calls: [{ id: 'call_1', name }] });
@@ -54,7 +59,7 @@ describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
 
   it('an id that the upstream cannot take is the same other one in a call and its result (case 64)', async () => {
     await ask(calling({}), asked('read', ODD_ID));
-    const { turns } = askedIn(upstream, (await world.relay.upstream.nextRequest()).json);
+    const { turns } = readRequest(upstream, (await world.relay.upstream.nextRequest()).json);
     const called = turns[1]!.by === 'assistant' ? turns[1]!.calls : undefined;
     const [{ id } = { id: '' }] = called ?? [];
     expect(id).toMatch(upstream === 'messages' ? /^[\w-]+$/ : /^.{1,64}$/);

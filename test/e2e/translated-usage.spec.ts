@@ -15,7 +15,7 @@ import {
   streamHead,
 } from '../support/scripted-upstream.js';
 import { answerWithoutUsage } from '../support/scripted-variants.js';
-import { heardIn, heardStreamed, requestIn } from '../support/spoken.js';
+import { readResponse, readStream, requestIn } from '../support/protocol-doubles.js';
 
 /** 1000 tokens, in more than four bytes each, and a few around them. */
 const LONG = 'hello '.repeat(1000);
@@ -49,7 +49,7 @@ describe('an upstream that reports at the end of its streams', () => {
   it.each(CLIENTS)('is counted where it is left before it can: %s', async (client) => {
     await (await post(client, 'responses', responseIn('responses'), { stream: true })).text();
     const text = await (await post(client, 'responses', stopped, { stream: true, ...STOPS[client] })).text();
-    expect(heardStreamed(client, text).text).toBe('one ');
+    expect(readStream(client, text).text).toBe('one ');
     const [row] = (await world.relay.calls(world.caller)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
     expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated' });
     expect(Number(row!['prompt_tokens'])).toBeLessThan(ESTIMATED - 300);
@@ -95,7 +95,7 @@ describe('an answer that comes whole', () => {
   it.each(CLIENTS)('ends where the client wants it to, and costs what the upstream says: %s', async (client) => {
     for (const stream of [true, false]) {
       const text = await (await post(client, 'responses', whole, { stream, ...STOPS[client] })).text();
-      const heard = stream ? heardStreamed(client, text) : heardIn(client, JSON.parse(text) as JsonObject);
+      const heard = stream ? readStream(client, text) : readResponse(client, JSON.parse(text) as JsonObject);
       expect([stream, heard.text]).toEqual([stream, 'one ']);
     }
     for (const row of await world.relay.calls(world.caller))
@@ -104,6 +104,6 @@ describe('an answer that comes whole', () => {
 
   it('without usage is told to be of so many tokens as it has, roughly', async () => {
     const text = await (await post('chat-completions', 'messages', answerWithoutUsage('messages'))).text();
-    expect(heardIn('chat-completions', JSON.parse(text) as JsonObject).usage.completion).toBeGreaterThan(0);
+    expect(readResponse('chat-completions', JSON.parse(text) as JsonObject).usage.completion).toBeGreaterThan(0);
   });
 });

@@ -17,7 +17,7 @@ import {
   waitFor,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
-import { heardStreamed, requestIn } from '../support/spoken.js';
+import { readStream, requestIn } from '../support/protocol-doubles.js';
 import { readEvents, readText, withoutKeepAlives } from '../support/stream-text.js';
 
 const KEEP_ALIVE_MS = 60;
@@ -53,7 +53,7 @@ describe.each(FOREIGN_PAIRS)('a stream that is translated, %s', (_, { client, up
     expect(text).not.toContain('\r');
     expect(text.includes('event:')).toBe(client !== 'chat-completions');
     expect(text.includes('[DONE]')).toBe(client !== 'messages');
-    expect(heardStreamed(client, text)).toMatchObject({ text: 'Hello there', stop: 'tools' });
+    expect(readStream(client, text)).toMatchObject({ text: 'Hello there', stop: 'tools' });
   });
 
   it('is kept alive while the upstream is idle, and no number is used up by it (case 24)', async () => {
@@ -66,7 +66,7 @@ describe.each(FOREIGN_PAIRS)('a stream that is translated, %s', (_, { client, up
     const [, during = ''] = /Hello (.*)there/s.exec(text)!;
     const sign = client === 'messages' ? /^event: ping$/gm : /^: keepalive$/gm;
     expect(during.match(sign)!.length).toBeGreaterThanOrEqual(2);
-    expect(heardStreamed(client, text)).toMatchObject({ text: 'Hello there' });
+    expect(readStream(client, text)).toMatchObject({ text: 'Hello there' });
   });
 
   it('says nothing before its upstream does, and a refusal that comes too late is told in it (case 30)', async () => {

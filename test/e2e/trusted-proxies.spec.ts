@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { aRequest, PATHS } from '../support/protocols.js';
-import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { PageVisitor, type PageResponse } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
 const PASSWORD = 'violet kettle umbrella';
@@ -40,7 +40,7 @@ describe('what a request says of where it came from', () => {
   };
 
   /** The address on a session that was begun with these headers, and the answer that began it. */
-  async function session(headers: Readonly<Record<string, string>>): Promise<{ ip: unknown; visited: Visited }> {
+  async function session(headers: Readonly<Record<string, string>>): Promise<{ ip: unknown; visited: PageResponse }> {
     const visited = await new PageVisitor(relay.url, headers).signIn(await anAccount(), PASSWORD);
     expect(visited.status).toBe(303);
     const [row] = await relay

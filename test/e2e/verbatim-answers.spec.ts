@@ -55,13 +55,13 @@ describe('an answer of an upstream of the same protocol', () => {
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
-  interface Answered {
+  interface VerbatimResponse {
     readonly response: Response;
     readonly body: Buffer;
     readonly row: StoredCall;
   }
 
-  async function ask(protocol: ProtocolEndpoint, script: Script, request: object = {}): Promise<Answered> {
+  async function ask(protocol: ProtocolEndpoint, script: Script, request: object = {}): Promise<VerbatimResponse> {
     relay.upstream.script(script);
     const response = await relay.post(PATHS[protocol], caller.key, aRequest(protocol, { ...request }));
     const body = Buffer.from(await response.arrayBuffer());

@@ -36,7 +36,7 @@ const LISTENING = `
 
 jest.setTimeout(3 * TIMEOUT_MS);
 
-interface Heard {
+interface OpenStream {
   readonly id: string;
   readonly text: Promise<string>;
 }
@@ -107,7 +107,7 @@ describe('a service with two workers', () => {
     };
 
   /** Resolves when it has begun to answer. */
-  async function stream(protocol: ProtocolEndpoint): Promise<Heard> {
+  async function stream(protocol: ProtocolEndpoint): Promise<OpenStream> {
     const response = await post(protocol, { stream: true });
     expect(response.status).toBe(200);
     const begun = gate();
@@ -120,7 +120,7 @@ describe('a service with two workers', () => {
   }
 
   /** Six streams; more than one connection each, so that both workers have some. */
-  async function streamsOnBoth(): Promise<Heard[]> {
+  async function streamsOnBoth(): Promise<OpenStream[]> {
     const streams = await Promise.all([...PROTOCOLS, ...PROTOCOLS].map((protocol) => stream(protocol)));
     expect(new Set((await servers()).values()).size).toBe(2);
     return streams;
@@ -135,7 +135,7 @@ describe('a service with two workers', () => {
     return new Map(rows.map(({ id, pid }) => [id, pid]));
   }
 
-  async function expectSettled(streams: readonly Heard[], status: string): Promise<void> {
+  async function expectSettled(streams: readonly OpenStream[], status: string): Promise<void> {
     const rows = await eventually(async () => {
       const calls = await relay.calls(caller);
       expect(calls).toHaveLength(streams.length);

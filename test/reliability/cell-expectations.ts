@@ -6,11 +6,11 @@ import { expectFailedEnding, failureIn } from '../support/failed-streams.js';
 import { tokensIn } from '../support/prose.js';
 import type { StoredCall } from '../support/relay-app.js';
 import type { ProtocolEndpoint, JsonObject, RecordedRequest } from '../support/scripted-upstream.js';
-import { heardIn, heardStreamed } from '../support/spoken.js';
+import { readResponse, readStream } from '../support/protocol-doubles.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../support/stream-text.js';
 import { ANSWER, BEGINNING, SECOND_ANSWER, SECOND_USAGE, USAGE } from './fault-scripts.js';
 import type { Failure } from './faults.js';
-import { type Asked, type Cell, channelOf, type MatrixRelay } from './matrix-relay.js';
+import { type MatrixCall, type Cell, channelOf, type MatrixRelay } from './matrix-relay.js';
 
 /** `answered` by the first channel or the second; `refused` before anything was sent; `broken` off behind content. */
 type Outcome =
@@ -62,7 +62,7 @@ async function expectAnswer(cell: Cell, outcome: Outcome, response: Response): P
   expect([response.status, text.slice(0, 500)]).toEqual([200, expect.anything()]);
   const id = expectIds(response);
   if (outcome.end === 'broken') return expectBroken(cell, outcome.failure, text, id);
-  const heard = cell.stream ? heardStreamed(cell.client, text) : heardIn(cell.client, JSON.parse(text) as JsonObject);
+  const heard = cell.stream ? readStream(cell.client, text) : readResponse(cell.client, JSON.parse(text) as JsonObject);
   const [words, usage] = outcome.by === 'first' ? [cell.fault.says ?? ANSWER, USAGE] : [SECOND_ANSWER, SECOND_USAGE];
   // By its length first: of an event of 2 MB nobody wants to read a difference.
   expect([heard.text.length, heard.text === words]).toEqual([words.length, true]);
@@ -136,7 +136,7 @@ function dueFor(
   return { least: due, most: due };
 }
 
-function expectCharge(world: MatrixRelay, outcome: Outcome, row: StoredCall, requests: Asked['requests']): void {
+function expectCharge(world: MatrixRelay, outcome: Outcome, row: StoredCall, requests: MatrixCall['requests']): void {
   const charged = BigInt(row['cost'] as string);
   const { least, most } = dueFor(outcome, requests);
   expect(charged).toBeGreaterThanOrEqual(least);
@@ -156,7 +156,7 @@ async function expectAttempts(world: MatrixRelay, cell: Cell, outcome: Outcome, 
 }
 
 /** Nothing is on hold, and what is gone is what the row says. */
-async function expectWallet(world: MatrixRelay, { caller }: Asked, row: StoredCall): Promise<void> {
+async function expectWallet(world: MatrixRelay, { caller }: MatrixCall, row: StoredCall): Promise<void> {
   const [left] = await world.relay.get(DataSource).query<JsonObject[]>(
     `SELECT w.balance, w.held, w.holds, k.used, k.held AS held_of_key
        FROM wallets w JOIN api_keys k USING (account_id) WHERE account_id = $1`,

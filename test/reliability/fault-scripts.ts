@@ -93,15 +93,15 @@ const arrived = (): Script =>
     for (let turns = 0; turns < 10; turns += 1) await turn();
   });
 
-interface Divided {
+interface StreamParts {
   readonly prelude: readonly ScriptedEvent[];
   readonly begun: readonly ScriptedEvent[];
   readonly rest: readonly ScriptedEvent[];
 }
 
-const DIVIDED = new Map<string, Divided>();
+const DIVIDED = new Map<string, StreamParts>();
 
-function divided(protocol: string): Divided {
+function divided(protocol: string): StreamParts {
   const known = DIVIDED.get(protocol);
   if (known !== undefined) return known;
   const events = eventsIn(protocol, { ...FINISHED, includeUsage: true } as object);

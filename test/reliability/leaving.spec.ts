@@ -15,13 +15,13 @@ const ABORT_MS = 100;
 /** Evenly spread over the answer, and the same in every run. */
 const momentOf = (index: number): number => ((index * 0.618_033_988_75) % 1) * LASTS_MS;
 
-interface Leaving extends Pair {
+interface DisconnectCase extends Pair {
   readonly afterMs: number;
   readonly stream: boolean;
   readonly mark: string;
 }
 
-const LEAVINGS: readonly Leaving[] = PAIRS.flatMap((pair, number) =>
+const LEAVINGS: readonly DisconnectCase[] = PAIRS.flatMap((pair, number) =>
   Array.from({ length: CALLS_OF_PAIR }, (_, index) => {
     const mark = `mark-${number * CALLS_OF_PAIR + index}.`;
     return { ...pair, afterMs: momentOf(number * CALLS_OF_PAIR + index), stream: index % 2 === 0, mark };
@@ -32,7 +32,7 @@ describe('R4: clients that leave at any moment', () => {
   const world = usePairsRelay();
 
   /** Calls and leaves. @returns when it left; undefined when the answer was there before */
-  async function leave({ client, model, stream, afterMs, mark }: Leaving): Promise<number | undefined> {
+  async function leave({ client, model, stream, afterMs, mark }: DisconnectCase): Promise<number | undefined> {
     const leaving = new AbortController();
     let leftAt: number | undefined;
     setTimeout(() => {

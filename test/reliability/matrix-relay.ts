@@ -19,7 +19,7 @@ export interface Cell extends Omit<Pair, 'model'> {
   readonly isDouble: boolean;
 }
 
-export interface Asked {
+export interface MatrixCall {
   readonly response: Response;
   readonly caller: TestCaller;
   /** What reached the upstream, in order. */
@@ -89,7 +89,7 @@ export class MatrixRelay {
   }
 
   /** Asks what the cell says; the answer is still to be read. */
-  async ask(cell: Cell): Promise<Asked> {
+  async ask(cell: Cell): Promise<MatrixCall> {
     const number = this.cells.length;
     const requests: RecordedRequest[] = [];
     this.cells.push({ cell, requests });

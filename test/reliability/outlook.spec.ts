@@ -5,7 +5,7 @@ import {
   type SelectionQuery,
 } from '../../src/relay/routing/selection/call-selection.js';
 import { SeededRandom } from '../support/seeded-random.js';
-import { BAD_REQUEST, BROKEN, type Described, RATE_LIMITED, useSelection } from '../support/selection-world.js';
+import { BAD_REQUEST, BROKEN, type ChannelSpec, RATE_LIMITED, useSelection } from '../support/selection-world.js';
 
 const ROUNDS = 2000;
 
@@ -25,7 +25,7 @@ describe('what is said of whom a call would ask', () => {
   const told = (wanted?: Partial<SelectionQuery>): readonly (readonly [string, number])[] =>
     outlook(wanted).prospects.map(({ channel: { name }, firstShare }) => [name, firstShare]);
 
-  it.each<[string, readonly Described[]]>([
+  it.each<[string, readonly ChannelSpec[]]>([
     ['one channel', [{ name: 'a' }]],
     [
       'weights',

@@ -4,7 +4,7 @@ import type { SeededRandom } from '../support/seeded-random.js';
 import {
   BAD_REQUEST,
   BROKEN,
-  type Described,
+  type ChannelSpec,
   RATE_LIMITED,
   REFUSED,
   secretOf,
@@ -95,7 +95,7 @@ describe('whom calls ask', () => {
   });
 
   it('R2: over thousands of calls with faults at random nobody is asked who rests, was asked, or has somebody before them', async () => {
-    const described: Described[] = [
+    const described: ChannelSpec[] = [
       { name: 'a', tier: 1, weight: 100, credentials: ['a1', 'a2', 'a3'] },
       { name: 'b', tier: 1, weight: 300, credentials: ['b1'] },
       { name: 'c', tier: 2, weight: 10, credentials: ['c1', 'c2'] },

@@ -6,7 +6,7 @@ import type { Program } from './program.js';
 /** A process that was killed is swept within that time, and what waited for the database is settled. */
 const SETTLED_MS = 120_000;
 
-interface Stored {
+interface CallCost {
   readonly id: string;
   readonly status: string;
   readonly cost: string;
@@ -30,7 +30,7 @@ export async function checkBooks(program: Program, whole: ReadonlyMap<string, bi
     const said = await program.command('ledger', 'check');
     if (said !== 'ledger exact\n') throw new Error(said);
   });
-  const rows = await program.query<Stored>('SELECT id, status, cost::text FROM calls');
+  const rows = await program.query<CallCost>('SELECT id, status, cost::text FROM calls');
   wrong.push(...differences(rows, whole));
   return { rows: rows.length, statuses: counted(rows), wrong };
 }
@@ -43,9 +43,9 @@ async function requireNothingHeld(program: Program): Promise<void> {
   if (Object.values(left ?? {}).some((value) => Number(value) !== 0)) throw new Error(JSON.stringify(left));
 }
 
-function differences(rows: readonly Stored[], whole: ReadonlyMap<string, bigint>): string[] {
+function differences(rows: readonly CallCost[], whole: ReadonlyMap<string, bigint>): string[] {
   const wrong: string[] = [];
-  const found = new Map<string, Stored>();
+  const found = new Map<string, CallCost>();
   for (const row of rows) {
     if (found.has(row.id)) wrong.push(`${row.id} has two rows`);
     found.set(row.id, row);
@@ -58,7 +58,7 @@ function differences(rows: readonly Stored[], whole: ReadonlyMap<string, bigint>
   return wrong;
 }
 
-function counted(rows: readonly Stored[]): Record<string, number> {
+function counted(rows: readonly CallCost[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of rows) counts[status] = (counts[status] ?? 0) + 1;
   return counts;

@@ -6,7 +6,7 @@ import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { PAIRS } from '../support/pairs.js';
 import type { ProtocolEndpoint, JsonObject } from '../support/scripted-upstream.js';
 import { SlowReader } from '../support/slow-reader.js';
-import type { Chance } from './chance.js';
+import type { SoakRandom } from './soak-random.js';
 import { judge } from './judgement.js';
 import { type Behaviour, TEXTS } from './soak-upstream.js';
 import type { Windows } from './windows.js';
@@ -36,7 +36,7 @@ export class Clients {
   constructor(
     private readonly target: Target,
     private readonly windows: Windows,
-    private readonly chance: Chance,
+    private readonly chance: SoakRandom,
     count: number,
   ) {
     const clients = Array.from({ length: count }, () => this.again(() => this.call()));

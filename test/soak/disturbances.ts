@@ -1,7 +1,7 @@
 /** What is broken on purpose, one thing after the other, with time between in which nothing may fail. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chance } from './chance.js';
+import type { SoakRandom } from './soak-random.js';
 import type { Program } from './program.js';
 import { TIMEOUT_MS, SOAK_FAULTS, type SoakUpstream } from './soak-upstream.js';
 import type { Disturbance, Windows } from './windows.js';
@@ -20,16 +20,16 @@ const GRACE_MS: Readonly<Record<Disturbance, number>> = {
 /** In this order again and again; the program is started anew once, when a quarter of the time is over. */
 const ROUND: readonly Disturbance[] = ['upstream', 'redis', 'database', 'upstream', 'upstream'];
 
-export interface Breakable {
+export interface DisturbanceTargets {
   readonly program: Program;
   readonly upstream: SoakUpstream;
   readonly windows: Windows;
-  readonly chance: Chance;
+  readonly chance: SoakRandom;
   readonly say: (line: string) => void;
 }
 
 /** Until the time is over. @returns what went wrong with the breaking itself */
-export async function disturb(breakable: Breakable, forMs: number): Promise<readonly string[]> {
+export async function disturb(breakable: DisturbanceTargets, forMs: number): Promise<readonly string[]> {
   const { chance } = breakable;
   const begunMs = performance.now();
   const passedMs = (): number => performance.now() - begunMs;
@@ -49,7 +49,7 @@ export async function disturb(breakable: Breakable, forMs: number): Promise<read
   return problems;
 }
 
-async function disturbance(breakable: Breakable, what: Disturbance): Promise<string | undefined> {
+async function disturbance(breakable: DisturbanceTargets, what: Disturbance): Promise<string | undefined> {
   const { windows, chance, say } = breakable;
   const fault = chance.of(SOAK_FAULTS);
   const forMs = what === 'upstream' ? chance.between(...FAULT_MS) : chance.between(...OUTAGE_MS);
@@ -67,9 +67,13 @@ async function disturbance(breakable: Breakable, what: Disturbance): Promise<str
   }
 }
 
-type Breaking = (breakable: Breakable, forMs: number, fault: (typeof SOAK_FAULTS)[number]) => Promise<void>;
+type DisturbanceRunner = (
+  breakable: DisturbanceTargets,
+  forMs: number,
+  fault: (typeof SOAK_FAULTS)[number],
+) => Promise<void>;
 
-const BREAKING: Readonly<Record<Disturbance, Breaking>> = {
+const BREAKING: Readonly<Record<Disturbance, DisturbanceRunner>> = {
   async upstream({ upstream }, forMs, fault) {
     upstream.fault = fault;
     await sleep(forMs);

@@ -2,7 +2,7 @@
 
 import { failureIn } from '../support/failed-streams.js';
 import type { ProtocolEndpoint, JsonObject } from '../support/scripted-upstream.js';
-import { heardIn, heardStreamed } from '../support/spoken.js';
+import { readResponse, readStream } from '../support/protocol-doubles.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
 export type Judgement =
@@ -22,7 +22,7 @@ export function judge(protocol: ProtocolEndpoint, stream: boolean, response: Res
       const failure = failureOf(protocol, text, id);
       if (failure !== undefined) return { kind: 'error', said: failure };
     }
-    const heard = stream ? heardStreamed(protocol, text) : heardIn(protocol, JSON.parse(text) as JsonObject);
+    const heard = stream ? readStream(protocol, text) : readResponse(protocol, JSON.parse(text) as JsonObject);
     const { prompt, completion } = heard.usage;
     return { kind: 'whole', costNanos: BigInt(prompt * 1000 + completion * 10_000), text: heard.text };
   } catch (error) {

@@ -9,7 +9,7 @@ import './global-expect.js';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { checkBooks } from './books.js';
-import { Chance } from './chance.js';
+import { SoakRandom } from './soak-random.js';
 import { Clients } from './clients.js';
 import { disturb } from './disturbances.js';
 import { MemoryWatch } from './memory-watch.js';
@@ -28,15 +28,15 @@ const say = (line: string): void =>
 
 async function run(options: Options): Promise<SoakResult> {
   const startedAt = new Date().toISOString();
-  const chance = new Chance(options.seed);
-  const upstream = await SoakUpstream.start(new Chance(options.seed + 1));
+  const chance = new SoakRandom(options.seed);
+  const upstream = await SoakUpstream.start(new SoakRandom(options.seed + 1));
   const program = await Program.start(options.workers, catalogOf(upstream.server.url));
   try {
     say(`it is at ${program.address}`);
     const windows = new Windows();
     const memory = new MemoryWatch(() => program.memory);
     const target = { address: () => program.address, key: program.key };
-    const clients = new Clients(target, windows, new Chance(options.seed + 2), options.clients);
+    const clients = new Clients(target, windows, new SoakRandom(options.seed + 2), options.clients);
     const breakable = { program, upstream, windows, chance, say };
     const problems = await disturb(breakable, options.minutes * 60_000);
     await clients.stop();

@@ -12,7 +12,7 @@ import {
   type Script,
   ScriptedUpstream,
 } from '../support/scripted-upstream.js';
-import type { Chance } from './chance.js';
+import type { SoakRandom } from './soak-random.js';
 
 /** What a call is for; the prompt says it. */
 export const BEHAVIOURS = ['small', 'paced', 'large', 'endless'] as const;
@@ -45,14 +45,14 @@ export class SoakUpstream {
 
   private constructor(
     readonly server: ScriptedUpstream,
-    private readonly chance: Chance,
+    private readonly chance: SoakRandom,
   ) {
     server.script((request) => this.play(request));
     // What it remembers of requests is for tests that look at them.
     setInterval(() => server.requests.splice(0), 5000).unref();
   }
 
-  static async start(chance: Chance): Promise<SoakUpstream> {
+  static async start(chance: SoakRandom): Promise<SoakUpstream> {
     return new SoakUpstream(await ScriptedUpstream.start(), chance);
   }
 

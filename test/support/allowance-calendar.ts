@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { AllowanceCalendar, type CalendarMoment } from '../../src/wallet/index.js';
 
 /** A calendar whose page the test turns; the time of day is the database's. */
-export class TurnedCalendar extends AllowanceCalendar {
+export class ShiftedCalendar extends AllowanceCalendar {
   /** What is added to the month that it is. */
   monthsAhead = 0;
 

@@ -98,14 +98,14 @@ export function anyAnswer(traits: AnswerTraits): fc.Arbitrary<CallResult> {
   return fc.oneof({ weight: 9, arbitrary: said.map(asAnswer) }, { weight: 1, arbitrary: refused });
 }
 
-interface Said {
+interface ResultDraft {
   readonly parts: readonly ResponsePart[];
   readonly wish: StopReason;
   readonly sequence: string;
   readonly usage: TokenUsage;
 }
 
-function asAnswer({ parts, wish, sequence, usage }: Said): CallResult {
+function asAnswer({ parts, wish, sequence, usage }: ResultDraft): CallResult {
   const named = parts.map((part, index) => (part.kind === 'tool-call' ? { ...part, id: `call_${index}` } : part));
   const calls = named.some(({ kind }) => kind === 'tool-call');
   const stop = calls && wish !== 'max_tokens' ? 'tool_calls' : wish;

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/shared/index.js';
 
 /** A finished call, with all that calls are filtered and added up by. */
-export interface AnyCall {
+export interface ArbitraryCall {
   /** How long ago it began. */
   readonly agoMs: number;
   readonly account: string;
@@ -38,7 +38,7 @@ export const MODELS = ['small', 'large', ''];
 export const GROUPS = ['default', 'saver'];
 export const CHANNELS = ['main', 'spare', ''];
 
-export const anyCall: fc.Arbitrary<AnyCall> = fc.record({
+export const anyCall: fc.Arbitrary<ArbitraryCall> = fc.record({
   agoMs: fc.oneof(
     fc.nat({ max: 70 * DAY_MS }),
     fc.nat({ max: 3 * 60 * MINUTE_MS }),
@@ -61,7 +61,11 @@ export const anyCall: fc.Arbitrary<AnyCall> = fc.record({
 });
 
 /** Writes them as settlement leaves them, at once. Gives their ids. */
-export async function writeCalls(sql: DataSource, now: number, calls: readonly AnyCall[]): Promise<readonly string[]> {
+export async function writeCalls(
+  sql: DataSource,
+  now: number,
+  calls: readonly ArbitraryCall[],
+): Promise<readonly string[]> {
   const rows = calls.map((call) => ({
     ...call,
     id: newId('req', now - call.agoMs),

@@ -1,5 +1,5 @@
 import { generateSync } from 'otplib';
-import type { PageVisitor, Visited } from './page-visitor.js';
+import type { PageVisitor, PageResponse } from './page-visitor.js';
 
 /** How long an app shows a code, in ms. */
 const STEP_MS = 30_000;
@@ -12,7 +12,7 @@ export class Authenticator {
   constructor(readonly secret: string) {}
 
   /** The page has the secret in groups of four. */
-  static reading({ text }: Visited): Authenticator {
+  static reading({ text }: PageResponse): Authenticator {
     const secret = /id="secret">([A-Z2-7 ]+)</.exec(text)?.[1];
     if (secret === undefined) throw new Error('The page shows no secret.');
     return new Authenticator(secret.replaceAll(' ', ''));
@@ -46,9 +46,9 @@ export async function turnOnSecondFactor(browser: PageVisitor): Promise<SetUp> {
 }
 
 /** What the page that shows a secret has for the form on it. */
-export const sealedIn = ({ text }: Visited): string => /name="sealed" value="([^"]+)"/.exec(text)?.[1] ?? '';
+export const sealedIn = ({ text }: PageResponse): string => /name="sealed" value="([^"]+)"/.exec(text)?.[1] ?? '';
 
 /** Each once; none where none are shown. */
-export const recoveryCodesIn = ({ text }: Visited): readonly string[] => [
+export const recoveryCodesIn = ({ text }: PageResponse): readonly string[] => [
   ...new Set(text.match(/\b[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){5}\b/g)),
 ];

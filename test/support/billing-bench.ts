@@ -15,7 +15,7 @@ import {
   WalletModule,
   WalletService,
 } from '../../src/wallet/index.js';
-import { TurnedCalendar } from './allowance-calendar.js';
+import { ShiftedCalendar } from './allowance-calendar.js';
 import { admissionOf } from './billing-rows.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { startOn } from './modules.js';
@@ -27,7 +27,7 @@ export class BillingBench {
   static async start(): Promise<BillingBench> {
     const database = await freshDatabase();
     const app = await startOn(database, [BillingModule, WalletModule, KeysModule, OnboardingModule], (builder) =>
-      builder.overrideProvider(AllowanceCalendar).useClass(TurnedCalendar),
+      builder.overrideProvider(AllowanceCalendar).useClass(ShiftedCalendar),
     );
     const { accountId, keyId } = await addAccount(app, 'ann@example.com');
     return new BillingBench(database, app, accountId, keyId);
@@ -36,7 +36,7 @@ export class BillingBench {
   readonly repository: BillingRepository;
   readonly sql: DataSource;
   /** The month that allowances are given for. */
-  readonly calendar: TurnedCalendar;
+  readonly calendar: ShiftedCalendar;
 
   private constructor(
     readonly database: TestDatabase,
@@ -46,7 +46,7 @@ export class BillingBench {
   ) {
     this.repository = app.get(BillingRepository, { strict: false });
     this.sql = app.get(DataSource);
-    this.calendar = app.get<AllowanceCalendar, TurnedCalendar>(AllowanceCalendar, { strict: false });
+    this.calendar = app.get<AllowanceCalendar, ShiftedCalendar>(AllowanceCalendar, { strict: false });
   }
 
   async stop(): Promise<void> {

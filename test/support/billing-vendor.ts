@@ -110,7 +110,7 @@ function isForbidden(body: JsonObject): boolean {
   );
 }
 
-interface Served {
+interface ServedCall {
   readonly model: string;
   readonly prompt: number;
   readonly output: number;
@@ -156,7 +156,11 @@ function tokensSaid({ ending, output }: Pick<VendorOrder, 'ending' | 'output'>):
   return ending === 'cut' || ending === 'left' ? Math.ceil(output / 2 / PIECE) * PIECE : output;
 }
 
-function serve(protocol: ProtocolEndpoint, body: JsonObject, { output: wanted, turn, ending }: VendorOrder): Served {
+function serve(
+  protocol: ProtocolEndpoint,
+  body: JsonObject,
+  { output: wanted, turn, ending }: VendorOrder,
+): ServedCall {
   const asked = modelIn(String(body['model']));
   const prompt = promptIn(body);
   const alternative = alternativeIn(protocol, body);
@@ -263,7 +267,7 @@ function textsIn({ messages, input, system, instructions }: JsonObject): string[
 
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
 
-function scriptOf(protocol: ProtocolEndpoint, ending: VendorEnding, served: Served, stream: boolean): Script {
+function scriptOf(protocol: ProtocolEndpoint, ending: VendorEnding, served: ServedCall, stream: boolean): Script {
   if (ending === 'refused') return errorAnswer(protocol, 400);
   if (ending === 'left early') return [hang()];
   const text = inPieces(prose(served.output));
@@ -290,7 +294,7 @@ const inPieces = (words: readonly string[]): string[] =>
   );
 
 /** Lays what the vendor says beside the ready-made answer over it, and has it lie about its usage as the ending says. */
-function laid(value: JsonObject, ending: VendorEnding, served: Served): JsonObject {
+function laid(value: JsonObject, ending: VendorEnding, served: ServedCall): JsonObject {
   const isAnswer = (member: JsonObject): boolean => 'model' in member && ('id' in member || 'object' in member);
   const walk = (member: unknown, name: string): unknown => {
     if (Array.isArray(member)) return member.map((element) => walk(element, ''));

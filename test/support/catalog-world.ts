@@ -92,8 +92,8 @@ export function useCatalog(): CatalogWorld {
       providers: [{ provide: Config, useValue: Config.fromEnvironment(environment) }, Clock],
       exports: [Config, Clock],
     })
-    class Settled {}
-    @Module({ imports: [Settled, DatabaseModule, CatalogModule, ChannelsModule] })
+    class SettingsModule {}
+    @Module({ imports: [SettingsModule, DatabaseModule, CatalogModule, ChannelsModule] })
     class Program {}
     const program = await NestFactory.createApplicationContext(Program, { logger: false, abortOnError: false });
     programs.push(program);

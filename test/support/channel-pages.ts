@@ -2,17 +2,17 @@
 
 import { CatalogExport, ChannelChanges, type ChannelRecord } from '../../src/catalog/channels/index.js';
 import { operatorVisit } from './operator-visit.js';
-import type { PageVisitor, Visited } from './page-visitor.js';
+import type { PageVisitor, PageResponse } from './page-visitor.js';
 import { RelayApp } from './relay-app.js';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 /** The values of a page's form of a channel, as a browser would send them. */
-export const channelFields = ({ text }: Visited): Record<string, string | string[]> =>
+export const channelFields = ({ text }: PageResponse): Record<string, string | string[]> =>
   fieldsIn(/<form class="card card--form"[^]*?<\/form>/.exec(text)?.[0] ?? '');
 
 /** The values of a form with this action. */
-export const fieldsSentTo = (action: string, { text }: Visited): Record<string, string | string[]> =>
+export const fieldsSentTo = (action: string, { text }: PageResponse): Record<string, string | string[]> =>
   fieldsIn((text.match(/<form[^]*?<\/form>/g) ?? []).find((form) => form.includes(`action="${action}"`)) ?? '');
 
 function fieldsIn(form: string): Record<string, string | string[]> {
@@ -44,9 +44,9 @@ export interface ChannelPages {
   readonly named: (name: string) => Promise<ChannelRecord>;
   readonly exported: () => Promise<string>;
   /** Opens the page of a channel and sends its form, with these fields as they are said here. */
-  readonly send: (name: string, fields: Fields) => Promise<Visited>;
+  readonly send: (name: string, fields: Fields) => Promise<PageResponse>;
   /** The same of the page of a new channel. */
-  readonly add: (fields: Fields) => Promise<Visited>;
+  readonly add: (fields: Fields) => Promise<PageResponse>;
 }
 
 /** Starts it for a spec file and stops it at the end. */
@@ -65,7 +65,7 @@ export function useChannelPages(): ChannelPages {
     if (channel === undefined) throw new Error(`There is no channel ${name}.`);
     return channel;
   };
-  const submit = async (path: string, fields: Fields): Promise<Visited> => {
+  const submit = async (path: string, fields: Fields): Promise<PageResponse> => {
     const page = await operator.get(path);
     return operator.post(path, { ...channelFields(page), ...fields });
   };

@@ -60,13 +60,13 @@ export class Collector {
 
   /** In no order. */
   get spans(): CollectedSpan[] {
-    return this.bodies.flatMap((body) => spansIn(JSON.parse(body) as Exported));
+    return this.bodies.flatMap((body) => spansIn(JSON.parse(body) as TraceExport));
   }
 
   /** What it was told of whoever sends spans. */
   get resource(): Readonly<Record<string, unknown>> {
     const [first] = this.bodies;
-    const exported = first === undefined ? undefined : (JSON.parse(first) as Exported);
+    const exported = first === undefined ? undefined : (JSON.parse(first) as TraceExport);
     return valuesOf(exported?.resourceSpans[0]?.resource.attributes ?? []);
   }
 
@@ -88,7 +88,7 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-interface Exported {
+interface TraceExport {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
     readonly scopeSpans: readonly { readonly spans: readonly ExportedSpan[] }[];
@@ -108,7 +108,7 @@ interface ExportedSpan {
   readonly status?: { readonly code?: number };
 }
 
-const spansIn = ({ resourceSpans }: Exported): CollectedSpan[] =>
+const spansIn = ({ resourceSpans }: TraceExport): CollectedSpan[] =>
   resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans.map(spanOf)));
 
 const spanOf = (span: ExportedSpan): CollectedSpan => ({

@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-export interface AskedOfProxy {
+export interface ConnectRequest {
   /** `host:port`, as it was asked for. */
   readonly authority: string;
   readonly authorization: string | undefined;
 }
 
 export class ConnectProxy {
-  readonly asked: AskedOfProxy[] = [];
+  readonly asked: ConnectRequest[] = [];
   /** What it answers: 200 makes a tunnel; nothing, and it stays silent. */
   status: number | undefined = 200;
   readonly #sockets = new Set<Socket>();

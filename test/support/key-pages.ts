@@ -2,7 +2,7 @@
 
 import { type OwnKey, OwnKeys } from '../../src/keys/index.js';
 import { eventually } from './eventually.js';
-import type { PageVisitor, Visited } from './page-visitor.js';
+import type { PageVisitor, PageResponse } from './page-visitor.js';
 import { RelayApp, type TestCaller } from './relay-app.js';
 import { signedIn } from './signed-in.js';
 
@@ -33,12 +33,12 @@ export const EMPTY = {
 };
 
 /** What a hidden field of a page holds. */
-export const hidden = ({ text }: Visited, name: string): string =>
+export const hidden = ({ text }: PageResponse, name: string): string =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
-export const secretOn = ({ text }: Visited): string => /sk-[0-9A-Za-z]{48}/.exec(text)?.[0] ?? '';
+export const secretOn = ({ text }: PageResponse): string => /sk-[0-9A-Za-z]{48}/.exec(text)?.[0] ?? '';
 
 /** The fields of the settings form of a page, as a browser would send them. */
-export function fieldsOf({ text }: Visited): Record<string, string> {
+export function fieldsOf({ text }: PageResponse): Record<string, string> {
   const form = /<form class="card card--form"[^]*?<\/form>/.exec(text)?.[0] ?? '';
   const fields: Record<string, string> = {};
   for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
@@ -56,7 +56,7 @@ export interface KeyPages {
   readonly ann: Person;
   readonly someone: () => Promise<Person>;
   /** Fills in the form of a new key. */
-  readonly newKey: (fields: Record<string, string | string[]>) => Promise<Visited>;
+  readonly newKey: (fields: Record<string, string | string[]>) => Promise<PageResponse>;
   readonly keysOf: (person?: Person) => Promise<readonly OwnKey[]>;
   readonly named: (name: string) => Promise<OwnKey>;
   readonly call: (secret: string) => Promise<{ status: number; text: string }>;
@@ -81,7 +81,7 @@ export function useKeyPages(): KeyPages {
     ann = await someone();
   });
 
-  const newKey = async (fields: Record<string, string | string[]>): Promise<Visited> => {
+  const newKey = async (fields: Record<string, string | string[]>): Promise<PageResponse> => {
     const page = await ann.browser.get('/keys/new');
     return ann.browser.post('/keys/new', { ...EMPTY, _once: hidden(page, '_once'), ...fields });
   };

@@ -43,7 +43,7 @@ const SMALL = '0.02';
 const SMALLEST = '0.005';
 
 /** Where in the exchange the client leaves. */
-export type Leaving = 'asked' | 'headers' | 'opening' | 'words' | 'report' | 'thought';
+export type DisconnectPoint = 'asked' | 'headers' | 'opening' | 'words' | 'report' | 'thought';
 
 interface Scene {
   readonly protocol: ProtocolEndpoint;
@@ -124,7 +124,7 @@ export interface LeakRow {
   /** `two` has a second channel; `thinker` shows nothing of what it thinks. `m` unless given. */
   readonly model?: 'two' | 'thinker';
   readonly caller?: CallerOptions & { readonly dailyBudget?: bigint };
-  readonly leaves?: Leaving;
+  readonly leaves?: DisconnectPoint;
   /** What the upstream does with each request that reaches it, what it would bill for it, what of that is given away. */
   readonly upstream: readonly (readonly [play: Play, bills: Count, gives: Count])[];
   /** An estimate may be up to twice too high or too low. */

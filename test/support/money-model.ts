@@ -42,7 +42,7 @@ interface ModelAllowance {
   expired: bigint | undefined;
 }
 
-export interface Wish {
+export interface HoldRequest {
   readonly minimum: bigint;
   readonly base: bigint;
   readonly ceiling: bigint;
@@ -78,7 +78,7 @@ export class MoneyModel {
   }
 
   /** @returns the outcome and the hold */
-  admit(call: ModelCall, wish: Wish): { outcome: string; amount: bigint } {
+  admit(call: ModelCall, wish: HoldRequest): { outcome: string; amount: bigint } {
     if (this.owed > 0n) return { outcome: 'owed', amount: 0n };
     const counts = this.budgetsOfNow(call.key);
     const bounds = this.bounds(call.key, counts);

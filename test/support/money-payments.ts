@@ -3,8 +3,8 @@ import { PaymentProcessor } from '../../src/wallet/payments/payment-processor.js
 import type { PaymentFact } from '../../src/wallet/payments/payment-facts.js';
 import { TopUpRepository } from '../../src/wallet/payments/top-up.repository.js';
 import type { BillingBench } from './billing-bench.js';
-import { type Jobs, type Payment, type Said, someAtOnce, type World } from './money-world.js';
-import type { Telling } from './payment-model.js';
+import { type Jobs, type Payment, type ProviderReversal, someAtOnce, type World } from './money-world.js';
+import type { ReversalReport } from './payment-model.js';
 
 /** Before the first telling; they are a second apart. */
 const BEGAN_MS = Date.UTC(2026, 0, 1);
@@ -70,7 +70,11 @@ export class MoneyPayments {
   }
 }
 
-function reversalFact({ id }: Payment, by: Said['by'], { amount, counts, at }: Telling): PaymentFact {
+function reversalFact(
+  { id }: Payment,
+  by: ProviderReversal['by'],
+  { amount, counts, at }: ReversalReport,
+): PaymentFact {
   const kind = by === 'dispute' ? 'dispute' : 'refund';
   const times = { beganAt: new Date(BEGAN_MS), asOf: new Date(BEGAN_MS + at * 1000) };
   const reversal = { id: `${by}_${id}`, kind, amount: nanos(amount), counts, ...times } as const;

@@ -2,19 +2,19 @@ import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
 import type { CallRow } from '../../src/relay/billing/call-row.js';
 import type { BillingBench } from './billing-bench.js';
 import { finished } from './billing-rows.js';
-import { PERIODS, type Wish } from './money-model.js';
+import { PERIODS, type HoldRequest } from './money-model.js';
 import { MoneyMovements } from './money-movements.js';
 import { MoneyPayments } from './money-payments.js';
 import { type Call, compare, type Jobs, type Step, type World } from './money-world.js';
 
 /** Carries out the steps of one kind. */
-type Doer<Kind extends Step['kind']> = (jobs: Jobs<Kind>) => Promise<void>;
+type StepRunner<Kind extends Step['kind']> = (jobs: Jobs<Kind>) => Promise<void>;
 
 /** Carries out one step of many worlds at once, each kind of step as one batch, in database and model. */
 export class MoneyStepper {
   /** Old enough for a hold of a settled call to be looked for. */
   private readonly createdAt = Date.now() - 120_000;
-  private readonly doers: { readonly [K in Exclude<Step['kind'], 'release'>]: Doer<K> } = {
+  private readonly doers: { readonly [K in Exclude<Step['kind'], 'release'>]: StepRunner<K> } = {
     admit: (jobs) => this.admit(jobs.flatMap(({ world, step }) => step.wishes.map((wish) => ({ world, wish })))),
     overtaken: (jobs) => this.overtake(jobs),
     extend: (jobs) => this.extend(jobs),
@@ -55,11 +55,11 @@ export class MoneyStepper {
     if (steps.some((step) => step?.kind === 'release')) await this.release();
     for (const [kind, doer] of Object.entries(this.doers)) {
       const jobs = steps.flatMap((step, index) => (step?.kind === kind ? [{ world: this.worlds[index]!, step }] : []));
-      if (jobs.length > 0) await (doer as Doer<Step['kind']>)(jobs);
+      if (jobs.length > 0) await (doer as StepRunner<Step['kind']>)(jobs);
     }
   }
 
-  private request(world: World, { key, ...wish }: Wish & { readonly key: number }): AdmissionRequest {
+  private request(world: World, { key, ...wish }: HoldRequest & { readonly key: number }): AdmissionRequest {
     return this.bench.asking(0n, {
       created_at: new Date(this.createdAt).toISOString(),
       account_id: world.accountId,
@@ -72,7 +72,11 @@ export class MoneyStepper {
   }
 
   private async admit(
-    asked: readonly { readonly world: World; readonly wish: Wish & { readonly key: number }; readonly call?: Call }[],
+    asked: readonly {
+      readonly world: World;
+      readonly wish: HoldRequest & { readonly key: number };
+      readonly call?: Call;
+    }[],
   ): Promise<void> {
     const calls = asked.map(
       ({ world, wish, call }): Call =>

@@ -1,13 +1,13 @@
 import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
 import type { CallRow } from '../../src/relay/billing/call-row.js';
 import { newId } from '../../src/platform/shared/index.js';
-import { type ModelCall, MoneyModel, PERIODS, type Wish } from './money-model.js';
+import { type ModelCall, MoneyModel, PERIODS, type HoldRequest } from './money-model.js';
 import { PaymentModel } from './payment-model.js';
 
 type Limit = bigint | null;
 
 /** What the provider says of one of two refunds, or of a dispute; `late`: how many tellings ago it was so. */
-export interface Said {
+export interface ProviderReversal {
   readonly by: 'refund' | 'another' | 'dispute';
   readonly amount: bigint;
   readonly counts: boolean;
@@ -16,9 +16,9 @@ export interface Said {
 
 /** One thing that happens to one account; `pick` chooses among the calls it has begun so far. */
 export type Step =
-  | { readonly kind: 'admit'; readonly wishes: readonly (Wish & { readonly key: number })[] }
+  | { readonly kind: 'admit'; readonly wishes: readonly (HoldRequest & { readonly key: number })[] }
   /** A call is given up and settled before its admission is carried out. */
-  | { readonly kind: 'overtaken'; readonly wish: Wish & { readonly key: number } }
+  | { readonly kind: 'overtaken'; readonly wish: HoldRequest & { readonly key: number } }
   | { readonly kind: 'extend'; readonly calls: readonly { pick: number; want: bigint; heard: boolean }[] }
   | { readonly kind: 'settle'; readonly calls: readonly { pick: number; cost: bigint; status: CallRow['status'] }[] }
   | { readonly kind: 'sweep'; readonly calls: readonly { pick: number }[] }
@@ -30,7 +30,7 @@ export type Step =
   | { readonly kind: 'turn'; readonly months: number }
   | { readonly kind: 'order'; readonly amount: bigint }
   | { readonly kind: 'pay'; readonly pick: number }
-  | { readonly kind: 'reverse'; readonly pick: number; readonly said: readonly Said[] }
+  | { readonly kind: 'reverse'; readonly pick: number; readonly said: readonly ProviderReversal[] }
   | { readonly kind: 'quota'; readonly key: number; readonly amount: Limit }
   | { readonly kind: 'limit'; readonly key: number; readonly period: number; readonly amount: Limit }
   | { readonly kind: 'crash'; readonly pick: number; readonly what: 'all' | 'extensions' }
@@ -130,7 +130,7 @@ export interface Job<S> {
 export type Jobs<Kind extends Step['kind']> = readonly Job<Extract<Step, { kind: Kind }>>[];
 
 /** What the database did not do as the model says it must. */
-export class NotAsModelled extends Error {
+export class ModelMismatchError extends Error {
   constructor(
     readonly world: World,
     what: string,
@@ -142,7 +142,7 @@ export class NotAsModelled extends Error {
 }
 
 export function compare(world: World, what: string, got: unknown, expected: unknown): void {
-  if (stateText({ got }) !== stateText({ got: expected })) throw new NotAsModelled(world, what, got, expected);
+  if (stateText({ got }) !== stateText({ got: expected })) throw new ModelMismatchError(world, what, got, expected);
 }
 
 /** For those who ask services: each takes a connection, of which there are few. */

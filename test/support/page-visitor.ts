@@ -1,7 +1,7 @@
 import { compactHtml } from './compact-html.js';
 
 /** A response to a visit, read whole. */
-export interface Visited {
+export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The body; of a page, compacted. */
@@ -26,12 +26,12 @@ export class PageVisitor {
     private readonly headers: Fields = {},
   ) {}
 
-  async get(path: string, headers: Fields = {}): Promise<Visited> {
+  async get(path: string, headers: Fields = {}): Promise<PageResponse> {
     return this.visit(path, { headers });
   }
 
   /** Sends a form as the page that was seen last would; see one first. */
-  async post(path: string, fields: FormFields = {}, headers: Fields = {}): Promise<Visited> {
+  async post(path: string, fields: FormFields = {}, headers: Fields = {}): Promise<PageResponse> {
     const body = new URLSearchParams();
     for (const [name, value] of Object.entries({ _csrf: this.csrf, ...fields }))
       for (const one of typeof value === 'string' ? [value] : value) body.append(name, one);
@@ -39,24 +39,24 @@ export class PageVisitor {
   }
 
   /** Sees a page and sends the form on it. */
-  async submit(path: string, fields: FormFields, to = path): Promise<Visited> {
+  async submit(path: string, fields: FormFields, to = path): Promise<PageResponse> {
     await this.get(path);
     return this.post(to, fields);
   }
 
   /** Goes where an answer leads. */
-  follow({ location }: Visited): Promise<Visited> {
+  follow({ location }: PageResponse): Promise<PageResponse> {
     return this.get(new URL(location, this.url).href.replace(this.url, ''));
   }
 
-  async signIn(email: string, password: string): Promise<Visited> {
+  async signIn(email: string, password: string): Promise<PageResponse> {
     return this.submit('/sign-in', { email, password });
   }
 
   private async visit(
     path: string,
     init: { method?: string; body?: URLSearchParams; headers: Fields },
-  ): Promise<Visited> {
+  ): Promise<PageResponse> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { accept: 'text/html', ...(cookie && { cookie }), ...this.headers, ...init.headers };
     const response = await fetch(`${this.url}${path}`, { ...init, headers, redirect: 'manual' });

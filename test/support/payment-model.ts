@@ -1,7 +1,7 @@
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /** What was said of a refund or a dispute, and when. */
-export interface Telling {
+export interface ReversalReport {
   readonly amount: bigint;
   /** Whether the payer has the amount back. */
   readonly counts: boolean;
@@ -13,12 +13,12 @@ export class PaymentModel {
   paid = false;
   /** What the wallet was asked to give back. */
   takenBack = 0n;
-  private readonly told = new Map<string, Telling>();
+  private readonly told = new Map<string, ReversalReport>();
 
   constructor(readonly amount: bigint) {}
 
   /** What was said last of each refund and dispute holds; what is told late of an earlier time does not. */
-  tell(name: string, telling: Telling): void {
+  tell(name: string, telling: ReversalReport): void {
     const known = this.told.get(name);
     if (!known || known.at < telling.at) this.told.set(name, telling);
   }

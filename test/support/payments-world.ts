@@ -41,7 +41,7 @@ export const completed = (session: StripeObject, payment: string, over: object =
   });
 
 /** What an event says beside its object's amount. */
-interface Told {
+interface StripeEventDetails {
   /** Of the event. */
   readonly type: string;
   /** Of the object. */
@@ -51,8 +51,8 @@ interface Told {
 }
 
 const reversed =
-  (object: 'refund' | 'dispute', usual: Told) =>
-  (id: string, payment: string, cents: number, told: Partial<Told> = {}): string => {
+  (object: 'refund' | 'dispute', usual: StripeEventDetails) =>
+  (id: string, payment: string, cents: number, told: Partial<StripeEventDetails> = {}): string => {
     const { type, status, toldAt = nowSeconds() } = { ...usual, ...told };
     const of = { id, object, payment_intent: payment, status, created: nowSeconds() };
     return anEvent(type, { ...of, amount: cents, currency: 'usd' }, { created: toldAt });

@@ -5,12 +5,12 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
 import type { RecordedRequest } from './scripted-request.js';
-import type { Breaking, Script, Step } from './scripted-steps.js';
+import type { DisconnectKind, Script, Step } from './scripted-steps.js';
 
 export class ScriptedPlayer {
   #chunkSize = Infinity;
   #cuts: readonly number[] = [];
-  #stop: { readonly bytes: number; readonly how: 'end' | Breaking } | undefined;
+  #stop: { readonly bytes: number; readonly how: 'end' | DisconnectKind } | undefined;
   /** Whether the script itself has broken the connection. */
   broken = false;
 
@@ -114,7 +114,7 @@ export class ScriptedPlayer {
     else this.#break(this.#stop.how);
   }
 
-  #break(how: Breaking): void {
+  #break(how: DisconnectKind): void {
     this.broken = true;
     if (how === 'reset') this.response.socket?.resetAndDestroy();
     else this.response.socket?.destroySoon();

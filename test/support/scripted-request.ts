@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { JsonObject } from '../../src/platform/shared/index.js';
 
 /** `finished`: we ended the answer. `left`: the client closed before that. `cut`: the script or the test destroyed it. */
-export type Closing = 'finished' | 'left' | 'cut';
+export type ConnectionEnd = 'finished' | 'left' | 'cut';
 
 /** What is kept of a sent body. Endless streams would fill the memory of the test itself. */
 const MOST_BYTES_KEPT = 8 * 1024 * 1024;
@@ -26,11 +26,11 @@ export class RecordedRequest {
   /** When the client closed before we finished (`performance.now()`); undefined otherwise. */
   closedAt: number | undefined;
   /** Settles when the answer is over, whoever ended it. */
-  readonly closed: Promise<Closing>;
+  readonly closed: Promise<ConnectionEnd>;
   /** Number of body bytes written so far. */
   sentBytes = 0;
 
-  readonly #resolveClosed: (closing: Closing) => void;
+  readonly #resolveClosed: (closing: ConnectionEnd) => void;
   readonly #sent: Buffer[] = [];
 
   constructor(
@@ -46,7 +46,7 @@ export class RecordedRequest {
     this.query = new URLSearchParams(query.join('?'));
     this.headers = incoming.headers;
     this.rawHeaders = incoming.rawHeaders;
-    let resolveClosed: (closing: Closing) => void = () => undefined;
+    let resolveClosed: (closing: ConnectionEnd) => void = () => undefined;
     this.closed = new Promise((resolve) => (resolveClosed = resolve));
     this.#resolveClosed = resolveClosed;
   }
@@ -68,7 +68,7 @@ export class RecordedRequest {
   }
 
   /** For the server. */
-  recordClosed(closing: Closing): void {
+  recordClosed(closing: ConnectionEnd): void {
     if (closing === 'left') this.closedAt = performance.now();
     this.#resolveClosed(closing);
   }

@@ -17,7 +17,7 @@ export interface ScriptedEvent {
 }
 
 /** `reset`: the client sees a connection error (RST). `close`: it sees the connection end (FIN) with the answer unfinished. */
-export type Breaking = 'reset' | 'close';
+export type DisconnectKind = 'reset' | 'close';
 
 export type Step =
   | { readonly type: 'head'; readonly status: number; readonly headers: Headers }
@@ -25,11 +25,11 @@ export type Step =
   | { readonly type: 'raw'; readonly bytes: Buffer }
   | { readonly type: 'chunk-every'; readonly size: number }
   | { readonly type: 'cut-at'; readonly offsets: readonly number[] }
-  | { readonly type: 'stop-after'; readonly bytes: number; readonly how: 'end' | Breaking }
+  | { readonly type: 'stop-after'; readonly bytes: number; readonly how: 'end' | DisconnectKind }
   | { readonly type: 'delay'; readonly ms: number }
   | { readonly type: 'wait-for'; readonly until: () => PromiseLike<unknown> }
   | { readonly type: 'hang' }
-  | { readonly type: 'destroy'; readonly how: Breaking }
+  | { readonly type: 'destroy'; readonly how: DisconnectKind }
   | { readonly type: 'end' };
 
 export type Script = Step | Iterable<Script> | ((request: RecordedRequest) => Script | Promise<Script>);
@@ -71,7 +71,7 @@ export function cutAt(...offsets: readonly number[]): Step {
 }
 
 /** Truncation: after `count` bytes of the body the answer ends cleanly or the connection breaks, whatever follows. */
-export function stopAfter(count: number, how: 'end' | Breaking = 'end'): Step {
+export function stopAfter(count: number, how: 'end' | DisconnectKind = 'end'): Step {
   return { type: 'stop-after', bytes: count, how };
 }
 
@@ -93,7 +93,7 @@ export function hang(): Step {
  * Breaks the connection. A reset may overtake bytes the client has not read yet: where
  * those matter, put a `delay` or `waitFor` before it.
  */
-export function destroy(how: Breaking = 'reset'): Step {
+export function destroy(how: DisconnectKind = 'reset'): Step {
   return { type: 'destroy', how };
 }
 

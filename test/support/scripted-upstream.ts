@@ -16,7 +16,7 @@ import { RecordedRequest } from './scripted-request.js';
 import type { Script } from './scripted-steps.js';
 
 export * from './scripted-answers.js';
-export type { Closing, RecordedRequest } from './scripted-request.js';
+export type { ConnectionEnd as Closing, RecordedRequest } from './scripted-request.js';
 export * from './scripted-steps.js';
 
 const NEXT_REQUEST_TIMEOUT_MS = 5000;

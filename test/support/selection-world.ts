@@ -24,7 +24,7 @@ const USUAL_AUTH = new Map([
   ['messages', 'x-api-key'],
 ] as const);
 
-export interface Described {
+export interface ChannelSpec {
   readonly name: string;
   readonly tier?: number;
   readonly weight?: number;
@@ -33,7 +33,7 @@ export interface Described {
   readonly concurrency?: number;
 }
 
-const catalogOf = (channels: readonly Described[]): string => `
+const catalogOf = (channels: readonly ChannelSpec[]): string => `
 models:
   - { name: m, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
 channels:
@@ -57,7 +57,7 @@ export interface SelectionWorld {
   readonly clock: HeldClock;
   readonly random: SeededRandom;
   /** Serves these channels. */
-  readonly start: (channels: readonly Described[], limits?: Partial<HealthLimits>) => Promise<void>;
+  readonly start: (channels: readonly ChannelSpec[], limits?: Partial<HealthLimits>) => Promise<void>;
   readonly aCall: (wanted?: Partial<SelectionQuery>) => CallSelection;
   /** Undefined: there is nobody. */
   readonly drawn: (call: CallSelection) => Promise<Assignment | undefined>;
@@ -107,7 +107,7 @@ export function useSelection(): SelectionWorld {
   let checkCount: number;
   let checkOutcome: () => AppError | undefined;
 
-  async function start(channels: readonly Described[], limits: Partial<HealthLimits> = {}): Promise<void> {
+  async function start(channels: readonly ChannelSpec[], limits: Partial<HealthLimits> = {}): Promise<void> {
     const health = { ...new HealthLimits(), ...limits };
     program = await startOn(database, [RoutingModule], (builder) => settled(builder, clock, random, health));
     program.useLogger(false);

@@ -43,7 +43,7 @@ channels:
 `;
 
 /** One stream as its client sees it. */
-export interface Heard {
+export interface OpenStream {
   readonly protocol: ProtocolEndpoint;
   readonly id: string;
   /** Opens with the first piece of text. */
@@ -90,7 +90,7 @@ export class StoppingService {
     });
   };
 
-  readonly stream = async (protocol: ProtocolEndpoint): Promise<Heard> => {
+  readonly stream = async (protocol: ProtocolEndpoint): Promise<OpenStream> => {
     const response = await this.post(protocol, { stream: true });
     expect(response.status).toBe(200);
     const begun = gate();
@@ -110,7 +110,7 @@ export class StoppingService {
     };
 
   /** What a client has heard was the beginning of an answer, then an error of its protocol and nothing else. */
-  readonly expectCutOff = async ({ protocol, id, text }: Heard, message = CUT_OFF): Promise<void> => {
+  readonly expectCutOff = async ({ protocol, id, text }: OpenStream, message = CUT_OFF): Promise<void> => {
     const before = withoutKeepAlives(encodeEvents(halves(protocol)[0]).toString());
     const heard = withoutKeepAlives(await text);
     expect(heard.slice(0, before.length)).toBe(before);

@@ -47,7 +47,7 @@ export interface VendorPass {
   readonly output: number;
 }
 
-export interface Reported {
+export interface UsageReport {
   readonly speed: string;
   readonly geo: string | undefined;
   readonly tier: string | undefined;
@@ -59,7 +59,7 @@ export interface Reported {
   readonly written: number;
 }
 
-export function usageBeside(protocol: ProtocolEndpoint, reported: Reported): JsonObject {
+export function usageBeside(protocol: ProtocolEndpoint, reported: UsageReport): JsonObject {
   const { speed, geo, tier, searches, passes, model, prompt, output, written } = reported;
   if (protocol === 'messages')
     return {
@@ -98,7 +98,7 @@ export const vendorName = (model: string): string => `${model}-2026`;
 
 export function answerBeside(
   protocol: ProtocolEndpoint,
-  { tier, model, searches, images }: Pick<Reported, 'tier' | 'model' | 'searches'> & { readonly images: number },
+  { tier, model, searches, images }: Pick<UsageReport, 'tier' | 'model' | 'searches'> & { readonly images: number },
 ): JsonObject {
   const common = { model: vendorName(model) };
   if (protocol === 'messages') return common;

@@ -5,7 +5,7 @@ import { anyAnswer, anyEvents } from '../../support/arbitrary-answers.js';
 import { refusalOf } from '../../support/calls.js';
 import { readEvents } from '../../support/stream-text.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
-import { context, decode, opened, render, resultOf, target } from './speaking.js';
+import { context, decode, opened, render, resultOf, target } from './conversions.js';
 
 const RUNS = { numRuns: 200 };
 

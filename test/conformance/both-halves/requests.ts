@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { CallContent, Part, Tool } from '../../../src/protocols/contract/index.js';
 import { anyContent, knownAgain } from '../../support/arbitrary-contents.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
-import { build, parse } from './speaking.js';
+import { build, parse } from './conversions.js';
 
 const RUNS = { numRuns: 200 };
 

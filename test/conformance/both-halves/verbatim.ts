@@ -4,7 +4,7 @@ import { encodeEvent, encodeEvents, type JsonObject, type ScriptedEvent } from '
 import { itUnless } from '../abilities.js';
 import { ANSWERED_CALLS, USAGE } from '../examples.js';
 import type { ProtocolUnderTest } from './protocol-under-test.js';
-import { target } from './speaking.js';
+import { target } from './conversions.js';
 
 const NOT_WRITTEN = 'the protocol’s own calls are translated as all others are';
 const COUNTED = { ...USAGE, cacheRead: 400, reasoning: 90 };

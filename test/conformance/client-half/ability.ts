@@ -15,7 +15,7 @@ export type ClientAbility =
   | 'keep-alive';
 
 /** Required abilities. */
-type Indispensable =
+type RequiredAbility =
   | 'head'
   | 'text'
   | 'streaming piece by piece'
@@ -27,4 +27,4 @@ type Indispensable =
   | 'keep-alive';
 
 /** Unsupported abilities with the reason. */
-export type ClientLacks = Lacks<Exclude<ClientAbility, Indispensable>>;
+export type ClientLacks = Lacks<Exclude<ClientAbility, RequiredAbility>>;

@@ -6,7 +6,7 @@ import type { Abilities, Check } from '../abilities.js';
 import { CALLING_TWICE, HELLO } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, contextOf, written } from './speaking.js';
+import { answerSaying, bodyOf, contextOf, written } from './client-calls.js';
 
 /** Exhaustive, checked by the compiler. */
 const KINDS: Readonly<Record<ErrorKind, true>> = {

@@ -7,7 +7,7 @@ import type { Abilities, Check } from '../abilities.js';
 import { ANSWERED_CALLS, HELLO, SCHEMA } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { bodyOf, contentOf, headOf, lineOf } from './speaking.js';
+import { bodyOf, contentOf, headOf, lineOf } from './client-calls.js';
 
 type Heads = Extract<ClientAbility, 'head' | 'invalid requests'>;
 

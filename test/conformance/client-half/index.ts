@@ -1,23 +1,23 @@
 import { type Abilities, describeAbilities } from '../abilities.js';
-import { answering } from './answering.js';
-import { asking } from './asking.js';
+import { responseAbilities } from './responses.js';
+import { requestAbilities } from './requests.js';
 import { errors } from './errors.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { heads } from './heads.js';
 import { reasoning } from './reasoning.js';
-import { templateContext } from './surroundings.js';
+import { metadataAbilities } from './metadata.js';
 import { transcripts } from './transcripts.js';
 import { words } from './words.js';
 
 /** All checks of a client half as values: the kit's own test runs them on defective halves. */
 export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => ({
   ...heads(half),
-  ...answering(half),
-  ...asking(half),
+  ...responseAbilities(half),
+  ...requestAbilities(half),
   ...reasoning(half),
   ...errors(half),
-  ...templateContext(half),
+  ...metadataAbilities(half),
   ...words(half),
 });
 

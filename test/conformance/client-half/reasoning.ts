@@ -6,15 +6,15 @@ import { THOUGHT } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
-import type { Reasoning } from '../shared-abilities.js';
-import { telling } from './answering.js';
+import type { ReasoningAbility } from '../shared-abilities.js';
+import { rendering } from './responses.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, contentOf, WAYS } from './speaking.js';
+import { answerSaying, bodyOf, contentOf, DELIVERIES } from './client-calls.js';
 
 /** Signed text. */
 const SIGNED: OpaqueReasoning = { kind: 'signature', family: FAMILY, data: 'c2lnbmVk', text: THOUGHT };
 
-export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({
+export const reasoning = (half: ClientHalf): Abilities<ReasoningAbility> => ({
   'reasoning shown': {
     checks: [
       {
@@ -24,7 +24,7 @@ export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({
           expect(contentOf(half, body).reasoning.show).toBe('text');
         },
       },
-      ...telling(
+      ...rendering(
         half,
         'renders reasoning before text (case 86)',
         { reasoning: 'Compare both.', text: '42' },
@@ -34,23 +34,25 @@ export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({
     ],
     otherwise: stillSaid(half),
   },
-  'reasoning given back': { checks: Object.keys(WAYS).map((way) => givenBack(half, way as keyof typeof WAYS)) },
+  'reasoning given back': {
+    checks: Object.keys(DELIVERIES).map((way) => givenBack(half, way as keyof typeof DELIVERIES)),
+  },
 });
 
 const stillSaid = (half: ClientHalf): Check => ({
   name: 'renders the rest of a response when reasoning is not supported',
   run() {
-    for (const { stream, write, hear } of Object.values(WAYS)) {
+    for (const { stream, write, hear } of Object.values(DELIVERIES)) {
       const answer = answerSaying({ reasoning: 'Compare both.', text: '42' });
       expect(hear(half, write(half, answer, bodyOf(half, HELLO, stream)))).toMatchObject({ reasoning: '', text: '42' });
     }
   },
 });
 
-const givenBack = (half: ClientHalf, way: keyof typeof WAYS): Check => ({
+const givenBack = (half: ClientHalf, way: keyof typeof DELIVERIES): Check => ({
   name: `parses signed reasoning unchanged when sent back: ${way} (cases 79, 80 and 87)`,
   run() {
-    const { stream, write } = WAYS[way];
+    const { stream, write } = DELIVERIES[way];
     const body = bodyOf(half, WITH_TOOLS, stream, half.client.wantsReasoning);
     const answer = write(half, signed(answerSaying(THINKING_AND_CALLING)), body);
     const again = half.client.continued(JSON.parse(body) as JsonObject, answer, 'call_9');

@@ -4,7 +4,7 @@ import type { Check } from '../abilities.js';
 import { HELLO } from '../examples.js';
 import { contentMeant, eventsIn, fixtureChecks, meaningOf, pattern, resultMeant } from '../fixtures.js';
 import type { ClientHalf } from './half.js';
-import { bodyOf, contentOf, contextOf, written } from './speaking.js';
+import { bodyOf, contentOf, contextOf, written } from './client-calls.js';
 
 /** Transcripts from the protocol's documentation. */
 export const transcripts = (half: ClientHalf, folder: string): Check[] => [

@@ -2,13 +2,13 @@
 
 import { countRequest } from '../../../src/protocols/tokens/count-tokens.js';
 import type { CountedTokens } from '../../../src/protocols/tokens/index.js';
-import type { Asked, AskedTool } from '../../support/asked.js';
+import type { NeutralRequest, NeutralTool } from '../../support/neutral-request.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
 import type { Abilities, Check, Lacks } from '../abilities.js';
 import { ANSWERED_CALL, CALLED, HELLO, SCHEMA, WITH_TOOLS } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, WAYS } from './speaking.js';
+import { answerSaying, bodyOf, DELIVERIES } from './client-calls.js';
 
 export const words = (half: ClientHalf): Abilities<Extract<ClientAbility, 'words that are counted'>> => ({
   'words that are counted': { checks: [...prompts(half), ...ids(half), ...answers(half)] },
@@ -19,7 +19,7 @@ const MANY = 40;
 const MORE = ' snow'.repeat(MANY);
 
 /** A text of a request, the abilities it needs, and a request with additional text after it. */
-type Place = readonly [text: string, needs: ClientAbility, asked: (more: string) => Asked];
+type Place = readonly [text: string, needs: ClientAbility, asked: (more: string) => NeutralRequest];
 
 const PROMPT: readonly Place[] = [
   ['what the user says', 'text', (more) => ({ ...HELLO, turns: [{ by: 'user', text: `Hello${more}` }] })],
@@ -37,10 +37,10 @@ const PROMPT: readonly Place[] = [
   ['what a tool has found', 'results of tools', (more) => answered({ found: `Snow${more}` })],
 ];
 
-const toolThat = (description: string): AskedTool => ({ name: 'get_weather', description, schema: SCHEMA });
+const toolThat = (description: string): NeutralTool => ({ name: 'get_weather', description, schema: SCHEMA });
 
 /** A call and its result. */
-function answered({ arguments: json = '{"city":"Oslo"}', found = 'Snow', id = 'call_9' }): Asked {
+function answered({ arguments: json = '{"city":"Oslo"}', found = 'Snow', id = 'call_9' }): NeutralRequest {
   const calls = [{ ...CALLED[0], id, arguments: json }];
   return {
     ...ANSWERED_CALL,
@@ -94,9 +94,9 @@ const has = ({ client }: ClientHalf, ability: ClientAbility): boolean =>
   ((client.lacks ?? {}) as Lacks<string>)[ability] === undefined;
 
 /** Counts like the relay, without a thread. */
-function countOf(half: ClientHalf, asked: Asked, options: AnswerOptions = {}): CountedTokens {
+function countOf(half: ClientHalf, asked: NeutralRequest, options: AnswerOptions = {}): CountedTokens {
   const request = bodyOf(half, asked);
-  const [prompt, answer] = [request, WAYS.whole.write(half, answerSaying(options), request)].map((text) =>
+  const [prompt, answer] = [request, DELIVERIES.whole.write(half, answerSaying(options), request)].map((text) =>
     Buffer.from(text),
   );
   const counted = countRequest({ prompt: prompt!, response: answer!, places: half.protocol.textPlaces });

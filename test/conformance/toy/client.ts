@@ -1,5 +1,5 @@
-import type { AskedTurn } from '../../support/asked.js';
-import type { Heard } from '../../support/heard.js';
+import type { NeutralTurn } from '../../support/neutral-request.js';
+import type { NeutralResponse } from '../../support/neutral-response.js';
 import type { ScriptedStop } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../../support/stream-text.js';
@@ -22,8 +22,8 @@ export const telegraphClient: ClientDouble = {
     ...(outputLimit !== undefined && { limit: outputLimit }),
     ...(stream && { stream }),
   }),
-  heard,
-  heardStream: (stream) => heard(folded(stream)),
+  readResponse: heard,
+  readStream: (stream) => heard(folded(stream)),
   expectFailure(before, ending) {
     expectLines(before.slice(1).map(dataOf));
     expect(ending.map(dataOf)).toEqual([
@@ -37,7 +37,7 @@ export const telegraphClient: ClientDouble = {
   },
 };
 
-function linesOf(turn: AskedTurn): JsonObject[] {
+function linesOf(turn: NeutralTurn): JsonObject[] {
   if (turn.by === 'tool') return [{ result: turn.id, text: turn.text }];
   if (turn.by === 'user') return [{ from: 'user', text: turn.text }];
   const calls = (turn.calls ?? []).map(({ id, name, arguments: text }) => ({ call: id, tool: name, arguments: text }));
@@ -51,7 +51,7 @@ const STOPS: Readonly<Record<string, ScriptedStop>> = {
   filter: 'filter',
 };
 
-function heard({ id, lines, end, usage }: JsonObject): Heard {
+function heard({ id, lines, end, usage }: JsonObject): NeutralResponse {
   expect(id).toMatch(/^tg_/);
   const said = lines as Record<string, string>[];
   for (const { call, arguments: text } of said) if (call) expect(text).not.toBe('');

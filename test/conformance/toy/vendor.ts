@@ -1,4 +1,4 @@
-import type { Asked } from '../../support/asked.js';
+import type { NeutralRequest } from '../../support/neutral-request.js';
 import { modelIn, streamIn } from '../../support/scripted-bodies.js';
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js';
@@ -37,7 +37,7 @@ export const telegraphVendor: VendorDouble = {
     expectRequest: ({ path }) => expect(path).toBe('/models'),
     body: (names) => ({ wires: names.map((wire) => ({ wire, to: 'Oslo' })) }),
   },
-  asked: askedIn,
+  readRequest: readTelegraphRequest,
   expectRequest,
 };
 
@@ -105,13 +105,13 @@ function expectConversation(lines: readonly Record<string, string>[]): void {
   });
 }
 
-/** Reads a request into an `Asked`, the tests' protocol-neutral request. */
-function askedIn(request: JsonObject): object {
+/** Reads a request into a `NeutralRequest`. */
+function readTelegraphRequest(request: JsonObject): object {
   const lines = request['lines'] as Record<string, string>[];
   const system = lines.filter(({ from }) => from === 'system').map(({ text }) => text);
   const tools = request['tools'] as JsonObject[] | undefined;
   const use = request['use'] as string | { readonly tool: string } | undefined;
-  const asked: { -readonly [Member in keyof Asked]: unknown } = {
+  const asked: { -readonly [Member in keyof NeutralRequest]: unknown } = {
     system: system.length === 0 ? undefined : system.join('\n'),
     turns: turnsOf(lines.filter(({ from }) => from !== 'system')),
     tools: tools?.map(({ name, about, schema }) => ({ name, description: about, schema })),

@@ -18,7 +18,7 @@ export type UpstreamAbility =
   | 'list of models';
 
 /** Required abilities. */
-type Indispensable =
+type RequiredAbility =
   | 'text'
   | 'streaming piece by piece'
   | 'settings'
@@ -33,4 +33,4 @@ type Indispensable =
   | 'smallest request';
 
 /** Unsupported abilities with the reason. */
-export type UpstreamLacks = Lacks<Exclude<UpstreamAbility, Indispensable>>;
+export type UpstreamLacks = Lacks<Exclude<UpstreamAbility, RequiredAbility>>;

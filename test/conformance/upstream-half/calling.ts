@@ -1,15 +1,15 @@
 /** Tools without a name or form in the upstream's protocol, and their calls. */
 
 import type { CallResult, Tool } from '../../../src/protocols/contract/index.js';
-import { askedOf } from '../../support/asked.js';
+import { neutralRequestOf } from '../../support/neutral-request.js';
 import { encodeEvents } from '../../support/scripted-steps.js';
 import { resultOf } from '../../support/translations.js';
 import type { Check } from '../abilities.js';
-import { contentAsking } from '../asked-content.js';
+import { callContentOf } from '../call-content.js';
 import { HELLO, TOOLS } from '../examples.js';
 import type { UpstreamHalf } from './half.js';
-import { heardOf, listen, streamOf, WAYS } from './hearing.js';
-import { send, targetOf } from './sending.js';
+import { neutralResponseOf, readChunks, streamOf, DELIVERIES } from './stream-reader.js';
+import { buildUpstreamRequest, targetOf } from './upstream-request.js';
 
 /** No vendor accepts the name unchanged. */
 const ODD: Tool = { name: 'a.name with spaces', schema: undefined, path: 'tools[0]' };
@@ -17,14 +17,16 @@ const FREEFORM: Tool = { name: 'exec', schema: undefined, freeform: {}, path: 't
 const CODE = 'print("☃")\n';
 
 export const calling = (half: UpstreamHalf): Check[] => [
-  ...Object.entries(WAYS).map(([way, hear]) => ({
+  ...Object.entries(DELIVERIES).map(([way, hear]) => ({
     name: `restores the name of a tool that the vendor does not accept: ${way}`,
     run() {
-      const content = contentAsking(HELLO, { tools: [ODD] });
-      const { json } = send(half, content);
+      const content = callContentOf(HELLO, { tools: [ODD] });
+      const { json } = buildUpstreamRequest(half, content);
       half.vendor.expectRequest(json);
-      const name = askedOf(half.vendor, json).tools![0]!.name;
-      const { calls } = heardOf(hear(half, { toolCalls: [{ id: 'call_9', name, arguments: '{"n":1}' }] }, content));
+      const name = neutralRequestOf(half.vendor, json).tools![0]!.name;
+      const { calls } = neutralResponseOf(
+        hear(half, { toolCalls: [{ id: 'call_9', name, arguments: '{"n":1}' }] }, content),
+      );
       expect(calls).toEqual(['call_9 a.name with spaces {"n":1}']);
     },
   })),
@@ -38,13 +40,13 @@ const freeform = (half: UpstreamHalf): Check => ({
   run() {
     const said = { kind: 'tool-call', id: 'call_9', name: 'exec', arguments: CODE, isFreeform: true } as const;
     const result = { kind: 'tool-result', id: 'call_9', isFreeform: true, isError: false, parts: [] } as const;
-    const { turns } = contentAsking(HELLO);
-    const content = contentAsking(HELLO, {
+    const { turns } = callContentOf(HELLO);
+    const content = callContentOf(HELLO, {
       tools: [FREEFORM],
       turns: [...turns, { role: 'assistant', parts: [said] }, { role: 'user', parts: [result] }],
     });
-    const { json, body } = send(half, content);
-    const [call] = askedOf(half.vendor, json).turns.flatMap((turn) =>
+    const { json, body } = buildUpstreamRequest(half, content);
+    const [call] = neutralRequestOf(half.vendor, json).turns.flatMap((turn) =>
       turn.by === 'assistant' ? (turn.calls ?? []) : [],
     );
     // Calls of the vendor's own freeform tools stay unchanged; the double makes none.
@@ -52,7 +54,7 @@ const freeform = (half: UpstreamHalf): Check => ({
       expect(body.toString()).toContain(JSON.stringify(CODE));
       return;
     }
-    for (const hear of Object.values(WAYS)) {
+    for (const hear of Object.values(DELIVERIES)) {
       const { parts } = hear(half, { toolCalls: [call] }, content);
       expect(parts.filter(({ kind }) => kind === 'tool-call')).toEqual([expect.objectContaining(said)]);
     }
@@ -65,13 +67,13 @@ const SMALL = '424242';
 const LARGE = '9007199254740993';
 
 const largeNumbers = (half: UpstreamHalf): Check[] => {
-  const content = contentAsking(HELLO, { tools: contentAsking({ ...HELLO, tools: TOOLS }).tools });
+  const content = callContentOf(HELLO, { tools: callContentOf({ ...HELLO, tools: TOOLS }).tools });
   const answer = { toolCalls: [{ id: 'call_9', name: 'get_weather', arguments: `{"n":${SMALL}}` }] };
   const enlarged = (text: string): string => text.replace(SMALL, LARGE);
   const heard: Readonly<Record<string, () => CallResult>> = {
     streamed: () => {
       const stream = encodeEvents(streamOf(half, answer, content)).toString();
-      return resultOf(listen(half, [Buffer.from(enlarged(stream))], content));
+      return resultOf(readChunks(half, [Buffer.from(enlarged(stream))], content));
     },
     whole: () => {
       const body = enlarged(JSON.stringify(half.vendor.body(answer)));
@@ -81,7 +83,7 @@ const largeNumbers = (half: UpstreamHalf): Check[] => {
   return Object.entries(heard).map(([way, hear]) => ({
     name: `decodes numbers in arguments that are not representable as doubles: ${way}`,
     run() {
-      expect(heardOf(hear()).calls).toEqual([`call_9 get_weather {"n":${LARGE}}`]);
+      expect(neutralResponseOf(hear()).calls).toEqual([`call_9 get_weather {"n":${LARGE}}`]);
     },
   }));
 };

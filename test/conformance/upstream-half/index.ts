@@ -1,23 +1,23 @@
 import { type Abilities, describeAbilities } from '../abilities.js';
-import { answering } from './answering.js';
-import { asking } from './asking.js';
-import { behaving } from './behaving.js';
-import { breaking } from './breaking.js';
+import { responseAbilities } from './responses.js';
+import { requestAbilities } from './requests.js';
+import { robustnessAbilities } from './robustness.js';
+import { failureAbilities } from './failures.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 import { listing } from './listing.js';
-import { losing } from './losing.js';
+import { warningAbilities } from './warnings.js';
 import { reasoning } from './reasoning.js';
 import { transcripts } from './transcripts.js';
 
 /** All checks of an upstream half as values: the kit's own test runs them on defective halves. */
 export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility> => ({
-  ...answering(half),
-  ...asking(half),
-  ...losing(half),
+  ...responseAbilities(half),
+  ...requestAbilities(half),
+  ...warningAbilities(half),
   ...reasoning(half),
-  ...breaking(half),
-  ...behaving(half),
+  ...failureAbilities(half),
+  ...robustnessAbilities(half),
   ...listing(half),
 });
 

@@ -3,40 +3,43 @@
 import type { CallContent, CallResult } from '../../../src/protocols/contract/index.js';
 import { THOUGHT } from '../../support/scripted-content.js';
 import type { Abilities, Check } from '../abilities.js';
-import { contentAsking } from '../asked-content.js';
+import { callContentOf } from '../call-content.js';
 import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
-import type { Reasoning } from '../shared-abilities.js';
-import { hearing } from './answering.js';
+import type { ReasoningAbility } from '../shared-abilities.js';
+import { decoding } from './responses.js';
 import type { UpstreamHalf } from './half.js';
-import { WAYS } from './hearing.js';
-import { told } from './losing.js';
-import { send } from './sending.js';
+import { DELIVERIES } from './stream-reader.js';
+import { expectsWarning } from './warnings.js';
+import { buildUpstreamRequest } from './upstream-request.js';
 
 const WISH = { reasoning: { effort: 'high', show: 'text' } } as const;
 
-export const reasoning = (half: UpstreamHalf): Abilities<Reasoning> => ({
+export const reasoning = (half: UpstreamHalf): Abilities<ReasoningAbility> => ({
   'reasoning shown': {
-    checks: hearing(
+    checks: decoding(
       half,
       'decodes reasoning before text (case 86)',
       { reasoning: ['Compare ', 'both.'], text: '42' },
       { reasoning: 'Compare both.', text: '42' },
-      contentAsking(HELLO, WISH),
+      callContentOf(HELLO, WISH),
     ),
-    otherwise: told(half, 'a wish for reasoning', HELLO, WISH),
+    otherwise: expectsWarning(half, 'a wish for reasoning', HELLO, WISH),
   },
   'reasoning given back': {
-    checks: [...Object.keys(WAYS).flatMap((way) => givenBack(half, way as keyof typeof WAYS)), foreign(half)],
+    checks: [
+      ...Object.keys(DELIVERIES).flatMap((way) => givenBack(half, way as keyof typeof DELIVERIES)),
+      foreign(half),
+    ],
     otherwise: foreign(half),
   },
 });
 
-const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
+const givenBack = (half: UpstreamHalf, way: keyof typeof DELIVERIES): Check[] => [
   {
     name: `sends reasoning back to its vendor unchanged: ${way} (cases 79, 80 and 87)`,
     run() {
       expect(half.vendor.reasoningMark).toEqual(expect.any(String));
-      const again = send(half, secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked())));
+      const again = buildUpstreamRequest(half, secondTurn(DELIVERIES[way](half, THINKING_AND_CALLING, asked())));
       expect(again.body.toString()).toContain(half.vendor.reasoningMark);
       half.vendor.expectRequest(again.json);
       half.vendor.expectReasoning?.(again.json);
@@ -46,8 +49,8 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
     name: `sends reasoning to no other vendor: ${way}`,
     run() {
       expect(half.vendor.reasoningMark).toEqual(expect.any(String));
-      const content = secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked()));
-      const sent = send(half, content, { family: 'another-family' });
+      const content = secondTurn(DELIVERIES[way](half, THINKING_AND_CALLING, asked()));
+      const sent = buildUpstreamRequest(half, content, { family: 'another-family' });
       expect(sent.body.toString()).not.toContain(half.vendor.reasoningMark);
       expect(sent.body.toString()).not.toContain(THOUGHT);
     },
@@ -63,14 +66,14 @@ const foreign = (half: UpstreamHalf): Check => ({
       { kind: 'reasoning', text: THOUGHT, opaque },
       { kind: 'text', text: 'Well.' },
     ] as const;
-    const { turns } = contentAsking(HELLO);
-    const again = contentAsking(HELLO, { turns: [...turns, { role: 'assistant', parts }, ...turns] });
-    const sent = send(half, again).body.toString();
+    const { turns } = callContentOf(HELLO);
+    const again = callContentOf(HELLO, { turns: [...turns, { role: 'assistant', parts }, ...turns] });
+    const sent = buildUpstreamRequest(half, again).body.toString();
     expect([sent.includes('Well.'), sent.includes(THOUGHT), sent.includes('c2lnbmVk')]).toEqual([true, false, false]);
   },
 });
 
-const asked = (): CallContent => contentAsking(WITH_TOOLS, WISH);
+const asked = (): CallContent => callContentOf(WITH_TOOLS, WISH);
 
 /** The response is sent back with its tool result. */
 function secondTurn({ parts }: CallResult): CallContent {

@@ -4,7 +4,7 @@ import type { ProtocolEndpoint, JsonObject } from '../scripted-upstream.js';
 import type { FuzzedRequest } from './fuzzed-requests.js';
 import { MEMBERS } from './spoiled-bodies.js';
 
-export interface Heard {
+export interface FuzzResponse {
   readonly response: Response;
   readonly text: string;
   /** From the first byte sent to the last one received. */
@@ -16,7 +16,7 @@ const REQUEST_ID = /\(request id: req_[0-9a-f]{32}\)$/;
 const INSIDES = /node_modules|\bat [\w.]+ \(|\/src\/|\/dist\/|SELECT |QueryFailed|TypeError|RangeError|SyntaxError/;
 
 /** Whatever is wrong is not ours. */
-export function expectNoFailure({ response, text }: Heard): void {
+export function expectNoFailure({ response, text }: FuzzResponse): void {
   expect([response.status < 500, response.status, text.slice(0, 500)]).toEqual([
     true,
     response.status,
@@ -25,7 +25,7 @@ export function expectNoFailure({ response, text }: Heard): void {
 }
 
 /** In the form of whoever asked. */
-export function expectWorded(request: FuzzedRequest, { response, text }: Heard): void {
+export function expectWorded(request: FuzzedRequest, { response, text }: FuzzResponse): void {
   if (response.status < 400) return;
   expect(text).not.toMatch(INSIDES);
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;

@@ -1,9 +1,9 @@
 import type { ClientDouble } from '../../client-double.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
-import { chatRequest } from './asked.js';
+import { chatRequest } from './requests.js';
 import { expectChatFailure, expectChatStream } from './grammar.js';
-import { chatHeard, foldedCompletion } from './heard.js';
+import { readChatResponse, foldedCompletion } from './responses.js';
 
 /** A Chat Completions client that requests usage of streams. */
 export const chatClient: ClientDouble = {
@@ -19,10 +19,10 @@ export const chatClient: ClientDouble = {
     ...(stream && { stream, stream_options: { include_usage: true } }),
   }),
   wantsReasoning: { reasoning_effort: 'high' },
-  heard: chatHeard,
-  heardStream(stream) {
+  readResponse: readChatResponse,
+  readStream(stream) {
     expectChatStream(readEvents(withoutKeepAlives(stream)), true);
-    return chatHeard(foldedCompletion(stream));
+    return readChatResponse(foldedCompletion(stream));
   },
   expectFailure: expectChatFailure,
   continued(request, answer, callId) {

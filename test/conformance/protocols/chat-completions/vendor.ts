@@ -2,7 +2,7 @@ import type { VendorDouble } from '../../vendor-double.js';
 import { THOUGHT } from '../../../support/scripted-content.js';
 import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
 import { chatBody, chatEvents } from './answers.js';
-import { chatAsked } from './asked.js';
+import { readChatRequest } from './requests.js';
 import { expectChatRules } from './rules.js';
 
 /** A Chat Completions upstream with readable reasoning that must be sent back. */
@@ -43,7 +43,7 @@ export const chatVendor: VendorDouble = {
   errorEvents: (message) => [{ data: { error: { message, type: 'server_error', param: null, code: 'server_error' } } }],
   // Some servers omit the marker.
   closes: /"finish_reason":"/,
-  asked: chatAsked,
+  readRequest: readChatRequest,
   expectRequest: expectChatRules,
   reasoningMark: THOUGHT,
 };

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from '../../../support/scripted-steps.js';
-import type { Content, Part } from './asked.js';
+import type { Content, Part } from './requests.js';
 
 const MEMBERS = ['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'];
 /** Without sampling, which models reject from 3.6 on. */

@@ -1,6 +1,6 @@
 import type { VendorDouble } from '../../vendor-double.js';
 import { geminiBody, geminiEvents, THOUGHT_SIGNATURE } from './answers.js';
-import { type Content, geminiAsked } from './asked.js';
+import { type Content, readGeminiRequest } from './requests.js';
 import { expectGeminiRules } from './rules.js';
 
 /** Google's names of HTTP statuses. */
@@ -52,7 +52,7 @@ export const geminiVendor: VendorDouble = {
   },
   errorEvents: (message) => [{ data: errorBody(500, message) }],
   closes: /"finishReason":"/,
-  asked: geminiAsked,
+  readRequest: readGeminiRequest,
   expectRequest: expectGeminiRules,
   reasoningMark: THOUGHT_SIGNATURE,
   /** On the same call, without the reasoning text. */

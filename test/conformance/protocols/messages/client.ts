@@ -1,9 +1,9 @@
 import type { ClientDouble } from '../../client-double.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
-import { messagesRequest } from './asked.js';
+import { messagesRequest } from './requests.js';
 import { expectMessagesFailure, expectMessagesStream } from './grammar.js';
-import { foldedMessage, messagesHeard } from './heard.js';
+import { foldedMessage, readMessagesResponse } from './responses.js';
 
 export const messagesClient: ClientDouble = {
   id: 'messages',
@@ -12,10 +12,10 @@ export const messagesClient: ClientDouble = {
   request: (asked, stream) => ({ ...messagesRequest(asked), ...(stream && { stream }) }),
   wantsReasoning: { thinking: { type: 'adaptive', display: 'summarized' } },
   returnsSealedReasoning: true,
-  heard: messagesHeard,
-  heardStream(stream) {
+  readResponse: readMessagesResponse,
+  readStream(stream) {
     expectMessagesStream(readEvents(withoutKeepAlives(stream)));
-    return messagesHeard(foldedMessage(stream));
+    return readMessagesResponse(foldedMessage(stream));
   },
   expectFailure: expectMessagesFailure,
   continued(request, answer, callId) {

@@ -3,7 +3,7 @@ import { THOUGHT } from '../../../support/scripted-content.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
 import { messagesBody, messagesEvents, THINKING_SIGNATURE } from './answers.js';
-import { messagesAsked } from './asked.js';
+import { readMessagesRequest } from './requests.js';
 import { expectMessagesRules } from './rules.js';
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
@@ -63,7 +63,7 @@ export const messagesVendor: VendorDouble = {
   },
   keepAlive: { event: 'ping', data: { type: 'ping' } },
   closes: /"type":"message_stop"/,
-  asked: messagesAsked,
+  readRequest: readMessagesRequest,
   expectRequest: expectMessagesRules,
   reasoningMark: THINKING_SIGNATURE,
   /** The same block, first in its turn. */

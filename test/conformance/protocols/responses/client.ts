@@ -1,9 +1,9 @@
 import type { ClientDouble } from '../../client-double.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
-import { responsesRequest } from './asked.js';
+import { responsesRequest } from './requests.js';
 import { expectResponsesFailure, expectResponsesStream } from './grammar.js';
-import { foldedResponse, responsesHeard } from './heard.js';
+import { foldedResponse, readResponsesResponse } from './responses.js';
 
 /** A Responses client without storage. */
 export const responsesClient: ClientDouble = {
@@ -14,10 +14,10 @@ export const responsesClient: ClientDouble = {
   request: (asked, stream) => ({ ...responsesRequest(asked), ...(stream && { stream }) }),
   wantsReasoning: { reasoning: { effort: 'high', summary: 'auto' }, include: ['reasoning.encrypted_content'] },
   returnsSealedReasoning: true,
-  heard: responsesHeard,
-  heardStream(stream) {
+  readResponse: readResponsesResponse,
+  readStream(stream) {
     expectResponsesStream(readEvents(withoutKeepAlives(stream)));
-    return responsesHeard(foldedResponse(stream));
+    return readResponsesResponse(foldedResponse(stream));
   },
   // The error in both forms, and the marker.
   failureEvents: 3,

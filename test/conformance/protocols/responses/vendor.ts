@@ -1,7 +1,7 @@
 import type { VendorDouble } from '../../vendor-double.js';
 import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
 import { responsesBody, responsesEvents, responsesFailure } from './answers.js';
-import { responsesAsked } from './asked.js';
+import { readResponsesRequest } from './requests.js';
 import { ENCRYPTED_REASONING } from './items.js';
 import { expectResponsesRules } from './rules.js';
 
@@ -39,7 +39,7 @@ export const responsesVendor: VendorDouble = {
   },
   errorEvents: (message, sequence) => responsesFailure(message, 'server_error', sequence),
   closes: /"type":"response\.(?:completed|incomplete)"/,
-  asked: responsesAsked,
+  readRequest: readResponsesRequest,
   expectRequest: expectResponsesRules,
   reasoningMark: ENCRYPTED_REASONING,
 };

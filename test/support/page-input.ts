@@ -1,7 +1,7 @@
 import type { ElementHandle, Locator, Page } from 'playwright-core';
 
 /** How somebody uses a page. */
-export interface Hands {
+export interface PageInput {
   /** Puts a text into the field with this label. */
   fill(page: Page, label: string | RegExp, text: string): Promise<void>;
   /** Presses the button, or follows the link, and waits for the page behind it. */
@@ -9,7 +9,7 @@ export interface Hands {
 }
 
 /** By mouse. */
-export const mouse: Hands = {
+export const mouse: PageInput = {
   fill: (page, label, text) => field(page, label).fill(text),
   press: async (page, role, name) => {
     await Promise.all([page.waitForEvent('load'), page.getByRole(role, { name }).first().click()]);
@@ -17,7 +17,7 @@ export const mouse: Hands = {
 };
 
 /** By the keys of a keyboard alone: whatever is wanted must be reached by Tab, and be seen to be. */
-export const keyboard: Hands = {
+export const keyboard: PageInput = {
   fill: async (page, label, text) => {
     await tabTo(page, field(page, label));
     await page.keyboard.press('ControlOrMeta+A');

@@ -1,8 +1,8 @@
-/** What a client makes of an answer, in no protocol. A stream that breaks the grammar of its protocol is not heard at all. */
+/** A response as read by a client, in no particular protocol. Reading fails if a stream violates its grammar. */
 
 import type { ScriptedStop, ScriptedUsage } from './scripted-content.js';
 
-export interface Heard {
+export interface NeutralResponse {
   readonly text: string;
   readonly reasoning: string;
   readonly refusal: string;

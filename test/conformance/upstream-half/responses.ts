@@ -1,12 +1,12 @@
 /** Responses of the upstream, streamed and unstreamed. */
 
 import { RawJson } from '../../../src/protocols/contract/index.js';
-import type { Heard } from '../../support/heard.js';
+import type { NeutralResponse } from '../../support/neutral-response.js';
 import { eventsAround } from '../../support/scripted-answers.js';
 import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import { encodeEvents } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
-import { contentAsking } from '../asked-content.js';
+import { callContentOf } from '../call-content.js';
 import {
   ANSWERED_CALLS,
   CALLING_TWICE,
@@ -20,23 +20,23 @@ import {
   WEATHER,
   WITH_TOOLS,
 } from '../examples.js';
-import type { Answering } from '../shared-abilities.js';
+import type { ResponseAbility } from '../shared-abilities.js';
 import { calling } from './calling.js';
 import type { UpstreamHalf } from './half.js';
-import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
-import { told } from './losing.js';
-import { expectArrival, send } from './sending.js';
+import { neutralResponseOf, StreamReader, streamOf, DELIVERIES } from './stream-reader.js';
+import { expectsWarning } from './warnings.js';
+import { expectArrival, buildUpstreamRequest } from './upstream-request.js';
 
 /** In an order that parsers do not preserve. */
 const ORDERED = new RawJson('{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"string"}}}');
 
-export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
+export const responseAbilities = (half: UpstreamHalf): Abilities<ResponseAbility> => ({
   text: { checks: [...addressed(half), ...texts(half)] },
   'streaming piece by piece': { checks: [pieces(half)] },
-  tools: { checks: [...tools(half), ...calling(half)], otherwise: told(half, 'a tool', WITH_TOOLS) },
+  tools: { checks: [...tools(half), ...calling(half)], otherwise: expectsWarning(half, 'a tool', WITH_TOOLS) },
   'several calls in one turn': {
     checks: [
-      ...hearing(half, 'decodes several calls, one without arguments (cases 46 and 48)', CALLING_TWICE, {
+      ...decoding(half, 'decodes several calls, one without arguments (cases 46 and 48)', CALLING_TWICE, {
         calls: [WEATHER, TIME],
         stop: 'tools',
       }),
@@ -47,30 +47,30 @@ export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
     ],
   },
   usage: {
-    checks: hearing(half, 'decodes usage', COUNTED.answer, COUNTED.heard),
+    checks: decoding(half, 'decodes usage', COUNTED.answer, COUNTED.heard),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
   stops: {
     checks: [
-      ...hearing(half, 'reports a response that met its limit (case 33)', LIMITED, LIMITED),
-      ...hearing(half, 'reports a filtered response (case 41)', FILTERED, FILTERED),
+      ...decoding(half, 'reports a response that met its limit (case 33)', LIMITED, LIMITED),
+      ...decoding(half, 'reports a filtered response (case 41)', FILTERED, FILTERED),
     ],
   },
-  'empty answer': { checks: hearing(half, 'accepts an empty response (case 32)', { text: '' }, {}) },
+  'empty answer': { checks: decoding(half, 'accepts an empty response (case 32)', { text: '' }, {}) },
 });
 
-export function hearing(
+export function decoding(
   half: UpstreamHalf,
   name: string,
   answer: AnswerOptions,
-  heard: Partial<Heard>,
-  content = contentAsking(HELLO),
+  heard: Partial<NeutralResponse>,
+  content = callContentOf(HELLO),
 ): Check[] {
-  return Object.entries(WAYS).map(([way, hear]) => ({
+  return Object.entries(DELIVERIES).map(([way, hear]) => ({
     name: `${name}: ${way}`,
     run() {
-      expect(heardOf(hear(half, answer, content))).toEqual({ ...SAID, ...heard });
+      expect(neutralResponseOf(hear(half, answer, content))).toEqual({ ...SAID, ...heard });
     },
   }));
 }
@@ -80,7 +80,7 @@ const addressed = (half: UpstreamHalf): Check[] =>
     name: `builds a call for its model, ${stream ? 'streamed' : 'unstreamed'}`,
     run() {
       expect(half.upstream.id).toBe(half.vendor.id);
-      const sent = send(half, contentAsking(HELLO), { stream });
+      const sent = buildUpstreamRequest(half, callContentOf(HELLO), { stream });
       expect(sent.headers).toMatchObject({ 'content-type': 'application/json' });
       expect(half.vendor.isCall(sent)).toBe(true);
       expect([half.vendor.wantsStream(sent), half.vendor.modelOf(sent)]).toEqual([stream, 'vendor-model']);
@@ -96,7 +96,7 @@ const texts = (half: UpstreamHalf): Check[] => [
       expectArrival(half, { ...HELLO, turns });
     },
   },
-  ...hearing(
+  ...decoding(
     half,
     'decodes text unchanged',
     { text: ['Hé ', '😀 "quoted"', ' \u2028 \\n ☃'] },
@@ -110,15 +110,15 @@ const pieces = (half: UpstreamHalf): Check => ({
   name: 'emits every piece of a text immediately',
   run() {
     const said = ['one ', 'two ', 'three'];
-    const content = contentAsking(HELLO);
+    const content = callContentOf(HELLO);
     const events = streamOf(half, { text: said }, content);
-    const listening = new Listening(half, content);
+    const reader = new StreamReader(half, content);
     let fed = 0;
     for (const piece of said) {
       const { until } = eventsAround(events, piece);
-      listening.next(encodeEvents(until.slice(fed)));
+      reader.next(encodeEvents(until.slice(fed)));
       fed = until.length;
-      const heard = listening.events.flatMap((event) => (event.type === 'part-delta' ? [event.text] : [])).join('');
+      const heard = reader.events.flatMap((event) => (event.type === 'part-delta' ? [event.text] : [])).join('');
       expect(heard).toBe(said.slice(0, said.indexOf(piece) + 1).join(''));
     }
   },
@@ -130,29 +130,29 @@ const tools = (half: UpstreamHalf): Check[] => [
     name: 'keeps the order of schema members',
     run() {
       const tool = { name: 'get_weather', schema: ORDERED, path: 'tools[0]' };
-      const text = send(half, contentAsking(HELLO, { tools: [tool] })).body.toString();
+      const text = buildUpstreamRequest(half, callContentOf(HELLO, { tools: [tool] })).body.toString();
       expect(text).toContain('"10"');
       expect(text.indexOf('"10"')).toBeLessThan(text.indexOf('"2"'));
     },
   },
-  ...hearing(
+  ...decoding(
     half,
     'decodes a call after text (case 45)',
     { text: ['Let me ', 'see.'], toolCalls: [WEATHER_CALL] },
     { text: 'Let me see.', calls: [WEATHER], stop: 'tools' },
-    contentAsking(WITH_TOOLS),
+    callContentOf(WITH_TOOLS),
   ),
-  ...hearing(
+  ...decoding(
     half,
     'adds an empty object to a call without arguments (case 48)',
     { toolCalls: [TIME_CALL] },
     { calls: [TIME], stop: 'tools' },
-    contentAsking(WITH_TOOLS),
+    callContentOf(WITH_TOOLS),
   ),
 ];
 
-const usage = (half: UpstreamHalf, what: string, counts: Partial<Heard['usage']>): Check[] =>
-  hearing(
+const usage = (half: UpstreamHalf, what: string, counts: Partial<NeutralResponse['usage']>): Check[] =>
+  decoding(
     half,
     `includes ${what} in the total`,
     { usage: { ...USAGE, ...counts } },

@@ -2,15 +2,15 @@
 
 import { AppError, type JsonObject } from '../../../src/platform/shared/index.js';
 import { type CallContent, type Part, RawJson } from '../../../src/protocols/contract/index.js';
-import { type Asked, askedOf } from '../../support/asked.js';
+import { type NeutralRequest, neutralRequestOf } from '../../support/neutral-request.js';
 import type { Abilities, Check } from '../abilities.js';
-import { contentAsking } from '../asked-content.js';
+import { callContentOf } from '../call-content.js';
 import { HELLO, ONE_TOOL, TOOLS } from '../examples.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
-import { send } from './sending.js';
+import { buildUpstreamRequest } from './upstream-request.js';
 
-type Losing = Extract<UpstreamAbility, 'settings' | 'files and sound'>;
+type WarningAbility = Extract<UpstreamAbility, 'settings' | 'files and sound'>;
 
 /** By warning path: values that are nowhere else in a request. */
 const SETTINGS: Readonly<Record<string, readonly [value: unknown, content: Partial<CallContent>]>> = {
@@ -52,13 +52,13 @@ const DEFAULT: Partial<CallContent> = {
   serviceTier: 'auto',
 };
 
-export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
+export const warningAbilities = (half: UpstreamHalf): Abilities<WarningAbility> => ({
   'files and sound': {
     checks: Object.entries(SHOWN).map(([what, [mark, part]]) => ({
       name: `sends ${what} or warns`,
       run() {
         const said: Part = { kind: 'text', text: 'What is this?' };
-        const { lost, json } = outcome(half, contentAsking(HELLO, { turns: [{ role: 'user', parts: [said, part] }] }));
+        const { lost, json } = outcome(half, callContentOf(HELLO, { turns: [{ role: 'user', parts: [said, part] }] }));
         if (lost === '') expect(JSON.stringify(json)).toContain(mark);
       },
     })),
@@ -68,21 +68,21 @@ export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
       ...Object.entries(SETTINGS).map(([name, [value, content]]) => ({
         name: `sends ${name} or warns (case 119)`,
         run() {
-          const { lost, json } = outcome(half, contentAsking(HELLO, content));
+          const { lost, json } = outcome(half, callContentOf(HELLO, content));
           if (!lost.includes(name)) expect(valuesIn(json)).toContain(value);
         },
       })),
       ...Object.entries(DIFFERENCES).map(([name, [one, other]]) => ({
         name: `sends ${name} or warns`,
         run() {
-          const { lost, json } = outcome(half, contentAsking(HELLO, one));
-          if (!lost.includes(name)) expect(json).not.toEqual(outcome(half, contentAsking(HELLO, other)).json);
+          const { lost, json } = outcome(half, callContentOf(HELLO, one));
+          if (!lost.includes(name)) expect(json).not.toEqual(outcome(half, callContentOf(HELLO, other)).json);
         },
       })),
       {
         name: 'does not warn without unusual settings',
         run() {
-          expect(outcome(half, contentAsking(HELLO, DEFAULT)).lost).toBe('');
+          expect(outcome(half, callContentOf(HELLO, DEFAULT)).lost).toBe('');
         },
       },
     ],
@@ -90,11 +90,16 @@ export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
 });
 
 /** An unsupported member causes a warning, or a rejection naming it. */
-export function told(half: UpstreamHalf, what: string, asked: Asked, more: Partial<CallContent> = {}): Check {
+export function expectsWarning(
+  half: UpstreamHalf,
+  what: string,
+  asked: NeutralRequest,
+  more: Partial<CallContent> = {},
+): Check {
   return {
     name: `does not drop ${what} silently`,
     run() {
-      expect(outcome(half, contentAsking(asked, more)).lost).not.toBe('');
+      expect(outcome(half, callContentOf(asked, more)).lost).not.toBe('');
     },
   };
 }
@@ -103,16 +108,16 @@ export function told(half: UpstreamHalf, what: string, asked: Asked, more: Parti
 export const offeredAlone = (half: UpstreamHalf): Check => ({
   name: 'sends only the forced tool with a required call, or warns',
   run() {
-    const { lost, json } = outcome(half, contentAsking(ONE_TOOL));
+    const { lost, json } = outcome(half, callContentOf(ONE_TOOL));
     const alone = { ...ONE_TOOL, tools: [TOOLS[1]], toolChoice: 'required' };
-    if (lost === '') expect(askedOf(half.vendor, json)).toEqual(alone);
+    if (lost === '') expect(neutralRequestOf(half.vendor, json)).toEqual(alone);
   },
 });
 
 /** Warnings or the rejected member, and the request if it was sent. */
 function outcome(half: UpstreamHalf, content: CallContent): { readonly lost: string; readonly json: JsonObject } {
   try {
-    const { warnings = '', json } = send(half, content);
+    const { warnings = '', json } = buildUpstreamRequest(half, content);
     return { lost: warnings, json };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { AppError } from '../../../src/platform/shared/index.js';
 import type { CallContent } from '../../../src/protocols/contract/index.js';
 import { anyConversation } from '../../support/arbitrary-conversations.js';
-import { askedOf } from '../../support/asked.js';
+import { neutralRequestOf } from '../../support/neutral-request.js';
 import type { Abilities, Check } from '../abilities.js';
 import { deepFreeze } from '../deep-freeze.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
-import { send, type Sent, sentAs } from './sending.js';
+import { buildUpstreamRequest, type SentRequest, sentRequestOf } from './upstream-request.js';
 
-type Behaving = Extract<
+type RobustnessAbility = Extract<
   UpstreamAbility,
   'any conversation' | 'no side effects' | 'smallest request' | 'limit of the smallest request'
 >;
@@ -19,7 +19,7 @@ type Behaving = Extract<
 const RUNS = { numRuns: 100 };
 const MOST_PROBED_TOKENS = 100;
 
-export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
+export const robustnessAbilities = (half: UpstreamHalf): Abilities<RobustnessAbility> => ({
   'any conversation': {
     checks: [
       {
@@ -60,14 +60,14 @@ export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
 const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
   name: 'builds a valid, unstreamed probe request for its model',
   run() {
-    const sent = sentAs(upstream.probeRequest('vendor-model'));
+    const sent = sentRequestOf(upstream.probeRequest('vendor-model'));
     expect([vendor.isCall(sent), vendor.wantsStream(sent), vendor.modelOf(sent)]).toEqual([
       true,
       false,
       'vendor-model',
     ]);
     vendor.expectRequest(sent.json);
-    expect(askedOf(vendor, sent.json).turns).toEqual([{ by: 'user', text: expect.any(String) }]);
+    expect(neutralRequestOf(vendor, sent.json).turns).toEqual([{ by: 'user', text: expect.any(String) }]);
   },
 });
 
@@ -75,15 +75,15 @@ const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
 const smallestLimit = ({ upstream, vendor }: UpstreamHalf): Check => ({
   name: 'limits a probe request to a few tokens',
   run() {
-    const { outputLimit } = askedOf(vendor, sentAs(upstream.probeRequest('vendor-model')).json);
+    const { outputLimit } = neutralRequestOf(vendor, sentRequestOf(upstream.probeRequest('vendor-model')).json);
     expect(outputLimit).toBeLessThanOrEqual(MOST_PROBED_TOKENS);
   },
 });
 
 /** The request; undefined if it was rejected naming the member. */
-function sentOrRefused(half: UpstreamHalf, content: CallContent): Sent | undefined {
+function sentOrRefused(half: UpstreamHalf, content: CallContent): SentRequest | undefined {
   try {
-    return send(half, content);
+    return buildUpstreamRequest(half, content);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     expect([error.kind, error.details.param]).toEqual(['invalid_request', expect.any(String)]);

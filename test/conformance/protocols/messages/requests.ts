@@ -1,4 +1,4 @@
-import type { Asked, AskedTurn } from '../../../support/asked.js';
+import type { NeutralRequest, NeutralTurn } from '../../../support/neutral-request.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 
 interface Block extends JsonObject {
@@ -8,7 +8,7 @@ interface Block extends JsonObject {
 const CHOICES = { auto: 'auto', required: 'any', none: 'none' } as const;
 
 /** `POST /messages`. */
-export function messagesRequest(asked: Asked): JsonObject {
+export function messagesRequest(asked: NeutralRequest): JsonObject {
   const { toolChoice } = asked;
   const choice =
     typeof toolChoice === 'object' ? { type: 'tool', ...toolChoice } : { type: CHOICES[toolChoice ?? 'auto'] };
@@ -28,7 +28,7 @@ export function messagesRequest(asked: Asked): JsonObject {
 }
 
 /** Results and following user content are one message. */
-function messagesOf(turns: readonly AskedTurn[]): JsonObject[] {
+function messagesOf(turns: readonly NeutralTurn[]): JsonObject[] {
   const messages: { readonly role: string; readonly content: Block[] }[] = [];
   for (const turn of turns) {
     const role = turn.by === 'assistant' ? 'assistant' : 'user';
@@ -39,7 +39,7 @@ function messagesOf(turns: readonly AskedTurn[]): JsonObject[] {
   return messages;
 }
 
-function blocksOf(turn: AskedTurn): Block[] {
+function blocksOf(turn: NeutralTurn): Block[] {
   const said: Block[] = turn.text === undefined || turn.text === '' ? [] : [{ type: 'text', text: turn.text }];
   if (turn.by === 'assistant') {
     const calls = (turn.calls ?? []).map(({ id, name, arguments: json }) => ({
@@ -56,7 +56,7 @@ function blocksOf(turn: AskedTurn): Block[] {
 }
 
 /** Reads requests in any wording. */
-export function messagesAsked(request: JsonObject): object {
+export function readMessagesRequest(request: JsonObject): object {
   const { system } = request;
   const choice = request['tool_choice'] as
     { type: string; name?: string; disable_parallel_tool_use?: boolean } | undefined;

@@ -8,18 +8,18 @@ import {
   SseSplitter,
   type StopReason,
 } from '../../../src/protocols/contract/index.js';
-import type { Heard } from '../../support/heard.js';
+import type { NeutralResponse } from '../../support/neutral-response.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
 import { encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';
 import { textsIn } from '../../support/stream-text.js';
 import { resultOf } from '../../support/translations.js';
-import { contentAsking } from '../asked-content.js';
+import { callContentOf } from '../call-content.js';
 import { HELLO, USAGE } from '../examples.js';
 import type { UpstreamHalf } from './half.js';
-import { send, targetOf } from './sending.js';
+import { buildUpstreamRequest, targetOf } from './upstream-request.js';
 
 /** Decodes a stream chunk by chunk. */
-export class Listening {
+export class StreamReader {
   readonly events: CallEvent[] = [];
   private readonly splitter = new SseSplitter();
   private readonly grammar = new EventGrammar();
@@ -42,39 +42,44 @@ export class Listening {
     return this.events;
   }
 
-  private take(told: readonly CallEvent[]): void {
-    for (const event of told) this.grammar.next(event);
-    this.events.push(...told);
+  private take(decoded: readonly CallEvent[]): void {
+    for (const event of decoded) this.grammar.next(event);
+    this.events.push(...decoded);
   }
 }
 
-export function listen(half: UpstreamHalf, chunks: readonly Uint8Array[], content = contentAsking(HELLO)): CallEvent[] {
-  const listening = new Listening(half, content);
-  for (const chunk of chunks) listening.next(chunk);
-  return listening.end();
+export function readChunks(
+  half: UpstreamHalf,
+  chunks: readonly Uint8Array[],
+  content = callContentOf(HELLO),
+): CallEvent[] {
+  const reader = new StreamReader(half, content);
+  for (const chunk of chunks) reader.next(chunk);
+  return reader.end();
 }
 
 /** The vendor's stream for that content. */
 export function streamOf(
   half: UpstreamHalf,
   answer: AnswerOptions,
-  content = contentAsking(HELLO),
+  content = callContentOf(HELLO),
 ): readonly ScriptedEvent[] {
-  return half.vendor.events({ usage: USAGE, ...answer }, send(half, content).json);
+  return half.vendor.events({ usage: USAGE, ...answer }, buildUpstreamRequest(half, content).json);
 }
 
 /** Streamed and unstreamed. */
-export const WAYS: Readonly<
+export const DELIVERIES: Readonly<
   Record<'streamed' | 'whole', (half: UpstreamHalf, answer: AnswerOptions, content?: CallContent) => CallResult>
 > = {
-  streamed: (half, answer, content) => resultOf(listen(half, [encodeEvents(streamOf(half, answer, content))], content)),
-  whole(half, answer, content = contentAsking(HELLO)) {
+  streamed: (half, answer, content) =>
+    resultOf(readChunks(half, [encodeEvents(streamOf(half, answer, content))], content)),
+  whole(half, answer, content = callContentOf(HELLO)) {
     const body = JSON.stringify(half.vendor.body({ usage: USAGE, ...answer }));
     return half.upstream.decodeResponse(body, content, targetOf(half, { stream: false }));
   },
 };
 
-const STOPS: Readonly<Record<StopReason, Heard['stop']>> = {
+const STOPS: Readonly<Record<StopReason, NeutralResponse['stop']>> = {
   end: 'end',
   stop_sequence: 'end',
   pause: 'end',
@@ -86,7 +91,7 @@ const STOPS: Readonly<Record<StopReason, Heard['stop']>> = {
 };
 
 /** A response in the tests' terms. */
-export function heardOf({ parts, stop, usage }: CallResult): Heard {
+export function neutralResponseOf({ parts, stop, usage }: CallResult): NeutralResponse {
   const texts = (kind: 'text' | 'reasoning' | 'refusal'): string =>
     textsIn(parts.map((part) => (part.kind === kind ? part.text : undefined)));
   return {

@@ -1,11 +1,11 @@
-import type { Asked, AskedTurn } from '../../../support/asked.js';
+import type { NeutralRequest, NeutralTurn } from '../../../support/neutral-request.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 
 interface Item extends JsonObject {
   readonly type?: string;
 }
 
-export function responsesRequest(asked: Asked): JsonObject {
+export function responsesRequest(asked: NeutralRequest): JsonObject {
   const { toolChoice } = asked;
   return {
     store: false,
@@ -31,7 +31,7 @@ export function responsesRequest(asked: Asked): JsonObject {
   };
 }
 
-function itemsOf(turn: AskedTurn): Item[] {
+function itemsOf(turn: NeutralTurn): Item[] {
   if (turn.by === 'assistant') {
     const content = [{ type: 'output_text', text: turn.text, annotations: [] }];
     return [
@@ -46,7 +46,7 @@ function itemsOf(turn: AskedTurn): Item[] {
 }
 
 /** Reads requests in any wording. */
-export function responsesAsked(request: JsonObject): object {
+export function readResponsesRequest(request: JsonObject): object {
   const choice = request['tool_choice'] as string | { name: string } | undefined;
   const format = (request['text'] as { format?: JsonObject } | undefined)?.format;
   const input = request['input'] as string | Item[];

@@ -1,6 +1,6 @@
 /** Responses as read by a Chat Completions client. */
 
-import type { Heard } from '../../../support/heard.js';
+import type { NeutralResponse } from '../../../support/neutral-response.js';
 import type { ScriptedStop } from '../../../support/scripted-content.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, textsIn, withoutKeepAlives } from '../../../support/stream-text.js';
@@ -17,7 +17,7 @@ interface ChatCall {
   function: { name: string; arguments: string };
 }
 
-export function chatHeard({ choices, usage }: JsonObject): Heard {
+export function readChatResponse({ choices, usage }: JsonObject): NeutralResponse {
   const [choice] = choices as { message: JsonObject; finish_reason: string }[];
   const { message, finish_reason } = choice!;
   const counts = usage as Record<string, number> & Record<string, Record<string, number>>;

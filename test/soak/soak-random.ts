@@ -1,6 +1,6 @@
 /** Numbers that look like chance and are the same in every run with the same seed. */
 
-export class Chance {
+export class SoakRandom {
   constructor(private state: number) {}
 
   /** From 0 to below 1. */

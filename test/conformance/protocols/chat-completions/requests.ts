@@ -1,4 +1,4 @@
-import type { Asked, AskedTurn } from '../../../support/asked.js';
+import type { NeutralRequest, NeutralTurn } from '../../../support/neutral-request.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 
 type Message = JsonObject & { readonly role: string };
@@ -8,7 +8,7 @@ interface ChatCall {
 }
 
 /** `POST /chat/completions`. Results cannot contain images. */
-export function chatRequest(asked: Asked): JsonObject {
+export function chatRequest(asked: NeutralRequest): JsonObject {
   const { toolChoice } = asked;
   return {
     messages: [
@@ -33,7 +33,7 @@ export function chatRequest(asked: Asked): JsonObject {
   };
 }
 
-function messageOf(turn: AskedTurn): Message {
+function messageOf(turn: NeutralTurn): Message {
   switch (turn.by) {
     case 'user': {
       const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${turn.image}` } };
@@ -53,7 +53,7 @@ function messageOf(turn: AskedTurn): Message {
 }
 
 /** Reads requests in any wording. */
-export function chatAsked(request: JsonObject): object {
+export function readChatRequest(request: JsonObject): object {
   const messages = request['messages'] as Message[];
   const leading = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
   const format = request['response_format'] as { json_schema?: { schema: JsonObject } } | undefined;

@@ -9,12 +9,12 @@ import {
   type ToolCallPart,
   type Turn,
 } from '../../src/protocols/contract/index.js';
-import type { Asked, AskedTurn } from '../support/asked.js';
+import type { NeutralRequest, NeutralTurn } from '../support/neutral-request.js';
 import { textsIn } from '../support/stream-text.js';
 import { aContent } from '../support/translations.js';
 
-/** @param more members that `Asked` lacks */
-export function contentAsking(asked: Asked, more: Partial<CallContent> = {}): CallContent {
+/** @param more members that `NeutralRequest` lacks */
+export function callContentOf(asked: NeutralRequest, more: Partial<CallContent> = {}): CallContent {
   const { system, toolChoice = 'auto', schema, tools = [] } = asked;
   return aContent({
     lead: system === undefined ? [] : [{ kind: 'text', text: system }],
@@ -36,7 +36,7 @@ export function contentAsking(asked: Asked, more: Partial<CallContent> = {}): Ca
 }
 
 /** Results and following user content are one turn. */
-function turnsOf(asked: readonly AskedTurn[]): readonly Turn[] {
+function turnsOf(asked: readonly NeutralTurn[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const turn of asked) {
     const role = turn.by === 'assistant' ? 'assistant' : 'user';
@@ -47,7 +47,7 @@ function turnsOf(asked: readonly AskedTurn[]): readonly Turn[] {
   return turns;
 }
 
-function partsOf(turn: AskedTurn): readonly Part[] {
+function partsOf(turn: NeutralTurn): readonly Part[] {
   const said: readonly Part[] = turn.text === undefined ? [] : [{ kind: 'text', text: turn.text }];
   switch (turn.by) {
     case 'user':
@@ -65,7 +65,7 @@ const imagesOf = (base64: string | undefined): readonly ImagePart[] =>
   base64 === undefined ? [] : [{ kind: 'image', source: { from: 'data', mediaType: 'image/png', base64 } }];
 
 /** Unset members are absent, except for the default choice of tools. */
-export function askedOfContent(content: CallContent): Asked {
+export function neutralRequestOfContent(content: CallContent): NeutralRequest {
   const { lead, turns, tools, toolChoice, format, outputLimit, stop } = content;
   const asked = {
     system: lead.length === 0 ? undefined : lead.map(({ text }) => text).join('\n'),
@@ -78,7 +78,7 @@ export function askedOfContent(content: CallContent): Asked {
     outputLimit,
     stop: stop.length === 0 ? undefined : stop,
   };
-  return JSON.parse(JSON.stringify(asked)) as Asked;
+  return JSON.parse(JSON.stringify(asked)) as NeutralRequest;
 }
 
 const askedTool = ({ name, description, schema }: Tool): object => ({ name, description, schema: schema?.value });

@@ -34,7 +34,7 @@ interface Request {
 const CHOICES: Readonly<Record<string, string>> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
 
 /** Parallel calls cannot be disabled. */
-export function geminiAsked(body: JsonObject): object {
+export function readGeminiRequest(body: JsonObject): object {
   const { systemInstruction, contents, tools, toolConfig, generationConfig } = body as unknown as Request;
   const { mode = 'AUTO', allowedFunctionNames } = toolConfig?.functionCallingConfig ?? {};
   const [name] = allowedFunctionNames ?? [];

@@ -4,7 +4,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 
 /** What a client made of an answer, whichever client it was. */
-export interface Understood {
+export interface SdkResponse {
   readonly text: string;
   /** `name {"arguments":1}` */
   readonly calls: readonly string[];
@@ -12,7 +12,7 @@ export interface Understood {
   readonly tokens: readonly number[];
 }
 
-export function understandChat({ choices, usage }: OpenAI.ChatCompletion): Understood {
+export function readChatCompletion({ choices, usage }: OpenAI.ChatCompletion): SdkResponse {
   const { message } = choices[0]!;
   const calls = (message.tool_calls ?? []).map((call) =>
     call.type === 'function' ? `${call.function.name} ${call.function.arguments}` : call.type,
@@ -20,12 +20,12 @@ export function understandChat({ choices, usage }: OpenAI.ChatCompletion): Under
   return { text: message.content ?? '', calls, tokens: [usage!.prompt_tokens, usage!.completion_tokens] };
 }
 
-export function understandResponse({ output, output_text, usage }: OpenAI.Responses.Response): Understood {
+export function readResponseObject({ output, output_text, usage }: OpenAI.Responses.Response): SdkResponse {
   const calls = output.flatMap((item) => (item.type === 'function_call' ? [`${item.name} ${item.arguments}`] : []));
   return { text: output_text, calls, tokens: [usage!.input_tokens, usage!.output_tokens] };
 }
 
-export function understandMessage({ content, usage }: Anthropic.Message): Understood {
+export function readMessage({ content, usage }: Anthropic.Message): SdkResponse {
   return {
     text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''),
     calls: content.flatMap((block) =>

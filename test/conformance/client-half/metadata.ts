@@ -5,7 +5,7 @@ import type { Abilities, Check } from '../abilities.js';
 import { HELLO, SAID } from '../examples.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, WAYS } from './speaking.js';
+import { answerSaying, bodyOf, DELIVERIES } from './client-calls.js';
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');
 const standing = (limit: number, remaining: number): LimitStatus => ({
@@ -15,10 +15,10 @@ const standing = (limit: number, remaining: number): LimitStatus => ({
   resetsAt: NOW + 90_000,
 });
 
-type Surroundings = Extract<ClientAbility, 'limits in headers' | 'lists of models' | 'keep-alive'>;
+type MetadataAbility = Extract<ClientAbility, 'limits in headers' | 'lists of models' | 'keep-alive'>;
 
 /** What clients get besides responses. */
-export const templateContext = (half: ClientHalf): Abilities<Surroundings> => ({
+export const metadataAbilities = (half: ClientHalf): Abilities<MetadataAbility> => ({
   'limits in headers': { checks: limits(half) },
   'lists of models': { checks: models(half) },
   'keep-alive': { checks: [keepAlive(half)] },
@@ -75,7 +75,7 @@ const models = ({ protocol }: ClientHalf): Check[] => [
 const keepAlive = (half: ClientHalf): Check => ({
   name: 'keeps a stream alive without affecting the response',
   run() {
-    const { write, hear } = WAYS.streamed;
+    const { write, hear } = DELIVERIES.streamed;
     const stream = write(half, answerSaying({ text: 'Hello there' }), bodyOf(half, HELLO, true));
     const alive = (begun: boolean): string => Buffer.from(half.protocol.keepAlive(begun)).toString();
     for (const begun of [false, true]) {

@@ -1,7 +1,7 @@
 /** Responses of the model reach the client, streamed and unstreamed. */
 
 import type { CallEvent } from '../../../src/protocols/contract/index.js';
-import type { Heard } from '../../support/heard.js';
+import type { NeutralResponse } from '../../support/neutral-response.js';
 import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import type { Abilities, Check } from '../abilities.js';
 import {
@@ -17,18 +17,18 @@ import {
   WEATHER,
   WITH_TOOLS,
 } from '../examples.js';
-import type { Answering } from '../shared-abilities.js';
-import { reading } from './asking.js';
+import type { ResponseAbility } from '../shared-abilities.js';
+import { reading } from './requests.js';
 import type { ClientHalf } from './half.js';
-import { answerSaying, bodyOf, WAYS, written } from './speaking.js';
+import { answerSaying, bodyOf, DELIVERIES, written } from './client-calls.js';
 
-export const answering = (half: ClientHalf): Abilities<Answering | 'refusals of the model'> => ({
+export const responseAbilities = (half: ClientHalf): Abilities<ResponseAbility | 'refusals of the model'> => ({
   text: { checks: texts(half) },
   'streaming piece by piece': { checks: [pieces(half)] },
   tools: { checks: tools(half) },
   'several calls in one turn': {
     checks: [
-      ...telling(half, 'renders several calls, one without arguments (cases 46 and 48)', CALLING_TWICE, {
+      ...rendering(half, 'renders several calls, one without arguments (cases 46 and 48)', CALLING_TWICE, {
         calls: [WEATHER, TIME],
         stop: 'tools',
       }),
@@ -36,29 +36,29 @@ export const answering = (half: ClientHalf): Abilities<Answering | 'refusals of 
     ],
   },
   usage: {
-    checks: telling(half, 'renders usage', COUNTED.answer, COUNTED.heard),
+    checks: rendering(half, 'renders usage', COUNTED.answer, COUNTED.heard),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
   stops: {
     checks: [
-      ...telling(half, 'reports a response that met its limit (case 33)', LIMITED, LIMITED),
-      ...telling(half, 'reports a filtered response (case 41)', FILTERED, FILTERED),
+      ...rendering(half, 'reports a response that met its limit (case 33)', LIMITED, LIMITED),
+      ...rendering(half, 'reports a filtered response (case 41)', FILTERED, FILTERED),
     ],
   },
   'refusals of the model': { checks: refusals(half) },
-  'empty answer': { checks: telling(half, 'renders an empty response (case 32)', { text: '' }, {}) },
+  'empty answer': { checks: rendering(half, 'renders an empty response (case 32)', { text: '' }, {}) },
 });
 
 /** Expects the client to read this from a response, streamed and unstreamed. @param body of the request */
-export function telling(
+export function rendering(
   half: ClientHalf,
   name: string,
   answer: AnswerOptions,
-  heard: Partial<Heard>,
+  heard: Partial<NeutralResponse>,
   body = (stream: boolean): string => bodyOf(half, HELLO, stream),
 ): Check[] {
-  return Object.entries(WAYS).map(([way, { stream, write, hear }]) => ({
+  return Object.entries(DELIVERIES).map(([way, { stream, write, hear }]) => ({
     name: `${name}: ${way}`,
     run() {
       const text = write(half, answerSaying(answer), body(stream));
@@ -73,7 +73,7 @@ const texts = (half: ClientHalf): Check[] => [
     ...HELLO,
     turns: [...HELLO.turns, { by: 'assistant', text: 'Hi.' }, { by: 'user', text: 'Well?' }],
   }),
-  ...telling(
+  ...rendering(
     half,
     'renders text unchanged',
     { text: 'Hé 😀 "quoted" \u2028 \\n ☃' },
@@ -99,7 +99,7 @@ const pieces = (half: ClientHalf): Check => ({
 
 /** Text, in protocols without refusals. */
 const refusals = (half: ClientHalf): Check[] =>
-  Object.entries(WAYS).map(([way, { stream, write, hear }]) => ({
+  Object.entries(DELIVERIES).map(([way, { stream, write, hear }]) => ({
     name: `renders refusals with their text: ${way}`,
     run() {
       const parts = [{ kind: 'refusal', text: 'I will not.' }] as const;
@@ -113,14 +113,14 @@ const tools = (half: ClientHalf): Check[] => {
   const body = (stream: boolean): string => bodyOf(half, WITH_TOOLS, stream);
   return [
     reading(half, 'parses tools with their descriptions and schemas', WITH_TOOLS),
-    ...telling(
+    ...rendering(
       half,
       'renders a call after text (case 45)',
       { text: 'Let me see.', toolCalls: [WEATHER_CALL] },
       { text: 'Let me see.', calls: [WEATHER], stop: 'tools' },
       body,
     ),
-    ...telling(
+    ...rendering(
       half,
       'renders an empty object for a call without arguments (case 48)',
       { toolCalls: [TIME_CALL] },
@@ -130,8 +130,8 @@ const tools = (half: ClientHalf): Check[] => {
   ];
 };
 
-const usage = (half: ClientHalf, what: string, counts: Partial<Heard['usage']>): Check[] =>
-  telling(
+const usage = (half: ClientHalf, what: string, counts: Partial<NeutralResponse['usage']>): Check[] =>
+  rendering(
     half,
     `includes ${what} in the total`,
     { usage: { ...USAGE, ...counts } },

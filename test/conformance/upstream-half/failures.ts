@@ -6,19 +6,19 @@ import { FRAMINGS } from '../../support/framings.js';
 import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import { encodeEvent, encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
-import { contentAsking } from '../asked-content.js';
+import { callContentOf } from '../call-content.js';
 import { HELLO } from '../examples.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
-import { listen, Listening, streamOf } from './hearing.js';
-import { targetOf } from './sending.js';
+import { readChunks, StreamReader, streamOf } from './stream-reader.js';
+import { targetOf } from './upstream-request.js';
 
-type Breaking = Extract<
+type FailureAbility = Extract<
   UpstreamAbility,
   'framings and cuts' | 'early end' | 'errors in streams' | 'unreadable answers' | 'refusals by status'
 >;
 
-export const breaking = (half: UpstreamHalf): Abilities<Breaking> => ({
+export const failureAbilities = (half: UpstreamHalf): Abilities<FailureAbility> => ({
   'framings and cuts': { checks: [...framings(half), cutAnywhere(half), ...keptAlive(half)] },
   'early end': { checks: ends(half) },
   'errors in streams': { checks: errors(half) },
@@ -44,7 +44,7 @@ const framings = (half: UpstreamHalf): Check[] =>
     name: `decodes the same response from a stream with ${framing}`,
     run() {
       const stream = encodeEvents(fullStream(half));
-      expect(listen(half, framed(stream))).toEqual(listen(half, [stream]));
+      expect(readChunks(half, framed(stream))).toEqual(readChunks(half, [stream]));
     },
   }));
 
@@ -57,11 +57,11 @@ function keptAlive(half: UpstreamHalf): Check[] {
       name: 'ignores keep-alives before and within the response',
       run() {
         const stream = fullStream(half);
-        const idle = new Listening(half, contentAsking(HELLO));
+        const idle = new StreamReader(half, callContentOf(HELLO));
         idle.next(encodeEvents([keepAlive]));
         expect(idle.events).toEqual([]);
         const open = stream.flatMap((event) => [keepAlive, event]);
-        expect(listen(half, [encodeEvents(open)])).toEqual(listen(half, [encodeEvents(stream)]));
+        expect(readChunks(half, [encodeEvents(open)])).toEqual(readChunks(half, [encodeEvents(stream)]));
       },
     },
   ];
@@ -71,9 +71,9 @@ const cutAnywhere = (half: UpstreamHalf): Check => ({
   name: 'decodes the same response wherever the stream is cut in two',
   run() {
     const stream = encodeEvents(fullStream(half));
-    const usual = listen(half, [stream]);
+    const usual = readChunks(half, [stream]);
     for (let at = 1; at < stream.length; at += 1) {
-      expect(listen(half, [stream.subarray(0, at), stream.subarray(at)])).toEqual(usual);
+      expect(readChunks(half, [stream.subarray(0, at), stream.subarray(at)])).toEqual(usual);
     }
   },
 });
@@ -91,7 +91,7 @@ const ends = (half: UpstreamHalf): Check[] => [
     run() {
       const events = fullStream(half);
       for (let count = 0; count < needed(half, events); count += 1) {
-        const refusal = refusalOf(() => listen(half, [encodeEvents(events.slice(0, count))]));
+        const refusal = refusalOf(() => readChunks(half, [encodeEvents(events.slice(0, count))]));
         expect(refusal).toMatchObject({ kind: 'upstream_truncated', details: { failover: true } });
       }
     },
@@ -100,7 +100,7 @@ const ends = (half: UpstreamHalf): Check[] => [
     name: 'accepts a stream that closes when complete',
     run() {
       const events = fullStream(half);
-      const told = listen(half, [encodeEvents(events.slice(0, needed(half, events)))]);
+      const told = readChunks(half, [encodeEvents(events.slice(0, needed(half, events)))]);
       expect(told.at(-1)).toEqual({ type: 'call-end' });
     },
   },
@@ -116,7 +116,7 @@ const errors = (half: UpstreamHalf): Check[] => [
       const events = fullStream(half);
       for (let count = 0; count < needed(half, events); count += 1) {
         const broken = [...events.slice(0, count), ...half.vendor.errorEvents('Boom.', count)];
-        const refusal = refusalOf(() => listen(half, [encodeEvents(broken)]));
+        const refusal = refusalOf(() => readChunks(half, [encodeEvents(broken)]));
         expect([count, refusal.kind, refusal.message]).toEqual([
           count,
           'upstream_error',
@@ -128,7 +128,7 @@ const errors = (half: UpstreamHalf): Check[] => [
   {
     name: 'hides credentials and addresses in stream errors',
     run() {
-      const refusal = refusalOf(() => listen(half, [encodeEvents(half.vendor.errorEvents(SECRETS, 0))]));
+      const refusal = refusalOf(() => readChunks(half, [encodeEvents(half.vendor.errorEvents(SECRETS, 0))]));
       expect(refusal.message).not.toMatch(SECRET);
     },
   },
@@ -144,7 +144,7 @@ const unreadable = (half: UpstreamHalf): Check[] => [
       for (const data of ODD_DATA) {
         for (const count of [0, 2]) {
           const odd = encodeEvents([...events.slice(0, count), { data }, ...events.slice(count)]);
-          expect([data, failureOf(() => listen(half, [odd]))]).toEqual([
+          expect([data, failureOf(() => readChunks(half, [odd]))]).toEqual([
             data,
             expect.stringMatching(/^(?:upstream_|none)/),
           ]);
@@ -157,7 +157,7 @@ const unreadable = (half: UpstreamHalf): Check[] => [
     run() {
       for (const body of ['', '{', 'null', '[]', '7', '<html>It works!</html>']) {
         const decoding = () =>
-          half.upstream.decodeResponse(body, contentAsking(HELLO), targetOf(half, { stream: false }));
+          half.upstream.decodeResponse(body, callContentOf(HELLO), targetOf(half, { stream: false }));
         expect([body, failureOf(decoding)]).toEqual([body, expect.stringMatching(/^upstream_/)]);
       }
     },
@@ -165,12 +165,12 @@ const unreadable = (half: UpstreamHalf): Check[] => [
   {
     name: 'decodes two streams independently',
     run() {
-      const content = contentAsking(HELLO);
+      const content = callContentOf(HELLO);
       const events = fullStream(half);
-      const alone = listen(half, [encodeEvents(events)], content);
-      const both = [new Listening(half, content), new Listening(half, content)];
-      for (const event of events) for (const listening of both) listening.next(encodeEvent(event));
-      expect(both.map((listening) => listening.end())).toEqual([alone, alone]);
+      const alone = readChunks(half, [encodeEvents(events)], content);
+      const both = [new StreamReader(half, content), new StreamReader(half, content)];
+      for (const event of events) for (const reader of both) reader.next(encodeEvent(event));
+      expect(both.map((reader) => reader.end())).toEqual([alone, alone]);
     },
   },
 ];

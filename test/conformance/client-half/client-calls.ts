@@ -14,9 +14,9 @@ import {
   TranslationWarnings,
   type TreeObject,
 } from '../../../src/protocols/contract/index.js';
-import type { Asked } from '../../support/asked.js';
+import type { NeutralRequest } from '../../support/neutral-request.js';
 import { aCall, aRequestLine } from '../../support/calls.js';
-import type { Heard } from '../../support/heard.js';
+import type { NeutralResponse } from '../../support/neutral-response.js';
 import { type AnswerOptions, fillContent, type ScriptedStop } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import { HELLO, USAGE } from '../examples.js';
@@ -27,7 +27,7 @@ import type { ClientHalf } from './half.js';
 const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
 /** A body for the model `m`. */
-export const bodyOf = ({ client }: ClientHalf, asked: Asked, stream = false, more: JsonObject = {}): string =>
+export const bodyOf = ({ client }: ClientHalf, asked: NeutralRequest, stream = false, more: JsonObject = {}): string =>
   JSON.stringify({ model: 'm', ...client.request(asked, stream), ...more });
 
 export const lineOf = ({ client }: ClientHalf) => aRequestLine({ method: 'POST', path: client.path });
@@ -56,23 +56,23 @@ function treeOf({ protocol }: ClientHalf, body: string): TreeObject {
 }
 
 /** Streamed and unstreamed: what is rendered and what the client reads. */
-export const WAYS: Readonly<Record<'streamed' | 'whole', Way>> = {
+export const DELIVERIES: Readonly<Record<'streamed' | 'whole', Delivery>> = {
   streamed: {
     stream: true,
     write: (half, answer, body) => written(half, [...eventsOf(answer)].flatMap(inPieces), body).join(''),
-    hear: ({ client }, text) => client.heardStream(text),
+    hear: ({ client }, text) => client.readStream(text),
   },
   whole: {
     stream: false,
     write: (half, answer, body) => half.protocol.renderResponse(answer, contextOf(half, body)),
-    hear: ({ client }, text) => client.heard(JSON.parse(text) as JsonObject),
+    hear: ({ client }, text) => client.readResponse(JSON.parse(text) as JsonObject),
   },
 };
 
-interface Way {
+interface Delivery {
   readonly stream: boolean;
   readonly write: (half: ClientHalf, answer: CallResult, body: string) => string;
-  readonly hear: (half: ClientHalf, text: string) => Heard;
+  readonly hear: (half: ClientHalf, text: string) => NeutralResponse;
 }
 
 /** The output of each event. */

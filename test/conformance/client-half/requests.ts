@@ -1,8 +1,8 @@
 /** Requests of clients. */
 
-import type { Asked } from '../../support/asked.js';
+import type { NeutralRequest } from '../../support/neutral-request.js';
 import type { Abilities, Check } from '../abilities.js';
-import { askedOfContent } from '../asked-content.js';
+import { neutralRequestOfContent } from '../call-content.js';
 import {
   ANSWERED_CALL,
   ANSWERED_CALLS,
@@ -14,11 +14,11 @@ import {
   SCHEMA,
   WITH_TOOLS,
 } from '../examples.js';
-import type { Asking } from '../shared-abilities.js';
+import type { RequestAbility } from '../shared-abilities.js';
 import type { ClientHalf } from './half.js';
-import { bodyOf, contentOf } from './speaking.js';
+import { bodyOf, contentOf } from './client-calls.js';
 
-export const asking = (half: ClientHalf): Abilities<Asking> => ({
+export const requestAbilities = (half: ClientHalf): Abilities<RequestAbility> => ({
   'system text': { checks: [reading(half, 'parses system text', { ...HELLO, system: 'Be brief.' })] },
   'choice of tools': {
     checks: CHOICES.map((toolChoice) =>
@@ -49,10 +49,10 @@ export const asking = (half: ClientHalf): Abilities<Asking> => ({
   'output limit': { checks: [reading(half, 'parses the output limit', { ...HELLO, outputLimit: 321 })] },
 });
 
-export const reading = (half: ClientHalf, name: string, asked: Asked): Check => ({
+export const reading = (half: ClientHalf, name: string, asked: NeutralRequest): Check => ({
   name,
   run() {
     const expected = asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked };
-    expect(askedOfContent(contentOf(half, bodyOf(half, asked)))).toEqual(expected);
+    expect(neutralRequestOfContent(contentOf(half, bodyOf(half, asked)))).toEqual(expected);
   },
 });

@@ -11,12 +11,12 @@ import {
   type UpstreamTarget,
 } from '../../../src/protocols/contract/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
-import { type Asked, askedOf } from '../../support/asked.js';
+import { type NeutralRequest, neutralRequestOf } from '../../support/neutral-request.js';
 import { aRequestLine, aTarget } from '../../support/calls.js';
-import { contentAsking } from '../asked-content.js';
+import { callContentOf } from '../call-content.js';
 import type { UpstreamHalf } from './half.js';
 
-export interface Sent {
+export interface SentRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,15 +32,19 @@ export interface Sent {
 export const targetOf = ({ vendor }: UpstreamHalf, more: Partial<UpstreamTarget> = {}): UpstreamTarget =>
   aTarget({ model: 'vendor-model', flags: vendor.flags, maxOutputTokens: 64_000, family: FAMILY, ...more });
 
-export function send(half: UpstreamHalf, content: CallContent, more: Partial<UpstreamTarget> = {}): Sent {
+export function buildUpstreamRequest(
+  half: UpstreamHalf,
+  content: CallContent,
+  more: Partial<UpstreamTarget> = {},
+): SentRequest {
   const target = targetOf(half, more);
   const warnings = new TranslationWarnings(false);
   const request = half.upstream.buildRequest({ call: callFor(target.stream), content, warnings }, target);
-  return { ...sentAs(request), warnings: warnings.header };
+  return { ...sentRequestOf(request), warnings: warnings.header };
 }
 
 /** A request as received by the upstream. */
-export function sentAs(request: UpstreamRequest): Omit<Sent, 'warnings'> {
+export function sentRequestOf(request: UpstreamRequest): Omit<SentRequest, 'warnings'> {
   const body = Buffer.concat(request.body.pieces());
   return {
     path: request.path,
@@ -53,16 +57,20 @@ export function sentAs(request: UpstreamRequest): Omit<Sent, 'warnings'> {
 }
 
 /** What the vendor's double reads; it must accept the request. */
-export function arrives(half: UpstreamHalf, asked: Asked, more: Partial<UpstreamTarget> = {}): Asked {
-  const { json } = send(half, contentAsking(asked), more);
+export function receivedRequest(
+  half: UpstreamHalf,
+  asked: NeutralRequest,
+  more: Partial<UpstreamTarget> = {},
+): NeutralRequest {
+  const { json } = buildUpstreamRequest(half, callContentOf(asked), more);
   half.vendor.expectRequest(json);
-  return askedOf(half.vendor, json);
+  return neutralRequestOf(half.vendor, json);
 }
 
 /** Expects an exact arrival without warnings. */
-export function expectArrival(half: UpstreamHalf, asked: Asked): void {
-  expect(send(half, contentAsking(asked)).warnings).toBeUndefined();
-  expect(arrives(half, asked)).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
+export function expectArrival(half: UpstreamHalf, asked: NeutralRequest): void {
+  expect(buildUpstreamRequest(half, callContentOf(asked)).warnings).toBeUndefined();
+  expect(receivedRequest(half, asked)).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
 }
 
 /** A call without protocol: adapters must only use its content. */

@@ -1,17 +1,17 @@
 /** Responses as read by a Messages client. */
 
-import type { Heard } from '../../../support/heard.js';
+import type { NeutralResponse } from '../../../support/neutral-response.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, textsIn, withoutKeepAlives } from '../../../support/stream-text.js';
 
-const STOPS: Readonly<Record<string, Heard['stop']>> = {
+const STOPS: Readonly<Record<string, NeutralResponse['stop']>> = {
   end_turn: 'end',
   max_tokens: 'length',
   tool_use: 'tools',
   refusal: 'filter',
 };
 
-export function messagesHeard(message: JsonObject): Heard {
+export function readMessagesResponse(message: JsonObject): NeutralResponse {
   const blocks = message['content'] as JsonObject[];
   const usage = message['usage'] as Record<string, number> & Record<string, Record<string, number>>;
   const calls = blocks.filter(({ type }) => type === 'tool_use');

@@ -1,11 +1,11 @@
 /** Responses as read by a Responses client. */
 
-import type { Heard } from '../../../support/heard.js';
+import type { NeutralResponse } from '../../../support/neutral-response.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, textsIn, withoutKeepAlives } from '../../../support/stream-text.js';
 import { expectResponse } from './grammar.js';
 
-export function responsesHeard(response: JsonObject): Heard {
+export function readResponsesResponse(response: JsonObject): NeutralResponse {
   expectResponse(response);
   const items = response['output'] as JsonObject[];
   const contents = items.flatMap((item) => (item['content'] as JsonObject[] | undefined) ?? []);

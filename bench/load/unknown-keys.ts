@@ -1,17 +1,17 @@
-// Calls with keys that nobody has issued, at a steady rate.
+// Calls with unknown keys at a steady rate.
 import { randomBytes } from 'node:crypto';
 import { protocolOf } from '../work/protocols.ts';
 import type { Caller, Outcome } from './caller.ts';
-import type { Report, StrangersJob } from './jobs.ts';
+import type { Report, UnknownKeysJob } from './jobs.ts';
 import { Tally } from './tally.ts';
 
 const TICK_MS = 5;
-/** When so many wait for their answer the rest is late, which the report's seconds show. */
-const MOST_IN_FLIGHT = 256;
+/** At this limit, later calls are delayed; the report's duration shows it. */
+const MAX_IN_FLIGHT = 256;
 
 const unknownKey = (): string => `sk-${randomBytes(24).toString('hex')}`;
 
-export function strangers(caller: Caller, { target, calls, perSecond }: StrangersJob): Promise<Report> {
+export function sendUnknownKeys(caller: Caller, { target, calls, perSecond }: UnknownKeysJob): Promise<Report> {
   const protocol = protocolOf(target.protocol);
   const body = caller.body('answer', 900);
   const tally = new Tally();
@@ -27,13 +27,13 @@ export function strangers(caller: Caller, { target, calls, perSecond }: Stranger
     };
     const timer = setInterval(() => {
       const due = Math.min(calls, ((performance.now() - begun) * perSecond) / 1000);
-      for (; sent < due && sent - answered < MOST_IN_FLIGHT; sent++)
+      for (; sent < due && sent - answered < MAX_IN_FLIGHT; sent++)
         void caller.call('answer', body, sent % 2 === 0 ? same : protocol.headers(unknownKey())).then(answer);
     }, TICK_MS);
   });
 }
 
-/** A refusal is what should come. */
+/** A 401 is the expected outcome. */
 function asRefusal(outcome: Outcome): Outcome {
   if (outcome.failure === undefined) return { ...outcome, failure: 'a call with an unknown key was answered' };
   return outcome.failure.startsWith('401 ') ? { ...outcome, failure: undefined } : outcome;
