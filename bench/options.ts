@@ -29,7 +29,7 @@ export interface Options {
 export const PEERS_PORT = 9700;
 
 export const USAGE = `npm run bench -- [SCENARIO…] [options]
-npm run bench -- peers DIR [options]
+npm run bench -- peers DIR [SCENARIO…] [options]
 
   SCENARIO          ${SCENARIO_NAMES.join(', ')},
                     or what several of them begin with, such as small; all of them but
@@ -76,9 +76,9 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   for (const asked of [protocol, foreign]) protocolOf(asked);
   if (foreign === protocol) throw new Error('--upstream must differ from --protocol.');
   const [first, folder, ...others] = positionals;
-  if (first === 'peers' && (folder === undefined || others.length > 0)) throw new Error('peers takes one folder.');
+  if (first === 'peers' && folder === undefined) throw new Error('peers takes a folder.');
   return {
-    scenarios: first === 'peers' ? PEER_NAMES : namesFor(positionals),
+    scenarios: first !== 'peers' ? namesFor(positionals) : others.length > 0 ? namesFor(others) : PEER_NAMES,
     gateways: first === 'peers' ? folder : undefined,
     rounds,
     quick: values.quick,

@@ -16,7 +16,7 @@ const COLUMNS = {
   both_us: { head: 'both µs', digits: 1 },
   both_ratio: { head: 'both × proxy', digits: 2 },
   empty_ratio: { head: '× empty', digits: 2 },
-  speed_up: { head: '× one', digits: 2 },
+  one_ratio: { head: '× one', digits: 2 },
   p50_ms: { head: 'p50 ms', digits: 2 },
   p95_ms: { head: 'p95 ms', digits: 0 },
   p99_ms: { head: 'p99 ms', digits: 2 },

@@ -63,8 +63,9 @@ async function turn(stage: Stage, subject: Subject, forMs: number): Promise<Segm
   return segment;
 }
 
-/** How many times as many calls as the one process, in the same round. */
-const besideOne = ({ name }: Subject, own: Figures, one: Figures = {}): Figures =>
-  name === 'relay'
-    ? own
-    : known({ ...own, speed_up: (own.calls_per_second ?? Number.NaN) / (one.calls_per_second ?? Number.NaN) });
+/** CPU of a call relative to that of the one process, in the same round. */
+function besideOne({ name }: Subject, figures: Figures, one: Figures = {}): Figures {
+  const both = ({ cpu_us: cpu = Number.NaN, database_us: database = Number.NaN }: Figures): number => cpu + database;
+  const own = known({ ...figures, both_us: both(figures) });
+  return name === 'relay' ? own : known({ ...own, one_ratio: both(own) / both(one) });
+}

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -77,7 +77,7 @@ describe('the benchmark', () => {
     const { judge } = (await import(resolve(import.meta.dirname, '../../bench/report/targets.ts'))) as {
       readonly judge: (scenarios: unknown[], options: { quick: boolean }) => readonly Verdict[];
     };
-    const relay = { subject: 'relay', figures: { cpu_ratio: 3.1, database_us: 50 }, rounds: [] };
+    const relay = { subject: 'relay', figures: { cpu_ratio: 3.1, both_ratio: 4.5 }, rounds: [] };
     const scenarios = [{ name: 'small-64', title: '', lines: [relay], notes: [] }];
     const told = (quick: boolean): unknown[] =>
       judge(scenarios, { quick })
@@ -85,11 +85,11 @@ describe('the benchmark', () => {
         .map(({ measured, met }) => [measured, met]);
     expect(told(false)).toEqual([
       ['3.10', false],
-      ['50.0', true],
+      ['4.50', true],
     ]);
     expect(told(true)).toEqual([
       ['3.10', undefined],
-      ['50.0', undefined],
+      ['4.50', undefined],
     ]);
   });
 
@@ -104,4 +104,25 @@ describe('the benchmark', () => {
     expect(figuresOf('translated')['relay']?.['event_us']).toBeGreaterThan(0);
     expect(figuresOf('memory')['relay']?.['idle_rss_mb']).toBeGreaterThan(50);
   });
+});
+
+describe('the comparison with running gateways', () => {
+  it('measures a gateway that is described by a file', async () => {
+    const folder = temporaryDataDir();
+    try {
+      // The benchmark's own upstream, as a gateway that adds nothing.
+      const gateway = { name: 'upstream', address: 'http://127.0.0.1:9700', key: 'sk-any', model: 'bench-any' };
+      writeFileSync(join(folder, 'upstream.json'), JSON.stringify(gateway));
+      const out = join(folder, 'results');
+      const args = [SCRIPT, 'peers', folder, 'overload', '--quick', '--out', out];
+      await promisify(execFile)(process.execPath, args);
+      const [file = ''] = readdirSync(out);
+      const { scenarios } = JSON.parse(readFileSync(join(out, file), 'utf8')) as Result;
+      const lines = scenarios.find(({ name }) => name === 'overload')?.lines ?? [];
+      expect(lines.map(({ subject }) => subject)).toEqual(['direct', 'proxy', 'relay', 'upstream']);
+      for (const { figures } of lines) expect(figures).toMatchObject({ failed: 0, lost_events: 0 });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }, 300_000);
 });
