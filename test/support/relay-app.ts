@@ -5,7 +5,7 @@ import { AppModule } from '../../src/app/boot.js';
 import { Sweeper } from '../../src/relay/billing/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
 import { CatalogImport, ChannelDirectory } from '../../src/catalog/channels/index.js';
-import { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
+import { HealthLimits } from '../../src/relay/routing/health/cooldown.js';
 import { Config } from '../../src/platform/config/index.js';
 import { configureApp, type ConnectionTimes, createAdapter } from '../../src/app/configure-app.js';
 import { ApiKeyService } from '../../src/keys/index.js';

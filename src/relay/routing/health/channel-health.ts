@@ -2,12 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { Metrics } from '../../../platform/metrics/index.js';
 import { type AppError, Clock } from '../../../platform/shared/index.js';
+import { ChannelOutcomes } from './channel-outcomes.js';
+import { CheckCalls, type CheckTarget } from './check-calls.js';
 import {
   AccountBackOffs,
   type BackOff,
-  ChannelOutcomes,
-  CheckCalls,
-  type CheckTarget,
   classifyFailure,
   type Cooldown,
   type CredentialError,
@@ -15,7 +14,7 @@ import {
   HealthLimits,
   isOfCredential,
   subjectOf,
-} from './channel-outcomes.js';
+} from './cooldown.js';
 import { SharedCooldowns } from './shared-cooldowns.js';
 
 /** Cooldowns that end within this time of each other count as one, in ms. */

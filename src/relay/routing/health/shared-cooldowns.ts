@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../../../platform/database/index.js';
 import { Clock, reasonOf, within } from '../../../platform/shared/index.js';
-import { type Cooldown, type CooldownReason, HealthLimits, isOver, stageOf } from './channel-outcomes.js';
+import { type Cooldown, type CooldownReason, HealthLimits, isOver, stageOf } from './cooldown.js';
 
 type CooldownRef = Pick<Cooldown, 'subject' | 'id'>;
 

@@ -10,13 +10,8 @@ import { type AppError, Clock } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { UpstreamOrigin } from '../../stored-responses/index.js';
 import { type CalledTarget, ChannelHealth } from '../health/channel-health.js';
-import {
-  type ChannelOutcomes,
-  classifyFailure,
-  type Cooldown,
-  credentialSubjectOf,
-  isOfCredential,
-} from '../health/channel-outcomes.js';
+import type { ChannelOutcomes } from '../health/channel-outcomes.js';
+import { classifyFailure, type Cooldown, credentialSubjectOf, isOfCredential } from '../health/cooldown.js';
 import {
   type Affinity,
   type AvailableChannel,
