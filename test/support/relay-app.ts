@@ -75,7 +75,7 @@ ${['chat-completions', 'messages', 'responses']
 `;
 
 /** Channels are called whatever they did before: what a test has one do is not to be felt by the next. */
-const HEALTH_OFF = { minOutcomes: Infinity, refusedMs: 0, maxRateLimitMs: 0 };
+const HEALTH_OFF = { minOutcomes: Infinity, credentialCooldownMs: 0, maxRateLimitMs: 0 };
 
 /** The whole application on a database of its own, with a scripted upstream behind all three protocols. */
 export class RelayApp {

@@ -75,7 +75,7 @@ export class HealthLimits {
   readonly pauseMs: number = 5000;
   readonly maxPauseMs: number = MINUTE_MS;
   /** For rejected credentials and exhausted upstream accounts. */
-  readonly refusedMs: number = 5 * MINUTE_MS;
+  readonly credentialCooldownMs: number = 5 * MINUTE_MS;
   /** Max cooldown of a rate-limited credential, whatever the upstream requests. */
   readonly maxRateLimitMs: number = 24 * 60 * MINUTE_MS;
   /** No further check call is sent with a credential for this long after one succeeded. */
