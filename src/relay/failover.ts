@@ -18,7 +18,7 @@ import {
   NoChannel,
   Random,
 } from './routing/index.js';
-import { Translations, type Translator } from './translations.js';
+import { TranslationService, type Translator } from './translation.service.js';
 
 /** Max attempts per call; clients retry themselves. */
 const MAX_ATTEMPTS = 4;
@@ -195,7 +195,7 @@ export class Attempts {
   constructor(
     private readonly channels: ChannelSelection,
     private readonly failover: Failover,
-    private readonly translations: Translations,
+    private readonly translations: TranslationService,
     private readonly responses: ResponseStore,
   ) {}
 

@@ -38,7 +38,7 @@ import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
-import { Translations } from './translations.js';
+import { TranslationService } from './translation.service.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
 
@@ -94,7 +94,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     StateAccess,
     FallbackGuard,
     TranslationQueue,
-    Translations,
+    TranslationService,
     TranslationThread,
     TimeSlicer,
     UpstreamPromptCounts,
