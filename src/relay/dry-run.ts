@@ -6,7 +6,7 @@ import type { Subject } from '../platform/limits/index.js';
 import { AppError, Clock, newId } from '../platform/shared/index.js';
 import { type Call, type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { ModelAccess } from './admissions.js';
+import { ModelAccess } from './admission-control.js';
 import {
   AdmissionTrial,
   type BillingPlan,

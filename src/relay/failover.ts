@@ -3,7 +3,7 @@ import { defer, Observable, type Subscriber, type Subscription, switchMap, tap, 
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
-import { misfitOf, onceResolved } from './admissions.js';
+import { misfitOf, onceResolved } from './admission-control.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
 import { Exchange } from './exchange.js';
 import { NotForThisChannel, type RunningCall } from './prepared-request.js';

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
 import { type Call, Flow, type TokenCountEndpoint, UpstreamRefusal } from '../protocols/contract/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { misfitOf, ModelAccess } from './admissions.js';
+import { misfitOf, ModelAccess } from './admission-control.js';
 import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
 import { Bodies } from './bodies.js';
 import { arrivalOf, callerOf, requestLineOf } from './call-context.js';

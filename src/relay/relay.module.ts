@@ -8,7 +8,7 @@ import * as protocolModules from '../protocols/index.js';
 import { TokensModule } from '../protocols/tokens/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry, adaptersIn } from './adapter.registry.js';
-import { Admissions, ModelAccess } from './admissions.js';
+import { AdmissionControl, ModelAccess } from './admission-control.js';
 import { apiControllers, ModelsController } from './api-controllers.js';
 import { BillingModule } from './billing/index.js';
 import { Bodies } from './bodies.js';
@@ -65,7 +65,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
   ],
   providers: [
     AdapterRegistry,
-    Admissions,
+    AdmissionControl,
     ResponseStore,
     Attempts,
     Bodies,

@@ -12,7 +12,7 @@ import {
   type ProtocolAdapter,
   type RequestLine,
 } from '../protocols/contract/index.js';
-import { Admissions } from './admissions.js';
+import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
@@ -46,7 +46,7 @@ export class RelayService {
   constructor(
     private readonly bodies: Bodies,
     private readonly billing: BillingService,
-    private readonly admissions: Admissions,
+    private readonly admissionControl: AdmissionControl,
     private readonly attempts: Attempts,
     private readonly replies: Replies,
   ) {}
@@ -92,8 +92,8 @@ export class RelayService {
         if (response.interruption.error !== undefined) throw response.interruption.error;
         return this.attempts.frames({ ticket, admission, response, protocol });
       };
-      return this.admissions
-        .during({ ticket, response, protocol, name }, whenAdmitted)
+      return this.admissionControl
+        .admit({ ticket, response, protocol, name }, whenAdmitted)
         .pipe(accounted(ticket, response));
     });
   }
@@ -149,7 +149,7 @@ export class RelayService {
       if (key === undefined) return undefined;
       const fingerprint = await fingerprintOf(call.request, requestProtocol.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
-      if (this.shared.find(name, fingerprint) !== undefined) await this.admissions.countRepetition(call, caller);
+      if (this.shared.find(name, fingerprint) !== undefined) await this.admissionControl.countRepetition(call, caller);
       // No await from here on: of two concurrent requests, the second finds the first.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { response: other, isGuest: true };

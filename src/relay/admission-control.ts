@@ -175,9 +175,9 @@ interface PendingCall {
   readonly name: string | undefined;
 }
 
-/** Admits calls: checks model access, then limits, then money. */
+/** Admits calls: resolves model and prices, applies rate limits, then asks billing for the hold. */
 @Injectable()
-export class Admissions {
+export class AdmissionControl {
   constructor(
     private readonly models: ModelAccess,
     private readonly limits: CallLimits,
@@ -189,7 +189,7 @@ export class Admissions {
    * Cold. Calls `run` for the admitted call, which counts as running until that ends or is unsubscribed.
    * @throws AppError when the call is rejected, or another process runs a call of the same name
    */
-  during(pending: PendingCall, run: (admission: Admission) => Observable<Frame>): Observable<Frame> {
+  admit(pending: PendingCall, run: (admission: Admission) => Observable<Frame>): Observable<Frame> {
     const { ticket, name } = pending;
     const { head, protocol } = ticket.call;
     if (head.demands !== undefined) this.metrics.countUnknown(protocol, head.demands.unknownMembers);
