@@ -13,7 +13,7 @@ import {
   likelyPromptTokens,
   type PriceTerms,
   termsOf,
-  type TriedAdmission,
+  type AdmissionTrialResult,
 } from './billing/index.js';
 import { CallLimits } from './call-limits.js';
 import { passesVerbatim } from './prepared-request.js';
@@ -43,12 +43,12 @@ interface DryAdmission {
   /** The call exceeds a limit by itself. Current usage of limits is not considered. */
   readonly limitRefusal: AppError | undefined;
   /** Undefined without a plan or if the key is not usable. */
-  readonly money: TriedAdmission | undefined;
+  readonly money: AdmissionTrialResult | undefined;
 }
 
 /** Asks all parts of admission about a hypothetical call. */
 @Injectable()
-export class DryAdmissions {
+export class AdmissionDryRun {
   constructor(
     private readonly keys: KeyAuthenticator,
     private readonly models: ModelAccess,
@@ -135,7 +135,7 @@ const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
 @Injectable()
 export class DryRun {
   constructor(
-    private readonly admissions: DryAdmissions,
+    private readonly admissions: AdmissionDryRun,
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly catalog: CatalogService,

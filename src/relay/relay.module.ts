@@ -16,7 +16,7 @@ import { BodyBudget } from './body-budget.js';
 import { CallLimits } from './call-limits.js';
 import { CallGuard, LoadShedding } from './call.guard.js';
 import { ChannelProbe, ChannelChecks } from './channel-checks.js';
-import { DryAdmissions, DryRun } from './dry-run.js';
+import { AdmissionDryRun, DryRun } from './dry-run.js';
 import { Exchange } from './exchange.js';
 import { Attempts, Failover } from './failover.js';
 import { BaseUrlController, FallbackController, FallbackGuard } from './fallback.controller.js';
@@ -74,7 +74,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     CallLimits,
     ChannelProbe,
     ChannelChecks,
-    DryAdmissions,
+    AdmissionDryRun,
     DryRun,
     Exchange,
     Failover,

@@ -135,7 +135,7 @@ export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: str
 }
 
 /** Result of a trial admission. Amounts in nanos. */
-export interface TriedAdmission {
+export interface AdmissionTrialResult {
   /** The requested hold. */
   readonly asked: HoldRequest;
   /** Hold and free amount of the wallet, or of the key or budget that lacks money. */
@@ -155,7 +155,7 @@ export class AdmissionTrial {
    * @param isNewKey the caller's key is not stored
    * @throws AdmissionUnavailable when the database does not respond
    */
-  async of(call: CallToAdmit, plan: BillingPlan, isNewKey: boolean): Promise<TriedAdmission> {
+  async of(call: CallToAdmit, plan: BillingPlan, isNewKey: boolean): Promise<AdmissionTrialResult> {
     const { request, hold } = admissionRequest(call, plan, this.self.id);
     const result = await this.repository.tryAdmission(request, isNewKey).catch((cause: unknown) => {
       throw new AdmissionUnavailable(cause);
