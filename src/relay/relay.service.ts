@@ -19,7 +19,7 @@ import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-con
 import { Attempts } from './failover.js';
 import type { ProtocolChoice } from './prepared-request.js';
 import { Replies } from './replies.js';
-import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './shared-response.js';
+import { IdempotencyKeyMismatch, ResponseIncomplete, type SharedResponse } from './shared-response.js';
 
 interface ReceivedCall {
   /** In the protocol of the request. */
@@ -74,13 +74,13 @@ export class RelayService {
 
   /**
    * Cold. Unsubscribing ends the call as cancelled.
-   * @param name idempotency key: no other process runs a call with it at the same time
+   * @param idempotencyKey no other process runs a call with it at the same time
    */
   run(
     { call, requestProtocol, responseProtocol: protocol }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
     response: CallContext,
-    name?: string,
+    idempotencyKey?: string,
   ): Observable<Frame> {
     return defer(() => {
       const ticket = this.billing.open(call, caller, response, requestProtocol.textPlaces);
@@ -93,7 +93,7 @@ export class RelayService {
         return this.attempts.frames({ ticket, admission, response, protocol });
       };
       return this.admissionControl
-        .admit({ ticket, response, protocol, name }, whenAdmitted)
+        .admit({ ticket, response, protocol, idempotencyKey }, whenAdmitted)
         .pipe(accounted(ticket, response));
     });
   }
@@ -194,13 +194,13 @@ class SharedResponses {
 
   /**
    * The response to share; undefined if no such call runs.
-   * @throws KeyOfAnotherRequest, ResponseIncomplete
+   * @throws IdempotencyKeyMismatch, ResponseIncomplete
    */
   find(name: string, fingerprint: string): SharedResponse | undefined {
     const running = this.running.get(name);
     if (running === undefined) return undefined;
     const { response } = running;
-    if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(response.callId);
+    if (running.fingerprint !== fingerprint) throw new IdempotencyKeyMismatch(response.callId);
     if (response.partialReason !== undefined) throw new ResponseIncomplete(response.callId, response.partialReason);
     return response;
   }

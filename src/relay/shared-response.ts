@@ -176,7 +176,7 @@ export class SharedResponse {
   }
 }
 
-export class KeyOfAnotherRequest extends AppError {
+export class IdempotencyKeyMismatch extends AppError {
   constructor(callId: string) {
     super(
       'invalid_request',
