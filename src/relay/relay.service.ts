@@ -19,7 +19,7 @@ import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-con
 import { Attempts } from './failover.js';
 import type { ProtocolChoice } from './prepared-request.js';
 import { Replies } from './replies.js';
-import { IdempotencyKeyMismatch, ResponseIncomplete, type SharedResponse } from './shared-response.js';
+import { type SharedResponse, SharedResponseRegistry } from './shared-response.js';
 
 interface ReceivedCall {
   /** In the protocol of the request. */
@@ -41,7 +41,7 @@ interface Share {
 /** The path of a call, from its bytes to the last byte of its response. */
 @Injectable()
 export class RelayService {
-  private readonly shared = new SharedResponses();
+  private readonly shared = new SharedResponseRegistry();
 
   constructor(
     private readonly bodies: Bodies,
@@ -180,35 +180,6 @@ export class RelayService {
     void reply.header('x-relay-shared-with', callId);
     const ticket = this.billing.openShared(call, caller, response, callId);
     await this.replies.send(reply, call, responseProtocol, facts, frames.pipe(accounted(ticket, response)));
-  }
-}
-
-interface SharedCall {
-  readonly fingerprint: string;
-  readonly response: SharedResponse;
-}
-
-/** Running calls of this process by API key and idempotency key. */
-class SharedResponses {
-  private readonly running = new Map<string, SharedCall>();
-
-  /**
-   * The response to share; undefined if no such call runs.
-   * @throws IdempotencyKeyMismatch, ResponseIncomplete
-   */
-  find(name: string, fingerprint: string): SharedResponse | undefined {
-    const running = this.running.get(name);
-    if (running === undefined) return undefined;
-    const { response } = running;
-    if (running.fingerprint !== fingerprint) throw new IdempotencyKeyMismatch(response.callId);
-    if (response.partialReason !== undefined) throw new ResponseIncomplete(response.callId, response.partialReason);
-    return response;
-  }
-
-  /** Registers the call until it ends. */
-  add(name: string, fingerprint: string, response: SharedResponse): void {
-    this.running.set(name, { fingerprint, response });
-    void response.over.then(() => this.running.delete(name));
   }
 }
 
