@@ -4,7 +4,7 @@ import { ApiKeyGuard } from '../keys/index.js';
 import type { JsonObject } from '../platform/shared/index.js';
 import type { TokenCountEndpoint, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { ModelAccess } from './admissions.js';
+import { ModelAccess } from './admission-control.js';
 import { callerOf, requestLineOf } from './call-context.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolChoices } from './prepared-request.js';

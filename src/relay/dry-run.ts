@@ -6,14 +6,14 @@ import type { Subject } from '../platform/limits/index.js';
 import { AppError, Clock, newId } from '../platform/shared/index.js';
 import { type Call, type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { ModelAccess } from './admissions.js';
+import { ModelAccess } from './admission-control.js';
 import {
   AdmissionTrial,
   type BillingPlan,
   likelyPromptTokens,
   type PriceTerms,
   termsOf,
-  type TriedAdmission,
+  type AdmissionTrialResult,
 } from './billing/index.js';
 import { CallLimits } from './call-limits.js';
 import { passesVerbatim } from './prepared-request.js';
@@ -43,12 +43,12 @@ interface DryAdmission {
   /** The call exceeds a limit by itself. Current usage of limits is not considered. */
   readonly limitRefusal: AppError | undefined;
   /** Undefined without a plan or if the key is not usable. */
-  readonly money: TriedAdmission | undefined;
+  readonly money: AdmissionTrialResult | undefined;
 }
 
 /** Asks all parts of admission about a hypothetical call. */
 @Injectable()
-export class DryAdmissions {
+export class AdmissionDryRun {
   constructor(
     private readonly keys: KeyAuthenticator,
     private readonly models: ModelAccess,
@@ -135,7 +135,7 @@ const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
 @Injectable()
 export class DryRun {
   constructor(
-    private readonly admissions: DryAdmissions,
+    private readonly admissions: AdmissionDryRun,
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly catalog: CatalogService,

@@ -13,8 +13,8 @@ import { TranslationTooSlow } from './relay.errors.js';
 import { ResponseStore } from './response-store.js';
 import type { FrameOutlet } from './response-stream.js';
 import type { Assignment } from './routing/index.js';
-import type { Translation } from './translation.js';
-import type { Translator } from './translations.js';
+import type { CallTranslation } from './call-translation.js';
+import type { Translator } from './translation.service.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 
 /** One request to one upstream. */
@@ -94,7 +94,7 @@ export class Exchange {
     frames: Observable<Frame>,
     { ticket: { call }, admission, protocol }: RunningCall,
     { channel, credential }: Assignment,
-    translation: Translation | undefined,
+    translation: CallTranslation | undefined,
   ): Observable<Frame> {
     const { caller } = admission.plan;
     const origin = { channelId: channel.id, credentialId: credential?.id ?? null };

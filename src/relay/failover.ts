@@ -3,7 +3,7 @@ import { defer, Observable, type Subscriber, type Subscription, switchMap, tap, 
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { type Call, type Frame, headerOf, type TreeObject } from '../protocols/contract/index.js';
-import { misfitOf, onceResolved } from './admissions.js';
+import { misfitOf, onceResolved } from './admission-control.js';
 import { type Ticket, unpricedTool } from './billing/index.js';
 import { Exchange } from './exchange.js';
 import { NotForThisChannel, type RunningCall } from './prepared-request.js';
@@ -18,7 +18,7 @@ import {
   NoChannel,
   Random,
 } from './routing/index.js';
-import { Translations, type Translator } from './translations.js';
+import { TranslationService, type Translator } from './translation.service.js';
 
 /** Max attempts per call; clients retry themselves. */
 const MAX_ATTEMPTS = 4;
@@ -195,7 +195,7 @@ export class Attempts {
   constructor(
     private readonly channels: ChannelSelection,
     private readonly failover: Failover,
-    private readonly translations: Translations,
+    private readonly translations: TranslationService,
     private readonly responses: ResponseStore,
   ) {}
 

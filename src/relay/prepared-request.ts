@@ -22,15 +22,15 @@ import type { Admission, Ticket } from './billing/index.js';
 import { Bodies } from './bodies.js';
 import type { BodyWatcher } from './body-reader.js';
 import type { CallContext } from './call-context.js';
-import type { Translation } from './translation.js';
-import type { TranslatedRequest, Translator } from './translations.js';
+import type { CallTranslation } from './call-translation.js';
+import type { TranslatedRequest, Translator } from './translation.service.js';
 
 /** A request ready to be sent, and what is needed to read its response. */
 export interface PreparedRequest {
   readonly target: UpstreamTarget;
   readonly request: UpstreamRequest;
   /** Undefined for verbatim requests. */
-  readonly translation: Translation | undefined;
+  readonly translation: CallTranslation | undefined;
   readonly warnings: TranslationWarnings;
   /** Number of stop sequences sent upstream. */
   readonly stopsSent: number;

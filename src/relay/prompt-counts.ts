@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
 import { type Call, Flow, type TokenCountEndpoint, UpstreamRefusal } from '../protocols/contract/index.js';
 import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { misfitOf, ModelAccess } from './admissions.js';
+import { misfitOf, ModelAccess } from './admission-control.js';
 import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
 import { Bodies } from './bodies.js';
 import { arrivalOf, callerOf, requestLineOf } from './call-context.js';
@@ -15,7 +15,7 @@ import { collected, jsonOf } from './collected-response.js';
 import { affinityOfCall } from './failover.js';
 import { admitsReferences, pinnedOrigin, ResponseStore } from './response-store.js';
 import { type Assignment, ChannelSelection, NoChannel } from './routing/index.js';
-import { Translations } from './translations.js';
+import { TranslationService } from './translation.service.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 
 /** Clients count in passing and in bursts: an own estimate beats a late upstream. */
@@ -29,7 +29,7 @@ export class UpstreamPromptCounts {
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
     private readonly responses: ResponseStore,
-    private readonly translations: Translations,
+    private readonly translations: TranslationService,
   ) {}
 
   /**

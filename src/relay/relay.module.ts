@@ -8,7 +8,7 @@ import * as protocolModules from '../protocols/index.js';
 import { TokensModule } from '../protocols/tokens/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry, adaptersIn } from './adapter.registry.js';
-import { Admissions, ModelAccess } from './admissions.js';
+import { AdmissionControl, ModelAccess } from './admission-control.js';
 import { apiControllers, ModelsController } from './api-controllers.js';
 import { BillingModule } from './billing/index.js';
 import { Bodies } from './bodies.js';
@@ -16,7 +16,7 @@ import { BodyBudget } from './body-budget.js';
 import { CallLimits } from './call-limits.js';
 import { CallGuard, LoadShedding } from './call.guard.js';
 import { ChannelProbe, ChannelChecks } from './channel-checks.js';
-import { DryAdmissions, DryRun } from './dry-run.js';
+import { AdmissionDryRun, DryRun } from './dry-run.js';
 import { Exchange } from './exchange.js';
 import { Attempts, Failover } from './failover.js';
 import { BaseUrlController, FallbackController, FallbackGuard } from './fallback.controller.js';
@@ -38,7 +38,7 @@ import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesModule } from './stored-responses/index.js';
 import { TimeSlicer } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
-import { Translations } from './translations.js';
+import { TranslationService } from './translation.service.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 import { UpstreamPools } from './upstream/upstream-pools.js';
 
@@ -65,7 +65,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
   ],
   providers: [
     AdapterRegistry,
-    Admissions,
+    AdmissionControl,
     ResponseStore,
     Attempts,
     Bodies,
@@ -74,7 +74,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     CallLimits,
     ChannelProbe,
     ChannelChecks,
-    DryAdmissions,
+    AdmissionDryRun,
     DryRun,
     Exchange,
     Failover,
@@ -94,7 +94,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     StateAccess,
     FallbackGuard,
     TranslationQueue,
-    Translations,
+    TranslationService,
     TranslationThread,
     TimeSlicer,
     UpstreamPromptCounts,

@@ -12,14 +12,14 @@ import {
   type ProtocolAdapter,
   type RequestLine,
 } from '../protocols/contract/index.js';
-import { Admissions } from './admissions.js';
+import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
 import { Attempts } from './failover.js';
 import type { ProtocolChoice } from './prepared-request.js';
 import { Replies } from './replies.js';
-import { KeyOfAnotherRequest, ResponseIncomplete, type SharedResponse } from './shared-response.js';
+import { type SharedResponse, SharedResponseRegistry } from './shared-response.js';
 
 interface ReceivedCall {
   /** In the protocol of the request. */
@@ -41,12 +41,12 @@ interface Share {
 /** The path of a call, from its bytes to the last byte of its response. */
 @Injectable()
 export class RelayService {
-  private readonly shared = new SharedResponses();
+  private readonly shared = new SharedResponseRegistry();
 
   constructor(
     private readonly bodies: Bodies,
     private readonly billing: BillingService,
-    private readonly admissions: Admissions,
+    private readonly admissionControl: AdmissionControl,
     private readonly attempts: Attempts,
     private readonly replies: Replies,
   ) {}
@@ -74,13 +74,13 @@ export class RelayService {
 
   /**
    * Cold. Unsubscribing ends the call as cancelled.
-   * @param name idempotency key: no other process runs a call with it at the same time
+   * @param idempotencyKey no other process runs a call with it at the same time
    */
   run(
     { call, requestProtocol, responseProtocol: protocol }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
     response: CallContext,
-    name?: string,
+    idempotencyKey?: string,
   ): Observable<Frame> {
     return defer(() => {
       const ticket = this.billing.open(call, caller, response, requestProtocol.textPlaces);
@@ -92,8 +92,8 @@ export class RelayService {
         if (response.interruption.error !== undefined) throw response.interruption.error;
         return this.attempts.frames({ ticket, admission, response, protocol });
       };
-      return this.admissions
-        .during({ ticket, response, protocol, name }, whenAdmitted)
+      return this.admissionControl
+        .admit({ ticket, response, protocol, idempotencyKey }, whenAdmitted)
         .pipe(accounted(ticket, response));
     });
   }
@@ -149,7 +149,7 @@ export class RelayService {
       if (key === undefined) return undefined;
       const fingerprint = await fingerprintOf(call.request, requestProtocol.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
-      if (this.shared.find(name, fingerprint) !== undefined) await this.admissions.countRepetition(call, caller);
+      if (this.shared.find(name, fingerprint) !== undefined) await this.admissionControl.countRepetition(call, caller);
       // No await from here on: of two concurrent requests, the second finds the first.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { response: other, isGuest: true };
@@ -180,35 +180,6 @@ export class RelayService {
     void reply.header('x-relay-shared-with', callId);
     const ticket = this.billing.openShared(call, caller, response, callId);
     await this.replies.send(reply, call, responseProtocol, facts, frames.pipe(accounted(ticket, response)));
-  }
-}
-
-interface SharedCall {
-  readonly fingerprint: string;
-  readonly response: SharedResponse;
-}
-
-/** Running calls of this process by API key and idempotency key. */
-class SharedResponses {
-  private readonly running = new Map<string, SharedCall>();
-
-  /**
-   * The response to share; undefined if no such call runs.
-   * @throws KeyOfAnotherRequest, ResponseIncomplete
-   */
-  find(name: string, fingerprint: string): SharedResponse | undefined {
-    const running = this.running.get(name);
-    if (running === undefined) return undefined;
-    const { response } = running;
-    if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(response.callId);
-    if (response.partialReason !== undefined) throw new ResponseIncomplete(response.callId, response.partialReason);
-    return response;
-  }
-
-  /** Registers the call until it ends. */
-  add(name: string, fingerprint: string, response: SharedResponse): void {
-    this.running.set(name, { fingerprint, response });
-    void response.over.then(() => this.running.delete(name));
   }
 }
 

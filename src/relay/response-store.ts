@@ -8,7 +8,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { StorageDisabled } from './relay.errors.js';
 import { type FoundResponses, PreviousResponses, type ReferencedState, StateAccess } from './state-access.js';
 import { type ResponseOwner, StoredResponses, type UpstreamOrigin } from './stored-responses/index.js';
-import { Translations } from './translations.js';
+import { TranslationService } from './translation.service.js';
 
 /** Max delay of the response's end for storing it. */
 const TIMEOUT_MS = 2000;
@@ -48,7 +48,7 @@ export class ResponseStore {
     private readonly keys: KeyAuthenticator,
     private readonly states: StateAccess,
     private readonly adapters: AdapterRegistry,
-    private readonly translations: Translations,
+    private readonly translations: TranslationService,
   ) {}
 
   /**

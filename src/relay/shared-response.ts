@@ -176,7 +176,36 @@ export class SharedResponse {
   }
 }
 
-export class KeyOfAnotherRequest extends AppError {
+interface SharedCall {
+  readonly fingerprint: string;
+  readonly response: SharedResponse;
+}
+
+/** Running calls of this process by API key and idempotency key. */
+export class SharedResponseRegistry {
+  private readonly running = new Map<string, SharedCall>();
+
+  /**
+   * The response to share; undefined if no such call runs.
+   * @throws IdempotencyKeyMismatch, ResponseIncomplete
+   */
+  find(name: string, fingerprint: string): SharedResponse | undefined {
+    const running = this.running.get(name);
+    if (running === undefined) return undefined;
+    const { response } = running;
+    if (running.fingerprint !== fingerprint) throw new IdempotencyKeyMismatch(response.callId);
+    if (response.partialReason !== undefined) throw new ResponseIncomplete(response.callId, response.partialReason);
+    return response;
+  }
+
+  /** Registers the call until it ends. */
+  add(name: string, fingerprint: string, response: SharedResponse): void {
+    this.running.set(name, { fingerprint, response });
+    void response.over.then(() => this.running.delete(name));
+  }
+}
+
+class IdempotencyKeyMismatch extends AppError {
   constructor(callId: string) {
     super(
       'invalid_request',
@@ -185,7 +214,7 @@ export class KeyOfAnotherRequest extends AppError {
   }
 }
 
-export class ResponseIncomplete extends AppError {
+class ResponseIncomplete extends AppError {
   constructor(callId: string, reason: string) {
     super(
       'conflict',

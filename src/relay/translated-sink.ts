@@ -21,8 +21,8 @@ import type { CallContext } from './call-context.js';
 import { EventSignals } from './event-signals.js';
 import type { RelayTimings } from './relay-timings.js';
 import { type FrameOutlet, type ResponseSink, ResponseSize, ResponseStream } from './response-stream.js';
-import type { Translation } from './translation.js';
-import type { Translator } from './translations.js';
+import type { CallTranslation } from './call-translation.js';
+import type { Translator } from './translation.service.js';
 
 /**
  * Creates the sink for a response to be rendered. @param streamed whether the upstream streams; the client's form may
@@ -30,7 +30,7 @@ import type { Translator } from './translations.js';
  */
 export function translatedSink(
   context: LaneContext,
-  translation: Translation,
+  translation: CallTranslation,
   streamed: boolean,
   out: FrameOutlet,
 ): ResponseSink {
@@ -66,7 +66,7 @@ export interface LaneContext {
   readonly attempt: AttemptLog;
   readonly timings: RelayTimings;
   /** Undefined for a verbatim request. */
-  readonly translation: Translation | undefined;
+  readonly translation: CallTranslation | undefined;
   /** For responses of another form than requested. */
   readonly translator: Translator;
   /** Warnings of the request, to which those of the response are added. */

@@ -20,7 +20,7 @@ import {
   writeJson,
 } from '../protocols/contract/index.js';
 import { type FoundResponses, PreviousResponses } from './state-access.js';
-import { Translation } from './translation.js';
+import { CallTranslation } from './call-translation.js';
 
 // Work of the translation thread on requests too large to parse beside running streams. Inputs and outputs are plain
 // values, copied between threads.
@@ -141,7 +141,7 @@ function build({ job, call, protocol, upstream, tree, expanded }: Building, tool
   const warnings = new TranslationWarnings(job.strict);
   const content = protocol.parseRequest(expanded, { call, warnings, unseal: tools.unseal });
   const context = { call, content, request: tree, promptTokens: () => 1, seal: () => '' };
-  const built = new Translation(context, protocol, warnings).build(upstream, job.target);
+  const built = new CallTranslation(context, protocol, warnings).build(upstream, job.target);
   const { body, ...request } = built.request;
   const input = job.storesInput && protocol.storage ? writeJson(protocol.storage.inputOf(expanded)) : undefined;
   const { messages: _messages, input: _input, tools: offered, ...others } = tree;

@@ -2,7 +2,7 @@
 // are written by admission and settlement in relay/billing; the pages are in console/usage.
 export {
   CALL_RESULTS,
-  type CallOutcome as CallResult,
+  type CallOutcome,
   type CostLine,
   type RecordedCall,
   RESULT_LABELS,

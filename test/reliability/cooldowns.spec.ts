@@ -1,5 +1,5 @@
 import { classifyUpstream } from '../../src/protocols/contract/index.js';
-import { credentialSubjectOf } from '../../src/relay/routing/health/channel-outcomes.js';
+import { credentialSubjectOf } from '../../src/relay/routing/health/cooldown.js';
 import { SharedCooldowns } from '../../src/relay/routing/health/shared-cooldowns.js';
 import { NoChannel } from '../../src/relay/routing/selection/channel-status.js';
 import { eventually } from '../support/eventually.js';

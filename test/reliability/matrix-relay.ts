@@ -1,6 +1,6 @@
 /** The relay that the fault matrix asks: for each protocol of an upstream, channels that fail and channels that do not. */
 
-import type { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
+import type { HealthLimits } from '../../src/relay/routing/health/cooldown.js';
 import { PROTOCOLS, PATHS } from '../support/protocols.js';
 import { deadUrl } from '../support/ports.js';
 import { prose } from '../support/prose.js';

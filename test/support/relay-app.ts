@@ -5,7 +5,7 @@ import { AppModule } from '../../src/app/boot.js';
 import { Sweeper } from '../../src/relay/billing/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
 import { CatalogImport, ChannelDirectory } from '../../src/catalog/channels/index.js';
-import { HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
+import { HealthLimits } from '../../src/relay/routing/health/cooldown.js';
 import { Config } from '../../src/platform/config/index.js';
 import { configureApp, type ConnectionTimes, createAdapter } from '../../src/app/configure-app.js';
 import { ApiKeyService } from '../../src/keys/index.js';
@@ -75,7 +75,7 @@ ${['chat-completions', 'messages', 'responses']
 `;
 
 /** Channels are called whatever they did before: what a test has one do is not to be felt by the next. */
-const HEALTH_OFF = { minOutcomes: Infinity, refusedMs: 0, maxRateLimitMs: 0 };
+const HEALTH_OFF = { minOutcomes: Infinity, credentialCooldownMs: 0, maxRateLimitMs: 0 };
 
 /** The whole application on a database of its own, with a scripted upstream behind all three protocols. */
 export class RelayApp {

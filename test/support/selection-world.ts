@@ -5,7 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { CatalogImport } from '../../src/catalog/channels/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
 import { AppError, Clock } from '../../src/platform/shared/index.js';
-import { CheckCalls, HealthLimits } from '../../src/relay/routing/health/channel-outcomes.js';
+import { CheckCalls } from '../../src/relay/routing/health/check-calls.js';
+import { HealthLimits } from '../../src/relay/routing/health/cooldown.js';
 import { RoutingModule } from '../../src/relay/routing/index.js';
 import {
   type Assignment,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { addDays, dayOf, idTime, isDay, startOfDay } from '../../platform/shared/index.js';
 import {
   CALL_RESULTS,
-  type CallResult,
+  type CallOutcome,
   type Division,
   type LogPosition,
   type LogStart,
@@ -43,7 +43,7 @@ export interface UsageQuery {
   readonly model: string;
   readonly key: string;
   readonly group: string;
-  readonly result: CallResult | typeof AT_A_LOSS | typeof CORRECTED | '';
+  readonly result: CallOutcome | typeof AT_A_LOSS | typeof CORRECTED | '';
   /** For administrators: account ID or email address, channel, upstream response. */
   readonly user: string;
   readonly channel: string;

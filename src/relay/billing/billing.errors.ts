@@ -71,8 +71,8 @@ function exhaustedText(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>
   }
 }
 
-/** A call with this idempotency key runs in another process. @see NamedCalls */
-export class RunsElsewhere extends AppError {
+/** A call with this idempotency key runs in another process. @see IdempotencyKeys */
+export class IdempotencyKeyInUse extends AppError {
   /** @param callId of the other call, if still known */
   constructor(callId: string | undefined) {
     const which = callId === undefined ? '' : `, ${callId},`;

@@ -4,12 +4,12 @@ import { KeysModule } from '../../keys/index.js';
 import { MetricsModule } from '../../platform/metrics/index.js';
 import { TokensModule } from '../../protocols/tokens/index.js';
 import { UsageModule } from '../../usage/index.js';
-import { AdmissionTrial } from './admission-line.js';
+import { AdmissionTrial } from './admission-queue.js';
 import { AdmissionHealth } from './admission.js';
 import { CallMetrics, MoneyMetrics } from './billing-metrics.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
-import { NamedCalls } from './named-calls.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
 import { SettlementQueue } from './settlement-queue.js';
 import { Presence, ProcessRepository, SweepTimings, CurrentProcess } from './sweeper/presence.js';
 import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
@@ -23,7 +23,7 @@ import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
     BillingService,
     CallMetrics,
     MoneyMetrics,
-    NamedCalls,
+    IdempotencyKeys,
     SettlementQueue,
     InterruptedCalls,
     Presence,
@@ -32,6 +32,6 @@ import { InterruptedCalls, Sweeper } from './sweeper/sweeper.js';
     SweepTimings,
     CurrentProcess,
   ],
-  exports: [AdmissionHealth, AdmissionTrial, BillingService, InterruptedCalls, NamedCalls, Sweeper],
+  exports: [AdmissionHealth, AdmissionTrial, BillingService, InterruptedCalls, IdempotencyKeys, Sweeper],
 })
 export class BillingModule {}

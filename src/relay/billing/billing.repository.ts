@@ -30,19 +30,19 @@ const ADMIT = 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_cal
 /** A key without a known secret. */
 const NEW_KEY = `INSERT INTO api_keys (id, account_id, name, hint, secret_hash) VALUES ($1, $2, '', '', sha256(($1::text)::bytea))`;
 
-interface FundsLine {
+interface FundsRow {
   free: string | null;
   on_hold: string | null;
   holds: number | null;
   period: BudgetPeriod | null;
 }
 
-interface AdmissionLine extends FundsLine {
+interface AdmissionRow extends FundsRow {
   outcome: AdmissionOutcome;
   hold: string | null;
 }
 
-interface ExtensionLine extends FundsLine {
+interface ExtensionRow extends FundsRow {
   outcome: ExtensionOutcome;
   granted: string;
 }
@@ -83,10 +83,10 @@ export class BillingRepository {
     try {
       await client.query('BEGIN');
       if (isNewKey) await client.query(NEW_KEY, [request.key_id, request.account_id]);
-      const { rows } = await client.query<AdmissionLine>(ADMIT, admissionValues([request]));
-      const [line] = rows;
-      if (line === undefined) throw new Error('Admission returned no result.');
-      return admissionResult(line);
+      const { rows } = await client.query<AdmissionRow>(ADMIT, admissionValues([request]));
+      const [row] = rows;
+      if (row === undefined) throw new Error('Admission returned no result.');
+      return admissionResult(row);
     } finally {
       // A connection that cannot roll back is discarded, which rolls back as well.
       await client.query('ROLLBACK').then(
@@ -109,7 +109,7 @@ export class BillingRepository {
       })),
     );
     const { rows } = await this.metrics.timed('extend', batch.length, () =>
-      this.pools.admission.query<ExtensionLine>({
+      this.pools.admission.query<ExtensionRow>({
         name: 'extend',
         text: 'SELECT outcome, granted, free, on_hold, holds, period FROM extend_calls($1, $2)',
         values: [calls, snapshots.storable],
@@ -160,7 +160,7 @@ export class BillingRepository {
     for (const { created_at } of batch)
       if (!this.partitions.covers(created_at)) await this.partitions.cover(created_at);
     const { rows } = await this.metrics.timed('admit', batch.length, () =>
-      this.pools.admission.query<AdmissionLine>({ name: 'admit', text: ADMIT, values: admissionValues(batch) }),
+      this.pools.admission.query<AdmissionRow>({ name: 'admit', text: ADMIT, values: admissionValues(batch) }),
     );
     return rows.map(admissionResult);
   }
@@ -204,7 +204,7 @@ function admissionValues(batch: readonly AdmissionRequest[]): unknown[] {
   return [calls, snapshots.storable];
 }
 
-const admissionResult = ({ outcome, hold, ...funds }: AdmissionLine): AdmissionResult => ({
+const admissionResult = ({ outcome, hold, ...funds }: AdmissionRow): AdmissionResult => ({
   outcome,
   hold: BigInt(hold ?? 0),
   ...fundsLeft(funds),
@@ -220,7 +220,7 @@ function settlementValues(batch: readonly CallRow[]): unknown[] {
   return [calls, snapshots.storable, lines, compositeArray(ATTEMPT, tries)];
 }
 
-function fundsLeft({ free, on_hold, holds, period }: FundsLine): FundsLeft {
+function fundsLeft({ free, on_hold, holds, period }: FundsRow): FundsLeft {
   const left = { free: BigInt(free ?? 0), onHold: BigInt(on_hold ?? 0), holds: holds ?? 0 };
   return period === null ? left : { ...left, period };
 }

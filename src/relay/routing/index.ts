@@ -11,5 +11,6 @@ export {
   type UnavailableChannel,
 } from './selection/channel-status.js';
 export { Assignment, CallSelection, ChannelSelection, type ModelOutlook } from './selection/call-selection.js';
-export { CheckCalls, type CheckTarget, type Cooldown } from './health/channel-outcomes.js';
+export { CheckCalls, type CheckTarget } from './health/check-calls.js';
+export type { Cooldown } from './health/cooldown.js';
 export { ChannelHealth } from './health/channel-health.js';

@@ -1,6 +1,6 @@
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { Secret } from '../../../platform/shared/index.js';
-import type { Cooldown } from '../../../relay/routing/health/channel-outcomes.js';
+import type { Cooldown } from '../../../relay/routing/health/cooldown.js';
 import { stateOf } from './channel-state.js';
 
 const NOW = 1_000_000;

@@ -2,12 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { Metrics } from '../../../platform/metrics/index.js';
 import { type AppError, Clock } from '../../../platform/shared/index.js';
+import { ChannelOutcomes } from './channel-outcomes.js';
+import { CheckCalls, type CheckTarget } from './check-calls.js';
 import {
   AccountBackOffs,
   type BackOff,
-  ChannelOutcomes,
-  CheckCalls,
-  type CheckTarget,
   classifyFailure,
   type Cooldown,
   type CredentialError,
@@ -15,7 +14,7 @@ import {
   HealthLimits,
   isOfCredential,
   subjectOf,
-} from './channel-outcomes.js';
+} from './cooldown.js';
 import { SharedCooldowns } from './shared-cooldowns.js';
 
 /** Cooldowns that end within this time of each other count as one, in ms. */
@@ -158,12 +157,12 @@ export class ChannelHealth {
     void this.checkCredential(target, reason, error, cooldown);
   }
 
-  claim(cooldown: Cooldown): Promise<boolean> {
-    return this.cooldowns.claim(cooldown);
+  claimProbe(cooldown: Cooldown): Promise<boolean> {
+    return this.cooldowns.claimProbe(cooldown);
   }
 
-  free(cooldown: Cooldown): void {
-    this.cooldowns.free(cooldown);
+  releaseProbe(cooldown: Cooldown): void {
+    this.cooldowns.releaseProbe(cooldown);
   }
 
   /** @param isWhole of the whole channel, not of a credential */
@@ -177,10 +176,10 @@ export class ChannelHealth {
     const { channel, credential, accountId } = target;
     const nowMs = this.clock.now();
     const subject = credentialSubjectOf(channel, credential);
-    const backOffMs = Math.min(durationMs, this.limits.refusedMs);
+    const backOffMs = Math.min(durationMs, this.limits.credentialCooldownMs);
     this.backOffs.set(subject, accountId, { reason: 'rate_limit', untilMs: nowMs + backOffMs, strikes: 1 });
     if (this.backOffs.isShared(subject, accountId, nowMs)) this.coolDownCredential(target, 'rate_limit', error);
-    else if (cooldown !== undefined) this.free(cooldown);
+    else if (cooldown !== undefined) this.releaseProbe(cooldown);
   }
 
   /** Content, a header or the size of the request may have been rejected: a check call decides. */
@@ -195,7 +194,7 @@ export class ChannelHealth {
     if (checkError !== undefined && isOfCredential(failure))
       return this.coolDownCredential(target, failure, checkError);
     if (cooldown === undefined) return;
-    if (failure === 'failure') this.free(cooldown);
+    if (failure === 'failure') this.releaseProbe(cooldown);
     else if (isUnknown(checkError)) this.coolDownCredential(target, reason, error);
     else this.heal(target.channel, cooldown, false);
   }
@@ -225,9 +224,9 @@ export class ChannelHealth {
   }
 
   private durationMsFor(reason: CredentialError, { details }: AppError): number {
-    const { refusedMs, maxRateLimitMs } = this.limits;
+    const { credentialCooldownMs, maxRateLimitMs } = this.limits;
     const requestedMs = (details.retryAfterSeconds ?? 1) * 1000;
-    return reason === 'rate_limit' ? Math.min(requestedMs, maxRateLimitMs) : refusedMs;
+    return reason === 'rate_limit' ? Math.min(requestedMs, maxRateLimitMs) : credentialCooldownMs;
   }
 
   private coolDownCredential({ channel, credential }: CalledTarget, reason: CredentialError, error: AppError): void {
@@ -238,7 +237,7 @@ export class ChannelHealth {
     // Concurrent calls get the same error: the longest cooldown counts and is logged once.
     if (known !== undefined && untilMs < known.untilMs + SAME_MS) return this.cooldowns.extend(known, untilMs);
     const subject = credentialSubjectOf(channel, credential);
-    this.cooldowns.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs: durationMs });
+    this.cooldowns.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, cooldownMs: durationMs });
     this.counter.inc({ channel: channel.name, reason });
     const which = credential === undefined ? 'it' : placeOf(channel, credential);
     this.logger.warn(
@@ -256,7 +255,7 @@ export class ChannelHealth {
   private coolDown(channel: Channel, strikes: number, error: AppError, why: string): void {
     const durationMs = this.channelDurationMsFor(strikes, error);
     if (durationMs <= 0) return;
-    this.cooldowns.begin({ subject: subjectOf(channel), reason: 'failures', strikes, restMs: durationMs });
+    this.cooldowns.begin({ subject: subjectOf(channel), reason: 'failures', strikes, cooldownMs: durationMs });
     this.counter.inc({ channel: channel.name, reason: 'failures' });
     this.logger.warn(`Channel ${channel.name}: cooldown of ${secondsOf(durationMs)} s: ${why} (${error.kind}).`);
   }

@@ -1,4 +1,5 @@
-import { HealthLimits, OutcomeWindow } from './channel-outcomes.js';
+import { OutcomeWindow } from './channel-outcomes.js';
+import { HealthLimits } from './cooldown.js';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 

@@ -3,14 +3,14 @@ import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../../../platform/database/index.js';
 import { Clock, reasonOf, within } from '../../../platform/shared/index.js';
-import { type Cooldown, type CooldownReason, HealthLimits, isOver, stageOf } from './channel-outcomes.js';
+import { type Cooldown, type CooldownReason, HealthLimits, isOver, stageOf } from './cooldown.js';
 
 type CooldownRef = Pick<Cooldown, 'subject' | 'id'>;
 
 /** A cooldown's row: times relative to now by the database's clock, negative if past. */
 interface StoredCooldown extends Pick<Cooldown, 'subject' | 'id' | 'strikes'> {
   readonly reason: CooldownReason;
-  readonly restMs: number;
+  readonly cooldownMs: number;
   /** 0: no probe. */
   readonly probeMs: number;
 }
@@ -38,7 +38,7 @@ const CLAIM = `
   RETURNING id`;
 
 const ALL = `
-  SELECT subject, id, reason, strikes, extract(epoch FROM until - now())::float8 * 1000 AS "restMs",
+  SELECT subject, id, reason, strikes, extract(epoch FROM until - now())::float8 * 1000 AS "cooldownMs",
          greatest(0, coalesce(extract(epoch FROM probe_until - now()), 0))::float8 * 1000 AS "probeMs"
     FROM channel_rests`;
 
@@ -54,12 +54,12 @@ export class CooldownRepository {
   }
 
   /** @returns whether this cooldown takes effect */
-  async begin({ subject, id, reason, strikes }: Cooldown, restMs: number): Promise<boolean> {
-    return (await this.dataSource.query<unknown[]>(BEGIN, [subject, id, reason, strikes, restMs])).length > 0;
+  async begin({ subject, id, reason, strikes }: Cooldown, cooldownMs: number): Promise<boolean> {
+    return (await this.dataSource.query<unknown[]>(BEGIN, [subject, id, reason, strikes, cooldownMs])).length > 0;
   }
 
   /** @returns whether this process may probe */
-  async claim({ subject, id, reason, strikes }: Cooldown, probeMs: number): Promise<boolean> {
+  async claimProbe({ subject, id, reason, strikes }: Cooldown, probeMs: number): Promise<boolean> {
     return (await this.dataSource.query<unknown[]>(CLAIM, [subject, id, reason, strikes, probeMs])).length > 0;
   }
 
@@ -67,7 +67,7 @@ export class CooldownRepository {
     await this.dataSource.query('DELETE FROM channel_rests WHERE subject = $1 AND id = $2', [subject, id]);
   }
 
-  async free({ subject, id }: CooldownRef): Promise<void> {
+  async releaseProbe({ subject, id }: CooldownRef): Promise<void> {
     await this.dataSource.query('UPDATE channel_rests SET probe_until = NULL WHERE subject = $1 AND id = $2', [
       subject,
       id,
@@ -85,7 +85,7 @@ const CLAIM_TIMEOUT_MS = 1000;
 /** Messages between processes: a cooldown began, ended, or lost its probe. */
 type CooldownChange =
   | ({ readonly state: 'begun' } & StoredCooldown)
-  | ({ readonly state: 'over' | 'free' } & Pick<Cooldown, 'subject' | 'id'>);
+  | ({ readonly state: 'over' | 'released' } & Pick<Cooldown, 'subject' | 'id'>);
 
 type CooldownMessage = CooldownChange & { readonly from: string };
 
@@ -148,10 +148,10 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
 
   /** Begins a cooldown. A running one keeps its end if that is later. */
   begin({
-    restMs,
+    cooldownMs,
     ...begun
-  }: Pick<Cooldown, 'subject' | 'reason' | 'strikes'> & { readonly restMs: number }): Cooldown {
-    const cooldown = { ...begun, id: randomUUID(), untilMs: this.clock.now() + restMs, probeUntilMs: 0 };
+  }: Pick<Cooldown, 'subject' | 'reason' | 'strikes'> & { readonly cooldownMs: number }): Cooldown {
+    const cooldown = { ...begun, id: randomUUID(), untilMs: this.clock.now() + cooldownMs, probeUntilMs: 0 };
     this.cooldowns.set(cooldown.subject, cooldown);
     this.unwritten.set(cooldown.subject, cooldown);
     this.write(() => this.writeBegun(cooldown));
@@ -181,7 +181,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   /**
    * Claims the probe of an expired cooldown for one call of all processes, until it reports or `probeMs` have passed.
    */
-  async claim(cooldown: Cooldown): Promise<boolean> {
+  async claimProbe(cooldown: Cooldown): Promise<boolean> {
     const { probeMs } = this.limits;
     const known = this.cooldowns.get(cooldown.subject);
     // It ended or was replaced while its call claimed something else.
@@ -189,7 +189,7 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     this.cooldowns.set(cooldown.subject, { ...cooldown, probeUntilMs: this.clock.now() + probeMs });
     try {
       const claimed = await within(
-        this.writing.then(() => this.repository.claim(cooldown, probeMs)),
+        this.writing.then(() => this.repository.claimProbe(cooldown, probeMs)),
         CLAIM_TIMEOUT_MS,
       );
       if (claimed === false) await within(this.refresh(), CLAIM_TIMEOUT_MS);
@@ -201,11 +201,11 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   }
 
   /** The probing call showed nothing: another one may probe. */
-  free({ subject, id }: Cooldown): void {
-    this.setFree(subject, id);
+  releaseProbe({ subject, id }: Cooldown): void {
+    this.clearProbe(subject, id);
     this.write(async () => {
-      await this.repository.free({ subject, id });
-      await this.publish({ state: 'free', subject, id });
+      await this.repository.releaseProbe({ subject, id });
+      await this.publish({ state: 'released', subject, id });
     });
   }
 
@@ -229,13 +229,13 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     const { subject, id, from } = message;
     if (from === this.self) return;
     if (message.state === 'begun') return this.take(message);
-    if (message.state === 'free') return this.setFree(subject, id);
+    if (message.state === 'released') return this.clearProbe(subject, id);
     const known = this.cooldowns.get(subject);
     // A due cooldown with another ID has ended under that ID.
     if (known !== undefined && (known.id === id || known.untilMs <= this.clock.now())) this.forget(subject);
   }
 
-  private take({ subject, id, reason, strikes, restMs, probeMs }: StoredCooldown): void {
+  private take({ subject, id, reason, strikes, cooldownMs, probeMs }: StoredCooldown): void {
     const nowMs = this.clock.now();
     const probeUntilMs = probeMs > 0 ? nowMs + probeMs : 0;
     const known = this.cooldowns.get(subject);
@@ -243,11 +243,11 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
     const cooldown =
       known?.id === id
         ? { ...known, probeUntilMs }
-        : { subject, id, reason, strikes, untilMs: nowMs + restMs, probeUntilMs };
+        : { subject, id, reason, strikes, untilMs: nowMs + cooldownMs, probeUntilMs };
     if (!isOver(cooldown, nowMs)) this.cooldowns.set(subject, cooldown);
   }
 
-  private setFree(subject: string, id: string): void {
+  private clearProbe(subject: string, id: string): void {
     const known = this.cooldowns.get(subject);
     if (known?.id === id) this.cooldowns.set(subject, { ...known, probeUntilMs: 0 });
   }
@@ -260,10 +260,10 @@ export class SharedCooldowns implements OnModuleInit, OnModuleDestroy {
   private async writeBegun(cooldown: Cooldown): Promise<void> {
     const { subject, id, reason, strikes } = cooldown;
     if (this.unwritten.get(subject) !== cooldown) return;
-    const restMs = Math.max(0, cooldown.untilMs - this.clock.now());
-    const counts = await this.repository.begin(cooldown, restMs);
+    const cooldownMs = Math.max(0, cooldown.untilMs - this.clock.now());
+    const counts = await this.repository.begin(cooldown, cooldownMs);
     if (this.unwritten.get(subject) === cooldown) this.unwritten.delete(subject);
-    if (counts) await this.publish({ state: 'begun', subject, id, reason, strikes, restMs, probeMs: 0 });
+    if (counts) await this.publish({ state: 'begun', subject, id, reason, strikes, cooldownMs, probeMs: 0 });
   }
 
   private publish(change: CooldownChange): Promise<void> {

@@ -10,13 +10,8 @@ import { type AppError, Clock } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { UpstreamOrigin } from '../../stored-responses/index.js';
 import { type CalledTarget, ChannelHealth } from '../health/channel-health.js';
-import {
-  type ChannelOutcomes,
-  classifyFailure,
-  type Cooldown,
-  credentialSubjectOf,
-  isOfCredential,
-} from '../health/channel-outcomes.js';
+import type { ChannelOutcomes } from '../health/channel-outcomes.js';
+import { classifyFailure, type Cooldown, credentialSubjectOf, isOfCredential } from '../health/cooldown.js';
 import {
   type Affinity,
   type AvailableChannel,
@@ -87,8 +82,8 @@ class ObservedAttempt {
   abandoned(): void {
     if (this.healed) return;
     const { channel, credential } = this.probed;
-    if (channel !== undefined) this.health.free(channel);
-    if (credential !== undefined) this.health.free(credential);
+    if (channel !== undefined) this.health.releaseProbe(channel);
+    if (credential !== undefined) this.health.releaseProbe(credential);
   }
 
   private channelFailed(error: AppError): void {
@@ -96,7 +91,7 @@ class ObservedAttempt {
     // Also after the response has started: others would get the same truncated response.
     if (channel === undefined) this.health.countFailure(this.target, this.outcomes, error);
     else void this.health.probeFailed(this.target, channel, error, this.healed);
-    if (credential !== undefined && !this.healed) this.health.free(credential);
+    if (credential !== undefined && !this.healed) this.health.releaseProbe(credential);
   }
 }
 
@@ -252,14 +247,14 @@ export class CallSelection {
     const claimed: Cooldown[] = [];
     for (const cooldown of [due.channel, due.credential]) {
       if (cooldown === undefined) continue;
-      if (!(await health.claim(cooldown))) return this.nextWithout(claimed);
+      if (!(await health.claimProbe(cooldown))) return this.nextWithout(claimed);
       claimed.push(cooldown);
     }
     return load.isFull(channel) ? this.nextWithout(claimed) : this.assign(candidate);
   }
 
   private nextWithout(claimed: readonly Cooldown[]): Assignment | Promise<Assignment> {
-    for (const cooldown of claimed) this.context.health.free(cooldown);
+    for (const cooldown of claimed) this.context.health.releaseProbe(cooldown);
     return this.next();
   }
 

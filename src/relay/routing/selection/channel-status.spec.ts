@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../../../test/support/seeded-random.js';
-import type { CooldownReason } from '../health/channel-outcomes.js';
+import type { CooldownReason } from '../health/cooldown.js';
 import { affinityOf, drawTime, Shortage } from './channel-status.js';
 
 const ROUNDS = 10_000;

@@ -9,13 +9,7 @@ import { Config } from '../../../platform/config/index.js';
 import { AppError, type Clock, type ErrorKind } from '../../../platform/shared/index.js';
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
-import {
-  type BackOff,
-  type Cooldown,
-  type CooldownReason,
-  credentialSubjectOf,
-  stageOf,
-} from '../health/channel-outcomes.js';
+import { type BackOff, type Cooldown, type CooldownReason, credentialSubjectOf, stageOf } from '../health/cooldown.js';
 
 /** Seeds the draw, so that a conversation gets the same channel every time in every process. */
 export type Affinity = number;

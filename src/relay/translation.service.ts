@@ -28,7 +28,7 @@ import {
   unpacked,
 } from './translation-job.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';
-import { Translation } from './translation.js';
+import { CallTranslation } from './call-translation.js';
 
 /** Larger prompts are not counted for `message_start`: the count would be late and delay those for billing. */
 const MAX_COUNTED_BYTES = 256 * 1024;
@@ -59,7 +59,7 @@ export interface Translatable {
 /** A request in the upstream's protocol, and the translation that reads its response. */
 export interface TranslatedRequest {
   readonly request: UpstreamRequest;
-  readonly translation: Translation;
+  readonly translation: CallTranslation;
   readonly warnings: TranslationWarnings;
 }
 
@@ -75,12 +75,12 @@ export interface Translator {
    * For a response that is rendered although its request was sent verbatim, without warnings. Undefined if the request
    * uses features of its own protocol only.
    */
-  ofResponse(): Translation | undefined;
+  ofResponse(): CallTranslation | undefined;
 }
 
 /** Creates translations of calls. */
 @Injectable()
-export class Translations {
+export class TranslationService {
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly reasoning: ReasoningSeal,
@@ -115,7 +115,7 @@ export class Translations {
 
   /** Requests are translated once, for the first channel; large ones for each channel. */
   translator(translatable: Translatable): Translator {
-    let translation: Translation | undefined;
+    let translation: CallTranslation | undefined;
     const { call, previous } = translatable;
     const inline = (adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest => {
       translation ??= this.open(translatable);
@@ -183,7 +183,7 @@ export class Translations {
     return { request: { ...built.request, body }, translation, warnings };
   }
 
-  private open(translatable: Translatable, strict = translatable.caller.strict): Translation {
+  private open(translatable: Translatable, strict = translatable.caller.strict): CallTranslation {
     const { call, previous } = translatable;
     const requestProtocol = this.adapters.protocol(call.protocol);
     const warnings = new TranslationWarnings(strict);
@@ -202,13 +202,13 @@ export class Translations {
   private translationOf(
     { call, protocol, caller }: Translatable,
     { content, request, warnings, input }: ParsedRequest,
-  ): Translation {
+  ): CallTranslation {
     const requestProtocol = this.adapters.protocol(call.protocol);
     // The response says whether it was stored.
     const shown = caller.storesResponses ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
     const promptTokens = this.promptTokens(call, requestProtocol, protocol.startsWithPromptTokens === true);
-    return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, warnings, input);
+    return new CallTranslation({ call, request: shown, content, promptTokens, seal }, protocol, warnings, input);
   }
 
   /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */

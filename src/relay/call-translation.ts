@@ -25,7 +25,7 @@ const MAX_STOPS = 64;
 const MAX_STOP_LENGTH = 1000;
 
 /** A call between two protocols: its normalized content, and how responses are rendered. */
-export class Translation {
+export class CallTranslation {
   private readonly call: Call;
   private readonly content: CallContent;
 

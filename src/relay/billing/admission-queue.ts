@@ -15,7 +15,7 @@ const POLL_MS = 250;
 const MAX_WAITING = 64;
 
 /** Calls waiting for the money of one wallet or key, in order of arrival. */
-interface Line {
+interface Queue {
   readonly waiting: (() => void)[];
   /** Called when money was released. */
   wake: () => void;
@@ -25,8 +25,8 @@ interface Line {
  * Queues calls whose wallet or key could pay for each but not for all at once. A call waits for running calls to
  * release their holds, up to `MAX_WAIT_MS` and without a lock or hold; then it is rejected.
  */
-export class AdmissionLine {
-  private readonly lines = new Map<string, Line>();
+export class AdmissionQueue {
+  private readonly queues = new Map<string, Queue>();
   private isClosed = false;
 
   /** @param place asks the database */
@@ -34,7 +34,7 @@ export class AdmissionLine {
 
   /** The result of admission, immediately or after waiting. @throws errors of `place` */
   async admit(request: AdmissionRequest): Promise<AdmissionResult> {
-    const ahead = this.lines.size === 0 ? undefined : this.lineAhead(request);
+    const ahead = this.queues.size === 0 ? undefined : this.queueAhead(request);
     if (ahead !== undefined) return this.wait(ahead, request);
     const result = await this.place(request);
     return isPassing(result, request) ? this.wait(shortOf(result, request), request, result) : result;
@@ -42,58 +42,58 @@ export class AdmissionLine {
 
   /** Retries the first waiting call of the account and of the key, after one of their calls has ended. */
   wake(accountId: string, keyId: string): void {
-    if (this.lines.size === 0) return;
-    this.lines.get(accountId)?.wake();
-    this.lines.get(keyId)?.wake();
+    if (this.queues.size === 0) return;
+    this.queues.get(accountId)?.wake();
+    this.queues.get(keyId)?.wake();
   }
 
   /** Lets all waiting calls try once more. */
   close(): void {
     this.isClosed = true;
-    for (const line of this.lines.values()) {
-      line.wake();
-      for (const next of line.waiting) next();
+    for (const queue of this.queues.values()) {
+      queue.wake();
+      for (const next of queue.waiting) next();
     }
   }
 
-  private lineAhead({ account_id, key_id }: AdmissionRequest): string | undefined {
-    return [account_id, key_id].find((name) => this.lines.has(name));
+  private queueAhead({ account_id, key_id }: AdmissionRequest): string | undefined {
+    return [account_id, key_id].find((name) => this.queues.has(name));
   }
 
   private async wait(name: string, request: AdmissionRequest, refused?: AdmissionResult): Promise<AdmissionResult> {
-    const line = this.lineOf(name);
-    if (this.isClosed || line.waiting.length >= MAX_WAITING) return refused ?? this.place(request);
+    const queue = this.queueOf(name);
+    if (this.isClosed || queue.waiting.length >= MAX_WAITING) return refused ?? this.place(request);
     const untilMs = performance.now() + MAX_WAIT_MS;
-    const isFirst = line.waiting.length === 0;
+    const isFirst = queue.waiting.length === 0;
     let turn: () => void = () => undefined;
     const turned = new Promise<void>((resolve) => (turn = resolve));
-    line.waiting.push(turn);
+    queue.waiting.push(turn);
     try {
       // The call before it has just left, so it tries immediately.
-      if (isFirst && refused !== undefined) await nextWake(line, untilMs);
+      if (isFirst && refused !== undefined) await nextWake(queue, untilMs);
       else if (!isFirst) await Promise.race([turned, elapsed(untilMs - performance.now())]);
-      return await this.untilAnswered(line, request, untilMs);
+      return await this.retry(queue, request, untilMs);
     } finally {
-      line.waiting.splice(line.waiting.indexOf(turn), 1);
-      if (line.waiting.length === 0) this.lines.delete(name);
-      else line.waiting[0]?.();
+      queue.waiting.splice(queue.waiting.indexOf(turn), 1);
+      if (queue.waiting.length === 0) this.queues.delete(name);
+      else queue.waiting[0]?.();
     }
   }
 
-  private async untilAnswered(line: Line, request: AdmissionRequest, untilMs: number): Promise<AdmissionResult> {
+  private async retry(queue: Queue, request: AdmissionRequest, untilMs: number): Promise<AdmissionResult> {
     for (;;) {
       const result = await this.place(request);
       if (this.isClosed || !isPassing(result, request) || performance.now() >= untilMs) return result;
-      await nextWake(line, untilMs);
+      await nextWake(queue, untilMs);
     }
   }
 
-  private lineOf(name: string): Line {
-    const known = this.lines.get(name);
+  private queueOf(name: string): Queue {
+    const known = this.queues.get(name);
     if (known !== undefined) return known;
-    const line: Line = { waiting: [], wake: () => undefined };
-    this.lines.set(name, line);
-    return line;
+    const queue: Queue = { waiting: [], wake: () => undefined };
+    this.queues.set(name, queue);
+    return queue;
   }
 }
 
@@ -105,8 +105,8 @@ const isPassing = (result: AdmissionResult, { minimum }: AdmissionRequest): bool
 const shortOf = ({ outcome }: AdmissionResult, { account_id, key_id }: AdmissionRequest): string =>
   outcome === 'wallet' ? account_id : key_id;
 
-function nextWake(line: Line, untilMs: number): Promise<void> {
-  const woken = new Promise<void>((resolve) => (line.wake = resolve));
+function nextWake(queue: Queue, untilMs: number): Promise<void> {
+  const woken = new Promise<void>((resolve) => (queue.wake = resolve));
   return Promise.race([woken, elapsed(Math.min(POLL_MS, untilMs - performance.now()))]);
 }
 
@@ -135,7 +135,7 @@ export function refusalOf(result: AdmissionResult, minimum: bigint, keyName: str
 }
 
 /** Result of a trial admission. Amounts in nanos. */
-export interface TriedAdmission {
+export interface AdmissionTrialResult {
   /** The requested hold. */
   readonly asked: HoldRequest;
   /** Hold and free amount of the wallet, or of the key or budget that lacks money. */
@@ -155,7 +155,7 @@ export class AdmissionTrial {
    * @param isNewKey the caller's key is not stored
    * @throws AdmissionUnavailable when the database does not respond
    */
-  async of(call: CallToAdmit, plan: BillingPlan, isNewKey: boolean): Promise<TriedAdmission> {
+  async of(call: CallToAdmit, plan: BillingPlan, isNewKey: boolean): Promise<AdmissionTrialResult> {
     const { request, hold } = admissionRequest(call, plan, this.self.id);
     const result = await this.repository.tryAdmission(request, isNewKey).catch((cause: unknown) => {
       throw new AdmissionUnavailable(cause);

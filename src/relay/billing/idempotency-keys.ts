@@ -3,18 +3,18 @@ import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defer, finalize, from, type Observable, switchMap } from 'rxjs';
 import { DatabasePools } from '../../platform/database/index.js';
-import { AdmissionUnavailable, RunsElsewhere } from './billing.errors.js';
+import { AdmissionUnavailable, IdempotencyKeyInUse } from './billing.errors.js';
 import { CurrentProcess } from './sweeper/presence.js';
 
-interface NamedCallRow {
+interface IdempotencyKeyRow {
   readonly call_id: string;
 }
 
-/** Wait, once, for another process to release a name after its response, in ms. */
+/** Wait, once, for another process to release a key after its response, in ms. */
 const HANDOVER_MS = 150;
 
-/** $1 name, $2 call, $3 this process, which knows that none of its own calls has the name. */
-const TAKE = `
+/** $1 digest of the key, $2 call, $3 this process, which knows that none of its own calls has the key. */
+const ACQUIRE = `
   INSERT INTO named_calls AS n (name, call_id, process_id) VALUES ($1, $2, $3)
   ON CONFLICT (name) DO UPDATE SET call_id = EXCLUDED.call_id WHERE n.process_id = EXCLUDED.process_id
   RETURNING call_id`;
@@ -27,44 +27,47 @@ const RELEASE = 'DELETE FROM named_calls WHERE name = $1 AND call_id = $2';
  * twice. Keys of a dead process are released when it is swept.
  */
 @Injectable()
-export class NamedCalls {
+export class IdempotencyKeys {
   constructor(
     private readonly pools: DatabasePools,
     private readonly self: CurrentProcess,
   ) {}
 
-  /** Cold: runs the call unless another process runs one with this key. @throws RunsElsewhere, AdmissionUnavailable */
-  during<Item>(name: string, callId: string, run: () => Observable<Item>): Observable<Item> {
+  /**
+   * Cold: runs the call unless another process runs one with this key.
+   * @throws IdempotencyKeyInUse, AdmissionUnavailable
+   */
+  runExclusively<Item>(key: string, callId: string, run: () => Observable<Item>): Observable<Item> {
     return defer(() => {
-      const digest = hash('sha256', name, 'buffer');
-      const taken = this.take(digest, callId);
-      return from(taken).pipe(
+      const digest = hash('sha256', key, 'buffer');
+      const acquired = this.acquire(digest, callId);
+      return from(acquired).pipe(
         switchMap(run),
         // Also if the call was abandoned while the key was being acquired.
-        finalize(() => void taken.then(() => this.release(digest, callId)).catch(() => undefined)),
+        finalize(() => void acquired.then(() => this.release(digest, callId)).catch(() => undefined)),
       );
     });
   }
 
-  private async take(digest: Buffer, callId: string): Promise<void> {
+  private async acquire(digest: Buffer, callId: string): Promise<void> {
     if (await this.mayRun(digest, callId)) return;
     await pause(HANDOVER_MS);
     if (await this.mayRun(digest, callId)) return;
-    const { rows } = await this.query('named-call', OWNER, [digest]);
-    throw new RunsElsewhere(rows[0]?.call_id);
+    const { rows } = await this.query('idempotency-key-owner', OWNER, [digest]);
+    throw new IdempotencyKeyInUse(rows[0]?.call_id);
   }
 
   private async mayRun(digest: Buffer, callId: string): Promise<boolean> {
-    const { rows } = await this.query('take-name', TAKE, [digest, callId, this.self.id]);
+    const { rows } = await this.query('acquire-idempotency-key', ACQUIRE, [digest, callId, this.self.id]);
     return rows.length > 0;
   }
 
   private release(digest: Buffer, callId: string): Promise<unknown> {
-    return this.query('give-name-back', RELEASE, [digest, callId]);
+    return this.query('release-idempotency-key', RELEASE, [digest, callId]);
   }
 
-  private query(name: string, text: string, values: unknown[]): Promise<{ readonly rows: NamedCallRow[] }> {
-    return this.pools.admission.query<NamedCallRow>({ name, text, values }).catch((error: unknown) => {
+  private query(name: string, text: string, values: unknown[]): Promise<{ readonly rows: IdempotencyKeyRow[] }> {
+    return this.pools.admission.query<IdempotencyKeyRow>({ name, text, values }).catch((error: unknown) => {
       throw new AdmissionUnavailable(error);
     });
   }

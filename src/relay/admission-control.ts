@@ -9,7 +9,7 @@ import {
   type Admission,
   type BillingPlan,
   likelyPromptTokens,
-  NamedCalls,
+  IdempotencyKeys,
   requirePrices,
   type Ticket,
   unpricedTool,
@@ -172,29 +172,30 @@ interface PendingCall {
   /** Protocol of the response, which reports remaining limits. */
   readonly protocol: ProtocolAdapter;
   /** The client's idempotency key, with the ID of the API key. */
-  readonly name: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
-/** Admits calls: checks model access, then limits, then money. */
+/** Admits calls: resolves model and prices, applies rate limits, then asks billing for the hold. */
 @Injectable()
-export class Admissions {
+export class AdmissionControl {
   constructor(
     private readonly models: ModelAccess,
     private readonly limits: CallLimits,
-    private readonly names: NamedCalls,
+    private readonly idempotencyKeys: IdempotencyKeys,
     private readonly metrics: RelayMetrics,
   ) {}
 
   /**
    * Cold. Calls `run` for the admitted call, which counts as running until that ends or is unsubscribed.
-   * @throws AppError when the call is rejected, or another process runs a call of the same name
+   * @throws AppError when the call is rejected, or another process runs a call with the same idempotency key
    */
-  during(pending: PendingCall, run: (admission: Admission) => Observable<Frame>): Observable<Frame> {
-    const { ticket, name } = pending;
+  admit(pending: PendingCall, run: (admission: Admission) => Observable<Frame>): Observable<Frame> {
+    const { ticket, idempotencyKey } = pending;
     const { head, protocol } = ticket.call;
     if (head.demands !== undefined) this.metrics.countUnknown(protocol, head.demands.unknownMembers);
     const admitted = (): Observable<Frame> => this.limited(pending, run);
-    return name === undefined ? admitted() : this.names.during(name, ticket.call.id, admitted);
+    if (idempotencyKey === undefined) return admitted();
+    return this.idempotencyKeys.runExclusively(idempotencyKey, ticket.call.id, admitted);
   }
 
   /** Counts a request that shares another call's response. @throws RateLimited */

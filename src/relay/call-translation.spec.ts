@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type CallEvent, EventGrammar, SseEvent, type StreamDecoder } from '../protocols/contract/index.js';
-import { StoppingDecoder } from './translation.js';
+import { StoppingDecoder } from './call-translation.js';
 
 const NOTHING = new SseEvent(Buffer.from(''));
 
