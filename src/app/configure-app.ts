@@ -144,6 +144,11 @@ function refuseBroken({ code }: Error & { readonly code?: string }, socket: Sock
 
 /** Max lines per network for requests with invalid keys. */
 const LINES_A_MINUTE = 20;
+/** Max lines for calls that are not served now: under overload each would take a tenth of the rejection. */
+const UNAVAILABLE_LINES_A_MINUTE = 1000;
+
+/** Also Messages' own status for overload. */
+const UNAVAILABLE = new Set([503, 529]);
 
 /** Logs API requests that are not calls; calls have their own log line. */
 function logOtherRequests(server: FastifyInstance): void {
@@ -154,14 +159,24 @@ function logOtherRequests(server: FastifyInstance): void {
       'Too many requests with invalid keys from one network within a minute; some were not logged.',
     ),
   );
+  const unavailableLines = new LogRateLimiter(UNAVAILABLE_LINES_A_MINUTE, ({ count: requests, suppressed }) =>
+    logger.warn(
+      { requests, left_out: suppressed },
+      'Too many calls were rejected as unavailable; some were not logged.',
+    ),
+  );
+  const mayLog = (request: FastifyRequest, { statusCode }: FastifyReply): boolean => {
+    if (isUnauthenticated(request)) return unauthenticatedLines.admit(networkOf(arrivalOf(request).ip));
+    return !UNAVAILABLE.has(statusCode) || unavailableLines.admit('');
+  };
   server.addHook('onResponse', (request, reply, done) => {
     const isOther = isApiAddress(request.url) && (request.method !== 'POST' || reply.statusCode >= 400);
-    if (isOther && (!isUnauthenticated(request) || unauthenticatedLines.admit(networkOf(arrivalOf(request).ip))))
-      logger.log(lineOf(request, reply));
+    if (isOther && mayLog(request, reply)) logger.log(lineOf(request, reply));
     done();
   });
   server.addHook('onClose', (_server, done) => {
     unauthenticatedLines.end();
+    unavailableLines.end();
     done();
   });
 }

@@ -10,7 +10,7 @@ import { isWorker } from '../platform/workers/index.js';
  * Sockets that listen on the port. Each accepts one connection per turn of the event loop: with a single one, the last of
  * 400 clients that connect to a busy process would wait for 400 turns, some seconds.
  */
-const SOCKETS = 16;
+const SOCKETS = 64;
 
 /** @throws when the port is not available; the application is closed first */
 export async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {

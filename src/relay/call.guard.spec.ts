@@ -1,5 +1,6 @@
 import type { Config } from '../platform/config/index.js';
 import { Metrics } from '../platform/metrics/index.js';
+import type { BillingService } from './billing/index.js';
 import { EventLoopLoad, LoadShedding } from './call.guard.js';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -10,7 +11,9 @@ const aResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(n
 
 describe('LoadShedding', () => {
   let load: LoadShedding;
-  beforeEach(() => (load = new LoadShedding(new Metrics(), LIMITS)));
+  let billing: { admissionDelayMs: number };
+  beforeEach(() => (billing = { admissionDelayMs: 0 }));
+  beforeEach(() => (load = new LoadShedding(new Metrics(), billing as BillingService, LIMITS)));
   afterEach(() => load.onModuleDestroy());
 
   it('counts a call until its response ends', () => {
@@ -18,6 +21,13 @@ describe('LoadShedding', () => {
     load.take(response);
     expect(() => load.take(aResponse())).toThrow('overloaded');
     response.emit('close');
+    expect(() => load.take(aResponse())).not.toThrow();
+  });
+
+  it('rejects calls while others wait too long for admission', () => {
+    billing.admissionDelayMs = 60_001;
+    expect(() => load.take(aResponse())).toThrow('overloaded');
+    billing.admissionDelayMs = 59_999;
     expect(() => load.take(aResponse())).not.toThrow();
   });
 

@@ -20,6 +20,10 @@ import { RunState } from './run-state.js';
 
 /** Sampling interval of the event loop delay. */
 const SAMPLE_MS = 100;
+/** One for all: under overload a stack for each would cost more than anything else of a rejection. */
+const OVERLOADED = new Overloaded();
+/** Rejections recorded per sampling interval: rows of all of them would take what is left of the capacity. */
+const MAX_RECORDS = 10;
 
 /**
  * Rejects calls that this process could not serve in time, so that running calls are not affected. Applies to calls
@@ -29,16 +33,23 @@ const SAMPLE_MS = 100;
 export class LoadShedding implements OnModuleDestroy {
   private readonly shed;
   private readonly maxCalls: number;
+  private readonly maxDelayMs: number;
   private readonly load: EventLoopLoad;
   private readonly timer: NodeJS.Timeout;
   private sampledMs = monotonicMs();
   private running = 0;
+  private recordsLeft = MAX_RECORDS;
 
-  constructor(metrics: Metrics, { maxCallsInFlight, maxEventLoopDelayMs }: Config) {
+  constructor(
+    metrics: Metrics,
+    private readonly billing: BillingService,
+    { maxCallsInFlight, maxEventLoopDelayMs }: Config,
+  ) {
     this.shed = metrics.counter('calls_shed_total', 'Requests rejected because the process was overloaded.', [
       'reason',
     ]);
     this.maxCalls = maxCallsInFlight;
+    this.maxDelayMs = maxEventLoopDelayMs;
     this.load = new EventLoopLoad(maxEventLoopDelayMs);
     this.timer = setInterval(() => this.sample(), SAMPLE_MS).unref();
   }
@@ -47,25 +58,34 @@ export class LoadShedding implements OnModuleDestroy {
   take(response: ServerResponse): void {
     if (this.running >= this.maxCalls) this.refuse('calls_in_flight');
     if (this.load.slow) this.refuse('event_loop_delay');
+    // It would wait as long itself.
+    if (this.billing.admissionDelayMs > this.maxDelayMs) this.refuse('admission_delay');
     // The client left during authentication; there will be no close event.
     if (response.destroyed) return;
     this.running += 1;
     response.once('close', () => (this.running -= 1));
   }
 
+  /** Whether another rejection is recorded; further ones are only counted. */
+  mayRecord(): boolean {
+    this.recordsLeft -= 1;
+    return this.recordsLeft >= 0;
+  }
+
   onModuleDestroy(): void {
     clearInterval(this.timer);
   }
 
-  private refuse(reason: 'calls_in_flight' | 'event_loop_delay'): never {
+  private refuse(reason: 'calls_in_flight' | 'event_loop_delay' | 'admission_delay'): never {
     this.shed.inc({ reason });
-    throw new Overloaded();
+    throw OVERLOADED;
   }
 
   private sample(): void {
     const nowMs = monotonicMs();
     const sinceMs = nowMs - this.sampledMs;
     this.sampledMs = nowMs;
+    this.recordsLeft = MAX_RECORDS;
     this.load.note(sinceMs, Math.max(0, sinceMs - SAMPLE_MS));
   }
 }
@@ -94,8 +114,10 @@ export class CallGuard implements CanActivate {
       return accepted;
     } catch (error) {
       if (error instanceof RefusedCaller) await this.record(request, error.caller, error);
-      else if (error instanceof NoMoreCalls || error instanceof Overloaded)
-        await this.record(request, callerOf(request), error);
+      else if (error instanceof NoMoreCalls) await this.record(request, callerOf(request), error);
+      // Not awaited: a rejection must be early, and its row waits with those of other calls.
+      else if (error instanceof Overloaded && this.load.mayRecord())
+        void this.record(request, callerOf(request), error);
       throw error;
     }
   }

@@ -1,5 +1,7 @@
+import { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metrics } from '../../src/platform/metrics/index.js';
+import { BillingService } from '../../src/relay/billing/index.js';
 import { expectError, expectFreeRow, OVERLOADED } from '../support/api-errors.js';
 import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { eventually } from '../support/eventually.js';
@@ -152,6 +154,32 @@ describe('a process that has too much to do', () => {
       },
       90_000,
     );
+  });
+
+  describe('admissions that are late', () => {
+    start({ MAX_EVENT_LOOP_DELAY_MS: '300' });
+
+    it('rejects new calls at once, and admits those that wait', async () => {
+      const { key, accountId } = await relay.caller();
+      const blocked = relay.get(DataSource).createQueryRunner();
+      await blocked.startTransaction();
+      await blocked.query('SELECT FROM wallets WHERE account_id = $1 FOR UPDATE', [accountId]);
+      const first = ask('messages', key);
+      // The statement of the first call waits for the wallet; the second call waits for the statement.
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%admit_calls%'`;
+      await eventually(async () => expect(await relay.get(DataSource).query(waiting)).toHaveLength(1));
+      const second = ask('messages', key);
+      await eventually(() => expect(relay.get(BillingService).admissionDelayMs).toBeGreaterThan(300));
+      const third = await relay.caller();
+      const before = await shed('admission_delay');
+      const refused = await ask('messages', third.key);
+      expect(refused.status).toBe(529);
+      expect(await shed('admission_delay')).toBe(before + 1);
+      await expectFreeRow(relay, third, refused, { status: 'refused', error_reason: 'server_is_overloaded' });
+      await blocked.commitTransaction();
+      await blocked.release();
+      expect([(await first).status, (await second).status]).toEqual([200, 200]);
+    });
   });
 
   describe('an event loop that was frozen once', () => {

@@ -16,6 +16,7 @@ interface BatcherOptions {
 
 interface Waiting<Input, Output> {
   readonly input: Input;
+  readonly sinceMs: number;
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -46,10 +47,16 @@ export class Batcher<Input, Output> {
     this.retryAlone = options.retryAlone ?? (() => true);
   }
 
+  /** How long the first input of the next batch has waited, in ms; 0 if there is none. */
+  get waitMs(): number {
+    const [first] = this.queue;
+    return first === undefined ? 0 : performance.now() - first.sinceMs;
+  }
+
   /** Resolves with this input's output; rejects if this input failed by itself. */
   submit(input: Input): Promise<Output> {
     return new Promise<Output>((resolve, reject) => {
-      this.queue.push({ input, resolve, reject });
+      this.queue.push({ input, sinceMs: performance.now(), resolve, reject });
       this.running ??= this.run();
     });
   }

@@ -73,6 +73,11 @@ export class BillingService implements BillingPort, OnModuleDestroy {
     return this.settlements.full;
   }
 
+  /** How long the next calls to be admitted have waited, in ms. */
+  get admissionDelayMs(): number {
+    return this.admissions.waitMs;
+  }
+
   /** Unsettled calls when the service was closed. */
   get unsettled(): number {
     return this.unsettledCalls;
