@@ -10,7 +10,7 @@ import { WalletModule } from '../../wallet/index.js';
 import { KeysModule } from '../index.js';
 import { AccountNotices, AlertPreferences } from './account-notices.js';
 import { AlertMails, KeyNoticeMails } from './alert-mails.js';
-import { AlertBook, AlertPost } from './alert-post.js';
+import { AlertQueue, AlertSender } from './alert-sender.js';
 import { AlertTimings } from './alert.js';
 import { Crossings, type ScanProgress, ThresholdScans } from './crossings.js';
 
@@ -88,7 +88,7 @@ export class AlertWatch implements OnModuleDestroy {
   private readonly logger = new Logger('Alerts');
   private readonly works: readonly RecurringWork[];
 
-  constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, post: AlertPost, timings: AlertTimings) {
+  constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, sender: AlertSender, timings: AlertTimings) {
     this.works = [
       this.workOf('Failed to scan thresholds.', (stopped) => thresholds.scan(stopped)),
       this.workOf('Failed to send key notices.', async () => {
@@ -96,7 +96,7 @@ export class AlertWatch implements OnModuleDestroy {
         return timings.scanEveryMs;
       }),
       this.workOf('Failed to send alert emails.', async (stopped) => {
-        await post.sendDue(stopped);
+        await sender.sendDue(stopped);
         return timings.sendEveryMs;
       }),
     ];
@@ -121,17 +121,17 @@ export class AlertWatch implements OnModuleDestroy {
   imports: [AuthModule, KeysModule, MailModule, MetricsModule, SettingsModule, WalletModule],
   providers: [
     AlertPreferences,
-    AlertBook,
+    AlertQueue,
     AlertTimings,
     AlertMails,
     ThresholdScans,
     Crossings,
     ThresholdWatch,
-    AlertPost,
+    AlertSender,
     AlertWatch,
     AccountNotices,
     KeyNoticeMails,
   ],
-  exports: [AccountNotices, AlertPreferences, AlertWatch, AlertBook, KeyNoticeMails, ThresholdWatch],
+  exports: [AccountNotices, AlertPreferences, AlertWatch, AlertQueue, KeyNoticeMails, ThresholdWatch],
 })
 export class AlertsModule {}
