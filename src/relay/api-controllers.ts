@@ -7,7 +7,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './admission-control.js';
 import { callerOf, requestLineOf } from './call-context.js';
 import { CallRoute } from './call.guard.js';
-import { ProtocolChoices } from './prepared-request.js';
+import { ProtocolChoices } from './protocol-detection.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
 

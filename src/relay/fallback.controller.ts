@@ -17,7 +17,7 @@ import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { isApiRequest, requestLineOf, wantsWebSocket } from './call-context.js';
 import { CallRoute } from './call.guard.js';
-import { ProtocolChoices } from './prepared-request.js';
+import { ProtocolChoices } from './protocol-detection.js';
 import { RelayService } from './relay.service.js';
 
 /**

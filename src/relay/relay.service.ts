@@ -17,7 +17,7 @@ import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
 import { Attempts } from './failover.js';
-import type { ProtocolChoice } from './prepared-request.js';
+import type { ProtocolChoice } from './protocol-detection.js';
 import { Replies } from './replies.js';
 import { type SharedResponse, SharedResponseRegistry } from './shared-response.js';
 
