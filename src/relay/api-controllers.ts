@@ -7,7 +7,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './admission-control.js';
 import { callerOf, requestLineOf } from './call-context.js';
 import { CallRoute } from './call.guard.js';
-import { ProtocolChoices } from './protocol-detection.js';
+import { ProtocolDetection } from './protocol-detection.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
 
@@ -23,14 +23,14 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
   class CallController {
     constructor(
       private readonly relay: RelayService,
-      private readonly choices: ProtocolChoices,
+      private readonly protocols: ProtocolDetection,
       private readonly adapters: AdapterRegistry,
     ) {}
 
     @Post([...paths])
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-      const choice = this.choices.at(this.adapters.protocol(id), requestLineOf(request));
-      return this.relay.serve(choice, request, reply);
+      const requestReader = this.protocols.at(this.adapters.protocol(id), requestLineOf(request));
+      return this.relay.serve(requestReader, request, reply);
     }
   }
   return CallController;

@@ -14,7 +14,7 @@ import { Bodies } from './bodies.js';
 import type { BodyWatcher } from './body-reader.js';
 
 /** A parsed request with its protocol. */
-interface UnderstoodRequest {
+interface RequestHead {
   /** Protocol of the request. */
   readonly requestProtocol: ProtocolAdapter;
   /** Protocol of the response. */
@@ -23,15 +23,15 @@ interface UnderstoodRequest {
 }
 
 /** Determines the protocol of a request, by its body where the path is ambiguous, and reads its head. */
-export interface ProtocolChoice extends BodyWatcher {
+export interface RequestReader extends BodyWatcher {
   /** Protocol of the path; empty if none. */
   readonly addressed: ProtocolId;
   /** @throws AppError when the body is invalid in every possible protocol */
-  end(body: CallBody): UnderstoodRequest | Promise<UnderstoodRequest>;
+  end(body: CallBody): RequestHead | Promise<RequestHead>;
 }
 
 /** For requests in the protocol of their path. */
-function asAddressed(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
+function asAddressed(protocol: ProtocolAdapter, line: RequestLine): RequestReader {
   const reader = protocol.headReader(line);
   return {
     addressed: protocol.id,
@@ -42,19 +42,19 @@ function asAddressed(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoi
 
 /** Handles clients that post requests of another protocol to a path. */
 @Injectable()
-export class ProtocolChoices {
+export class ProtocolDetection {
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly bodies: Bodies,
   ) {}
 
   /** For a protocol's path. Cursor posts Responses requests to Chat Completions. */
-  at(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
+  at(protocol: ProtocolAdapter, line: RequestLine): RequestReader {
     return protocol.id === 'chat-completions' ? this.unlessInput(protocol, line) : asAddressed(protocol, line);
   }
 
   /** With `input` it is a Responses request; otherwise Chat Completions. */
-  byInput(line: RequestLine): ProtocolChoice {
+  byInput(line: RequestLine): RequestReader {
     const shape = new ShapeReader();
     return {
       addressed: '',
@@ -74,13 +74,13 @@ export class ProtocolChoices {
    * A request with `input` instead of `messages`, as Cursor sends, is a Responses request but gets a response in the
    * path's protocol. Regular requests are read once.
    */
-  private unlessInput(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
-    const choice = asAddressed(protocol, line);
+  private unlessInput(protocol: ProtocolAdapter, line: RequestLine): RequestReader {
+    const requestReader = asAddressed(protocol, line);
     return {
-      ...choice,
+      ...requestReader,
       end: async (body) => {
         try {
-          return await choice.end(body);
+          return await requestReader.end(body);
         } catch (error) {
           if (!lacks(error, 'messages')) throw error;
           const requestProtocol = this.adapters.protocol('responses');

@@ -17,7 +17,7 @@ import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
 import { Attempts } from './failover.js';
-import type { ProtocolChoice } from './protocol-detection.js';
+import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
 import { type SharedResponse, SharedResponseRegistry } from './shared-response.js';
 
@@ -55,13 +55,13 @@ export class RelayService {
    * Serves one request.
    * @throws AppError when the call failed before anything was written; its row is stored by then
    */
-  async serve(choice: ProtocolChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async serve(requestReader: RequestReader, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const response = this.replies.open(request.id, caller, arrival.startedMs);
     let received: ReceivedCall | undefined;
     try {
-      received = await this.readOrRefuse(choice, request, caller, response);
+      received = await this.readOrRefuse(requestReader, request, caller, response);
       const { call, responseProtocol, body, share } = received;
       response.onBodySpent = () => body.shrink(call.head.size);
       if (share !== undefined) return await this.sendShared(received, share, caller, response, reply);
@@ -99,31 +99,33 @@ export class RelayService {
   }
 
   private async readOrRefuse(
-    choice: ProtocolChoice,
+    requestReader: RequestReader,
     request: FastifyRequest,
     caller: Caller,
     response: CallContext,
   ): Promise<ReceivedCall> {
     try {
       const { interruption } = response;
-      const call = await unlessInterrupted(this.read(choice, request, caller), interruption, ({ body }) => body.drop());
+      const call = await unlessInterrupted(this.read(requestReader, request, caller), interruption, ({ body }) =>
+        body.drop(),
+      );
       return { ...call, share: await this.shareOf(call, caller, response) };
     } catch (thrown) {
       const error = AppError.from(thrown);
-      const refused = { id: request.id, protocol: choice.addressed, caller, ...arrivalOf(request) };
+      const refused = { id: request.id, protocol: requestReader.addressed, caller, ...arrivalOf(request) };
       await this.billing.refuse(refused, error);
       throw error;
     }
   }
 
   private async read(
-    choice: ProtocolChoice,
+    requestReader: RequestReader,
     request: FastifyRequest,
     { accountId }: Caller,
   ): Promise<Omit<ReceivedCall, 'share'>> {
-    const body = await this.bodies.read(request.raw, choice, accountId);
+    const body = await this.bodies.read(request.raw, requestReader, accountId);
     try {
-      const { requestProtocol, responseProtocol, head } = await choice.end(body);
+      const { requestProtocol, responseProtocol, head } = await requestReader.end(body);
       const { createdAt, ip, trace } = arrivalOf(request);
       const line = requestLineOf(request);
       const call = { id: request.id, createdAt, protocol: requestProtocol.id, request: line, ip, head, body, trace };
