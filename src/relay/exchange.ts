@@ -92,13 +92,13 @@ export class Exchange {
 
   private storing(
     frames: Observable<Frame>,
-    { ticket: { call }, admission, protocol }: RunningCall,
+    { ticket: { call }, admission, responseAdapter }: RunningCall,
     { channel, credential }: Assignment,
     translation: CallTranslation | undefined,
   ): Observable<Frame> {
     const { caller } = admission.plan;
     const origin = { channelId: channel.id, credentialId: credential?.id ?? null };
-    return this.responses.storing(frames, { call, caller, protocol, origin, input: translation?.input });
+    return this.responses.storing(frames, { call, caller, responseAdapter, origin, input: translation?.input });
   }
 }
 

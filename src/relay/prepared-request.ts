@@ -39,7 +39,7 @@ export function prepareRequest(
   translator: Translator,
 ): PreparedRequest | Observable<PreparedRequest> {
   const { call } = running.ticket;
-  if (passesVerbatim(call, running.protocol.id, channel, adapter)) {
+  if (passesVerbatim(call, running.responseAdapter.id, channel, adapter)) {
     const target = targetOf(running, channel, false);
     // A verbatim request sends everything.
     const whole = { translation: undefined, warnings: new TranslationWarnings(false), stopsSent: Infinity };
@@ -114,6 +114,6 @@ export interface RunningCall {
   readonly ticket: Ticket;
   readonly admission: Admission;
   readonly response: CallContext;
-  /** Protocol of the response; the request is in the call's own. */
-  readonly protocol: ProtocolAdapter;
+  /** Of the protocol of the response; the request is in the call's own. */
+  readonly responseAdapter: ProtocolAdapter;
 }

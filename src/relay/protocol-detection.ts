@@ -15,10 +15,10 @@ import type { BodyWatcher } from './body-reader.js';
 
 /** A parsed request with its protocol. */
 interface RequestHead {
-  /** Protocol of the request. */
-  readonly requestProtocol: ProtocolAdapter;
-  /** Protocol of the response. */
-  readonly responseProtocol: ProtocolAdapter;
+  /** Of the protocol of the request. */
+  readonly requestAdapter: ProtocolAdapter;
+  /** Of the protocol of the response. */
+  readonly responseAdapter: ProtocolAdapter;
   readonly head: CallHead;
 }
 
@@ -31,12 +31,12 @@ export interface RequestReader extends BodyWatcher {
 }
 
 /** For requests in the protocol of their path. */
-function asAddressed(protocol: ProtocolAdapter, line: RequestLine): RequestReader {
-  const reader = protocol.headReader(line);
+function asAddressed(adapter: ProtocolAdapter, line: RequestLine): RequestReader {
+  const reader = adapter.headReader(line);
   return {
-    addressed: protocol.id,
+    addressed: adapter.id,
     next: (arrived) => reader.next(arrived),
-    end: (body) => ({ requestProtocol: protocol, responseProtocol: protocol, head: reader.end(body) }),
+    end: (body) => ({ requestAdapter: adapter, responseAdapter: adapter, head: reader.end(body) }),
   };
 }
 
@@ -49,8 +49,8 @@ export class ProtocolDetection {
   ) {}
 
   /** For a protocol's path. Cursor posts Responses requests to Chat Completions. */
-  at(protocol: ProtocolAdapter, line: RequestLine): RequestReader {
-    return protocol.id === 'chat-completions' ? this.unlessInput(protocol, line) : asAddressed(protocol, line);
+  at(adapter: ProtocolAdapter, line: RequestLine): RequestReader {
+    return adapter.id === 'chat-completions' ? this.unlessInput(adapter, line) : asAddressed(adapter, line);
   }
 
   /** With `input` it is a Responses request; otherwise Chat Completions. */
@@ -60,11 +60,11 @@ export class ProtocolDetection {
       addressed: '',
       next: (arrived) => shape.next(arrived),
       end: async (body) => {
-        const requestProtocol = this.adapters.protocol(shape.hasInput(body) ? 'responses' : 'chat-completions');
+        const requestAdapter = this.adapters.protocol(shape.hasInput(body) ? 'responses' : 'chat-completions');
         return {
-          requestProtocol,
-          responseProtocol: requestProtocol,
-          head: await this.bodies.readHead(requestProtocol.headReader(line), body),
+          requestAdapter,
+          responseAdapter: requestAdapter,
+          head: await this.bodies.readHead(requestAdapter.headReader(line), body),
         };
       },
     };
@@ -74,8 +74,8 @@ export class ProtocolDetection {
    * A request with `input` instead of `messages`, as Cursor sends, is a Responses request but gets a response in the
    * path's protocol. Regular requests are read once.
    */
-  private unlessInput(protocol: ProtocolAdapter, line: RequestLine): RequestReader {
-    const requestReader = asAddressed(protocol, line);
+  private unlessInput(adapter: ProtocolAdapter, line: RequestLine): RequestReader {
+    const requestReader = asAddressed(adapter, line);
     return {
       ...requestReader,
       end: async (body) => {
@@ -83,14 +83,12 @@ export class ProtocolDetection {
           return await requestReader.end(body);
         } catch (error) {
           if (!lacks(error, 'messages')) throw error;
-          const requestProtocol = this.adapters.protocol('responses');
-          const head = await this.bodies
-            .readHead(requestProtocol.headReader(line), body)
-            .catch((otherwise: unknown) => {
-              throw lacks(otherwise, 'input') ? error : otherwise;
-            });
+          const requestAdapter = this.adapters.protocol('responses');
+          const head = await this.bodies.readHead(requestAdapter.headReader(line), body).catch((otherwise: unknown) => {
+            throw lacks(otherwise, 'input') ? error : otherwise;
+          });
           if (!head.fields.has('input')) throw error;
-          return { requestProtocol, responseProtocol: protocol, head };
+          return { requestAdapter, responseAdapter: adapter, head };
         }
       },
     };
