@@ -29,7 +29,7 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
 
     @Post([...paths])
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-      const requestReader = this.protocols.at(this.adapters.protocol(id), requestLineOf(request));
+      const requestReader = this.protocols.at(this.adapters.clientAdapter(id), requestLineOf(request));
       return this.relay.serve(requestReader, request, reply);
     }
   }
@@ -63,7 +63,7 @@ export class ModelsController {
   @Get('models')
   list(@Req() request: FastifyRequest): JsonObject {
     const line = requestLineOf(request);
-    return this.adapters.claimant(line).renderModels(this.models.listed(callerOf(request)), line);
+    return this.adapters.claimingAdapter(line).renderModels(this.models.listed(callerOf(request)), line);
   }
 
   /** IDs may contain slashes, raw or as `%2F`. */
@@ -71,6 +71,6 @@ export class ModelsController {
   find(@Req() request: FastifyRequest): JsonObject {
     const line = requestLineOf(request);
     const id = decodeURIComponent(line.path.slice('/v1/models/'.length));
-    return this.adapters.claimant(line).renderModel(this.models.find(callerOf(request), id));
+    return this.adapters.claimingAdapter(line).renderModel(this.models.find(callerOf(request), id));
   }
 }

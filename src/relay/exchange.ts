@@ -43,7 +43,7 @@ export class Exchange {
    */
   frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
-      const adapter = this.adapters.upstream(assignment.channel.protocol);
+      const adapter = this.adapters.upstreamAdapter(assignment.channel.protocol);
       const prepared = prepareRequest(running, assignment.channel, adapter, translator);
       const begunMs = monotonicMs();
       const ask = (ready: PreparedRequest, leftMs: number): Observable<Frame> =>

@@ -60,7 +60,7 @@ export class ProtocolDetection {
       addressed: '',
       next: (arrived) => shape.next(arrived),
       end: async (body) => {
-        const requestAdapter = this.adapters.protocol(shape.hasInput(body) ? 'responses' : 'chat-completions');
+        const requestAdapter = this.adapters.clientAdapter(shape.hasInput(body) ? 'responses' : 'chat-completions');
         return {
           requestAdapter,
           responseAdapter: requestAdapter,
@@ -83,7 +83,7 @@ export class ProtocolDetection {
           return await requestReader.end(body);
         } catch (error) {
           if (!lacks(error, 'messages')) throw error;
-          const requestAdapter = this.adapters.protocol('responses');
+          const requestAdapter = this.adapters.clientAdapter('responses');
           const head = await this.bodies.readHead(requestAdapter.headReader(line), body).catch((otherwise: unknown) => {
             throw lacks(otherwise, 'input') ? error : otherwise;
           });

@@ -69,7 +69,7 @@ export class ResponseStore {
     request: () => TreeObject,
   ): Promise<PreviousResponses | undefined> | undefined {
     if (call.head.store === true && !caller.storesResponses) throw StorageDisabled.forResponse();
-    const requestAdapter = this.adapters.protocol(call.protocol);
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
     if (requestAdapter.storage === undefined || call.head.outside === undefined) return undefined;
     const find = (references: ResponseReferences): Promise<PreviousResponses> | undefined => {
       if (references.responseId === undefined && references.itemIds.length === 0) return undefined;

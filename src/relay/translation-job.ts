@@ -78,8 +78,8 @@ interface CopiedError {
 
 /** What a job needs from the process. */
 interface TranslationTools {
-  protocol(id: string): ProtocolAdapter | undefined;
-  upstream(id: string): UpstreamAdapter | undefined;
+  clientAdapter(id: string): ProtocolAdapter | undefined;
+  upstreamAdapter(id: string): UpstreamAdapter | undefined;
   readonly unseal: (text: string) => OpaqueReasoning | undefined;
 }
 
@@ -111,8 +111,8 @@ export function readTree(body: Buffer, { rawMembers }: ProtocolAdapter): TreeObj
 /** Runs a job in the thread. Never throws. */
 export function doJob(job: TranslationJob, tools: TranslationTools): TranslationReply {
   try {
-    const requestAdapter = tools.protocol(job.call.protocol);
-    const upstream = job.kind === 'build' ? tools.upstream(job.upstream) : undefined;
+    const requestAdapter = tools.clientAdapter(job.call.protocol);
+    const upstream = job.kind === 'build' ? tools.upstreamAdapter(job.upstream) : undefined;
     if (requestAdapter === undefined || (job.kind === 'build' && upstream === undefined)) return { isUnknown: true };
     const bytes = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.byteLength);
     const tree = readTree(bytes, requestAdapter);

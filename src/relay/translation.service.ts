@@ -91,7 +91,7 @@ export class TranslationService {
 
   /** Parses a request into a tree. @throws AppError invalid_request when it is not JSON */
   read({ body, protocol }: Call): TreeObject {
-    return readTree(body.bytes, this.adapters.protocol(protocol));
+    return readTree(body.bytes, this.adapters.clientAdapter(protocol));
   }
 
   /** The earlier responses that a request refers to. */
@@ -100,7 +100,7 @@ export class TranslationService {
     { accountId }: Caller,
     request: () => TreeObject,
   ): ResponseReferences | Promise<ResponseReferences> {
-    const { storage } = this.adapters.protocol(call.protocol);
+    const { storage } = this.adapters.clientAdapter(call.protocol);
     const inline = (): ResponseReferences => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { kind: 'names' });
@@ -185,7 +185,7 @@ export class TranslationService {
 
   private open(translatable: Translatable, strict = translatable.caller.strict): CallTranslation {
     const { call, previous } = translatable;
-    const requestAdapter = this.adapters.protocol(call.protocol);
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
     const warnings = new TranslationWarnings(strict);
     const request = translatable.request();
     const expanded = previous?.expanded() ?? request;
@@ -203,7 +203,7 @@ export class TranslationService {
     { call, responseAdapter, caller }: Translatable,
     { content, request, warnings, input }: ParsedRequest,
   ): CallTranslation {
-    const requestAdapter = this.adapters.protocol(call.protocol);
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
     // The response says whether it was stored.
     const shown = caller.storesResponses ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);

@@ -27,7 +27,7 @@ describe('the memory of answers', () => {
   beforeAll(async () => {
     relay = await RelayApp.start();
     memory = relay.get(ResponseStore);
-    responses = relay.get(AdapterRegistry).protocol('responses');
+    responses = relay.get(AdapterRegistry).clientAdapter('responses');
   });
   afterAll(() => relay.close());
   beforeEach(async () => {
@@ -138,7 +138,7 @@ describe('the memory of answers', () => {
       .get(ApiKeyService)
       .create({ accountId: ann.accountId, name: 'silent', neverStores: true });
     const silent = await callerOf({ ...ann, keyId: id, key: secret.reveal() });
-    const chat = relay.get(AdapterRegistry).protocol('chat-completions');
+    const chat = relay.get(AdapterRegistry).clientAdapter('chat-completions');
     const keeps = (request: TreeObject, as = caller, protocol = responses): boolean =>
       memory.stores({ call: call({ input: 'a', ...request }), caller: as, responseAdapter: protocol });
     expect([keeps({}), keeps({ store: true }), keeps({ store: false })]).toEqual([true, true, false]);
