@@ -52,7 +52,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private respondToApi(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
-    const protocol = this.adapters.claimant(requestLineOf(request));
+    const protocol = this.adapters.claimingAdapter(requestLineOf(request));
     const { status, headers, body } = this.worded(error, protocol, request.id);
     if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.statuses));
     void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
@@ -64,7 +64,7 @@ export class ErrorFilter implements ExceptionFilter {
       return protocol.renderError(error, requestId);
     } catch (fault) {
       this.logger.error({ err: fault, request_id: requestId }, `${protocol.id} has no rendering for ${error.kind}.`);
-      return this.adapters.defaultProtocol.renderError(error, requestId);
+      return this.adapters.defaultAdapter.renderError(error, requestId);
     }
   }
 

@@ -40,13 +40,13 @@ export class AdapterRegistry implements OnModuleInit {
     return [...this.protocols.values()].flatMap((protocol) => protocol.callPaths);
   }
 
-  /** The protocol that most clients understand. */
-  get defaultProtocol(): ProtocolAdapter {
-    return this.protocol(DEFAULT);
+  /** Of the protocol that most clients understand. */
+  get defaultAdapter(): ProtocolAdapter {
+    return this.clientAdapter(DEFAULT);
   }
 
-  /** All protocols that clients can use. */
-  get clientProtocols(): readonly ProtocolAdapter[] {
+  /** Of all protocols that clients can use. */
+  get clientAdapters(): readonly ProtocolAdapter[] {
     return [...this.protocols.values()];
   }
 
@@ -56,20 +56,20 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /** @throws RangeError when no such adapter is registered */
-  protocol(id: ProtocolId): ProtocolAdapter {
+  clientAdapter(id: ProtocolId): ProtocolAdapter {
     return found(this.protocols.get(id), id);
   }
 
   /** @throws RangeError when no such adapter is registered */
-  upstream(id: ProtocolId): UpstreamAdapter {
+  upstreamAdapter(id: ProtocolId): UpstreamAdapter {
     return found(this.upstreams.get(id), id);
   }
 
-  /** The protocol that renders errors and lists for a request: by path, or by headers where protocols share a path. */
-  claimant(request: RequestLine): ProtocolAdapter {
+  /** The adapter that renders errors and lists for a request: by path, or by headers where protocols share a path. */
+  claimingAdapter(request: RequestLine): ProtocolAdapter {
     for (const line of [{ ...request, headers: {} }, request])
       for (const protocol of this.protocols.values()) if (protocol.claims(line)) return protocol;
-    return this.defaultProtocol;
+    return this.defaultAdapter;
   }
 
   private collect<Adapter extends { readonly id: ProtocolId }>(

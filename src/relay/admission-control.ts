@@ -169,8 +169,8 @@ class ServedElsewhere extends AppError {
 interface PendingCall {
   readonly ticket: Ticket;
   readonly response: CallContext;
-  /** Protocol of the response, which reports remaining limits. */
-  readonly protocol: ProtocolAdapter;
+  /** Of the protocol of the response, which reports remaining limits. */
+  readonly responseAdapter: ProtocolAdapter;
   /** The client's idempotency key, with the ID of the API key. */
   readonly idempotencyKey: string | undefined;
 }
@@ -204,7 +204,7 @@ export class AdmissionControl {
   }
 
   private limited(
-    { ticket, response, protocol }: PendingCall,
+    { ticket, response, responseAdapter }: PendingCall,
     run: (admission: Admission) => Observable<Frame>,
   ): Observable<Frame> {
     const { call, caller } = ticket;
@@ -221,7 +221,7 @@ export class AdmissionControl {
       const promptTokens = likelyPromptTokens(call.head.size, model.contextWindow);
       const limited = this.limits.hold(ticket, subjects, promptTokens);
       const permitted = onceResolved(limited.permit, ({ statuses }) => {
-        Object.assign(response.headers, protocol.renderLimits(statuses));
+        Object.assign(response.headers, responseAdapter.renderLimits(statuses));
         return admitted();
       });
       return using(

@@ -7,7 +7,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './admission-control.js';
 import { callerOf, requestLineOf } from './call-context.js';
 import { CallRoute } from './call.guard.js';
-import { ProtocolChoices } from './prepared-request.js';
+import { ProtocolDetection } from './protocol-detection.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
 import { RelayService } from './relay.service.js';
 
@@ -23,14 +23,14 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
   class CallController {
     constructor(
       private readonly relay: RelayService,
-      private readonly choices: ProtocolChoices,
+      private readonly protocols: ProtocolDetection,
       private readonly adapters: AdapterRegistry,
     ) {}
 
     @Post([...paths])
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-      const choice = this.choices.at(this.adapters.protocol(id), requestLineOf(request));
-      return this.relay.serve(choice, request, reply);
+      const requestReader = this.protocols.at(this.adapters.clientAdapter(id), requestLineOf(request));
+      return this.relay.serve(requestReader, request, reply);
     }
   }
   return CallController;
@@ -63,7 +63,7 @@ export class ModelsController {
   @Get('models')
   list(@Req() request: FastifyRequest): JsonObject {
     const line = requestLineOf(request);
-    return this.adapters.claimant(line).renderModels(this.models.listed(callerOf(request)), line);
+    return this.adapters.claimingAdapter(line).renderModels(this.models.listed(callerOf(request)), line);
   }
 
   /** IDs may contain slashes, raw or as `%2F`. */
@@ -71,6 +71,6 @@ export class ModelsController {
   find(@Req() request: FastifyRequest): JsonObject {
     const line = requestLineOf(request);
     const id = decodeURIComponent(line.path.slice('/v1/models/'.length));
-    return this.adapters.claimant(line).renderModel(this.models.find(callerOf(request), id));
+    return this.adapters.claimingAdapter(line).renderModel(this.models.find(callerOf(request), id));
   }
 }

@@ -31,8 +31,8 @@ export class CallTranslation {
 
   constructor(
     private readonly context: Omit<RenderContext, 'warnings'>,
-    /** Protocol of the response. */
-    private readonly protocol: ProtocolAdapter,
+    /** Of the protocol of the response. */
+    private readonly responseAdapter: ProtocolAdapter,
     private readonly warnings: TranslationWarnings,
     /** The complete request as JSON without references; undefined if too long. */
     readonly input: () => string | undefined = () => undefined,
@@ -43,7 +43,7 @@ export class CallTranslation {
 
   /** Response ID for the client; undefined if it cannot refer to it. */
   get responseId(): string | undefined {
-    return this.protocol.storage?.idOf(this.call);
+    return this.responseAdapter.storage?.idOf(this.call);
   }
 
   /**
@@ -83,7 +83,7 @@ export class CallTranslation {
 
   /** @param promptTokens if known */
   renderer(warnings: TranslationWarnings, promptTokens = this.context.promptTokens): StreamRenderer {
-    return this.protocol.renderStream({ ...this.context, warnings, promptTokens });
+    return this.responseAdapter.renderStream({ ...this.context, warnings, promptTokens });
   }
 
   /**
@@ -94,7 +94,7 @@ export class CallTranslation {
   render(result: CallResult, warnings: TranslationWarnings, output: number): string {
     const usage = result.usage ?? this.estimate(output).usage;
     if (!this.call.head.stream)
-      return this.protocol.renderResponse({ ...result, usage }, { ...this.context, warnings });
+      return this.responseAdapter.renderResponse({ ...result, usage }, { ...this.context, warnings });
     const renderer = this.renderer(warnings, () => usage.input);
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
   }

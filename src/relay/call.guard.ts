@@ -123,7 +123,7 @@ export class CallGuard implements CanActivate {
   }
 
   private async record(request: FastifyRequest, caller: Caller, error: AppError): Promise<void> {
-    const protocol = this.adapters.claimant(requestLineOf(request)).id;
+    const protocol = this.adapters.claimingAdapter(requestLineOf(request)).id;
     await this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, error);
   }
 }

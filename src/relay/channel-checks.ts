@@ -61,7 +61,7 @@ export class ChannelChecks {
       ...(firstByteMs !== undefined && { firstByteMs }),
     });
     try {
-      const adapter = this.adapters.upstream(channel.protocol);
+      const adapter = this.adapters.upstreamAdapter(channel.protocol);
       const response = await this.ask(channel, adapter.probeRequest(model), () => (firstByteMs ??= elapsedMs()));
       const usage = usageIn(response, adapter);
       return { answered: true, message: `status ${response.status}`, ...durations(), ...(usage && { usage }) };
@@ -72,7 +72,7 @@ export class ChannelChecks {
 
   /** The upstream's model names, sorted. @throws AppError saying why they could not be listed */
   async models(channel: Channel): Promise<readonly string[]> {
-    const { modelListing } = this.adapters.upstream(channel.protocol);
+    const { modelListing } = this.adapters.upstreamAdapter(channel.protocol);
     if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no model list');
     try {
       const response = await this.ask(channel, modelListing.request);
@@ -85,7 +85,7 @@ export class ChannelChecks {
   /** Error of a minimal call with one credential, classified as for clients; undefined if it succeeds. */
   private async errorOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
     try {
-      const adapter = this.adapters.upstream(channel.protocol);
+      const adapter = this.adapters.upstreamAdapter(channel.protocol);
       const response = await this.send(channel, credential?.secret, adapter.probeRequest(model));
       const error = errorIn(response, adapter);
       if (error === undefined) decoded(response, adapter);
@@ -99,7 +99,7 @@ export class ChannelChecks {
 
   private async ask(channel: Channel, request: UpstreamRequest, onByte?: () => unknown): Promise<CollectedResponse> {
     const response = await this.send(channel, channel.credentials[0]?.secret, request, onByte);
-    const error = errorIn(response, this.adapters.upstream(channel.protocol));
+    const error = errorIn(response, this.adapters.upstreamAdapter(channel.protocol));
     if (error === undefined) return response;
     throw new AppError('upstream_error', `${response.status}: ${ownText(jsonOf(response), channel) ?? error.message}`);
   }

@@ -162,7 +162,7 @@ export class DryRun {
           call,
           protocol,
           prospect.channel,
-          this.adapters.upstream(prospect.channel.protocol),
+          this.adapters.upstreamAdapter(prospect.channel.protocol),
         ),
       })),
       evaluatedAt: call.createdAt,

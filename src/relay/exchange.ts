@@ -43,7 +43,7 @@ export class Exchange {
    */
   frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
-      const adapter = this.adapters.upstream(assignment.channel.protocol);
+      const adapter = this.adapters.upstreamAdapter(assignment.channel.protocol);
       const prepared = prepareRequest(running, assignment.channel, adapter, translator);
       const begunMs = monotonicMs();
       const ask = (ready: PreparedRequest, leftMs: number): Observable<Frame> =>
@@ -92,13 +92,13 @@ export class Exchange {
 
   private storing(
     frames: Observable<Frame>,
-    { ticket: { call }, admission, protocol }: RunningCall,
+    { ticket: { call }, admission, responseAdapter }: RunningCall,
     { channel, credential }: Assignment,
     translation: CallTranslation | undefined,
   ): Observable<Frame> {
     const { caller } = admission.plan;
     const origin = { channelId: channel.id, credentialId: credential?.id ?? null };
-    return this.responses.storing(frames, { call, caller, protocol, origin, input: translation?.input });
+    return this.responses.storing(frames, { call, caller, responseAdapter, origin, input: translation?.input });
   }
 }
 

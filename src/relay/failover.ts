@@ -217,7 +217,7 @@ export class Attempts {
     references: ResolvedReferences = {},
   ): Observable<Frame> {
     const { previous, state } = references;
-    const { ticket, admission, protocol } = running;
+    const { ticket, admission, responseAdapter } = running;
     const { call } = ticket;
     const { group, model, caller, namedModels } = admission.plan;
     const unpriced = unpricedTool(call.head, [model, ...(namedModels?.values() ?? [])]);
@@ -231,8 +231,8 @@ export class Attempts {
       pinned: pinnedOrigin(references),
       preferred: previous?.origin,
     });
-    const storesInput = this.responses.stores({ call, caller, protocol });
-    const translatable = { call, protocol, caller, request, previous, storesInput };
+    const storesInput = this.responses.stores({ call, caller, responseAdapter });
+    const translatable = { call, responseAdapter, caller, request, previous, storesInput };
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {

@@ -17,7 +17,7 @@ import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { isApiRequest, requestLineOf, wantsWebSocket } from './call-context.js';
 import { CallRoute } from './call.guard.js';
-import { ProtocolChoices } from './prepared-request.js';
+import { ProtocolDetection } from './protocol-detection.js';
 import { RelayService } from './relay.service.js';
 
 /**
@@ -84,11 +84,11 @@ const takesPosts = (request: FastifyRequest): boolean => {
 export class BaseUrlController {
   constructor(
     private readonly relay: RelayService,
-    private readonly choices: ProtocolChoices,
+    private readonly protocols: ProtocolDetection,
   ) {}
 
   @Post('v1')
   create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.relay.serve(this.choices.byInput(requestLineOf(request)), request, reply);
+    return this.relay.serve(this.protocols.byInput(requestLineOf(request)), request, reply);
   }
 }

@@ -1,26 +1,17 @@
-import { Injectable } from '@nestjs/common';
 import { catchError, isObservable, map, type Observable, throwError } from 'rxjs';
 import { type Channel, upstreamModel } from '../catalog/channels/index.js';
 import { AppError } from '../platform/shared/index.js';
 import {
   type Call,
-  type CallBody,
-  type CallHead,
-  jsonInterests,
-  JsonReader,
   type ProtocolAdapter,
   type ProtocolId,
-  type RequestLine,
   TranslationWarnings,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
   type VerbatimLane,
 } from '../protocols/contract/index.js';
-import { AdapterRegistry } from './adapter.registry.js';
 import type { Admission, Ticket } from './billing/index.js';
-import { Bodies } from './bodies.js';
-import type { BodyWatcher } from './body-reader.js';
 import type { CallContext } from './call-context.js';
 import type { CallTranslation } from './call-translation.js';
 import type { TranslatedRequest, Translator } from './translation.service.js';
@@ -48,7 +39,7 @@ export function prepareRequest(
   translator: Translator,
 ): PreparedRequest | Observable<PreparedRequest> {
   const { call } = running.ticket;
-  if (passesVerbatim(call, running.protocol.id, channel, adapter)) {
+  if (passesVerbatim(call, running.responseAdapter.id, channel, adapter)) {
     const target = targetOf(running, channel, false);
     // A verbatim request sends everything.
     const whole = { translation: undefined, warnings: new TranslationWarnings(false), stopsSent: Infinity };
@@ -123,119 +114,6 @@ export interface RunningCall {
   readonly ticket: Ticket;
   readonly admission: Admission;
   readonly response: CallContext;
-  /** Protocol of the response; the request is in the call's own. */
-  readonly protocol: ProtocolAdapter;
-}
-
-/** A parsed request with its protocol. */
-interface UnderstoodRequest {
-  /** Protocol of the request. */
-  readonly requestProtocol: ProtocolAdapter;
-  /** Protocol of the response. */
-  readonly responseProtocol: ProtocolAdapter;
-  readonly head: CallHead;
-}
-
-/** Determines the protocol of a request, by its body where the path is ambiguous, and reads its head. */
-export interface ProtocolChoice extends BodyWatcher {
-  /** Protocol of the path; empty if none. */
-  readonly addressed: ProtocolId;
-  /** @throws AppError when the body is invalid in every possible protocol */
-  end(body: CallBody): UnderstoodRequest | Promise<UnderstoodRequest>;
-}
-
-/** For requests in the protocol of their path. */
-function asAddressed(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
-  const reader = protocol.headReader(line);
-  return {
-    addressed: protocol.id,
-    next: (arrived) => reader.next(arrived),
-    end: (body) => ({ requestProtocol: protocol, responseProtocol: protocol, head: reader.end(body) }),
-  };
-}
-
-/** Handles clients that post requests of another protocol to a path. */
-@Injectable()
-export class ProtocolChoices {
-  constructor(
-    private readonly adapters: AdapterRegistry,
-    private readonly bodies: Bodies,
-  ) {}
-
-  /** For a protocol's path. Cursor posts Responses requests to Chat Completions. */
-  at(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
-    return protocol.id === 'chat-completions' ? this.unlessInput(protocol, line) : asAddressed(protocol, line);
-  }
-
-  /** With `input` it is a Responses request; otherwise Chat Completions. */
-  byInput(line: RequestLine): ProtocolChoice {
-    const shape = new ShapeReader();
-    return {
-      addressed: '',
-      next: (arrived) => shape.next(arrived),
-      end: async (body) => {
-        const requestProtocol = this.adapters.protocol(shape.hasInput(body) ? 'responses' : 'chat-completions');
-        return {
-          requestProtocol,
-          responseProtocol: requestProtocol,
-          head: await this.bodies.readHead(requestProtocol.headReader(line), body),
-        };
-      },
-    };
-  }
-
-  /**
-   * A request with `input` instead of `messages`, as Cursor sends, is a Responses request but gets a response in the
-   * path's protocol. Regular requests are read once.
-   */
-  private unlessInput(protocol: ProtocolAdapter, line: RequestLine): ProtocolChoice {
-    const choice = asAddressed(protocol, line);
-    return {
-      ...choice,
-      end: async (body) => {
-        try {
-          return await choice.end(body);
-        } catch (error) {
-          if (!lacks(error, 'messages')) throw error;
-          const requestProtocol = this.adapters.protocol('responses');
-          const head = await this.bodies
-            .readHead(requestProtocol.headReader(line), body)
-            .catch((otherwise: unknown) => {
-              throw lacks(otherwise, 'input') ? error : otherwise;
-            });
-          if (!head.fields.has('input')) throw error;
-          return { requestProtocol, responseProtocol: protocol, head };
-        }
-      },
-    };
-  }
-}
-
-const lacks = (error: unknown, member: string): boolean =>
-  error instanceof AppError && error.details.fault === 'missing_required_parameter' && error.details.param === member;
-
-const INTERESTS = jsonInterests('input', 'messages');
-
-/** Looks for members that distinguish protocols. Malformed bodies are reported by the protocol's own reader. */
-class ShapeReader {
-  private readonly reader = new JsonReader(INTERESTS);
-  private isMalformed = false;
-
-  next(arrived: Buffer): void {
-    if (!this.isMalformed) this.tolerate(() => this.reader.next(arrived));
-  }
-
-  hasInput(body: CallBody): boolean {
-    const fields = this.isMalformed ? undefined : this.tolerate(() => this.reader.end(body));
-    return fields?.field('input') !== undefined && fields.field('messages') === undefined;
-  }
-
-  private tolerate<Result>(read: () => Result): Result | undefined {
-    try {
-      return read();
-    } catch {
-      this.isMalformed = true;
-      return undefined;
-    }
-  }
+  /** Of the protocol of the response; the request is in the call's own. */
+  readonly responseAdapter: ProtocolAdapter;
 }

@@ -84,7 +84,7 @@ export class UpstreamPromptCounts {
     const { status, headers } = response;
     const body = jsonOf(response);
     if (status >= 200 && status < 300) return isJsonObject(body) && endpoint.hasCount(body) ? body : undefined;
-    const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
+    const error = this.adapters.upstreamAdapter(channel.protocol).classifyError(status, headers, body);
     // 404: the upstream does not have this endpoint.
     if (error instanceof UpstreamRefusal && status !== 404) throw error;
     return undefined;
@@ -125,7 +125,7 @@ export class PromptCounts {
 
   /** Not limited by the context window: the client wants to know. */
   private async count({ protocol, head, body }: Call): Promise<number> {
-    const places = this.adapters.protocol(protocol).textPlaces;
+    const places = this.adapters.clientAdapter(protocol).textPlaces;
     const counted = await this.counter.count({ prompt: body.bytes, response: [], places });
     return counted === undefined ? likelyPromptTokens(head.size) : countedPromptTokens(head.size, counted.prompt);
   }
@@ -145,8 +145,8 @@ export class RequestLimitGuard implements CanActivate {
     const { ip } = arrivalOf(request);
     const statuses = await this.limits.countRequest({ id: request.id, ip }, callerOf(request));
     if (statuses === undefined) return true;
-    const protocol = this.adapters.claimant(requestLineOf(request));
-    void context.switchToHttp().getResponse<FastifyReply>().headers(protocol.renderLimits(statuses));
+    const adapter = this.adapters.claimingAdapter(requestLineOf(request));
+    void context.switchToHttp().getResponse<FastifyReply>().headers(adapter.renderLimits(statuses));
     return true;
   }
 }

@@ -22,7 +22,7 @@ import { Attempts, Failover } from './failover.js';
 import { BaseUrlController, FallbackController, FallbackGuard } from './fallback.controller.js';
 import { HealthController } from './health.controller.js';
 import { KeyInfoController } from './key-info.controller.js';
-import { ProtocolChoices } from './prepared-request.js';
+import { ProtocolDetection } from './protocol-detection.js';
 import { PromptCounts, RequestLimitGuard, UpstreamPromptCounts } from './prompt-counts.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { RelayTimings } from './relay-timings.js';
@@ -78,7 +78,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     DryRun,
     Exchange,
     Failover,
-    ProtocolChoices,
+    ProtocolDetection,
     LoadShedding,
     ModelAccess,
     ReasoningSeal,
@@ -108,7 +108,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     CallLimits,
     ChannelProbe,
     ChannelChecks,
-    ProtocolChoices,
+    ProtocolDetection,
     DryRun,
     KeysModule,
     LoadShedding,

@@ -17,16 +17,16 @@ import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
 import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
 import { Attempts } from './failover.js';
-import type { ProtocolChoice } from './prepared-request.js';
+import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
 import { type SharedResponse, SharedResponseRegistry } from './shared-response.js';
 
 interface ReceivedCall {
   /** In the protocol of the request. */
   readonly call: Call;
-  readonly requestProtocol: ProtocolAdapter;
-  /** Protocol of the response. */
-  readonly responseProtocol: ProtocolAdapter;
+  readonly requestAdapter: ProtocolAdapter;
+  /** Of the protocol of the response. */
+  readonly responseAdapter: ProtocolAdapter;
   readonly body: HeldBody;
   /** Set if the client sent an idempotency key. */
   readonly share: Share | undefined;
@@ -55,17 +55,17 @@ export class RelayService {
    * Serves one request.
    * @throws AppError when the call failed before anything was written; its row is stored by then
    */
-  async serve(choice: ProtocolChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async serve(requestReader: RequestReader, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const response = this.replies.open(request.id, caller, arrival.startedMs);
     let received: ReceivedCall | undefined;
     try {
-      received = await this.readOrRefuse(choice, request, caller, response);
-      const { call, responseProtocol, body, share } = received;
+      received = await this.readOrRefuse(requestReader, request, caller, response);
+      const { call, responseAdapter, body, share } = received;
       response.onBodySpent = () => body.shrink(call.head.size);
       if (share !== undefined) return await this.sendShared(received, share, caller, response, reply);
-      await this.replies.send(reply, call, responseProtocol, response, this.run(received, caller, response));
+      await this.replies.send(reply, call, responseAdapter, response, this.run(received, caller, response));
     } finally {
       received?.body.drop();
       this.replies.close(request.id);
@@ -77,57 +77,59 @@ export class RelayService {
    * @param idempotencyKey no other process runs a call with it at the same time
    */
   run(
-    { call, requestProtocol, responseProtocol: protocol }: Omit<ReceivedCall, 'body' | 'share'>,
+    { call, requestAdapter, responseAdapter }: Omit<ReceivedCall, 'body' | 'share'>,
     caller: Caller,
     response: CallContext,
     idempotencyKey?: string,
   ): Observable<Frame> {
     return defer(() => {
-      const ticket = this.billing.open(call, caller, response, requestProtocol.textPlaces);
+      const ticket = this.billing.open(call, caller, response, requestAdapter.textPlaces);
       const whenAdmitted = (admission: Admission): Observable<Frame> => {
         const { outputLimit } = admission;
         response.timing.admitMs = ticket.admitMs;
         if (outputLimit !== undefined) response.headers['x-relay-output-limit'] = String(outputLimit);
         // A hold in progress was awaited; now the call ends.
         if (response.interruption.error !== undefined) throw response.interruption.error;
-        return this.attempts.frames({ ticket, admission, response, protocol });
+        return this.attempts.frames({ ticket, admission, response, responseAdapter });
       };
       return this.admissionControl
-        .admit({ ticket, response, protocol, idempotencyKey }, whenAdmitted)
+        .admit({ ticket, response, responseAdapter, idempotencyKey }, whenAdmitted)
         .pipe(accounted(ticket, response));
     });
   }
 
   private async readOrRefuse(
-    choice: ProtocolChoice,
+    requestReader: RequestReader,
     request: FastifyRequest,
     caller: Caller,
     response: CallContext,
   ): Promise<ReceivedCall> {
     try {
       const { interruption } = response;
-      const call = await unlessInterrupted(this.read(choice, request, caller), interruption, ({ body }) => body.drop());
+      const call = await unlessInterrupted(this.read(requestReader, request, caller), interruption, ({ body }) =>
+        body.drop(),
+      );
       return { ...call, share: await this.shareOf(call, caller, response) };
     } catch (thrown) {
       const error = AppError.from(thrown);
-      const refused = { id: request.id, protocol: choice.addressed, caller, ...arrivalOf(request) };
+      const refused = { id: request.id, protocol: requestReader.addressed, caller, ...arrivalOf(request) };
       await this.billing.refuse(refused, error);
       throw error;
     }
   }
 
   private async read(
-    choice: ProtocolChoice,
+    requestReader: RequestReader,
     request: FastifyRequest,
     { accountId }: Caller,
   ): Promise<Omit<ReceivedCall, 'share'>> {
-    const body = await this.bodies.read(request.raw, choice, accountId);
+    const body = await this.bodies.read(request.raw, requestReader, accountId);
     try {
-      const { requestProtocol, responseProtocol, head } = await choice.end(body);
+      const { requestAdapter, responseAdapter, head } = await requestReader.end(body);
       const { createdAt, ip, trace } = arrivalOf(request);
       const line = requestLineOf(request);
-      const call = { id: request.id, createdAt, protocol: requestProtocol.id, request: line, ip, head, body, trace };
-      return { call, requestProtocol, responseProtocol, body };
+      const call = { id: request.id, createdAt, protocol: requestAdapter.id, request: line, ip, head, body, trace };
+      return { call, requestAdapter, responseAdapter, body };
     } catch (error) {
       body.drop();
       throw error;
@@ -143,11 +145,11 @@ export class RelayService {
     caller: Caller,
     response: CallContext,
   ): Promise<Share | undefined> {
-    const { call, requestProtocol, body } = received;
+    const { call, requestAdapter, body } = received;
     try {
       const key = idempotencyKeyOf(call.request);
       if (key === undefined) return undefined;
-      const fingerprint = await fingerprintOf(call.request, requestProtocol.forwardedHeaders, body.bytes);
+      const fingerprint = await fingerprintOf(call.request, requestAdapter.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
       if (this.shared.find(name, fingerprint) !== undefined) await this.admissionControl.countRepetition(call, caller);
       // No await from here on: of two concurrent requests, the second finds the first.
@@ -163,7 +165,7 @@ export class RelayService {
   }
 
   private async sendShared(
-    { call, responseProtocol, body }: ReceivedCall,
+    { call, responseAdapter, body }: ReceivedCall,
     share: Share,
     caller: Caller,
     response: CallContext,
@@ -171,7 +173,7 @@ export class RelayService {
   ): Promise<void> {
     const { facts, frames } = share.response.reply(share.isGuest ? response.waits : undefined);
     if (!share.isGuest) {
-      await this.replies.send(reply, call, responseProtocol, facts, frames);
+      await this.replies.send(reply, call, responseAdapter, facts, frames);
       // This client may leave while others share its call, whose body and end are handled here.
       return share.response.over;
     }
@@ -179,7 +181,7 @@ export class RelayService {
     const { callId } = share.response;
     void reply.header('x-relay-shared-with', callId);
     const ticket = this.billing.openShared(call, caller, response, callId);
-    await this.replies.send(reply, call, responseProtocol, facts, frames.pipe(accounted(ticket, response)));
+    await this.replies.send(reply, call, responseAdapter, facts, frames.pipe(accounted(ticket, response)));
   }
 }
 

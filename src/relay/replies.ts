@@ -102,11 +102,11 @@ export class Replies {
   send(
     reply: FastifyReply,
     call: Call,
-    protocol: ProtocolAdapter,
+    responseAdapter: ProtocolAdapter,
     response: ReplyFacts,
     frames: Observable<Frame>,
   ): Promise<void> {
-    return new ReplyWriter(reply, call, protocol, response, this.timings).send(frames);
+    return new ReplyWriter(reply, call, responseAdapter, response, this.timings).send(frames);
   }
 }
 
@@ -130,7 +130,7 @@ class ReplyWriter {
   constructor(
     private readonly reply: FastifyReply,
     private readonly call: Call,
-    private readonly protocol: ProtocolAdapter,
+    private readonly responseAdapter: ProtocolAdapter,
     private readonly response: ReplyFacts,
     private readonly timings: RelayTimings,
   ) {
@@ -211,7 +211,7 @@ class ReplyWriter {
     // A truncated response must not look complete: a stream ends with an error, anything else breaks off. A held-back
     // prelude was never sent, so the error comes first.
     const context = this.begun ? this.response : undefined;
-    const rendered = (): Uint8Array => this.protocol.renderStreamError(this.call, error, context?.tail ?? {});
+    const rendered = (): Uint8Array => this.responseAdapter.renderStreamError(this.call, error, context?.tail ?? {});
     if (this.call.head.stream) this.close(context?.failure(error) ?? rendered());
     else this.raw.destroy();
     return true;
@@ -234,7 +234,7 @@ class ReplyWriter {
   private keepAlive(): void {
     if (!this.response.flow.full) {
       this.head();
-      if (!this.raw.write(this.protocol.keepAlive(this.begun))) this.hold();
+      if (!this.raw.write(this.responseAdapter.keepAlive(this.begun))) this.hold();
     }
     this.idleTimer?.refresh();
   }

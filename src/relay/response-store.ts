@@ -18,7 +18,7 @@ interface StorableResponse {
   readonly call: Call;
   readonly caller: Caller;
   /** Protocol of the response. */
-  readonly protocol: ProtocolAdapter;
+  readonly responseAdapter: ProtocolAdapter;
   readonly origin: UpstreamOrigin;
   /** The request's content as JSON, or undefined if too long. Absent: the channel stores the response. */
   readonly input: (() => string | undefined) | undefined;
@@ -69,12 +69,12 @@ export class ResponseStore {
     request: () => TreeObject,
   ): Promise<PreviousResponses | undefined> | undefined {
     if (call.head.store === true && !caller.storesResponses) throw StorageDisabled.forResponse();
-    const protocol = this.adapters.protocol(call.protocol);
-    if (protocol.storage === undefined || call.head.outside === undefined) return undefined;
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
+    if (requestAdapter.storage === undefined || call.head.outside === undefined) return undefined;
     const find = (references: ResponseReferences): Promise<PreviousResponses> | undefined => {
       if (references.responseId === undefined && references.itemIds.length === 0) return undefined;
       if (!caller.storesResponses) throw StorageDisabled.forReference(references.responseId);
-      return this.find(references, call, caller).then((found) => new PreviousResponses(protocol, request, found));
+      return this.find(references, call, caller).then((found) => new PreviousResponses(requestAdapter, request, found));
     };
     const references = this.translations.references(call, caller, request);
     return references instanceof Promise ? references.then(find) : find(references);
@@ -90,8 +90,9 @@ export class ResponseStore {
   }
 
   /** Whether the response is stored here, or remembered as stored by its channel. */
-  stores({ call, caller, protocol }: Pick<StorableResponse, 'call' | 'caller' | 'protocol'>): boolean {
-    const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
+  stores({ call, caller, responseAdapter }: Pick<StorableResponse, 'call' | 'caller' | 'responseAdapter'>): boolean {
+    const wanted =
+      responseAdapter.storage !== undefined && responseAdapter.id === call.protocol && call.head.store !== false;
     return wanted && caller.storesResponses;
   }
 
@@ -115,8 +116,11 @@ export class ResponseStore {
     return { response, ofItems, isKnown };
   }
 
-  private async write({ call, caller, protocol, origin, input }: StorableResponse, last: Uint8Array): Promise<void> {
-    const { storage } = protocol;
+  private async write(
+    { call, caller, responseAdapter, origin, input }: StorableResponse,
+    last: Uint8Array,
+  ): Promise<void> {
+    const { storage } = responseAdapter;
     const storable = storage?.responseIn(last);
     if (storage === undefined || storable === undefined) return;
     const text = input?.();

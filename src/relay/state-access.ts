@@ -161,7 +161,7 @@ export class PreviousResponses {
   private readonly read = new Map<StoredResponse, StoredResponseText>();
 
   constructor(
-    private readonly protocol: ProtocolAdapter,
+    private readonly requestAdapter: ProtocolAdapter,
     private readonly request: () => TreeObject,
     readonly found: FoundResponses,
   ) {}
@@ -173,9 +173,9 @@ export class PreviousResponses {
    */
   admits(channel: Pick<Channel, 'id' | 'protocol' | 'flags'>): boolean {
     const { pinned } = this;
-    if (!this.found.isKnown) return channel.protocol === this.protocol.id && sharesState(channel);
+    if (!this.found.isKnown) return channel.protocol === this.requestAdapter.id && sharesState(channel);
     if (pinned !== undefined) return pinned.channelId === channel.id;
-    return channel.protocol !== this.protocol.id;
+    return channel.protocol !== this.requestAdapter.id;
   }
 
   /** Characters to be read of responses stored here. */
@@ -215,15 +215,15 @@ export class PreviousResponses {
       return content === undefined ? [] : [[id, content] as const];
     });
     const references = { response: response && this.contentOf(response), ofItems: new Map(contents) };
-    return this.protocol.storage?.expand(this.request(), references) ?? this.request();
+    return this.requestAdapter.storage?.expand(this.request(), references) ?? this.request();
   }
 
   private contentOf(response: StoredResponse): StoredResponseText | undefined {
     const { content } = response;
     if (content === undefined) return undefined;
     const read = this.read.get(response) ?? {
-      input: parseJsonTree(content.input, this.protocol.rawMembers) as readonly JsonTree[],
-      response: parseJsonTree(content.response, this.protocol.rawMembers) as TreeObject,
+      input: parseJsonTree(content.input, this.requestAdapter.rawMembers) as readonly JsonTree[],
+      response: parseJsonTree(content.response, this.requestAdapter.rawMembers) as TreeObject,
     };
     this.read.set(response, read);
     return read;

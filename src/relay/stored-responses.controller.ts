@@ -101,7 +101,7 @@ export class StoredResponsesController {
     const response = await collected(this.client.open(channel, credential?.secret, request, new Flow()), TIMEOUT_MS);
     const { status, headers, chunks } = response;
     if (status >= 200 && status < 300) return Buffer.concat(chunks).toString('utf8');
-    throw this.adapters.upstream(channel.protocol).classifyError(status, headers, jsonOf(response));
+    throw this.adapters.upstreamAdapter(channel.protocol).classifyError(status, headers, jsonOf(response));
   }
 }
 

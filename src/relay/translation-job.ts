@@ -78,8 +78,8 @@ interface CopiedError {
 
 /** What a job needs from the process. */
 interface TranslationTools {
-  protocol(id: string): ProtocolAdapter | undefined;
-  upstream(id: string): UpstreamAdapter | undefined;
+  clientAdapter(id: string): ProtocolAdapter | undefined;
+  upstreamAdapter(id: string): UpstreamAdapter | undefined;
   readonly unseal: (text: string) => OpaqueReasoning | undefined;
 }
 
@@ -111,18 +111,19 @@ export function readTree(body: Buffer, { rawMembers }: ProtocolAdapter): TreeObj
 /** Runs a job in the thread. Never throws. */
 export function doJob(job: TranslationJob, tools: TranslationTools): TranslationReply {
   try {
-    const protocol = tools.protocol(job.call.protocol);
-    const upstream = job.kind === 'build' ? tools.upstream(job.upstream) : undefined;
-    if (protocol === undefined || (job.kind === 'build' && upstream === undefined)) return { isUnknown: true };
+    const requestAdapter = tools.clientAdapter(job.call.protocol);
+    const upstream = job.kind === 'build' ? tools.upstreamAdapter(job.upstream) : undefined;
+    if (requestAdapter === undefined || (job.kind === 'build' && upstream === undefined)) return { isUnknown: true };
     const bytes = Buffer.from(job.body.buffer, job.body.byteOffset, job.body.byteLength);
-    const tree = readTree(bytes, protocol);
+    const tree = readTree(bytes, requestAdapter);
     if (job.kind === 'names')
-      return { named: protocol.storage?.referencesIn(tree) ?? { responseId: undefined, itemIds: [] } };
-    const expanded = job.found === undefined ? tree : new PreviousResponses(protocol, () => tree, job.found).expanded();
+      return { named: requestAdapter.storage?.referencesIn(tree) ?? { responseId: undefined, itemIds: [] } };
+    const expanded =
+      job.found === undefined ? tree : new PreviousResponses(requestAdapter, () => tree, job.found).expanded();
     if (job.kind === 'expand' || upstream === undefined) return { done: true };
-    const head = protocol.headReader(job.call.request).end({ bytes });
+    const head = requestAdapter.headReader(job.call.request).end({ bytes });
     const call: Call = { ...job.call, head, body: { bytes } };
-    return { built: build({ job, call, protocol, upstream, tree, expanded }, tools) };
+    return { built: build({ job, call, requestAdapter, upstream, tree, expanded }, tools) };
   } catch (thrown) {
     return { error: copiedError(AppError.from(thrown)) };
   }
@@ -131,22 +132,26 @@ export function doJob(job: TranslationJob, tools: TranslationTools): Translation
 interface Building {
   readonly job: TranslationJob & { readonly kind: 'build' };
   readonly call: Call;
-  readonly protocol: ProtocolAdapter;
+  readonly requestAdapter: ProtocolAdapter;
   readonly upstream: UpstreamAdapter;
   readonly tree: TreeObject;
   readonly expanded: TreeObject;
 }
 
-function build({ job, call, protocol, upstream, tree, expanded }: Building, tools: TranslationTools): BuiltRequest {
+function build(
+  { job, call, requestAdapter, upstream, tree, expanded }: Building,
+  tools: TranslationTools,
+): BuiltRequest {
   const warnings = new TranslationWarnings(job.strict);
-  const content = protocol.parseRequest(expanded, { call, warnings, unseal: tools.unseal });
+  const content = requestAdapter.parseRequest(expanded, { call, warnings, unseal: tools.unseal });
   const context = { call, content, request: tree, promptTokens: () => 1, seal: () => '' };
-  const built = new CallTranslation(context, protocol, warnings).build(upstream, job.target);
+  const built = new CallTranslation(context, requestAdapter, warnings).build(upstream, job.target);
   const { body, ...request } = built.request;
-  const input = job.storesInput && protocol.storage ? writeJson(protocol.storage.inputOf(expanded)) : undefined;
+  const input =
+    job.storesInput && requestAdapter.storage ? writeJson(requestAdapter.storage.inputOf(expanded)) : undefined;
   const { messages: _messages, input: _input, tools: offered, ...others } = tree;
   // With response storage, responses repeat the tools.
-  const shown = { ...others, tools: protocol.storage === undefined && Array.isArray(offered) ? [] : offered };
+  const shown = { ...others, tools: requestAdapter.storage === undefined && Array.isArray(offered) ? [] : offered };
   return {
     request,
     body: joined(body.pieces()),

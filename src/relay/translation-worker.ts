@@ -10,8 +10,8 @@ import { unsealWith } from './reasoning-seal.js';
 const { protocols, upstreams } = adaptersIn(Object.values(protocolModules));
 const { sealKey } = workerData as { readonly sealKey: Uint8Array };
 const tools = {
-  protocol: (id: string) => protocols.get(id),
-  upstream: (id: string) => upstreams.get(id),
+  clientAdapter: (id: string) => protocols.get(id),
+  upstreamAdapter: (id: string) => upstreams.get(id),
   unseal: (text: string) => unsealWith(sealKey, text),
 };
 

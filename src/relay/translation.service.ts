@@ -45,8 +45,8 @@ interface ParsedRequest {
 /** A call that may need translation. */
 export interface Translatable {
   readonly call: Call;
-  /** Protocol of the response; the request is in the call's own. */
-  readonly protocol: ProtocolAdapter;
+  /** Of the protocol of the response; the request is in the call's own. */
+  readonly responseAdapter: ProtocolAdapter;
   readonly caller: Caller;
   /** The original request, parsed on first use. */
   readonly request: () => TreeObject;
@@ -91,7 +91,7 @@ export class TranslationService {
 
   /** Parses a request into a tree. @throws AppError invalid_request when it is not JSON */
   read({ body, protocol }: Call): TreeObject {
-    return readTree(body.bytes, this.adapters.protocol(protocol));
+    return readTree(body.bytes, this.adapters.clientAdapter(protocol));
   }
 
   /** The earlier responses that a request refers to. */
@@ -100,7 +100,7 @@ export class TranslationService {
     { accountId }: Caller,
     request: () => TreeObject,
   ): ResponseReferences | Promise<ResponseReferences> {
-    const { storage } = this.adapters.protocol(call.protocol);
+    const { storage } = this.adapters.clientAdapter(call.protocol);
     const inline = (): ResponseReferences => storage?.referencesIn(request()) ?? { responseId: undefined, itemIds: [] };
     if (!this.isLarge(call)) return inline();
     const replies = this.run(accountId, call, { kind: 'names' });
@@ -185,30 +185,30 @@ export class TranslationService {
 
   private open(translatable: Translatable, strict = translatable.caller.strict): CallTranslation {
     const { call, previous } = translatable;
-    const requestProtocol = this.adapters.protocol(call.protocol);
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
     const warnings = new TranslationWarnings(strict);
     const request = translatable.request();
     const expanded = previous?.expanded() ?? request;
-    const content = requestProtocol.parseRequest(expanded, {
+    const content = requestAdapter.parseRequest(expanded, {
       call,
       warnings,
       unseal: (text) => this.reasoning.unseal(text),
     });
-    const { storage } = requestProtocol;
+    const { storage } = requestAdapter;
     const input = (): string | undefined => storage && writeJson(storage.inputOf(expanded));
     return this.translationOf(translatable, { content, request, warnings, input });
   }
 
   private translationOf(
-    { call, protocol, caller }: Translatable,
+    { call, responseAdapter, caller }: Translatable,
     { content, request, warnings, input }: ParsedRequest,
   ): CallTranslation {
-    const requestProtocol = this.adapters.protocol(call.protocol);
+    const requestAdapter = this.adapters.clientAdapter(call.protocol);
     // The response says whether it was stored.
     const shown = caller.storesResponses ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
-    const promptTokens = this.promptTokens(call, requestProtocol, protocol.startsWithPromptTokens === true);
-    return new CallTranslation({ call, request: shown, content, promptTokens, seal }, protocol, warnings, input);
+    const promptTokens = this.promptTokens(call, requestAdapter, responseAdapter.startsWithPromptTokens === true);
+    return new CallTranslation({ call, request: shown, content, promptTokens, seal }, responseAdapter, warnings, input);
   }
 
   /** An estimate by size, replaced by the tokenizer's count once available. Never waits. */

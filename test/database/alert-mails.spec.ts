@@ -2,8 +2,8 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { AlertPost } from '../../src/keys/alerts/alert-post.js';
-import { AlertBook, AlertWatch, ThresholdWatch } from '../../src/keys/alerts/index.js';
+import { AlertSender } from '../../src/keys/alerts/alert-sender.js';
+import { AlertQueue, AlertWatch, ThresholdWatch } from '../../src/keys/alerts/index.js';
 import { ApiKeyService, KeyNotices } from '../../src/keys/index.js';
 import { Metrics } from '../../src/platform/metrics/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
@@ -86,7 +86,7 @@ describe('mails of alerts', () => {
     // Between two looks: the row is still there.
     await world.query(`UPDATE api_keys SET expires_at = now() - interval '1 second'`);
     await makeDue();
-    await world.get(AlertPost).sendDue(new AbortController().signal);
+    await world.get(AlertSender).sendDue(new AbortController().signal);
     expect(world.subjects).toEqual([]);
     await world.scan();
     expect([world.subjects, await states()]).toEqual([[], []]);
@@ -112,7 +112,7 @@ describe('mails of alerts', () => {
     // As a process leaves it that dies in between: taken up, and nothing more.
     const dead = await world.process();
     await world.get(ThresholdWatch, dead).scan();
-    expect(await world.get(AlertBook, dead).claim(300)).toMatchObject({ kind: 'wallet', tries: 1 });
+    expect(await world.get(AlertQueue, dead).claim(300)).toMatchObject({ kind: 'wallet', tries: 1 });
     await world.scan();
     expect(world.subjects).toEqual([]);
     await sleep(300);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { AlertPost } from '../../src/keys/alerts/alert-post.js';
+import { AlertSender } from '../../src/keys/alerts/alert-sender.js';
 import { ThresholdWatch } from '../../src/keys/alerts/index.js';
 import { newId, parseUsd } from '../../src/platform/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
@@ -62,7 +62,7 @@ describe('a look at the thresholds of more accounts than are compared at once', 
     await makeTime();
     await whileItWaitsAt(LAST, async () => {
       expect(await world.get(ThresholdWatch, other).scan()).toBe(5_000);
-      await world.get(AlertPost).sendDue(new AbortController().signal);
+      await world.get(AlertSender).sendDue(new AbortController().signal);
       expect(world.subjects).toEqual(['Your balance is below $20.00', 'Key “ci” has used 90% of its quota']);
       expect(await world.query(`SELECT FROM alerts WHERE state = 'due'`)).toEqual([]);
     });

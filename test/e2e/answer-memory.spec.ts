@@ -27,7 +27,7 @@ describe('the memory of answers', () => {
   beforeAll(async () => {
     relay = await RelayApp.start();
     memory = relay.get(ResponseStore);
-    responses = relay.get(AdapterRegistry).protocol('responses');
+    responses = relay.get(AdapterRegistry).clientAdapter('responses');
   });
   afterAll(() => relay.close());
   beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('the memory of answers', () => {
     const keepable = {
       call: call(request),
       caller,
-      protocol: responses,
+      responseAdapter: responses,
       origin: { channelId: channel, credentialId: null },
     };
     const input = isHere ? (): string => writeJson(RESPONSES_STORAGE.inputOf(request)) : undefined;
@@ -138,9 +138,9 @@ describe('the memory of answers', () => {
       .get(ApiKeyService)
       .create({ accountId: ann.accountId, name: 'silent', neverStores: true });
     const silent = await callerOf({ ...ann, keyId: id, key: secret.reveal() });
-    const chat = relay.get(AdapterRegistry).protocol('chat-completions');
+    const chat = relay.get(AdapterRegistry).clientAdapter('chat-completions');
     const keeps = (request: TreeObject, as = caller, protocol = responses): boolean =>
-      memory.stores({ call: call({ input: 'a', ...request }), caller: as, protocol });
+      memory.stores({ call: call({ input: 'a', ...request }), caller: as, responseAdapter: protocol });
     expect([keeps({}), keeps({ store: true }), keeps({ store: false })]).toEqual([true, true, false]);
     expect([keeps({}, silent), keeps({}, caller, chat)]).toEqual([false, false]);
   });
@@ -148,7 +148,13 @@ describe('the memory of answers', () => {
   const NOBODY = { channelId: 'chn_nobody', credentialId: null };
 
   it('does not fail when an answer cannot be kept, or is none', async () => {
-    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, origin: NOBODY, input: () => '[]' };
+    const keepable = {
+      call: call({ input: 'a' }),
+      caller,
+      responseAdapter: responses,
+      origin: NOBODY,
+      input: () => '[]',
+    };
     await expect(memory.store(keepable, Buffer.from('data: [DONE]\n\n'))).resolves.toBeUndefined();
     const stranger = {
       ...keepable,

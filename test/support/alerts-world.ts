@@ -2,7 +2,7 @@
 
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AlertPost } from '../../src/keys/alerts/alert-post.js';
+import { AlertSender } from '../../src/keys/alerts/alert-sender.js';
 import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/keys/alerts/index.js';
 import { AlertPreferences, type AlertSettings, DEFAULT_ALERTS } from '../../src/keys/alerts/account-notices.js';
 import { AuditModule } from '../../src/platform/audit/index.js';
@@ -92,7 +92,7 @@ export class AlertsWorld {
     await this.query('UPDATE alert_looks SET next_at = now()');
     await this.get(ThresholdWatch, app).scan();
     await this.get(KeyNoticeMails, app).scan();
-    await this.get(AlertPost, app).sendDue(new AbortController().signal);
+    await this.get(AlertSender, app).sendDue(new AbortController().signal);
   }
 
   /** The subjects of all mails to Ann so far. */

@@ -44,7 +44,7 @@ class HomeController {
     const data = landingView({
       group,
       models: group === undefined ? [] : this.offer.modelsOf(group.name),
-      protocols: protocolEndpoints(this.adapters.clientProtocols),
+      protocols: protocolEndpoints(this.adapters.clientAdapters),
       base: this.address.current(),
     });
     return new Page('home/landing', { title: 'One address for every model', width: 'wide', data });

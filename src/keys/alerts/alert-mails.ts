@@ -16,9 +16,9 @@ export class AlertMails {
   constructor(private readonly writer: MailWriter) {}
 
   mailOf(alert: DueAlert): Mail {
-    const { button, ...words } = wordsOf(alert);
-    const said = { ...words, action: button.label, foot: FOOT, manage: MANAGE };
-    return this.writer.write(alert.email, () => said, { path: button.path });
+    const { button, ...text } = textOf(alert);
+    const content = { ...text, action: button.label, foot: FOOT, manage: MANAGE };
+    return this.writer.write(alert.email, () => content, { path: button.path });
   }
 }
 
@@ -29,7 +29,7 @@ const BUDGETS = {
 } as const;
 
 /** Text of an alert. */
-export function wordsOf(alert: AlertContent & AlertAddressee): AccountNoticeText {
+export function textOf(alert: AlertContent & AlertAddressee): AccountNoticeText {
   switch (alert.kind) {
     case 'wallet':
       return lowBalanceText(alert.facts);
@@ -86,9 +86,9 @@ function budgetText(key: AlertAddressee, facts: BudgetFacts): AccountNoticeText 
   return {
     ...titled(`Key “${key.keyName}” has used ${percentOf(facts)} of its ${name}`),
     paragraphs: [
-      `When it is used up, calls with this key are rejected until the budget resets, ${anew(key, facts)}, or you raise it.`,
+      `When it is used up, calls with this key are rejected until the budget resets, ${resetTime(key, facts)}, or you raise it.`,
     ],
-    figures: [...figuresOf(label, facts), { label: 'Resets', value: anew(key, facts) }],
+    figures: [...figuresOf(label, facts), { label: 'Resets', value: resetTime(key, facts) }],
     button: { label: 'Change the budget', path: editPath(key) },
   };
 }
@@ -97,8 +97,10 @@ function budgetUsedUpText(key: AlertAddressee, facts: BudgetFacts): AccountNotic
   const { name, label } = BUDGETS[facts.period];
   return {
     ...titled(`Key “${key.keyName}” has used up its ${name}`),
-    paragraphs: [`Calls with this key are rejected until the budget resets, ${anew(key, facts)}, or you raise it.`],
-    figures: [...figuresOf(label, facts), { label: 'Resets', value: anew(key, facts) }],
+    paragraphs: [
+      `Calls with this key are rejected until the budget resets, ${resetTime(key, facts)}, or you raise it.`,
+    ],
+    figures: [...figuresOf(label, facts), { label: 'Resets', value: resetTime(key, facts) }],
     button: { label: 'Change the budget', path: editPath(key) },
   };
 }
@@ -118,7 +120,7 @@ const editPath = ({ keyId }: AlertAddressee): string => `/keys/${keyId}/edit`;
 const titled = (title: string) => ({ subject: title, heading: title });
 const momentOf = (at: Date, { timeZone }: AlertAddressee): string =>
   `${dateTime(at, timeZone)} ${zoneName(at, timeZone)}`;
-const anew = (key: AlertAddressee, { resetsAt }: BudgetFacts): string => momentOf(new Date(resetsAt), key);
+const resetTime = (key: AlertAddressee, { resetsAt }: BudgetFacts): string => momentOf(new Date(resetsAt), key);
 
 /** Used share in whole percent; never 100 while something is left. */
 const percentOf = ({ used, top }: LimitFacts): string => `${(BigInt(used) * 100n) / BigInt(top)}%`;
@@ -135,22 +137,22 @@ const FRESH_MS = 24 * 60 * 60_000;
 @Injectable()
 export class KeyNoticeMails {
   /** IDs of the notices that this process has already raised; skips the lookup on every scan. Raising is idempotent. */
-  private passed: ReadonlySet<string> = new Set();
+  private raised: ReadonlySet<string> = new Set();
 
   constructor(
-    private readonly found: KeyNotices,
+    private readonly notices: KeyNotices,
     private readonly mails: AccountNotices,
     private readonly clock: Clock,
   ) {}
 
   /** Raises notices of the last day that are not raised yet. */
   async scan(): Promise<void> {
-    const notices = await this.found.addedSince(new Date(this.clock.now() - FRESH_MS));
-    for (const notice of notices) if (!this.passed.has(notice.id)) await this.pass(notice);
-    this.passed = new Set(notices.map(({ id }) => id));
+    const notices = await this.notices.addedSince(new Date(this.clock.now() - FRESH_MS));
+    for (const notice of notices) if (!this.raised.has(notice.id)) await this.raise(notice);
+    this.raised = new Set(notices.map(({ id }) => id));
   }
 
-  private async pass(notice: KeyNotice): Promise<void> {
+  private async raise(notice: KeyNotice): Promise<void> {
     const { kind, accountId, keyId, occasion } = notice;
     await this.mails.raise({ kind, accountId, keyId, occasion, words: noticeText(notice) });
   }
@@ -163,7 +165,7 @@ function noticeText(notice: KeyNotice): AccountNoticeText {
     subject: title,
     heading: title,
     paragraphs: [
-      WHAT_HAPPENED[notice.kind],
+      EXPLANATIONS[notice.kind],
       'The key’s page shows where its calls came from and lets you disable it. If this was expected, dismiss the notice there.',
     ],
     figures:
@@ -185,7 +187,7 @@ function noticeText(notice: KeyNotice): AccountNoticeText {
 const titleOf = ({ kind, keyName }: KeyNotice): string =>
   kind === 'new-network' ? `Key “${keyName}” was used from a new network` : `Key “${keyName}” has unusually high usage`;
 
-const WHAT_HAPPENED: Readonly<Record<KeyNotice['kind'], string>> = {
+const EXPLANATIONS: Readonly<Record<KeyNotice['kind'], string>> = {
   'new-network': 'This key was used from a network for the first time. If this was not you, the key may have leaked.',
   'unusual-volume':
     'Within an hour, this key was charged more than five times as much as in any hour of the previous 14 days. A client may be out of control, or the key may have leaked.',

@@ -1,8 +1,8 @@
 import type { AlertContent } from './alert.js';
-import { wordsOf } from './alert-mails.js';
+import { textOf } from './alert-mails.js';
 
 const KEY = { email: 'ann@example.com', timeZone: 'Asia/Tokyo', keyId: 'key_1', keyName: 'ci' };
-const said = (alert: AlertContent) => wordsOf({ ...KEY, ...alert });
+const said = (alert: AlertContent) => textOf({ ...KEY, ...alert });
 
 const quota = (used: string, top: string): AlertContent => ({ kind: 'quota', facts: { used, top } });
 const budget = (period: 'day' | 'week' | 'month'): AlertContent => ({
@@ -36,18 +36,15 @@ describe('alert texts', () => {
     ['day', 'daily', 'Daily'],
     ['week', 'weekly', 'Weekly'],
     ['month', 'monthly', 'Monthly'],
-  ] as const)(
-    'of a %s name the %s budget, and when it begins anew by the clock of the reader',
-    (period, name, label) => {
-      const words = said(budget(period));
-      expect(words.subject).toBe(`Key “ci” has used 82% of its ${name} budget`);
-      expect(words.figures).toEqual([
-        { label: `${label} budget (UTC)`, value: '$1.50' },
-        { label: 'Used', value: '$1.23, 82%' },
-        { label: 'Resets', value: '1 Dec 2026, 09:00 GMT+9' },
-      ]);
-    },
-  );
+  ] as const)('of a %s name the %s budget and its reset time in the user’s time zone', (period, name, label) => {
+    const words = said(budget(period));
+    expect(words.subject).toBe(`Key “ci” has used 82% of its ${name} budget`);
+    expect(words.figures).toEqual([
+      { label: `${label} budget (UTC)`, value: '$1.50' },
+      { label: 'Used', value: '$1.23, 82%' },
+      { label: 'Resets', value: '1 Dec 2026, 09:00 GMT+9' },
+    ]);
+  });
 
   it('state the expiry in the time zone of the reader', () => {
     const words = said({ kind: 'expiry', facts: { expiresAt: '2026-12-31T15:30:00Z' } });

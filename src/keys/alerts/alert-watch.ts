@@ -10,9 +10,9 @@ import { WalletModule } from '../../wallet/index.js';
 import { KeysModule } from '../index.js';
 import { AccountNotices, AlertPreferences } from './account-notices.js';
 import { AlertMails, KeyNoticeMails } from './alert-mails.js';
-import { AlertBook, AlertPost } from './alert-post.js';
+import { AlertQueue, AlertSender } from './alert-sender.js';
 import { AlertTimings } from './alert.js';
-import { Crossings, type ScanProgress, ThresholdScans } from './crossings.js';
+import { ThresholdCrossings, type ScanProgress, ThresholdScans } from './threshold-crossings.js';
 
 /** Accounts per statement. */
 const BATCH = 1_000;
@@ -36,7 +36,7 @@ export class ThresholdWatch {
   constructor(
     private readonly dataSource: DataSource,
     private readonly scans: ThresholdScans,
-    private readonly crossings: Crossings,
+    private readonly crossings: ThresholdCrossings,
     private readonly timings: AlertTimings,
   ) {}
 
@@ -48,19 +48,22 @@ export class ThresholdWatch {
   async scan(stopped?: AbortSignal): Promise<number> {
     const waitMs = await soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
       const progress = await this.scans.progress(manager);
-      return progress.earlyMs > 0 ? progress.earlyMs : this.scanFrom(progress, manager, stopped);
+      return progress.waitMs > 0 ? progress.waitMs : this.scanFrom(progress, manager, stopped);
     });
     return waitMs ?? this.timings.scanEveryMs;
   }
 
   private async scanFrom(progress: ScanProgress, manager: EntityManager, stopped?: AbortSignal): Promise<number> {
     await this.scans.limitStatements(manager);
-    const moved = await this.scans.moved(new Date(progress.movedUntil.getTime() - OVERLAP_MS), manager);
-    const changed = await this.scans.takeChanged(manager);
-    const inTurn = await this.scans.nextInTurn(progress.scannedTo, ROTATION_BATCH, manager);
-    await this.compare([...new Set([...moved, ...changed, ...inTurn])], stopped);
-    const scannedTo = inTurn.length < ROTATION_BATCH ? '' : inTurn.at(-1);
-    return this.scans.advance(scannedTo ?? '', { ms: this.timings.scanEveryMs, times: PAUSE_FACTOR }, manager);
+    const changed = await this.scans.withChangedBalance(
+      new Date(progress.balancesUntil.getTime() - OVERLAP_MS),
+      manager,
+    );
+    const rechecks = await this.scans.takeRechecks(manager);
+    const rotation = await this.scans.nextInRotation(progress.scannedTo, ROTATION_BATCH, manager);
+    await this.compare([...new Set([...changed, ...rechecks, ...rotation])], stopped);
+    const scannedTo = rotation.length < ROTATION_BATCH ? '' : rotation.at(-1);
+    return this.scans.saveProgress(scannedTo ?? '', { ms: this.timings.scanEveryMs, times: PAUSE_FACTOR }, manager);
   }
 
   /** One transaction per batch, so that found alerts can be emailed before the scan ends. */
@@ -69,7 +72,7 @@ export class ThresholdWatch {
       stopped?.throwIfAborted();
       await this.dataSource.transaction(async (manager) => {
         await this.scans.limitStatements(manager);
-        await this.crossings.note(accountIds.slice(from, from + BATCH), manager);
+        await this.crossings.update(accountIds.slice(from, from + BATCH), manager);
       });
     }
   }
@@ -88,7 +91,7 @@ export class AlertWatch implements OnModuleDestroy {
   private readonly logger = new Logger('Alerts');
   private readonly works: readonly RecurringWork[];
 
-  constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, post: AlertPost, timings: AlertTimings) {
+  constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, sender: AlertSender, timings: AlertTimings) {
     this.works = [
       this.workOf('Failed to scan thresholds.', (stopped) => thresholds.scan(stopped)),
       this.workOf('Failed to send key notices.', async () => {
@@ -96,7 +99,7 @@ export class AlertWatch implements OnModuleDestroy {
         return timings.scanEveryMs;
       }),
       this.workOf('Failed to send alert emails.', async (stopped) => {
-        await post.sendDue(stopped);
+        await sender.sendDue(stopped);
         return timings.sendEveryMs;
       }),
     ];
@@ -121,17 +124,17 @@ export class AlertWatch implements OnModuleDestroy {
   imports: [AuthModule, KeysModule, MailModule, MetricsModule, SettingsModule, WalletModule],
   providers: [
     AlertPreferences,
-    AlertBook,
+    AlertQueue,
     AlertTimings,
     AlertMails,
     ThresholdScans,
-    Crossings,
+    ThresholdCrossings,
     ThresholdWatch,
-    AlertPost,
+    AlertSender,
     AlertWatch,
     AccountNotices,
     KeyNoticeMails,
   ],
-  exports: [AccountNotices, AlertPreferences, AlertWatch, AlertBook, KeyNoticeMails, ThresholdWatch],
+  exports: [AccountNotices, AlertPreferences, AlertWatch, AlertQueue, KeyNoticeMails, ThresholdWatch],
 })
 export class AlertsModule {}

@@ -9,6 +9,6 @@ export {
   type NoticeKind,
 } from './account-notices.js';
 export { AlertsModule, AlertWatch, ThresholdWatch } from './alert-watch.js';
-export { AlertBook } from './alert-post.js';
+export { AlertQueue } from './alert-sender.js';
 export { AlertTimings } from './alert.js';
 export { KeyNoticeMails } from './alert-mails.js';

@@ -13,7 +13,7 @@ import {
 import { Settings } from '../../platform/settings/index.js';
 import { type Nanos, parseUsd } from '../../platform/shared/index.js';
 import { AllowanceService, WalletClosure, WalletService } from '../../wallet/index.js';
-import { AlertBook } from '../alerts/index.js';
+import { AlertQueue } from '../alerts/index.js';
 import { ApiKeyService, KeyNotices } from '../index.js';
 
 /** Starting credit of an account. */
@@ -101,7 +101,7 @@ export class AccountDeletion {
     private readonly wallets: WalletClosure,
     private readonly keys: ApiKeyService,
     private readonly notices: KeyNotices,
-    private readonly alerts: AlertBook,
+    private readonly alerts: AlertQueue,
   ) {}
 
   /**
@@ -116,7 +116,7 @@ export class AccountDeletion {
       const closed = await this.wallets.close(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);
       await this.notices.deleteAllOf(id, manager);
-      await this.alerts.forget(id, manager);
+      await this.alerts.deleteAllOf(id, manager);
       return closed;
     });
     await this.wallets.abandon(unpaid);

@@ -10,16 +10,16 @@ export interface AddressUse {
 }
 
 /** Scan checkpoint. */
-interface ScannedKey {
+interface WatchCheckpoint {
   /** For individual calls. */
   readonly until: Date;
   /** For rollups: from and to where they are new. */
-  readonly sumsFrom: string;
-  readonly sumsTo: string;
+  readonly rollupsFrom: string;
+  readonly rollupsTo: string;
 }
 
-const LOOKED = `
-  SELECT w.watched_until AS until, w.learnt_until::text AS "sumsFrom", s.summed_until::text AS "sumsTo"
+const CHECKPOINT = `
+  SELECT w.watched_until AS until, w.learnt_until::text AS "rollupsFrom", s.summed_until::text AS "rollupsTo"
     FROM key_watch w CROSS JOIN key_use_sums s`;
 
 /**
@@ -59,19 +59,23 @@ const ADD = `
 @Injectable()
 export class KeyNetworks {
   /** A snapshot for the following two methods. */
-  async checkpoint(manager: EntityManager): Promise<ScannedKey> {
-    const [checkpoint] = await manager.query<ScannedKey[]>(LOOKED);
+  async checkpoint(manager: EntityManager): Promise<WatchCheckpoint> {
+    const [checkpoint] = await manager.query<WatchCheckpoint[]>(CHECKPOINT);
     if (checkpoint === undefined) throw new Error('The tables key_watch and key_use_sums must have one row each.');
     return checkpoint;
   }
 
   /** Where keys were used since then. @param since for individual calls */
-  uses(since: Date, { sumsFrom, sumsTo }: ScannedKey, manager: EntityManager): Promise<readonly AddressUse[]> {
-    return manager.query<AddressUse[]>(USES, [since.toISOString(), sumsFrom, sumsTo]);
+  uses(
+    since: Date,
+    { rollupsFrom, rollupsTo }: WatchCheckpoint,
+    manager: EntityManager,
+  ): Promise<readonly AddressUse[]> {
+    return manager.query<AddressUse[]>(USES, [since.toISOString(), rollupsFrom, rollupsTo]);
   }
 
-  async saveCheckpoint(time: Date, { sumsTo }: ScannedKey, manager: EntityManager): Promise<void> {
-    await manager.query('UPDATE key_watch SET watched_until = $1, learnt_until = $2', [time.toISOString(), sumsTo]);
+  async saveCheckpoint(time: Date, { rollupsTo }: WatchCheckpoint, manager: EntityManager): Promise<void> {
+    await manager.query('UPDATE key_watch SET watched_until = $1, learnt_until = $2', [time.toISOString(), rollupsTo]);
   }
 
   /** Updates the last use of known networks. Returns the uses of unknown ones. */
@@ -94,8 +98,8 @@ export class KeyNetworks {
     await manager.query(ADD, [keyId, network, firstAt.toISOString(), lastAt.toISOString()]);
   }
 
-  async forgetOld(manager: EntityManager): Promise<void> {
-    await manager.query(`DELETE FROM key_networks WHERE last_at < now() - interval '${REMEMBERED_DAYS} days'`);
+  async deleteOld(manager: EntityManager): Promise<void> {
+    await manager.query(`DELETE FROM key_networks WHERE last_at < now() - interval '${RETENTION_DAYS} days'`);
   }
 }
 
@@ -106,7 +110,7 @@ export const LEARNING_DAYS = 3;
 /** A key with this many networks travels or is shared: further ones are neither remembered nor reported. */
 export const MAX_NETWORKS = 20;
 /** A network is forgotten after this long without use. */
-const REMEMBERED_DAYS = 90;
+const RETENTION_DAYS = 90;
 /** Older first uses, as found after an upgrade, are learned without notices. */
 const NOTICE_INTERVAL_MS = DAY_MS;
 

@@ -4,9 +4,9 @@ import { nanos, type Nanos, newId } from '../../platform/shared/index.js';
 import type { OwnedKey } from '../api-key.js';
 
 /** A notice is shown this long unless acknowledged. */
-const SHOWN_DAYS = 30;
+const DISPLAY_DAYS = 30;
 /** Max notices per account. */
-const MAX = 20;
+const MAX_NOTICES = 20;
 
 interface Row {
   readonly id: string;
@@ -31,8 +31,8 @@ const SELECT = `
 /** Disabling or deleting the key acknowledges its notices. */
 const OPEN = `
   ${SELECT} WHERE n.account_id = $1 AND ($2::text IS NULL OR n.key_id = $2) AND n.acknowledged_at IS NULL
-     AND k.state = 'enabled' AND n.created_at > now() - interval '${SHOWN_DAYS} days'
-   ORDER BY n.at DESC, n.id DESC LIMIT ${MAX}`;
+     AND k.state = 'enabled' AND n.created_at > now() - interval '${DISPLAY_DAYS} days'
+   ORDER BY n.at DESC, n.id DESC LIMIT ${MAX_NOTICES}`;
 
 const SINCE = `${SELECT} WHERE n.created_at >= $1 AND k.state = 'enabled' ORDER BY n.created_at, n.id`;
 
@@ -44,11 +44,11 @@ const ACKNOWLEDGE = `
   UPDATE key_notices SET acknowledged_at = now()
    WHERE id = $1 AND account_id = $2 AND key_id = $3 AND acknowledged_at IS NULL`;
 
-const VOLUME_NOTIFIED = `
+const NOTIFIED_OF_VOLUME = `
   SELECT DISTINCT key_id AS id FROM key_notices
    WHERE key_id = ANY ($1) AND kind = 'unusual-volume' AND created_at > now() - interval '1 day'`;
 
-const FORGET_NETWORKS = 'DELETE FROM key_networks WHERE key_id IN (SELECT id FROM api_keys WHERE account_id = $1)';
+const DELETE_NETWORKS = 'DELETE FROM key_networks WHERE key_id IN (SELECT id FROM api_keys WHERE account_id = $1)';
 
 /** Notices about keys. */
 @Injectable()
@@ -90,14 +90,14 @@ export class KeyNotices {
 
   /** Which of these keys had a volume notice within a day. */
   async notifiedOfVolume(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlySet<string>> {
-    const rows = await manager.query<{ id: string }[]>(VOLUME_NOTIFIED, [keyIds]);
+    const rows = await manager.query<{ id: string }[]>(NOTIFIED_OF_VOLUME, [keyIds]);
     return new Set(rows.map(({ id }) => id));
   }
 
   /** Also deletes the networks of the account's keys. */
   async deleteAllOf(accountId: string, manager: EntityManager): Promise<void> {
     await manager.query('DELETE FROM key_notices WHERE account_id = $1', [accountId]);
-    await manager.query(FORGET_NETWORKS, [accountId]);
+    await manager.query(DELETE_NETWORKS, [accountId]);
   }
 }
 

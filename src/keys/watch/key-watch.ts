@@ -44,14 +44,14 @@ export class NetworkWatch {
       const now = this.clock.date();
       const checkpoint = await this.networks.checkpoint(manager);
       const since = new Date(checkpoint.until.getTime() - OVERLAP_MS);
-      await this.learn(byNetwork(await this.networks.uses(since, checkpoint, manager)), now, manager);
+      await this.learn(groupByNetwork(await this.networks.uses(since, checkpoint, manager)), now, manager);
       await this.networks.saveCheckpoint(now, checkpoint, manager);
     });
   }
 
   /** Forgets networks that were not used for a long time. Reads all networks, so it runs rarely. */
-  forgetOld(): Promise<void> {
-    return this.networks.forgetOld(this.dataSource.manager);
+  deleteOld(): Promise<void> {
+    return this.networks.deleteOld(this.dataSource.manager);
   }
 
   private async learn(uses: readonly NetworkUse[], now: Date, manager: EntityManager): Promise<void> {
@@ -61,12 +61,12 @@ export class NetworkWatch {
       const ofKey = fresh.filter(({ keyId }) => keyId === id);
       for (const { use, notified } of newNetworks(ofKey, key, now)) {
         await this.networks.add(use, manager);
-        if (notified) await this.tell(use, key.accountId, manager);
+        if (notified) await this.notify(use, key.accountId, manager);
       }
     }
   }
 
-  private tell({ keyId, network, address, firstAt }: NetworkUse, accountId: string, manager: EntityManager) {
+  private notify({ keyId, network, address, firstAt }: NetworkUse, accountId: string, manager: EntityManager) {
     // A forgotten network can be reported again.
     const occasion = `${network} ${firstAt.toISOString().slice(0, 10)}`;
     return this.notices.add(
@@ -77,7 +77,7 @@ export class NetworkWatch {
 }
 
 /** One per key and network, with the first address. */
-function byNetwork(uses: readonly AddressUse[]): readonly NetworkUse[] {
+function groupByNetwork(uses: readonly AddressUse[]): readonly NetworkUse[] {
   const found = new Map<string, NetworkUse>();
   for (const use of uses) {
     const network = networkOfAddress(use.address);
@@ -106,7 +106,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Uses the index of calls by time: reads all calls of an hour, and keeps the few keys that spend much. */
-const SPENDERS = `
+const TOP_SPENDERS = `
   SELECT k.id, k.account_id AS "accountId", u.spent,
          (SELECT min(n.first_at) FROM key_networks n WHERE n.key_id = k.id) AS since
     FROM (SELECT key_id, sum(cost) AS spent FROM calls
@@ -137,16 +137,16 @@ export class VolumeWatch {
       const now = this.clock.date();
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const times = [hourAgo.toISOString(), now.toISOString()];
-      const spenders = await manager.query<Spender[]>(SPENDERS, [...times, MIN_UNUSUAL.toString()]);
+      const spenders = await manager.query<Spender[]>(TOP_SPENDERS, [...times, MIN_UNUSUAL_NANOS.toString()]);
       const notified = await this.notices.notifiedOfVolume(
         spenders.map(({ id }) => id),
         manager,
       );
-      for (const spender of spenders) if (!notified.has(spender.id)) await this.judge(spender, now, manager);
+      for (const spender of spenders) if (!notified.has(spender.id)) await this.check(spender, now, manager);
     });
   }
 
-  private async judge(spender: Spender, now: Date, manager: EntityManager): Promise<void> {
+  private async check(spender: Spender, now: Date, manager: EntityManager): Promise<void> {
     const { id: keyId, accountId, since } = spender;
     const spent = nanos(BigInt(spender.spent));
     const hours = await this.hoursBefore({ accountId, id: keyId }, now, manager);
@@ -166,16 +166,16 @@ export class VolumeWatch {
   ): Promise<readonly Nanos[]> {
     const query: Query = (sql, values = []) => manager.query(sql, [...values]);
     const to = new Date(now.getTime() - HOUR_MS);
-    return this.uses.costsByHour(query, key, { from: new Date(to.getTime() - DEFAULT_DAYS * DAY_MS), to });
+    return this.uses.costsByHour(query, key, { from: new Date(to.getTime() - BASELINE_DAYS * DAY_MS), to });
   }
 }
 
 /** Smaller amounts are never reported, whatever the factor. */
-const MIN_UNUSUAL = nanos(5_000_000_000n);
+const MIN_UNUSUAL_NANOS = nanos(5_000_000_000n);
 /** Busy days are two or three times the average; runaway or stolen keys usually exceed that. */
 const UNUSUAL_FACTOR = 5n;
 /** How far back the most expensive hour is searched: two of each weekday. */
-const DEFAULT_DAYS = 14;
+const BASELINE_DAYS = 14;
 
 /** Spending of a key. */
 export interface Spending {
@@ -194,7 +194,7 @@ export interface Spending {
 export function unusualThreshold({ lastHour, hours, since }: Spending, now: Date): Nanos | undefined {
   if (since === undefined || now.getTime() - since.getTime() < LEARNING_DAYS * DAY_MS) return undefined;
   const previousMax = hours.reduce((largest, hour) => (hour > largest ? hour : largest), ZERO);
-  return lastHour >= MIN_UNUSUAL && lastHour > UNUSUAL_FACTOR * previousMax ? previousMax : undefined;
+  return lastHour >= MIN_UNUSUAL_NANOS && lastHour > UNUSUAL_FACTOR * previousMax ? previousMax : undefined;
 }
 
 /** Intervals of the scans, in ms. Tests override them. */
@@ -223,7 +223,7 @@ export class KeyWatch implements OnModuleDestroy {
   private volumesMs = -Infinity;
 
   constructor(
-    private readonly sums: KeyUseRollups,
+    private readonly rollups: KeyUseRollups,
     private readonly networks: NetworkWatch,
     private readonly volumes: VolumeWatch,
     private readonly timings: KeyWatchTimings,
@@ -241,11 +241,11 @@ export class KeyWatch implements OnModuleDestroy {
   /** One run. @throws when the database is unavailable */
   async scan(stopped?: AbortSignal): Promise<void> {
     // Rollups first: after an upgrade, everything not rolled up would look new.
-    while (!(await this.sums.step())) if (stopped?.aborted === true) return;
+    while (!(await this.rollups.step())) if (stopped?.aborted === true) return;
     await this.networks.scan();
     if (monotonicMs() - this.volumesMs < this.timings.volumesEveryMs) return;
     await this.volumes.scan();
-    await this.networks.forgetOld();
+    await this.networks.deleteOld();
     this.volumesMs = monotonicMs();
   }
 }

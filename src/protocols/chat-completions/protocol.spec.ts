@@ -54,7 +54,7 @@ describe('Chat Completions client half', () => {
     expect(protocol.claims(aRequestLine({ path: '/v1/chatter' }))).toBe(false);
   });
 
-  it('ends a failed stream with one unnamed frame and no marker (cases 23, 29 and 98)', () => {
+  it('ends a failed stream with one unnamed event and no marker (cases 23, 29 and 98)', () => {
     const error = new AppError('upstream_truncated', 'The upstream closed the stream.');
     expect(Buffer.from(protocol.renderStreamError(call, error)).toString()).toBe(
       'data: {"error":{"message":"The upstream closed the stream. (request id: req_1)","type":"server_error","param":null,"code":"upstream_truncated"}}\n\n',

@@ -143,7 +143,7 @@ describe('Chat Completions stream rendering', () => {
     expect(context.warnings.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
   });
 
-  it('ends a failed stream with an error frame, without reason and marker (case 98)', () => {
+  it('ends a failed stream with an error event, without reason and marker (case 98)', () => {
     const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, stream: true }));
     renderer.next({ type: 'call-start' });
     const ending = renderer.fail(new AppError('upstream_truncated', 'The upstream closed the stream.'));

@@ -24,7 +24,7 @@ import { renderUsage } from './verbatim.js';
 import { FINISH_REASONS } from './wire.js';
 
 /** JSON around the deltas of a part. */
-interface Frame {
+interface DeltaTemplate {
   readonly before: string;
   readonly after: string;
 }
@@ -38,7 +38,7 @@ export class ChatRenderer implements StreamRenderer {
   private readonly wantsUsage: boolean;
   private readonly isLegacy: boolean;
   /** Undefined if the current part is hidden. */
-  private frame: Frame | undefined;
+  private template: DeltaTemplate | undefined;
   private calls = 0;
   private stop: StopReason = 'end';
   private usage: TokenUsage = NO_TOKENS;
@@ -59,7 +59,7 @@ export class ChatRenderer implements StreamRenderer {
       case 'part-start':
         return this.begin(event.start);
       case 'part-delta':
-        return this.frame === undefined ? '' : piece(this.frame, event.text);
+        return this.template === undefined ? '' : piece(this.template, event.text);
       case 'part-annotation':
         return this.chunk(`"annotations":${JSON.stringify([annotationOf(event.annotation)])}`);
       case 'part-seal':
@@ -85,13 +85,14 @@ export class ChatRenderer implements StreamRenderer {
   private begin(start: PartStart): string {
     switch (start.kind) {
       case 'text':
-        this.frame = this.around('"content":');
+        this.template = this.around('"content":');
         return '';
       case 'refusal':
-        this.frame = this.around('"refusal":');
+        this.template = this.around('"refusal":');
         return '';
       case 'reasoning':
-        this.frame = this.context.content.reasoning.show === 'text' ? this.around('"reasoning_content":') : undefined;
+        this.template =
+          this.context.content.reasoning.show === 'text' ? this.around('"reasoning_content":') : undefined;
         return '';
       case 'tool-call':
         return this.beginCall(start);
@@ -106,13 +107,13 @@ export class ChatRenderer implements StreamRenderer {
     this.calls += 1;
     if (this.isLegacy) return this.beginLegacyCall(name, index);
     const [type, member] = isFreeform === true ? ['custom', 'input'] : ['function', 'arguments'];
-    this.frame = this.around(`"tool_calls":[{"index":${index},"${type}":{"${member}":`, '}}]');
+    this.template = this.around(`"tool_calls":[{"index":${index},"${type}":{"${member}":`, '}}]');
     return this.chunk(`"tool_calls":${JSON.stringify([{ index, id, type, [type]: { name, [member]: '' } }])}`);
   }
 
   /** The legacy form supports one call. */
   private beginLegacyCall(name: string, index: number): string {
-    this.frame = index === 0 ? this.around('"function_call":{"arguments":', '}') : undefined;
+    this.template = index === 0 ? this.around('"function_call":{"arguments":', '}') : undefined;
     return index === 0 ? this.chunk(`"function_call":${JSON.stringify({ name, arguments: '' })}`) : '';
   }
 
@@ -126,7 +127,7 @@ export class ChatRenderer implements StreamRenderer {
     return sseText(undefined, this.opening + members + this.closing);
   }
 
-  private around(before: string, after = ''): Frame {
+  private around(before: string, after = ''): DeltaTemplate {
     return { before: this.opening + before, after: after + this.closing };
   }
 
@@ -135,7 +136,7 @@ export class ChatRenderer implements StreamRenderer {
   }
 }
 
-const piece = ({ before, after }: Frame, text: string): string =>
+const piece = ({ before, after }: DeltaTemplate, text: string): string =>
   sseText(undefined, before + JSON.stringify(text) + after);
 
 /** The original request may be of another protocol. */
@@ -210,6 +211,6 @@ function finishReason(stop: StopReason, { request, warnings }: RenderContext): s
   return stop === 'tool_calls' && isLegacy(request) ? 'function_call' : FINISH_REASONS[stop];
 }
 
-/** One frame and no `[DONE]`: clients that ignore the error must still see an unfinished stream. */
+/** One event and no `[DONE]`: clients that ignore the error must still see an unfinished stream. */
 export const streamFailure = (call: Call, error: AppError): string =>
   sseText(undefined, JSON.stringify({ error: openAiErrorBody(error, call.id) }));

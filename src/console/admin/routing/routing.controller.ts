@@ -49,7 +49,7 @@ export class RoutingPages {
     const value = form.value;
     const answer = account && value && (await this.answer({ form, account, key }, value, visitor));
     const offered = account === undefined ? [] : (await this.keys.page(account.id, {})).keys;
-    const choices = routingChoices(this.catalog.current(), this.adapters.clientProtocols, offered, key);
+    const choices = routingChoices(this.catalog.current(), this.adapters.clientAdapters, offered, key);
     const data = { form, ...choices, answer };
     return new Page('admin/routing', {
       title: 'Routing dry run',
@@ -84,7 +84,7 @@ export class RoutingPages {
 
   private checkProtocol(form: TypedRouting): void {
     const { protocol } = form.values;
-    if (protocol !== undefined && !this.adapters.clientProtocols.some(({ id }) => id === protocol))
+    if (protocol !== undefined && !this.adapters.clientAdapters.some(({ id }) => id === protocol))
       form.refuse('protocol', 'Choose the client protocol.');
   }
 

@@ -23,7 +23,7 @@ export class DocsController {
   docs(): Page {
     const group = this.offer.groupsFor(undefined)[0];
     const data = docsView({
-      protocols: protocolEndpoints(this.adapters.clientProtocols),
+      protocols: protocolEndpoints(this.adapters.clientAdapters),
       models: group === undefined ? [] : this.offer.modelsOf(group.name),
       base: this.address.current(),
       maxBodyBytes: this.config.maxBodyBytes,
@@ -33,7 +33,7 @@ export class DocsController {
 
   @Get('openapi.json')
   openApi(): object {
-    return openApiDocument(this.address.current(), pathsFor(protocolEndpoints(this.adapters.clientProtocols)));
+    return openApiDocument(this.address.current(), pathsFor(protocolEndpoints(this.adapters.clientAdapters)));
   }
 }
 

@@ -50,6 +50,6 @@ export class PricingController {
   }
 
   private protocols() {
-    return protocolEndpoints(this.adapters.clientProtocols);
+    return protocolEndpoints(this.adapters.clientAdapters);
   }
 }

@@ -8,7 +8,7 @@ import { DEFAULT_ALERTS, thresholdsOf } from './account-notices.js';
  * threshold loses its row and can be crossed again. Holds do not count: they are upper bounds and are released, so that
  * large calls would cross thresholds repeatedly.
  */
-const NOTE = `
+const UPDATE_CROSSINGS = `
   WITH rules AS (
     SELECT a.id AS account_id, a.state = 'enabled' AND a.verified_at IS NOT NULL AS reachable,
            coalesce(s.wallet_below, $1::bigint) AS wallet_below,
@@ -38,31 +38,31 @@ const NOTE = `
                           LIMIT 1) b
      WHERE p.budget > 0
   ),
-  -- Those of which there is something to tell; of very many limits these are few, and all else is worked out of them alone.
+  -- Crossed limits only: of many limits few are, and the rest is computed for these alone.
   measured AS (
     SELECT l.account_id, l.key_id, l.kind, coalesce(l.period || ' ' || l.period_start, '') AS occasion,
-           r.reachable AND l.usable AS tells, m.is_crossed, m.is_used_up,
+           r.reachable AND l.usable AS notifies, m.is_crossed, m.is_used_up,
            jsonb_strip_nulls(jsonb_build_object('used', l.used::text, 'top', l.top::text, 'period', l.period,
              'resetsAt', (l.period_start + ('1 ' || l.period)::interval) AT TIME ZONE 'UTC')) AS facts
       FROM limits l JOIN rules r USING (account_id)
      CROSS JOIN LATERAL (
        SELECT CASE l.kind WHEN 'quota' THEN r.quota_percent ELSE r.budget_percent END AS percent,
-              CASE l.kind WHEN 'quota' THEN r.quota_used_up ELSE r.budget_used_up END AS used_up_tells) t
+              CASE l.kind WHEN 'quota' THEN r.quota_used_up ELSE r.budget_used_up END AS used_up_notifies) t
      CROSS JOIN LATERAL (
        SELECT t.percent > 0 AND l.used::numeric * 100 >= l.top::numeric * t.percent AS is_crossed,
               -- The last of a limit is seldom spent to the nano: what does not fit into it is refused.
-              t.used_up_tells AND l.used >= l.top - l.top / 1000 AS is_used_up) m
+              t.used_up_notifies AND l.used >= l.top - l.top / 1000 AS is_used_up) m
      WHERE m.is_crossed OR m.is_used_up
   ),
   crossed AS MATERIALIZED (
-    SELECT r.account_id, '' AS key_id, 'wallet' AS kind, '' AS occasion, r.reachable AS tells, false AS outdone,
+    SELECT r.account_id, '' AS key_id, 'wallet' AS kind, '' AS occasion, r.reachable AS notifies, false AS superseded,
            jsonb_build_object('balance', w.balance::text, 'below', r.wallet_below::text) AS facts
       FROM rules r JOIN wallets w USING (account_id) WHERE w.balance < r.wallet_below
     UNION ALL
     -- One notification per limit, even when it was filled between two scans.
-    SELECT account_id, key_id, kind, occasion, tells, is_used_up, facts FROM measured WHERE is_crossed
+    SELECT account_id, key_id, kind, occasion, notifies, is_used_up, facts FROM measured WHERE is_crossed
     UNION ALL
-    SELECT account_id, key_id, kind || '-used-up', occasion, tells, false, facts FROM measured WHERE is_used_up
+    SELECT account_id, key_id, kind || '-used-up', occasion, notifies, false, facts FROM measured WHERE is_used_up
     UNION ALL
     SELECT k.account_id, k.id, 'expiry', to_char(k.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
            r.reachable AND k.usable, false, jsonb_build_object('expiresAt', k.expires_at)
@@ -70,21 +70,21 @@ const NOTE = `
      WHERE k.expires_at > now() AND k.expires_at <= now() + make_interval(days => r.expiry_days)
   ),
   -- Compared with all of "crossed" at once: one row after the other would take the square of how many there are.
-  over AS (
+  cleared AS (
     DELETE FROM alerts a
      WHERE a.account_id = ANY ($7::text[]) AND a.kind NOT IN ('new-network', 'unusual-volume')
        AND NOT EXISTS (SELECT FROM crossed c WHERE c.account_id = a.account_id AND c.key_id = a.key_id
                                                AND c.kind = a.kind AND c.occasion = a.occasion)
   ),
-  pointless AS (
+  obsolete AS (
     DELETE FROM alerts a USING api_keys k
      WHERE a.account_id = ANY ($7::text[]) AND a.kind IN ('new-network', 'unusual-volume')
        AND k.id = a.key_id AND k.state = 'deleted'
   )
   INSERT INTO alerts AS a (account_id, key_id, kind, occasion, facts, state)
   SELECT c.account_id, c.key_id, c.kind, c.occasion, c.facts, s.state
-    FROM crossed c CROSS JOIN LATERAL (SELECT CASE WHEN c.outdone THEN 'unneeded' ELSE 'due' END AS state) s
-   WHERE c.tells
+    FROM crossed c CROSS JOIN LATERAL (SELECT CASE WHEN c.superseded THEN 'unneeded' ELSE 'due' END AS state) s
+   WHERE c.notifies
      -- What stays as it is is left alone: a conflict alone would lock its row, and write that.
      AND NOT EXISTS (SELECT FROM alerts o WHERE o.account_id = c.account_id AND o.key_id = c.key_id
                         AND o.kind = c.kind AND o.occasion = c.occasion
@@ -93,23 +93,23 @@ const NOTE = `
   ON CONFLICT ON CONSTRAINT alert_is_raised_once DO UPDATE SET facts = excluded.facts, state = excluded.state
      WHERE a.state = 'due'`;
 
-/** Crossed thresholds. */
+/** Crossed thresholds, one row each. */
 @Injectable()
-export class Crossings {
+export class ThresholdCrossings {
   /** Compares these accounts with their thresholds: new crossings become due, cleared ones are deleted. */
-  async note(accountIds: readonly string[], manager: EntityManager): Promise<void> {
-    await manager.query(NOTE, [...thresholdsOf(DEFAULT_ALERTS), accountIds]);
+  async update(accountIds: readonly string[], manager: EntityManager): Promise<void> {
+    await manager.query(UPDATE_CROSSINGS, [...thresholdsOf(DEFAULT_ALERTS), accountIds]);
   }
 }
 
 /** Scan checkpoint. */
 export interface ScanProgress {
   /** Accounts with changes before this time were scanned. */
-  readonly movedUntil: Date;
+  readonly balancesUntil: Date;
   /** Last account of the rotation. */
   readonly scannedTo: string;
   /** Ms until the next scan may run; 0 or less: now. */
-  readonly earlyMs: number;
+  readonly waitMs: number;
 }
 
 /** Pause after a scan: the larger of both. */
@@ -124,24 +124,24 @@ interface ScanPause {
 const STATEMENT_LIMIT_MS = 30_000;
 
 const PROGRESS = `
-  SELECT moved_until AS "movedUntil", looked_to AS "scannedTo",
-         extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "earlyMs"
+  SELECT moved_until AS "balancesUntil", looked_to AS "scannedTo",
+         extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "waitMs"
     FROM alert_looks`;
 
 /** By the database's clock: IDs contain the clock of the process that created them. */
-const MOVED = `
+const CHANGED_BALANCES = `
   SELECT DISTINCT substr(l.ledger_account, length('wallet:') + 1) AS id
     FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
    WHERE e.entered_at >= $1 AND starts_with(l.ledger_account, 'wallet:')`;
 
-const TAKE_CHANGED = `
+const TAKE_RECHECKS = `
   WITH taken AS (DELETE FROM alert_rechecks RETURNING account_id)
   SELECT DISTINCT account_id AS id FROM taken`;
 
-const NEXT_IN_TURN = 'SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2';
+const NEXT_IN_ROTATION = 'SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2';
 
 /** now() is the start of the scan; later changes are found by the next one. */
-const ADVANCE = `
+const SAVE_PROGRESS = `
   WITH advanced AS (
     UPDATE alert_looks SET moved_until = now(), looked_to = $1,
            next_at = clock_timestamp() + greatest($2 * interval '1 ms', $3 * (clock_timestamp() - now()))
@@ -164,23 +164,23 @@ export class ThresholdScans {
   }
 
   /** Accounts with ledger entries since then. */
-  moved(since: Date, manager: EntityManager): Promise<readonly string[]> {
-    return ids(MOVED, [since], manager);
+  withChangedBalance(since: Date, manager: EntityManager): Promise<readonly string[]> {
+    return ids(CHANGED_BALANCES, [since], manager);
   }
 
   /** Accounts that changed a threshold or limit or created a key; each is returned once. */
-  takeChanged(manager: EntityManager): Promise<readonly string[]> {
-    return ids(TAKE_CHANGED, [], manager);
+  takeRechecks(manager: EntityManager): Promise<readonly string[]> {
+    return ids(TAKE_RECHECKS, [], manager);
   }
 
   /** The next accounts of the rotation. */
-  nextInTurn(after: string, limit: number, manager: EntityManager): Promise<readonly string[]> {
-    return ids(NEXT_IN_TURN, [after, limit], manager);
+  nextInRotation(after: string, limit: number, manager: EntityManager): Promise<readonly string[]> {
+    return ids(NEXT_IN_ROTATION, [after, limit], manager);
   }
 
   /** Ends a scan. @returns ms until the next scan may run */
-  async advance(scannedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
-    return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [scannedTo, ms, times])).waitMs;
+  async saveProgress(scannedTo: string, { ms, times }: ScanPause, manager: EntityManager): Promise<number> {
+    return only(await manager.query<{ waitMs: number }[]>(SAVE_PROGRESS, [scannedTo, ms, times])).waitMs;
   }
 }
 

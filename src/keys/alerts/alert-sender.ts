@@ -31,11 +31,11 @@ const DROP_STALE = `
   )
   SELECT kind FROM dropped`;
 
-const FORGET = ['DELETE FROM alerts WHERE account_id = $1', 'DELETE FROM alert_settings WHERE account_id = $1'];
+const DELETE_ALL = ['DELETE FROM alerts WHERE account_id = $1', 'DELETE FROM alert_settings WHERE account_id = $1'];
 
 /** The queue of emails. */
 @Injectable()
-export class AlertBook {
+export class AlertQueue {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The longest-waiting email, claimed by this process for `forMs`; undefined if none is due. */
@@ -60,8 +60,8 @@ export class AlertBook {
   }
 
   /** Deletes an account's alerts and settings. */
-  async forget(accountId: string, manager: EntityManager): Promise<void> {
-    for (const statement of FORGET) await manager.query(statement, [accountId]);
+  async deleteAllOf(accountId: string, manager: EntityManager): Promise<void> {
+    for (const statement of DELETE_ALL) await manager.query(statement, [accountId]);
   }
 }
 
@@ -71,14 +71,14 @@ export class AlertBook {
  * another process then sends it again once the claim expires. A duplicate warning is better than a lost one.
  */
 @Injectable()
-export class AlertPost {
+export class AlertSender {
   private readonly logger = new Logger('Alerts');
   private readonly sent;
   /** Results that could not be recorded yet. */
   private readonly unrecorded = new Map<string, 'sent' | 'refused'>();
 
   constructor(
-    private readonly alerts: AlertBook,
+    private readonly queue: AlertQueue,
     private readonly mails: AlertMails,
     private readonly mailer: Mailer,
     private readonly timings: AlertTimings,
@@ -92,14 +92,14 @@ export class AlertPost {
     for (const [id, state] of this.unrecorded) await this.record(id, state);
     await this.dropStale();
     while (!stop.aborted) {
-      const alert = await this.alerts.claim(this.timings.claimMs);
+      const alert = await this.queue.claim(this.timings.claimMs);
       if (alert === undefined || (await this.send(alert)) === 'away') return;
     }
   }
 
   private async send(alert: DueAlert): Promise<DeliveryOutcome> {
     const outcome = await this.mailer.offer(this.mails.mailOf(alert));
-    if (outcome === 'away') await this.alerts.postpone(alert.id, this.pauseAfter(alert.tries));
+    if (outcome === 'away') await this.queue.postpone(alert.id, this.pauseAfter(alert.tries));
     else {
       this.count(alert.kind, outcome);
       this.unrecorded.set(alert.id, outcome);
@@ -109,12 +109,12 @@ export class AlertPost {
   }
 
   private async record(id: string, state: 'sent' | 'refused'): Promise<void> {
-    await this.alerts.end(id, state);
+    await this.queue.end(id, state);
     this.unrecorded.delete(id);
   }
 
   private async dropStale(): Promise<void> {
-    const dropped = await this.alerts.dropStale(this.timings.staleAfterMs);
+    const dropped = await this.queue.dropStale(this.timings.staleAfterMs);
     for (const kind of dropped) this.count(kind, 'stale');
     if (dropped.length > 0) this.logger.warn(`Dropped ${dropped.length} alert emails that could not be sent in time.`);
   }
