@@ -7,7 +7,7 @@ import { RelayApp } from '../support/relay-app.js';
 
 const PASSWORD = 'violet kettle umbrella';
 
-describe('the first sign-in of somebody whose account was made for them, in a browser', () => {
+describe('the first sign-in to an account that an administrator created, in a browser', () => {
   let relay: RelayApp;
   let mailbox: Mailbox;
   let browser: Browser;

@@ -154,7 +154,7 @@ describe('the script of pages', () => {
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
   });
 
-  it('is missed by nobody: menu and tabs work without it, and what cannot work is not shown', async () => {
+  it('is optional: menu and tabs work without it, and controls that need it are hidden', async () => {
     const tabs = clientSnippets('https://x', [{ name: 'm', protocols: ['responses', 'messages'], translates: true }]);
     const snippets = engine.renderBare('client-snippets', { tabs, open: 'curl', group: 'client' });
     const page = await open(() => snippets, { javaScriptEnabled: false, viewport: NARROW });

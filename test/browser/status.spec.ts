@@ -51,7 +51,7 @@ channels:
     await relay.get(Settings).reload();
   };
 
-  it('shows a stranger by words, share and hour how each model answers', async () => {
+  it('shows the availability of each model by label, percentage and hour without sign-in', async () => {
     await makePublic(true);
     const window = await Window.open(browser, relay.url);
     const { page } = window;
@@ -70,7 +70,7 @@ channels:
     await window.close();
   });
 
-  it('sends a stranger to the sign-in where it is not public', async () => {
+  it('redirects to the sign-in when it is not public and the browser is not signed in', async () => {
     await makePublic(false);
     const window = await Window.open(browser, relay.url);
     await window.page.goto('/status');

@@ -79,7 +79,7 @@ describe('the standing of accounts', () => {
     ]);
   });
 
-  it('of a deleted account is the end: nothing says whose it was, its address is free, it cannot be enabled', async () => {
+  it('of a deleted account is final: personal data is removed, its address is free, it cannot be enabled', async () => {
     const eve = await account('eve', 'user');
     await remove(eve);
     await expect(app.get(AccountService).byId(eve)).resolves.toMatchObject({

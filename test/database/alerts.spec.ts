@@ -34,7 +34,7 @@ describe('alerts', () => {
   describe('of a low balance', () => {
     const LOW = 'Your balance is below $5.00';
 
-    it('are off until somebody sets a threshold', async () => {
+    it('are off until a threshold is set', async () => {
       await world.credit('-10');
       expect(await told()).toEqual([]);
     });
@@ -108,7 +108,7 @@ describe('alerts', () => {
       expect(await told()).toEqual(['Key “ci” has used up its quota']);
     });
 
-    it('come at the percentage when nobody wants to hear that it is used up', async () => {
+    it('come at the percentage when alerts of exhaustion are off', async () => {
       await world.set({ quotaUsedUp: false, quotaPercent: 50 });
       const key = await world.key({ quota: parseUsd('10') });
       await world.use(key, '10');
@@ -139,7 +139,7 @@ describe('alerts', () => {
       expect(await told()).toEqual(['Key “ci” has used up its daily budget']);
     });
 
-    it('say when they begin anew, in UTC and in the time of the account', async () => {
+    it('report when the period resets, in UTC and in the time zone of the account', async () => {
       await world.query(`UPDATE accounts SET time_zone = 'Asia/Tokyo'`);
       await world.useBudgets(await world.key({ budgets: { daily: parseUsd('1') } }), '0.9');
       await world.scan();
@@ -193,7 +193,7 @@ describe('alerts', () => {
       expect(await told()).toEqual([]);
     });
 
-    it('to an account that is suspended, or whose address nobody has verified', async () => {
+    it('to an account that is suspended, or whose address is not verified', async () => {
       await world.set({ walletBelow: parseUsd('20') });
       await world.get(AccountStatus).disable(world.accountId);
       expect(await told()).toEqual([]);
@@ -228,13 +228,13 @@ describe('alerts', () => {
       expect(await subjectsAfter(1)).toEqual([LOW]);
     });
 
-    it('come at the next look when money was moved by a process whose clock is far behind', async () => {
+    it('come with the next scan when another process with a clock a day behind moved the money', async () => {
       const other = await world.process({}, new DayBehindClock());
       await world.get(WalletService, other).credit(world.accountId, parseUsd('-6'), 'test');
       expect(await subjectsAfter(1)).toEqual([LOW]);
     });
 
-    it('come for money whose transaction ended after a look that it had begun before', async () => {
+    it('come when a transaction began before a scan and was committed after it', async () => {
       const session = world.get(DataSource).createQueryRunner();
       await session.startTransaction();
       await world.get(WalletService).credit(world.accountId, parseUsd('-6'), 'test', session.manager);
@@ -245,7 +245,7 @@ describe('alerts', () => {
       expect(await subjectsAfter(1)).toEqual([LOW]);
     });
 
-    it('come at the next look when a threshold or a limit was changed, and again when it is crossed anew', async () => {
+    it('come with the next scan when a threshold or limit was changed, and again when it is crossed again', async () => {
       const key = await world.key({ quota: parseUsd('10') });
       await world.use(key, '6');
       expect(await subjectsAfter(1)).toEqual([]);

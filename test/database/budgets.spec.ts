@@ -123,7 +123,7 @@ describe('budgets of a key', () => {
     await expect(bench.check()).resolves.toEqual(EXACT);
   });
 
-  it('begin anew with their period, while a call keeps the one that it was admitted in', async () => {
+  it('reset with their period, while a call is counted in the period of its admission', async () => {
     await limit({ daily: 100n, weekly: 100n, monthly: 100n });
     const call = await bench.opened(80n);
     await passTime();

@@ -65,7 +65,7 @@ describe('the catalog', () => {
     });
   });
 
-  it('is current for whoever awaited a reload, however many do at once', async () => {
+  it('is current after an awaited reload, also with concurrent reloads', async () => {
     const [here, there] = [await boot(), await boot()];
     const catalog = there.get(CatalogService);
     for (let multiplier = 2; multiplier < 7; multiplier++) {

@@ -82,7 +82,7 @@ describe('switchboard catalog', () => {
     expect(stderr).toBe('');
   });
 
-  it('export prints a file without secrets, and writes them only where it is told, for the owner only', async () => {
+  it('export prints a file without secrets, and writes secrets only to a given file with mode 600', async () => {
     await run('apply', inFolder('catalog.yaml', MODELS + channels('env:A_KEY, sk-secret')));
     const text = await run('export');
     expect(text).toContain('credentials: [ env:A_KEY, "***" ]');

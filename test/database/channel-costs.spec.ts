@@ -11,7 +11,7 @@ interface Version {
   readonly costs: object;
 }
 
-describe('what the upstream of a channel charges', () => {
+describe('upstream costs of a channel', () => {
   const world = useCatalog();
   const { apply, boot, exported } = world;
 

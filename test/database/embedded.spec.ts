@@ -102,7 +102,7 @@ describe('The embedded database', () => {
     expect(state().pid).toBeNull();
   });
 
-  it('lets nobody in without the password', async () => {
+  it('rejects connections without the password', async () => {
     const { url } = await start();
     const wrong = new URL(url);
     wrong.password = 'guessed';
@@ -120,7 +120,7 @@ describe('The embedded database', () => {
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('is adopted by whoever starts while it runs, and stopped by the last to let go', async () => {
+  it('is shared by processes that start while it runs, and stopped by the last one', async () => {
     const first = await start();
     const pid = serverPid();
     const { child, url } = await startProcess();
@@ -172,7 +172,7 @@ describe('The embedded database', () => {
     expect(lines).toContain('The embedded database exited; restarting it.');
   });
 
-  it('is started again when somebody asks it to stop, which it would do only when its last user has left', async () => {
+  it('is started again when it was asked to stop while connections remain', async () => {
     const { url } = await start();
     const pid = serverPid();
     process.kill(pid, 'SIGTERM');
@@ -180,7 +180,7 @@ describe('The embedded database', () => {
     await eventually(async () => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), 20_000);
   });
 
-  it('is stopped and started by whoever finds it waiting for the last of its users', async () => {
+  it('is restarted by a process that finds it waiting for its last connection', async () => {
     const { child, url } = await startProcess();
     const pid = serverPid();
     child.kill('SIGSTOP');
@@ -272,7 +272,7 @@ describe('The embedded database', () => {
     }
   });
 
-  it('starts over a postmaster.pid whose number by now belongs to another process', async () => {
+  it('starts despite a postmaster.pid whose PID belongs to another process', async () => {
     await kill(await leftRunning());
     const file = join(state().place, 'postmaster.pid');
     const bystander = spawn('sleep', ['60'], isRoot ? { uid: statSync(file).uid } : {});

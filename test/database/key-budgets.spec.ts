@@ -105,7 +105,7 @@ describe('budgets of keys', () => {
     expect(await limits()).toEqual(['3000000000']);
   });
 
-  it('raise the version of the key, so that every process reads it anew', async () => {
+  it('raise the version of the key, so that every process reads it again', async () => {
     const version = async (): Promise<number> => (await app.get(KeyDirectory).reload(id))?.keyVersion ?? 0;
     const before = await version();
     await keys.setBudgets(id, { daily: parseUsd('6') });

@@ -89,7 +89,7 @@ describe('what a key was used for', () => {
     expect([few.rows.length, few.others?.calls]).toEqual([3, 72 - 4]);
   });
 
-  it('is nobody else’s to see, and is kept for a month', async () => {
+  it('is visible to the owner of the key only, and is kept for a month', async () => {
     await fill();
     const bob = await world.owner('bob@example.com');
     await sumUp();

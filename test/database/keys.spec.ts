@@ -159,7 +159,7 @@ describe('API keys', () => {
     );
   });
 
-  it('are told apart in headers that show several: the secret is that of the caller', async () => {
+  it('are distinguished when several headers carry keys: the secret of the caller is used', async () => {
     const [one, other] = [
       await keys.create({ accountId, name: 'one' }),
       await keys.create({ accountId, name: 'other' }),
@@ -276,7 +276,7 @@ describe('API keys', () => {
       });
     });
 
-    it('cost few queries when strangers try many secrets at once', async () => {
+    it('cost few queries when many unknown secrets are tried at once', async () => {
       const lookups = await countLookups(() =>
         Promise.all(Array.from({ length: 1000 }, (_, index) => directory.find(aSecret(index)))),
       );
@@ -296,7 +296,7 @@ describe('API keys', () => {
       expect(lookups).toBe(0);
     });
 
-    it('are found among a crowd of strangers, known by heart or not', async () => {
+    it('are found among many unknown keys, cached or not', async () => {
       const [old, fresh] = await Promise.all(['old', 'fresh'].map((name) => keys.create({ accountId, name })));
       await eventually(async () => expect(await directory.find(old?.secret.reveal() ?? '')).toBeDefined());
       const crowd = (from: number) => Array.from({ length: 1000 }, (_, index) => directory.find(aSecret(from + index)));

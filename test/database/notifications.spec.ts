@@ -98,7 +98,7 @@ describe('Notifications', () => {
     await expect(notifications.publish('topic', 'x'.repeat(8000))).rejects.toThrow('the maximum is 7999');
   });
 
-  it('come again after the connection was cut, and whoever caches is told', async () => {
+  it('are received again after the connection was cut, and caches are invalidated', async () => {
     const notifications = await connect();
     let reconnects = 0;
     notifications.onReconnect(() => reconnects++);

@@ -19,7 +19,7 @@ channels:
   - { name: two, protocol: messages, base_url: https://two.example, credentials: [x], groups: [default], models: { a: a, elsewhere: e } }
 `;
 
-describe('what people can choose from', () => {
+describe('models on offer', () => {
   let database: TestDatabase;
   let app: TestingModule;
   let offer: Offer;
@@ -53,7 +53,7 @@ describe('what people can choose from', () => {
     expect(names({ groupName: 'priority' })).toEqual(['priority', 'saver', 'default']);
   });
 
-  it('is a group that is only assigned for those alone whose account has it', async () => {
+  it('contain a group that is only assigned for accounts that have it', async () => {
     const names = (groupName: string | undefined) => offer.groupsFor({ groupName }).map(({ name }) => name);
     await apply(CATALOG.replace('name: priority,', 'name: priority, choice: assigned,'));
     expect(names(undefined)).toEqual(['default', 'saver']);

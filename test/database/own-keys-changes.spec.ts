@@ -71,7 +71,7 @@ describe("an account's own keys", () => {
       expect((await keys.get(of(id))).limits).toEqual({});
     });
 
-    it('so that every process reads them anew', async () => {
+    it('so that every process reads them again', async () => {
       const { id, secret } = await keys.create(ann, { name: 'key' });
       await app.get(KeyDirectory).find(secret.reveal());
       await keys.change(ann, id, 1, settings);
@@ -128,7 +128,7 @@ describe("an account's own keys", () => {
       for (const change of changes) expect(change).toMatchObject({ reason: expect.any(KeyIsDeleted) });
     });
 
-    it('by nobody else: to others they do not exist', async () => {
+    it('by their owner only: for others they do not exist', async () => {
       const id = await aKey({ quota: parseUsd('10') });
       const theirs = of(id, bob);
       const attempts = await Promise.allSettled([

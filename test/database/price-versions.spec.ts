@@ -217,7 +217,7 @@ describe('versions of prices', () => {
   });
 });
 
-describe('what a group charges for single models', () => {
+describe('prices of a group for single models', () => {
   it('is stored, exported, told when it changes, and gone when a file leaves it out', async () => {
     const database = await freshDatabase();
     const config = Config.fromEnvironment({ DATABASE_URL: database.url, SECRET_KEY: 'k'.repeat(32) });

@@ -120,7 +120,7 @@ describe('redemption codes', () => {
     ]);
   });
 
-  it('say what is wrong with them, and to strangers not who was first', async () => {
+  it('report why they are invalid, without revealing who redeemed them', async () => {
     const code = await oneCode();
     await redemption.redeem(ann, code);
     await expect(redemption.redeem(ann, code)).rejects.toThrow(
@@ -173,7 +173,7 @@ describe('redemption codes', () => {
     expect(listed[0]).toMatchObject({ expiresAt: later, createdAt: expect.any(Date) as Date });
   });
 
-  it('are worth nothing once they are voided, alone or with all of their batch that nobody has redeemed', async () => {
+  it('are worth nothing once they are voided, one by one or with the unredeemed codes of their batch', async () => {
     const {
       batchId,
       codes: [first = '', second = '', third = ''],

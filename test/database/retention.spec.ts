@@ -87,7 +87,7 @@ describe('calls that are kept for two months', () => {
     await database.drop();
   });
 
-  it('go with the first day on which so many whole months have passed, and the ledger stays exact', async () => {
+  it('are dropped on the first day after N whole months, and the ledger stays exact', async () => {
     await settled(GONE, { at: GONE, cost: 100n }, { at: GONE, cost: 0n });
     // Settled late, together with calls that are kept: the entry has calls of both kinds.
     const [, late] = await settled(KEPT, { at: GONE, cost: 50n }, { at: KEPT, cost: 20n });
@@ -150,7 +150,7 @@ describe('calls that are kept for two months', () => {
     expect(row?.calls).toBe('1');
   });
 
-  it('stay when they could not be dropped, which is told, and go with the next turn', async () => {
+  it('stay when dropping fails, which is logged, and are dropped with the next run', async () => {
     const ids = await settled(GONE, { at: GONE, cost: 100n });
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     await query('ALTER TABLE dropped_calls RENAME TO away');
@@ -183,7 +183,7 @@ describe('calls that are kept for two months', () => {
     expect(await check()).toEqual(EXACT);
   });
 
-  it('are dropped once, whoever else is at it', async () => {
+  it('are dropped once when several processes try', async () => {
     await settled(GONE, { at: GONE, cost: 100n });
     const other = await startOn(database, [UsageModule]);
     await Promise.all([apply(), other.get(CallRetention, { strict: false }).apply()]);

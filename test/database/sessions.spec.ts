@@ -119,7 +119,7 @@ describe('sessions', () => {
     expect(session).toMatchObject({ ip: '198.51.100.9', userAgent: 'Safari/19', lastSeenAt: new Date(clock.at) });
   });
 
-  it('can be ended by their owner and by nobody else', async () => {
+  it('can be ended by their owner only', async () => {
     await sessions.start(ann, TOKEN, false, FROM);
     const [session] = await sessions.list(ann);
     await expect(sessions.end(bob, session!.id)).rejects.toThrow(SessionNotFound);

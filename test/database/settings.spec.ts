@@ -30,7 +30,7 @@ describe('the settings', () => {
   };
   const rows = <Row>(modules: TestingModule, sql: string): Promise<Row[]> => modules.get(DataSource).query(sql);
 
-  it('are those of the start until somebody saves others', async () => {
+  it('are the defaults until others are saved', async () => {
     const settings = (await boot()).get(Settings).current();
     expect(settings.site).toMatchObject({
       name: 'Switchboard',
@@ -105,7 +105,7 @@ describe('the settings', () => {
   describe('of mail', () => {
     const PASSWORD = 'correct-horse-47';
 
-    it('keep the password sealed, and tell nobody', async () => {
+    it('keep the password sealed, and out of the audit log', async () => {
       const modules = await boot();
       const editor = modules.get(SettingsEditor);
       await actingAs(OPERATOR, () => editor.change('mail', 0, { server: SERVER, serverPassword: PASSWORD }));

@@ -168,7 +168,7 @@ describe('stored answers', () => {
     await expect(answers.ofItems(ann, items)).rejects.toMatchObject({ kind: 'request_too_large' });
   });
 
-  it('are so many of a key; the oldest goes first, and other keys are left alone', async () => {
+  it('are limited in number per key: the oldest is removed, and other keys are not affected', async () => {
     const other = await aKey();
     await keep('resp_0', {}, other);
     for (const id of ['resp_1', 'resp_2', 'resp_3', 'resp_4']) await keep(id);
@@ -176,7 +176,7 @@ describe('stored answers', () => {
     await expect(answers.ofItems(ann, ['msg_of_resp_1'])).resolves.toEqual(new Map());
   });
 
-  it('are so many bytes of a key', async () => {
+  it('are limited in bytes per key', async () => {
     const content = { input: noise(700), response: '{}' };
     for (const id of ['resp_1', 'resp_2', 'resp_3']) await keep(id, { content });
     await expect(ids()).resolves.toEqual(['resp_2', 'resp_3']);
@@ -242,7 +242,7 @@ describe('stored answers', () => {
       await expect(answers.expiryOfCall(ann.accountId, 'req_1')).resolves.toBeUndefined();
     });
 
-    it('are so many of a key, beside those that are kept here', async () => {
+    it('are limited in number per key, separately from stored responses', async () => {
       await keep('resp_here');
       for (let number = 100; number < 164; number += 1) await keep(`resp_${number}`, { content: undefined });
       await expect(ids()).resolves.toEqual(['resp_162', 'resp_163', 'resp_here']);

@@ -64,7 +64,7 @@ describe('the sweeper', () => {
     expect(await bench.listed()).toEqual([sweeper.self.id]);
   });
 
-  it('takes a process for gone whose number belongs to another program by now', async () => {
+  it('considers a process gone when its PID belongs to another program', async () => {
     const sweeper = await patient();
     const { host, pid } = sweeper.self;
     await bench.open(await bench.list({ host, pid, identity: 'of an earlier one', silent: false }));
@@ -98,7 +98,7 @@ describe('the sweeper', () => {
     expect(await bench.listed()).toEqual([heard, sweeper.self.id].toSorted());
   });
 
-  it('never closes the calls of a process whose lock is held, whatever else speaks for its death', async () => {
+  it('never closes the calls of a process whose lock is held, even if it seems dead otherwise', async () => {
     const sweeper = await hasty();
     const living = await bench.list({ ...sweeper.self, id: 'prs_living', pid: goneNumber(), silent: true });
     await bench.lock(living);
@@ -106,7 +106,7 @@ describe('the sweeper', () => {
     await sweepUntil(sweeper, async () => expect(await bench.openIds()).toEqual([call.id]));
   });
 
-  it('waits for silence only as long as it is connected itself: after a break it begins anew', async () => {
+  it('restarts the waiting time after its own connection was interrupted', async () => {
     const sweeper = await bench.process({ deadAfterMs: 3000, heartbeatMs: 200 });
     const silent = await bench.list();
     await eventually(() => expect(sweeper.presence.steadyMs).toBeGreaterThan(3000));
@@ -124,7 +124,7 @@ describe('the sweeper', () => {
     expect(await bench.openIds()).toEqual([]);
   });
 
-  it('closes the calls of a process that nobody has listed, when it has waited for it as for any other', async () => {
+  it('closes the calls of a process that is not listed after the same waiting time', async () => {
     const sweeper = await hasty();
     const call = await bench.open('prs_unheard_of');
     await sweeper.sweep();
@@ -263,7 +263,7 @@ describe('a process that admits calls', () => {
     await eventually(async () => expect(await bench.listed()).toEqual([self.id]));
   });
 
-  it('holds its lock again when its connection was cut, so that nobody takes it for dead', async () => {
+  it('takes its lock again when its connection was cut, so that its calls are not closed', async () => {
     const [one, other] = [await bench.process(), await bench.process({ heartbeatMs: 50, deadAfterMs: 500 })];
     const call = await bench.open(one.self.id);
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

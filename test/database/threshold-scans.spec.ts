@@ -82,7 +82,7 @@ describe('a look at the thresholds of more accounts than are compared at once', 
     expect(await warned()).toEqual([]);
   });
 
-  it('waits for nobody who has an alert that stays as it is', async () => {
+  it('does not wait for accounts with an unchanged alert', async () => {
     await world.set({ walletBelow: parseUsd('20') });
     await world.get(ThresholdWatch).scan();
     await makeTime();
@@ -97,7 +97,7 @@ describe('a look at the thresholds of more accounts than are compared at once', 
     expect(first).not.toBe('waits');
   });
 
-  it('is at all whose money was moved, however many', async () => {
+  it('covers all accounts with moved money, however many', async () => {
     await world.query(`
       INSERT INTO accounts (id, email, password_hash, verified_at)
       SELECT 'acc_001' || n, 'moved' || n || '@example.com', '', now() FROM generate_series(1, 1500) n`);

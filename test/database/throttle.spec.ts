@@ -88,7 +88,7 @@ describe('throttled tries', () => {
     expect(await times(6)).toEqual([...passed(5), 60]);
   });
 
-  it('take no more than so many rows, whatever strangers send, and those that are over go', async () => {
+  it('are limited in rows whatever unauthenticated clients send, and expired rows are removed', async () => {
     const sql = app.get(DataSource);
     const count = async (): Promise<number> =>
       Number((await sql.query<{ n: string }[]>('SELECT count(*) AS n FROM throttles'))[0]?.n);

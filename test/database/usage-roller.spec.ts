@@ -72,7 +72,7 @@ describe('calls that are summed up in the background', () => {
     await expectAll();
   });
 
-  it('are counted once where the database was away meanwhile, which is told when it begins', async () => {
+  it('are counted once when the database was unavailable meanwhile, which is logged when it starts', async () => {
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const outage = await DatabaseOutage.of(database.url);
     processes.at(-1)?.get(UsageRoller).start();

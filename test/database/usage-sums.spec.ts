@@ -310,7 +310,7 @@ describe('the sums of calls', () => {
     expect(await world.sql.query('SELECT 1 FROM usage_slots WHERE calls = 0')).toEqual([]);
   });
 
-  it('look for so many names and no more, however many clients have made up', async () => {
+  it('look up a limited number of names, however many clients have made up', async () => {
     await world.call(ann, days(3), { model: 'model 1' });
     await world.get(UsageRoller).roll();
     await world.sql.query(

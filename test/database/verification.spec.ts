@@ -138,7 +138,7 @@ describe('codes and links in mail', () => {
     await expect(verifications.byToken(first.token)).resolves.toBeUndefined();
   });
 
-  it('that nobody was sent look like any other, and prove nothing', async () => {
+  it('that were never sent look like any other, and prove nothing', async () => {
     const { code, token } = await issued({ ...REGISTER, hopeless: true });
     await expect(byCode(code)).rejects.toThrow('Wrong code');
     await expect(verifications.byToken(token)).resolves.toBeUndefined();

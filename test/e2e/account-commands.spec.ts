@@ -64,7 +64,7 @@ describe('the commands that bring people in', () => {
     await expect(switchboard('ledger', 'check')).resolves.toMatchObject({ stdout: 'ledger exact\n' });
   });
 
-  it('list deleted accounts too, by nothing that says whose they were', async () => {
+  it('list deleted accounts without personal data', async () => {
     const { id } = await json('account', 'create', '--email', 'ann@example.com', '--name', 'Ann');
     const app = await startOn(database, [OnboardingModule]);
     try {
@@ -158,7 +158,7 @@ describe('an invited account', () => {
     expect(accounts).toMatchObject([{ email: 'ann@example.com', balance_usd: '7' }]);
   });
 
-  it('is told of on the command line when its mail could not be sent, and is there all the same', async () => {
+  it('is created even if its mail could not be sent, which the command reports', async () => {
     const people = join(dataDir, 'more.csv');
     writeFileSync(people, 'email\nbob@example.com\ncy@example.com\n');
     mailbox.refusals.push(550);

@@ -12,7 +12,7 @@ const WRONG = 'copper lantern meadow';
 let made = 0;
 const anAddress = (): string => `user${++made}@example.com`;
 
-describe('strangers at the pages of accounts', () => {
+describe('unauthenticated clients on account pages', () => {
   let relay: RelayApp;
   let mailbox: Mailbox;
 
@@ -227,7 +227,7 @@ describe('strangers at the pages of accounts', () => {
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(7);
     });
 
-    it('from having more than five mails an hour sent to somebody, in whatever way and spelling', async () => {
+    it('from sending more than five mails an hour to one address, in whatever way and spelling', async () => {
       const email = await account();
       const [name] = email.split('@');
       for (let count = 0; count < 5; count++) {

@@ -22,7 +22,7 @@ describe('accounts', () => {
   });
 
   describe('have a new password', () => {
-    it('by a link from a mail whose address no request can forge, and everybody is signed out by it', async () => {
+    it('by a link from a mail whose address no request can forge, which signs out all browsers', async () => {
       const email = await account();
       const before = await signedIn(email);
       const browser = visitor();
@@ -125,7 +125,7 @@ describe('accounts', () => {
       expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
     });
 
-    it('on their page, for whoever knows the old one: every other browser is signed out, this one is known by another token', async () => {
+    it('on their page, with the old one: all other browsers are signed out, and this one gets a new token', async () => {
       const email = await account();
       const [browser, other] = [await signedIn(email), await signedIn(email)];
       const token = browser.cookies.get('switchboard-visit');

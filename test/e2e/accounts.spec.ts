@@ -50,7 +50,7 @@ describe('accounts', () => {
       expect((await elsewhere.signIn(email, PASSWORD)).location).toBe('/');
     });
 
-    it('which does nothing and signs nobody in when the address has an account, whatever code is entered', async () => {
+    it('which does nothing and starts no session when the address has an account, whatever code is entered', async () => {
       const email = await account();
       const browser = await registered(email);
       const mail = await mailbox.latestTo(email);
@@ -225,7 +225,7 @@ describe('accounts', () => {
       expect(wrong.text).toContain('Choose a time zone');
     });
 
-    it('where nobody sets what the form does not have', async () => {
+    it('where fields that the form does not have are rejected', async () => {
       const browser = await signedIn(await account());
       const answer = await browser.submit(
         '/account',
@@ -260,7 +260,7 @@ describe('accounts', () => {
       ]).toEqual([false, false, true, true]);
     });
 
-    it('where another address is asked for anew when its link has expired: the link alone has no new one sent', async () => {
+    it('where a new address must be requested again when its link has expired: the link alone sends no new one', async () => {
       const [email, next] = [await account(), anAddress()];
       const browser = await signedIn(email);
       await browser.submit('/account/email', { email: next, currentPassword: PASSWORD });
@@ -273,7 +273,7 @@ describe('accounts', () => {
       expect((await browser.post('/verify/link/renew', { t: tokenIn(link) })).text).toContain('no longer valid');
     });
 
-    it('where the address is changed: the new one by its code, and the old one is told', async () => {
+    it('where the address is changed: the new one is verified by a code, and the old one is notified', async () => {
       const [email, next] = [await account(), anAddress()];
       const browser = await signedIn(email);
       const asked = await browser.submit('/account/email', { email: next, currentPassword: PASSWORD });

@@ -88,31 +88,26 @@ describe('a protocol that a module adds', () => {
   ];
 
   describe.each(PAIRS)('%s', (_, client, vendor) => {
-    it.each([false, true])(
-      'is told what was answered to what it has asked, and pays for it once (streamed: %s)',
-      async (stream) => {
-        relay.upstream.script(answerOf(vendor, ANSWER));
-        const response = await post(client, vendor, stream);
-        const answer = await response.text();
-        expect([response.status, answer]).toEqual([200, expect.anything()]);
-        expect(stream ? client.readStream(answer) : client.readResponse(JSON.parse(answer) as JsonObject)).toEqual(
-          HEARD,
-        );
-        const request = relay.upstream.requests.at(-1)!.json;
-        expect(neutralRequestOf(vendor, request)).toEqual(ASKED);
-        expect(request).toMatchObject({ model: `vendor-${vendor.id}` });
-        expect(await relay.onlyCall(caller)).toMatchObject({
-          protocol: client.id,
-          status: 'succeeded',
-          billing_basis: 'reported',
-          // 600 × $1/M + 400 × $0.1/M + 200 × $10/M.
-          cost: '2640000',
-          prompt_tokens: '1000',
-          cached_tokens: '400',
-          completion_tokens: '200',
-        });
-      },
-    );
+    it.each([false, true])('gets the response to its request, and is charged once (streamed: %s)', async (stream) => {
+      relay.upstream.script(answerOf(vendor, ANSWER));
+      const response = await post(client, vendor, stream);
+      const answer = await response.text();
+      expect([response.status, answer]).toEqual([200, expect.anything()]);
+      expect(stream ? client.readStream(answer) : client.readResponse(JSON.parse(answer) as JsonObject)).toEqual(HEARD);
+      const request = relay.upstream.requests.at(-1)!.json;
+      expect(neutralRequestOf(vendor, request)).toEqual(ASKED);
+      expect(request).toMatchObject({ model: `vendor-${vendor.id}` });
+      expect(await relay.onlyCall(caller)).toMatchObject({
+        protocol: client.id,
+        status: 'succeeded',
+        billing_basis: 'reported',
+        // 600 × $1/M + 400 × $0.1/M + 200 × $10/M.
+        cost: '2640000',
+        prompt_tokens: '1000',
+        cached_tokens: '400',
+        completion_tokens: '200',
+      });
+    });
   });
 
   it('words a missing key, an unknown model and a wrong request as its clients read errors', async () => {

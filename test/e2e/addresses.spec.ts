@@ -178,7 +178,7 @@ describe('addresses (case 108)', () => {
   ])('%s %s', (method, path, body) => {
     const protocol: ProtocolEndpoint = 'chat-completions';
     it.each([[['content-type', 'application/json']], [['content-type', 'garbage']], [[]]])(
-      'is an Invalid token to a stranger, and to others a 404 that names the right base address: %j',
+      'is an Invalid token without a valid key, and with one a 404 that names the right base address: %j',
       async (headers) => {
         const stranger = await expectError(protocol, await ask(method, path, headers, body), INVALID_TOKEN);
         expect(stranger).toMatch(/^Invalid token: /);

@@ -99,7 +99,7 @@ describe('the page of alerts', () => {
     expect(await sql.query('SELECT FROM alert_settings WHERE account_id = $1', [accountId])).toEqual([]);
   });
 
-  it('is nobody’s who is not signed in', async () => {
+  it('requires a sign-in', async () => {
     expect((await pages.visitor().get(PAGE)).location).toMatch(/^\/sign-in/);
   });
 });

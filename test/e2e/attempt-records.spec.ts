@@ -112,7 +112,7 @@ describe('each attempt is on record', () => {
     expect(busy.reason).not.toContain('10.0.0.1');
   });
 
-  it('and on the page of its call, with its reason; where it went, operators alone are told', async () => {
+  it('and on the page of its call, with its reason; only administrators see the channel', async () => {
     await ask('responses', 'two', true, OVERLOADED, [delay(60), responseIn('responses')]);
     const { id } = await relay.onlyCall(caller);
     const visitor = await signedIn(relay, caller.accountId);

@@ -236,7 +236,7 @@ describe('a conversation', () => {
     expect(await secretOf(body)).toBe(home);
   });
 
-  it('whose answers an upstream keeps goes on with the account that has them, and with no other', async () => {
+  it('uses the same credential for conversations whose responses its upstream stores', async () => {
     for (let count = 0; count < 6; count += 1) {
       relay.upstream.reset();
       const id = `resp_${'k'.repeat(20)}${count}`;
@@ -302,14 +302,14 @@ it('R2: a call has one limit of time, however many channels it asks', async () =
   ]);
 }, 20_000);
 
-it('a stored channel of a protocol that nobody speaks is out, and says so', async () => {
+it('a stored channel with an unsupported protocol is unavailable, with its reason', async () => {
   await relay.get(DataSource).query(`UPDATE channels SET protocol = 'ancient' WHERE name = 'strange'`);
   await relay.get(CatalogService).reload();
   await expectError(PROTOCOL, await post('strange'), OVERLOADED);
   expect(channelOf('strange').unavailableReason).toBe('its protocol "ancient" is not supported');
 });
 
-it('what is left alone is seen in the figures', async () => {
+it('cooldowns are visible in the metrics', async () => {
   const figures = await (await fetch(`${relay.url}/metrics`)).text();
   expect(figures).toMatch(/switchboard_channel_up\{[^}]*channel="bad-key"[^}]*\} 1/);
   expect(figures).toMatch(/switchboard_channel_up\{[^}]*channel="strange"[^}]*\} 0/);

@@ -77,7 +77,7 @@ it('sends no member or beta that the table of Messages does not name', async () 
   expect(metrics).not.toMatch(/^switchboard_unknown_members_total\{/m);
 });
 
-describe.each(FOREIGN)('what Claude Code sends to an upstream of %s', (upstream) => {
+describe.each(FOREIGN)('requests of Claude Code to an upstream of %s', (upstream) => {
   const first = agentRequest('claude-code', `over-${upstream}`);
   const rolesOf = (body: JsonObject): readonly unknown[] =>
     ((body['messages'] ?? body['input']) as JsonObject[]).map(({ role, type }) => role ?? type);
@@ -118,7 +118,7 @@ describe.each(FOREIGN)('what Claude Code sends to an upstream of %s', (upstream)
   });
 });
 
-describe('what Claude Code sends to an upstream of its own protocol', () => {
+describe('requests of Claude Code to an upstream of its own protocol', () => {
   it('is as it was, but for the name of the model (case 75, agents 5 and 12)', async () => {
     const first = agentRequest('claude-code', 'over-messages');
     await ask(first);

@@ -118,7 +118,7 @@ describe('a stream and the money held for it', () => {
   );
 
   it.each(PROTOCOLS)(
-    'ends when the upstream says far more than it was told to and nobody can pay: %s',
+    'ends when the upstream exceeds its output limit and the balance is used up: %s',
     async (protocol) => {
       // For some 480 tokens, which is what goes upstream as the limit.
       const caller = await relay.caller({ credit: '0.005' });

@@ -73,7 +73,7 @@ describe('CSV of 100,000 calls', () => {
   );
 
   it(
-    'waits for whoever reads it slowly: what is not asked for yet is not read from the database either',
+    'waits for slow readers: rows are read from the database only when the client reads them',
     async () => {
       const begunAt = Date.now();
       for await (const _ of await begun());

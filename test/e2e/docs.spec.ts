@@ -78,7 +78,7 @@ describe('the documentation', () => {
     expect(routes.filter((route) => !described.some((address) => answers(route, address)))).toEqual([]);
   });
 
-  it('names the address of this service, whoever asks by what host', () => {
+  it('contains the configured address of the service, whatever the Host header says', () => {
     expect(document.servers).toEqual([{ url: 'http://relay.example' }]);
     expect(page).toContain('<code id="base-0">http://relay.example/v1</code>');
     expect(page).toContain('<code id="base-2">http://relay.example</code>');

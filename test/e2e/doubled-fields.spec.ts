@@ -58,7 +58,7 @@ describe('a form in which a field stands twice', () => {
     [...Object.keys(fields), '_csrf'].map((name) => ({ page, fields, to, name })),
   );
 
-  it.each(doubled)('is refused as a fault of whoever sent it: $name of $to', async ({ page, fields, to, name }) => {
+  it.each(doubled)('is refused with a client error: $name of $to', async ({ page, fields, to, name }) => {
     const visitor = visitorOf(page);
     expect((await visitor.get(page)).status).toBe(200);
     const value = name === '_csrf' ? visitor.csrf : (fields[name] ?? '');

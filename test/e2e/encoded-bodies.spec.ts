@@ -79,7 +79,7 @@ describe('requests whose bodies are encoded (case 107)', () => {
     });
   });
 
-  it('what is decoded counts in the memory of all bodies, not what was sent', async () => {
+  it('counts decoded bytes against the memory of all bodies, not encoded ones', async () => {
     const { key } = await relay.caller();
     const body = encoded(
       'zstd',

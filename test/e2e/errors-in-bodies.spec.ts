@@ -166,13 +166,13 @@ describe('bodies that are no call (case 95)', () => {
       await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'unsupported_media_type' });
     });
 
-    it('a stranger is told so before a byte of the body has come, however large', async () => {
+    it('refuses an invalid key before the first byte of the body has arrived, however large it is', async () => {
       const response = await send(protocol, 'sk-nobody', { announced: MAX_BODY_BYTES * 1000 });
       await expectError(protocol, response, INVALID_TOKEN);
     });
   });
 
-  it('background responses are refused by name, since nobody would be there to settle them', async () => {
+  it('refuses background responses by name, since they could not be settled', async () => {
     const caller = await relay.caller();
     const response = await relay.post('/v1/responses', caller.key, aRequest('responses', { background: true }));
     await expectError('responses', response, INVALID_REQUEST, { param: 'background', code: 'unsupported_parameter' });

@@ -127,7 +127,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
       expect(failed.row).toMatchObject({ error_reason: 'timeout', billing_basis: 'partial' });
     });
 
-    it('a client that has seen nothing but keep-alives is told in the stream (case 30)', async () => {
+    it('sends the error in the stream when the client has only received keep-alives (case 30)', async () => {
       const refusals: [Script, Situation][] = [
         [errorAnswer(protocol, 500), UPSTREAM_ERROR],
         [errorAnswer(protocol, 503), OVERLOADED],
@@ -142,7 +142,7 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
       }
     });
 
-    it('a client that has seen the prelude is told in the stream', async () => {
+    it('sends the error in the stream when the client has received the prelude', async () => {
       const prelude = events.slice(0, 1);
       const begun = gate();
       const script = [streamHead(), sse(prelude), waitFor(begun), end()];

@@ -156,7 +156,7 @@ describe('R1: failover to another channel', () => {
       ]);
     });
 
-    it('a channel where nobody listens is no obstacle', async () => {
+    it('skips a channel whose address refuses connections', async () => {
       const { text, row } = await call(protocol, [good], { model: 'half-dead' });
       expect(text).toBe(relay.upstream.lastSent.toString());
       expect(await outcomes(row)).toEqual([

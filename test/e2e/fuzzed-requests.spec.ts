@@ -51,7 +51,7 @@ const headersOf = ({ cookies }: PageVisitor): string[] => [
   [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
 ];
 
-describe('R10: requests that nobody means', () => {
+describe('R10: fuzzed requests', () => {
   let relay: RelayApp;
   let requests: fc.Arbitrary<FuzzedRequest>;
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('R10: requests that nobody means', () => {
   }
 
   it(
-    'are answered, or refused in the words of whoever asked and by the name of the field, and never a failure of ours',
+    'are answered, or refused in the client’s protocol with the name of the field, and never cause an internal error',
     async () => {
       const statuses = new Map<number, number>();
       let slowestMs = 0;

@@ -26,7 +26,7 @@ describe('pages that sum up and explain', () => {
 
   const stranger = (): PageVisitor => new PageVisitor(relay.url);
 
-  it('are kept by no browser when they have forms that carry an address or a token, though nobody is signed in', async () => {
+  it('are not cached by browsers when they have forms with an address or a token, even without a session', async () => {
     for (const path of ['/sign-in', '/register', '/forgot', '/verify/link?token=nonsense', '/nowhere'])
       expect([path, (await stranger().get(path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
     expect((await stranger().get('/pricing')).headers.get('cache-control')).toBe('private, no-cache');
@@ -63,7 +63,7 @@ describe('pages that sum up and explain', () => {
       expect(theirs.text).toContain('Get started');
     });
 
-    it('lead whoever has not verified their address to do so', async () => {
+    it('lead users with an unverified address to its verification', async () => {
       const browser = await signedIn(relay, caller.accountId);
       await relay.get(DataSource).query('UPDATE accounts SET verified_at = NULL WHERE id = $1', [caller.accountId]);
       expect(await browser.get('/')).toMatchObject({ status: 303, location: '/verify' });

@@ -103,7 +103,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
       for (const upload of uploads) upload.close();
     });
 
-    it('N3: is given up first by slow uploads, which are told to retry', async () => {
+    it('N3: is freed by aborting slow uploads first, with an error that says to retry', async () => {
       const uploads = await Promise.all(
         Array.from({ length: 4 }, async () => {
           const { key } = await relay.caller();
@@ -284,7 +284,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
       expect((await responseOf(client)).status).toBe(200);
     });
 
-    it('headers that keep coming are not: they are told so in a known shape', async () => {
+    it('refuses missing or endless headers with an error in the OpenAI format', async () => {
       const { hostname, port } = new URL(relay.url);
       for (const beginning of ['', 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: ']) {
         const socket = connect(Number(port), hostname);

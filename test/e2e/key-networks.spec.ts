@@ -72,7 +72,7 @@ describe('a key that may be used from some networks only', () => {
     },
   );
 
-  it('works from each of them, whatever the form in which the address is told', async () => {
+  it('works from each of them, in any notation of the address', async () => {
     await allow(...OFFICE);
     await expectSoon(403, '198.51.100.9');
     for (const address of ['203.0.113.7', '::ffff:203.0.113.255', '2001:db8:1:ffff::9', '2001:DB8:1::1'])

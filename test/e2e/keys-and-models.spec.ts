@@ -41,7 +41,7 @@ const SHAPES: readonly [string, Readonly<Record<string, string>>, ProtocolEndpoi
   ['vendor-version', { 'vendor-version': '2023-06-01' }, 'messages'],
 ];
 
-describe('what a key can ask of itself', () => {
+describe('key information', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     relay = await RelayApp.start();
@@ -193,7 +193,7 @@ describe('what a key can ask of itself', () => {
       await expect(anthropic.models.retrieve('nowhere')).rejects.toBeInstanceOf(Anthropic.NotFoundError);
     });
 
-    it('are nobody else’s business, and asking for them is no call', async () => {
+    it('require a valid key, and reading them is not a call', async () => {
       const caller = await relay.caller();
       await list('/v1/models', caller);
       for (const [, headers, protocol] of SHAPES)

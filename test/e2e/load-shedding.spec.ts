@@ -85,7 +85,7 @@ describe('a process that has too much to do', () => {
       },
     );
 
-    it('takes exactly so many of those that come at once', async () => {
+    it('admits exactly N of those that arrive at once', async () => {
       const { key } = await relay.caller();
       const opened = gate();
       relay.upstream.script([waitFor(opened), responseIn('messages')]);

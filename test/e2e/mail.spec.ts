@@ -106,7 +106,7 @@ describe('mail', () => {
     });
   });
 
-  it('keeps nobody waiting who has a server that says nothing, and the process ends all the same', async () => {
+  it('does not block requests or shutdown when the mail server is silent', async () => {
     const sockets: Socket[] = [];
     const silent: Server = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -165,7 +165,7 @@ describe('mail', () => {
       expect(message.html).toContain('An <b>HTML</b> part');
     });
 
-    it('keeps the latest 500, so that nobody fills the disk with it', async () => {
+    it('keeps only the latest 500', async () => {
       const sender = await start();
       for (let count = 0; count < 503; count++) await sender.deliver(mail({ subject: `Mail ${count}` }));
       const names = readdirSync(folder()).toSorted();

@@ -151,7 +151,7 @@ describe('/metrics', () => {
     );
   });
 
-  it('counts strangers', async () => {
+  it('counts requests with invalid keys', async () => {
     await expectMoved(() => relay.post('/v1/messages', 'sk-nobody', {}), {
       'switchboard_strangers_total{told="invalid_token"}': 1,
       'switchboard_errors_total{kind="invalid_token",to="program"}': 1,

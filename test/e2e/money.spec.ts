@@ -142,7 +142,7 @@ describe('money', () => {
     },
   );
 
-  it('refuses a key whose quota is used up, and says that it is the quota', async () => {
+  it('refuses a key whose quota is used up, and names the quota', async () => {
     const caller = await relay.caller({ quota: '0.000001' });
     const response = await relay.post('/v1/responses', caller.key, aRequest('responses'));
     expect(response.status).toBe(429);

@@ -34,7 +34,7 @@ describe('the pages of keys', () => {
       }
     });
 
-    it('once, however often its form is sent, and shows it to nobody a second time', async () => {
+    it('once, however often its form is sent, and shows it only once', async () => {
       const once = hidden(await ann.browser.get('/keys/new'), '_once');
       const send = (): Promise<PageResponse> =>
         ann.browser.post('/keys/new', { ...EMPTY, _once: once, name: 'double' });
@@ -148,7 +148,7 @@ describe('the pages of keys', () => {
       await expectSoon(secretOn(created), 200);
     });
 
-    it('whose limits are whole numbers and whose networks are some, and says what is usual', async () => {
+    it('with whole-number limits and valid networks, and shows the defaults', async () => {
       const refused = await newKey({
         name: 'odd',
         callsPerMinute: '0',

@@ -1,7 +1,7 @@
 import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { PASSWORD, useAccountPages } from '../support/account-pages.js';
 
-describe('a password that was made for somebody', () => {
+describe('a password set by an administrator', () => {
   const pages = useAccountPages();
 
   const administrator = async () => {

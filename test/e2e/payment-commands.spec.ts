@@ -67,7 +67,7 @@ describe('the commands about payments', () => {
     expect(await payments('resolve', 'prb_1')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('list what matched no order until somebody says what was done about it, which is on record', async () => {
+  it('list unmatched payments until they are resolved, which is recorded', async () => {
     const session = await use.world.begin(await use.world.browserOf(ann), '10');
     await use.world.tell(completed(session, 'pi_more', { amount_total: 1100 }));
     const problem = 'its amount is $11, but its order is for $10';

@@ -39,7 +39,7 @@ describe('a payment of an account that is deleted', () => {
     expect((await use.world.problems()).at(-1)).toEqual({ reference: session.id, problem: DELETED });
   };
 
-  it('is closed at Stripe with it; paid all the same, it moves nothing, and operators are told to give it back', async () => {
+  it('is closed at Stripe with it; if paid nevertheless, it credits nothing, and administrators are asked to refund it', async () => {
     const session = await begin();
     await remove();
     expect(use.world.stripe.requests.at(-1)!.path).toBe(`/v1/checkout/sessions/${session.id}/expire`);
@@ -51,7 +51,7 @@ describe('a payment of an account that is deleted', () => {
     await expectRefused(session);
   });
 
-  it('is closed at Stripe too when it is begun while the deletion waits for whoever begins it', async () => {
+  it('is closed at Stripe too when it is started while the deletion waits for it', async () => {
     const sql = use.world.relay.get(DataSource);
     let removed: Promise<void> | undefined;
     await sql.transaction(async (manager) => {
@@ -94,7 +94,7 @@ describe('a payment of an account that is deleted', () => {
     use.world.stripe.sessions.shift();
   });
 
-  it('brings nothing that stays in its wallet when it is told in the midst of the deletion', async () => {
+  it('credits nothing that stays in the wallet when its event arrives during the deletion', async () => {
     const session = await begin();
     // An order that has ended is not locked by the deletion.
     await use.world.tell(anEvent('checkout.session.expired', { ...session, status: 'expired' }));

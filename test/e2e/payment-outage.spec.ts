@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { completed, refunded, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';
 
-describe('what Stripe tells while the database is away', () => {
+describe('a Stripe event while the database is unavailable', () => {
   const use = usePayments();
   let ann: TestCaller;
   let outage: DatabaseOutage;
@@ -15,7 +15,7 @@ describe('what Stripe tells while the database is away', () => {
   afterEach(() => outage.end());
   afterAll(() => outage.close());
 
-  it('is answered with an error, and accepted when it is told again', async () => {
+  it('is answered with an error, and accepted when it is sent again', async () => {
     const session = await use.world.begin(await use.world.browserOf(ann), '25');
     const payment = `pi_${session.id}`;
     const events = [completed(session, payment), refunded(`re_${payment}`, payment, 1000)];

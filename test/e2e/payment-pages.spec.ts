@@ -51,7 +51,7 @@ describe('the pages on which people pay', () => {
     expect(text).not.toContain(link);
   });
 
-  it('say of one whose page was never opened that it was not begun, and lead nowhere', async () => {
+  it('report a payment whose page was never opened as not started, without a link', async () => {
     await use.world.relay.get(DataSource).query(
       `INSERT INTO top_ups (id, account_id, provider, amount, currency)
        VALUES ('top_unopened', $1, 'stripe', 25000000000, 'usd')`,
@@ -66,7 +66,7 @@ describe('the pages on which people pay', () => {
     expect(page.text).not.toMatch(/Continue|Refresh/);
   });
 
-  it('are of nobody else’s payment', async () => {
+  it('are visible to the payer only', async () => {
     const path = await ordered();
     const bob = await use.world.browserOf(await use.world.relay.caller());
     expect((await bob.get(path)).status).toBe(404);

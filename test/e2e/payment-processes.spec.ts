@@ -6,7 +6,7 @@ import { Service } from '../support/service.js';
 /** So many orders at once: enough for both to be in the midst of some. */
 const ORDERS = 10;
 
-describe('what Stripe tells two processes at the same time', () => {
+describe('a Stripe event that two processes receive at the same time', () => {
   const use = usePayments();
   let other: Service;
   let ann: TestCaller;

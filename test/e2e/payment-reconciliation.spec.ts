@@ -36,7 +36,7 @@ describe('the reconciliation of payments', () => {
     expect(use.world.stripe.requests.filter(({ fields }) => 'starting_after' in fields)).toHaveLength(2);
   });
 
-  it('names what was paid, refunded or expired without anybody here having heard of it, and enters it when told to', async () => {
+  it('lists payments, refunds and expirations whose events were missed, and enters them on request', async () => {
     const [unheard, expired] = [await begin(), await begin()];
     change(unheard, { status: 'complete', payment_status: 'paid', payment_intent: 'pi_unheard' });
     change(expired, { status: 'expired' });
@@ -79,7 +79,7 @@ describe('the reconciliation of payments', () => {
     return (await use.world.relay.get(DataSource).query<object[]>(sql, [id]))[0]!;
   };
 
-  it('closes what was never begun at Stripe once nobody can be about to, and credits it if it is paid nevertheless', async () => {
+  it('closes orders never started at Stripe after their deadline, and credits them if they are paid nevertheless', async () => {
     await unanswered('top_just_now', 1);
     await unanswered('top_lost', 61);
     const line = 'TOP of $25 was never opened at Stripe but is created here';
@@ -93,7 +93,7 @@ describe('the reconciliation of payments', () => {
     use.world.stripe.sessions.unshift(openedUnheard('top_lost', { status: 'complete', payment_status: 'paid' }));
   });
 
-  it('leaves what Stripe has opened without being heard to what became of that', async () => {
+  it('applies the state of a session that Stripe created although its response was lost', async () => {
     for (const id of ['top_unheard_open', 'top_unheard_over']) await unanswered(id, 61);
     use.world.stripe.sessions.unshift(
       openedUnheard('top_unheard_open'),

@@ -88,14 +88,14 @@ describe('a payment that is taken back', () => {
     expect(await use.world.money(ann)).toEqual(['25', '0']);
   });
 
-  it('is none of ours when nobody here was paid by it: an account at Stripe may sell other things, in other currencies', async () => {
+  it('is ignored when it belongs to no payment here: the Stripe account may sell other things, in other currencies', async () => {
     const before = await use.world.problems();
     const refund = { id: 're_shop', amount: 900, currency: 'eur', payment_intent: 'pi_shop', status: 'succeeded' };
     expect(await use.world.tell(anEvent('refund.created', { ...refund, created: later(0) }))).toBe(200);
     expect(await use.world.problems()).toEqual(before);
   });
 
-  it('is kept for 90 days when nobody here was paid by it, and for ever when somebody was', async () => {
+  it('is kept for 90 days when it belongs to no payment here, and without limit otherwise', async () => {
     const sql = use.world.relay.get(DataSource);
     const age = (id: string, days: number): Promise<unknown> =>
       sql.query(`UPDATE payment_reversals SET told_at = now() - $2 * interval '1 day' WHERE id = $1`, [id, days]);
@@ -123,7 +123,7 @@ describe('a payment that is taken back', () => {
     expect(await use.world.money(ann)).toEqual(['19', '0']);
   });
 
-  it('takes nothing when it is in another currency than its payment, and operators are told', async () => {
+  it('debits nothing when its currency differs from its payment’s, and notifies administrators', async () => {
     const { payment } = await use.world.paid(ann);
     const refund = { id: `re_${payment}`, amount: 900, currency: 'eur', payment_intent: payment, status: 'succeeded' };
     await use.world.tell(anEvent('refund.created', { ...refund, created: later(0) }));

@@ -20,7 +20,7 @@ describe('a payment', () => {
     expect(await use.world.ledgerDifferences()).toEqual([]);
   };
 
-  it('is ordered from Stripe as it is stored: amount, currency, whose it is, and where people come back to', async () => {
+  it('is created at Stripe as it is stored: amount, currency, account and return address', async () => {
     const session = await begin('7.50');
     const request = use.world.stripe.requests.find(({ path }) => path === '/v1/checkout/sessions')!;
     const order = await use.world.order(session);
@@ -62,7 +62,7 @@ describe('a payment', () => {
     expect(await use.world.ledgerDifferences()).toEqual([]);
   });
 
-  it('brings it once, however often that is told: as the same event, and as others', async () => {
+  it('credits it once, however often it is reported: by the same event, and by others', async () => {
     const session = await begin();
     const event = completed(session, `pi_${session.id}`);
     for (const told of [event, event, completed(session, `pi_${session.id}`)])
@@ -131,7 +131,7 @@ describe('a payment', () => {
     expect(await use.world.problems()).toEqual(before);
   });
 
-  it('says why nothing came of it: it failed, or nobody paid in time', async () => {
+  it('shows why it was not credited: it failed, or expired unpaid', async () => {
     const [failed, expired] = [await begin(), await begin()];
     await use.world.tell(anEvent('checkout.session.async_payment_failed', { ...failed, status: 'complete' }));
     const pay = {
@@ -191,7 +191,7 @@ describe('a payment', () => {
 describe('without a signing secret', () => {
   const use = usePayments({ STRIPE_SECRET_KEY: 'sk_test_of_a_test', STRIPE_WEBHOOK_SECRET: '' });
 
-  it('nobody can pay, and there is nothing where Stripe would tell of it', async () => {
+  it('disables checkout, and the webhook address is a 404', async () => {
     const ann = await use.world.relay.caller({ credit: '1' });
     const browser = await use.world.browserOf(ann);
     expect((await browser.get('/wallet')).text).not.toContain('Continue to payment');

@@ -102,7 +102,7 @@ describe('how many tokens a prompt has (case 116)', () => {
       expect(relay.upstream.requests).toHaveLength(0);
     });
 
-    it('is not said of a model that the key may not use, nor to strangers', async () => {
+    it('is not returned for a model that the key may not use, nor for an invalid key', async () => {
       const limited = await relay.caller({ models: ['free'] });
       await expectError(protocol, await ask(path, body, {}, limited.key), NOT_ALLOWED, { param: 'model' });
       await expectError(protocol, await ask(path, body, {}, 'sk-nobody'), INVALID_TOKEN);

@@ -69,7 +69,7 @@ describe('rate limits', () => {
   };
 
   describe.each(PROTOCOLS)('of a key, in %s', (protocol) => {
-    it('admit so many requests a minute; the next is refused with a row, and told when to come again', async () => {
+    it('admit N requests a minute; the next is refused with a row and a retry time', async () => {
       const caller = await withLimits({ requestsPerMinute: 2 });
       const first = await call(caller, protocol);
       expect([first.status, first.headers.get(TOLD[protocol].requests)]).toEqual([200, '1']);
@@ -103,7 +103,7 @@ describe('rate limits', () => {
       );
     });
 
-    it('admit so many calls at the same time, streamed or not', async () => {
+    it('admit N calls at the same time, streamed or not', async () => {
       const caller = await withLimits({ concurrency: 2 });
       const opened = gate();
       relay.upstream.script([waitFor(opened), responseIn(protocol)]);
@@ -206,7 +206,7 @@ describe('rate limits', () => {
       expect(await statusOf(call(own))).toBe(200);
     });
 
-    it('hold for a group with everybody in it', async () => {
+    it('hold for a group with all of its accounts', async () => {
       await relay.applyCatalog(catalog('', ', limits: { requests_per_minute: 2 }'));
       const [one, other] = [await relay.caller({ group: 'saver' }), await relay.caller({ group: 'saver' })];
       expect([await statusOf(call(one)), await statusOf(call(other))]).toEqual([200, 200]);
@@ -216,7 +216,7 @@ describe('rate limits', () => {
       expect(await statusOf(call(await relay.caller()))).toBe(200);
     });
 
-    it('hold for an address, whoever calls from it, and tell the tightest', async () => {
+    it('hold for an address with any key, and report the tightest limit', async () => {
       await relay.applyCatalog(catalog('limits: { address: { requests_per_minute: 3 } }'));
       const limited = await withLimits({ requestsPerMinute: 100 });
       const first = await call(limited);

@@ -13,7 +13,7 @@ const END: Readonly<Record<ProtocolEndpoint, string>> = {
 };
 const CASES = PROTOCOLS.flatMap((protocol) => [true, false].map((stream) => ({ protocol, stream })));
 
-describe('what a client has seen is recorded', () => {
+describe('a response to a client', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   let sql: pg.Client;

@@ -59,7 +59,7 @@ function withTool(tool: JsonObject): JsonObject {
   return { tools: [tool] };
 }
 
-describe('what a request demands beside tokens', () => {
+describe('demands of a request beside tokens', () => {
   let relay: RelayApp;
   let ann: TestCaller;
 

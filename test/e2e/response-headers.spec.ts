@@ -4,7 +4,7 @@ import { aRequest, PROTOCOLS, PATHS } from '../support/protocols.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
-describe('Every answer tells browsers', () => {
+describe('Every response sends browsers', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {
@@ -50,14 +50,14 @@ describe('Every answer tells browsers', () => {
     return Promise.all(answers.map(async ([name, answer]) => [name, await answer] as const));
   };
 
-  it('not to guess what it is', async () => {
+  it('nosniff', async () => {
     for (const [name, answer] of await everything()) {
       expect([name, answer.headers.get('x-content-type-options')]).toEqual([name, 'nosniff']);
       await answer.body?.cancel();
     }
   });
 
-  it('what it is, and text in which characters', async () => {
+  it('content type and character set', async () => {
     const faults: string[] = [];
     for (const [name, answer] of await everything()) {
       const type = answer.headers.get('content-type') ?? '';
@@ -68,7 +68,7 @@ describe('Every answer tells browsers', () => {
     expect(faults).toEqual([]);
   });
 
-  it('also when it is no answer to any HTTP', async () => {
+  it('the same for requests that are not HTTP', async () => {
     const { port, hostname } = new URL(relay.url);
     const socket = connect(Number(port), hostname);
     let text = '';
@@ -79,7 +79,7 @@ describe('Every answer tells browsers', () => {
     expect(text).toContain('x-content-type-options: nosniff');
   });
 
-  it('what a page may load, who may frame it, and that nobody keeps what one person is shown', async () => {
+  it('content security policy, framing, and no caching of personal pages', async () => {
     const browser = await signedIn(relay, caller.accountId);
     for (const path of ['/', '/keys', '/wallet', '/account', '/usage-logs/common', '/nothing']) {
       const { headers } = await browser.get(path);
@@ -92,7 +92,7 @@ describe('Every answer tells browsers', () => {
     }
   });
 
-  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH'])('nothing by %s, which no page has', async (method) => {
+  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH'])('nothing of a refused %s request', async (method) => {
     const { port, hostname } = new URL(relay.url);
     const socket = connect(Number(port), hostname);
     let text = '';

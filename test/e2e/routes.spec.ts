@@ -222,7 +222,7 @@ describe('routes', () => {
     }
   });
 
-  it('that show a page to whoever is signed in let them sign out there', async () => {
+  it('that require a session show a sign-out button', async () => {
     const { browser } = await operatorVisit(relay);
     const shown: string[] = [];
     for (const { name } of routes.filter((route) => route.access !== undefined && /^GET [^:*]*$/.test(route.name))) {
@@ -234,7 +234,7 @@ describe('routes', () => {
     expect(shown.length).toBeGreaterThan(30);
   });
 
-  it('of operators lead whoever is not signed in to where they can', async () => {
+  it('of administrators redirect to the sign-in without a session', async () => {
     const nobody = new PageVisitor(relay.url);
     await nobody.get('/sign-in');
     for (const address of operatorAddresses()) {

@@ -27,7 +27,7 @@ describe('a second factor that its owner cannot use any more', () => {
     return world.command(variables, 'account', 'second-factor', 'remove', '--email', email, ...options);
   };
 
-  it('is removed by the command line, on record, and the owner is told by mail', async () => {
+  it('is removed by the command line, which is audited and notifies the owner by mail', async () => {
     const { email } = await owner();
     expect(await remove(email)).toEqual({
       code: 0,

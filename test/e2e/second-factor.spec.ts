@@ -63,7 +63,7 @@ describe('a second factor', () => {
       expect(again.location).toBe('/account#signing-in');
     });
 
-    it('with the codes as a file for whoever sends them back', async () => {
+    it('with the codes as a file on request', async () => {
       const { browser, recoveryCodes } = await owner();
       const file = await browser.post('/account/second-factor/recovery-codes/file', {
         codes: `${recoveryCodes.join('\r\n')}\r\n<script>`,
@@ -138,7 +138,7 @@ describe('a second factor', () => {
       expect(right.headers.getSetCookie().join()).toContain('Max-Age=2592000');
     });
 
-    it('in the browser alone whose password was right, under another token than before', async () => {
+    it('only in the browser whose password was right, with a new token', async () => {
       const { email, app } = await owner();
       const browser = visitor();
       await browser.get('/sign-in');
@@ -170,7 +170,7 @@ describe('a second factor', () => {
       expect(seen[2]).toEqual(seen[0]);
     });
 
-    it('and a recovery code will do once, of which the owner is told by mail', async () => {
+    it('and a recovery code is accepted once, which notifies the owner by mail', async () => {
       const { email, recoveryCodes } = await owner();
       const [recovery = ''] = recoveryCodes;
       const browser = await halfIn(email);
@@ -231,7 +231,7 @@ describe('a second factor', () => {
   });
 
   describe('is turned off', () => {
-    it('with the password and a code, and recovery codes are made anew with them', async () => {
+    it('with the password and a code, which also renew the recovery codes', async () => {
       const { email, browser, app, recoveryCodes } = await owner();
       const there = '/account/second-factor/recovery-codes';
       const refusals = [
@@ -274,7 +274,7 @@ describe('a second factor', () => {
       await expect(isSignedIn(browser)).resolves.toBe(true);
     });
 
-    it('not by whoever tries too often, who is told so beside the field', async () => {
+    it('not after too many attempts, with an error at the field', async () => {
       const { browser, app } = await owner();
       const given = (code: string) => browser.submit('/account/second-factor/off', { currentPassword: PASSWORD, code });
       for (let tries = 0; tries < 5; tries++) expect((await given('000000')).text).toContain('Invalid code.');

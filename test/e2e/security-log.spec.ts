@@ -12,7 +12,7 @@ interface Line {
   readonly text: string;
 }
 
-describe('The log of the program tells', () => {
+describe('The process log contains', () => {
   let relay: RelayApp;
   let operator: OperatorVisit;
   let lines: Line[];
@@ -30,7 +30,7 @@ describe('The log of the program tells', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  it('who signed in, and from where', async () => {
+  it('sign-ins with account and address', async () => {
     await new PageVisitor(relay.url).signIn(operator.email, OPERATOR_PASSWORD);
     expect(lines).toContainEqual({
       facts: { account: operator.accountId, ip: '127.0.0.1' },
@@ -38,7 +38,7 @@ describe('The log of the program tells', () => {
     });
   });
 
-  it('whose password was wrong, without a word of what was typed', async () => {
+  it('failed sign-ins, without what was typed', async () => {
     const stranger = new PageVisitor(relay.url);
     await stranger.signIn(operator.email, 'correct horse battery');
     await stranger.signIn('nobody-here@example.org', 'correct horse battery');
@@ -50,7 +50,7 @@ describe('The log of the program tells', () => {
       expect(JSON.stringify(lines)).not.toContain(typed);
   });
 
-  it('whose code of a second factor was wrong, at the sign-in and where it is asked for again', async () => {
+  it('wrong two-factor codes, at sign-in and at re-authentication', async () => {
     const { accountId, email, browser } = await operatorVisit(relay);
     await turnOnSecondFactor(browser);
     const visitor = new PageVisitor(relay.url);
@@ -69,7 +69,7 @@ describe('The log of the program tells', () => {
     expect(JSON.stringify(lines)).not.toContain('000000');
   });
 
-  it('whose password was wrong where it is asked for again', async () => {
+  it('wrong passwords at re-authentication', async () => {
     const { accountId, browser } = await operatorVisit(relay);
     const fields = { currentPassword: 'correct horse battery', password: 'copper lantern meadow' };
     expect((await browser.submit('/account/password', fields)).status).toBe(422);
@@ -79,7 +79,7 @@ describe('The log of the program tells', () => {
     });
   });
 
-  it('that a suspended account was not let in', async () => {
+  it('refused sign-ins of suspended accounts', async () => {
     const { accountId, email } = await operatorVisit(relay);
     await relay.get(DataSource).query(`UPDATE accounts SET state = 'disabled' WHERE id = $1`, [accountId]);
     await new PageVisitor(relay.url).signIn(email, OPERATOR_PASSWORD);
@@ -88,7 +88,7 @@ describe('The log of the program tells', () => {
     );
   });
 
-  it('that somebody asked for a page of operators who is none', async () => {
+  it('requests for admin pages without the role', async () => {
     const { accountId } = await relay.caller();
     expect((await (await signedIn(relay, accountId)).get('/admin/users')).status).toBe(404);
     expect(lines).toContainEqual(
@@ -96,7 +96,7 @@ describe('The log of the program tells', () => {
     );
   });
 
-  it('that a form came from elsewhere, when it came with the session of somebody', async () => {
+  it('cross-origin form posts with a session', async () => {
     const { accountId } = await relay.caller();
     const browser = await signedIn(relay, accountId);
     expect((await browser.post('/account/profile', { _csrf: 'of another site', name: 'Eve' })).status).toBe(403);

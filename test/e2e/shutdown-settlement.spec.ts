@@ -8,7 +8,7 @@ import { LONG_MS, useStoppingService } from '../support/stopping-service.js';
 // Each test starts a process and sees it end, by gates and not by the clock: a busy machine takes its time.
 jest.setTimeout(3 * TIMEOUT_MS);
 
-describe('R8: a process that is told to stop', () => {
+describe('R8: a process that is stopped', () => {
   const world = useStoppingService();
   const { start, exited, endGrace, untilCutOff, post, stream, inHalves, expectCutOff, expectExact } = world;
 
@@ -49,7 +49,7 @@ describe('R8: a process that is told to stop', () => {
     await expectExact();
   });
 
-  it('charges nothing for an unstreamed answer whose client was told that it could not be recorded', async () => {
+  it('charges nothing for an unstreamed response that failed because it could not be recorded', async () => {
     await start(LONG_MS);
     const finish = gate();
     world.relay.upstream.script([waitFor(finish), responseIn('messages')]);

@@ -31,7 +31,7 @@ const NOT_TAKEN = 'The server is shutting down. Nothing was sent upstream; retry
 // Each test starts a process and sees it end, by gates and not by the clock: a busy machine takes its time.
 jest.setTimeout(3 * TIMEOUT_MS);
 
-describe('R8: a process that is told to stop', () => {
+describe('R8: a process that is stopped', () => {
   const world = useStoppingService();
   const {
     start,
@@ -50,7 +50,7 @@ describe('R8: a process that is told to stop', () => {
 
   const CUT_ROW = { status: 'failed', error_reason: 'shutting_down', error_message: CUT_OFF };
 
-  it(`lets running streams end, refuses new calls, and ends the rest of ${STREAMS} with an error when it is told again`, async () => {
+  it(`lets running streams end, refuses new calls, and ends the rest of ${STREAMS} with an error at a second signal`, async () => {
     await start(LONG_MS);
     const finish = gate();
     let number = 0;

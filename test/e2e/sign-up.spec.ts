@@ -27,7 +27,7 @@ describe('signing up', () => {
   const register = (browser: PageVisitor, email: string, more: Record<string, string> = {}): Promise<PageResponse> =>
     browser.submit('/register', { name: 'Ann', email, password: PASSWORD, ...more });
 
-  it('is done by nobody where it is closed, and the page says whom to ask', async () => {
+  it('is not possible when registration is closed, and the page says whom to ask', async () => {
     await start({ SIGN_UP: 'closed', SUPPORT_CONTACT: 'help@example.org' });
     const browser = new PageVisitor(relay.url);
     const page = await browser.get('/register');

@@ -136,7 +136,7 @@ describe('R10: messages that mean one thing to a proxy and another one here', ()
     }
   });
 
-  describe('what an upstream writes over its answer', () => {
+  describe('headers of an upstream', () => {
     const OF_THE_UPSTREAM = {
       'set-cookie': 'session=of-the-vendor',
       server: 'of-the-vendor',

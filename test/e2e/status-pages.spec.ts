@@ -117,7 +117,7 @@ describe('the status of the service', () => {
     for (const name of ['unserved', 'unheard-of', 'free']) expect(rowOf(text, name)).toBe('');
   });
 
-  it('is counted once for many who ask, and says when nobody has called yet', async () => {
+  it('is computed once for concurrent requests, and says when there are no calls yet', async () => {
     await makePublic(true);
     const pages = await Promise.all(Array.from({ length: 5 }, () => new PageVisitor(relay.url).get('/status')));
     const [first] = pages;

@@ -47,7 +47,7 @@ describe('the counter of tokens', () => {
     expect(shares.at(-1)).toBeLessThan(0.25);
   });
 
-  it('counts one request after the other, each for whoever asked', async () => {
+  it('counts one request after the other, each for its caller', async () => {
     counterWith();
     const counts = await Promise.all(['', 'hello', 'hello hello'].map((text) => counter.count(saying(text))));
     expect(counts).toEqual([7, 8, 9].map((prompt) => ({ prompt, output: 1 })));
@@ -86,7 +86,7 @@ describe('the counter of tokens', () => {
     expect(await counter.count(saying('hello'))).toBeDefined();
   });
 
-  it('lets nobody wait when it is closed', async () => {
+  it('resolves waiting counts without a result when it is closed', async () => {
     counterWith({ program: OBEDIENT });
     const counts = [counter.count(requestOf('hang')), counter.count(requestOf('count'))];
     await counter.onModuleDestroy();

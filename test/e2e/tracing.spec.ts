@@ -196,7 +196,7 @@ describe('with a collector', () => {
     expect(attempt?.attributes).toMatchObject({ 'gen_ai.provider.name': 'anthropic', 'gen_ai.request.stream': false });
   });
 
-  it('is told nothing of calls that whoever sends them does not want traced', async () => {
+  it('gets no spans of calls that their client does not sample', async () => {
     await chat(UNSAMPLED);
     await chat(SAMPLED);
     expect((await spans(2)).map(({ traceId }) => traceId)).toEqual([TRACE, TRACE]);
@@ -221,7 +221,7 @@ describe('with a collector', () => {
     });
   });
 
-  it('is told how a call was refused, without the words of its client', async () => {
+  it('gets the reason of a refused call, without its client’s content', async () => {
     await chat({}, { model: 'no-such-model' });
     const [call] = await spans(1);
     expect(call).toMatchObject({
@@ -236,7 +236,7 @@ describe('with a collector', () => {
     expect(collector.bodies.join()).not.toContain('no-such-model');
   });
 
-  it('is told of a stream that breaks off', async () => {
+  it('gets a span of a stream that breaks off', async () => {
     relay.upstream.script([streamHead(), sse(eventsIn('messages').slice(0, -1))]);
     await relay
       .post('/v1/messages', caller.key, aRequest('messages', { stream: true }))
@@ -247,7 +247,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('is told of a client that has left', async () => {
+  it('gets a span of a call whose client disconnected', async () => {
     relay.upstream.script(hang());
     const client = await RawClient.post({
       url: relay.url,
@@ -288,7 +288,7 @@ describe('with a collector', () => {
       expect(told).not.toContain(secret);
   });
 
-  it('is nobody’s trouble when it fails, and that is said once', async () => {
+  it('does not affect calls when it fails, which is logged once', async () => {
     const warnings: unknown[] = [];
     Logger.overrideLogger({ log: () => undefined, warn: (line) => warnings.push(line), error: () => undefined });
     try {

@@ -63,7 +63,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
       expect(text).toContain(`"id":"${prefix}`);
     });
 
-    it('what was written to a cache is part of what was read, as the client counts it (case 89)', async () => {
+    it('counts tokens written to a cache as the client’s protocol does (case 89)', async () => {
       const usage = { prompt: 1000, cacheRead: 400, cacheWrite: 100, completion: 200 };
       const heard = await hearing(await post(answer({ usage }), stream), stream);
       expect(heard.usage).toMatchObject({ prompt: 1000, cacheRead: 400, completion: 200 });
@@ -74,7 +74,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
       });
     });
 
-    it('a refusal stays one, and its words are heard (case 42)', async () => {
+    it('keeps a refusal and its text (case 42)', async () => {
       const heard = await hearing(await post(refusalAnswer(upstream, 'I will not.'), stream), stream);
       // Messages has no part for it, but a reason to stop.
       const words =
@@ -82,7 +82,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
       expect(heard).toMatchObject({ text: '', refusal: '', ...words });
     });
 
-    it('an upstream that keeps its usage to itself is counted, and the client is told numbers (case 92)', async () => {
+    it('counts tokens when the upstream reports no usage, and reports them to the client (case 92)', async () => {
       const heard = await hearing(await post(answerWithoutUsage(upstream), stream), stream);
       expect(heard.usage.prompt).toBeGreaterThan(0);
       const row = await world.relay.onlyCall(world.caller);
@@ -91,7 +91,7 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
     });
   });
 
-  it('what gets lost is named, and a strict key is refused instead (case 119)', async () => {
+  it('names unsupported members in warnings, and refuses them with a strict key (case 119)', async () => {
     const wish = LOST[client];
     const [param = ''] = Object.keys(wish);
     const { status, headers } = await post(answer({}), false, wish);

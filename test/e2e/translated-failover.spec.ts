@@ -82,7 +82,7 @@ describe.each(NAMED_PAIRS)(
       }
     });
 
-    it('behind the first content nobody else is asked (case 102)', async () => {
+    it('does not fail over after the first content (case 102)', async () => {
       const { until } = eventsAround(eventsIn(first, { text: ['Hello ', 'there'] }), 'Hello ');
       for (const client of PROTOCOLS) {
         caller = await relay.caller();
@@ -97,7 +97,7 @@ describe.each(NAMED_PAIRS)(
   },
 );
 
-describe('what a channel of another protocol cannot be asked', () => {
+describe('a request that a channel of another protocol does not support', () => {
   const twice = { ...requestIn('chat-completions', HELLO), n: 2 };
 
   it('is asked of the next one that can be', async () => {
@@ -115,14 +115,14 @@ describe('what a channel of another protocol cannot be asked', () => {
     expect(relay.upstream.requests).toHaveLength(1);
   });
 
-  it('is refused when there is none, and nobody is asked', async () => {
+  it('is refused when there is no other channel, without an upstream request', async () => {
     const response = await post('chat-completions', 'messages-then-responses', twice);
     await expectError('chat-completions', response, INVALID_REQUEST, { param: 'n', code: 'unsupported_parameter' });
     expect(relay.upstream.requests).toEqual([]);
   });
 });
 
-describe('what was lost on the way to a channel that failed', () => {
+describe('translation warnings of a failed channel', () => {
   const lost = { logit_bias: { '1': 5 } };
   const warningsOf = async (model: string, second: ProtocolEndpoint): Promise<string | null> => {
     relay.upstream.scriptNext(errorAnswer('messages', 500));
@@ -136,7 +136,7 @@ describe('what was lost on the way to a channel that failed', () => {
     expect(await warningsOf('messages-then-chat-completions', 'chat-completions')).toBeNull();
   });
 
-  it('is told once of an answer of one that loses it as well', async () => {
+  it('are reported once when the next channel has the same warning', async () => {
     expect(await warningsOf('messages-then-responses', 'responses')).toMatch(/^[^,]*:logit_bias$/);
   });
 });
@@ -212,7 +212,7 @@ describe('reasoning that was sealed', () => {
   });
 
   it.each(pairs)(
-    'is dropped when somebody changed it, and the call goes on: %s over %s (case 79)',
+    'is dropped when it was changed, and the call continues: %s over %s (case 79)',
     async (client, upstream) => {
       const body = await secondTurn(client, upstream, (answer) => answer.replaceAll(/rly1\../g, 'rly1.A'));
       expect(body).toContain('Snow.');

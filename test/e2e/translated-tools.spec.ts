@@ -72,7 +72,7 @@ describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
     expect(argumentsIn(await ask(calling({ arguments: pieces })))).toBe(json);
   });
 
-  it('arguments that a limit cut off are told as far as they came (case 53)', async () => {
+  it('passes on arguments that a limit cut off as far as they arrived (case 53)', async () => {
     const cut = ['{"path":', '"some'];
     const stream = await ask(calling({ arguments: cut }, { stop: 'length', stream: true }));
     expect(argumentsIn(stream)).toBe(cut.join(''));

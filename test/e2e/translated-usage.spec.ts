@@ -102,7 +102,7 @@ describe('an answer that comes whole', () => {
       expect(row).toMatchObject({ billing_basis: 'reported', prompt_tokens: '1000', completion_tokens: '200' });
   });
 
-  it('without usage is told to be of so many tokens as it has, roughly', async () => {
+  it('without usage reports an estimate of its tokens', async () => {
     const text = await (await post('chat-completions', 'messages', answerWithoutUsage('messages'))).text();
     expect(readResponse('chat-completions', JSON.parse(text) as JsonObject).usage.completion).toBeGreaterThan(0);
   });

@@ -69,7 +69,7 @@ describe.each(FOREIGN_PAIRS)('a stream that is translated, %s', (_, { client, up
     expect(readStream(client, text)).toMatchObject({ text: 'Hello there' });
   });
 
-  it('says nothing before its upstream does, and a refusal that comes too late is told in it (case 30)', async () => {
+  it('writes nothing before its upstream does, and reports a late refusal in the stream (case 30)', async () => {
     const refusal = gate();
     const response = await ask([waitFor(refusal), errorAnswer(upstream, 500)]);
     expect(response.status).toBe(200);

@@ -17,7 +17,7 @@ const FORGED: Readonly<Record<string, string>> = {
   forwarded: 'for=198.51.100.7;host=evil.example;proto=https',
 };
 
-describe('what a request says of where it came from', () => {
+describe('the client address of a request', () => {
   let relay: RelayApp;
   let made = 0;
   const start = (environment: Record<string, string> = {}): void => {
@@ -76,7 +76,7 @@ describe('what a request says of where it came from', () => {
       expect(visited.location).not.toContain('evil');
     });
 
-    it('makes nobody another client to what counts tries', async () => {
+    it('does not change the address that attempts are counted by', async () => {
       const email = await anAccount();
       const answers = [];
       for (let index = 0; index < 12; index++)

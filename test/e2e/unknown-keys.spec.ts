@@ -15,7 +15,7 @@ let secrets = 0;
 /** A secret that could be ours, and never the same one. */
 const aSecret = (): string => `sk-${String((secrets += 1)).padStart(48, '0')}`;
 
-describe('R11: strangers, who show a key that we did not issue', () => {
+describe('R11: requests with unknown keys', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     relay = await RelayApp.start({}, { TRUSTED_PROXIES: '127.0.0.1' });
@@ -104,7 +104,7 @@ describe('R11: strangers, who show a key that we did not issue', () => {
     await Promise.allSettled([early, ...crowd, ...tries]);
   });
 
-  it.each(PROTOCOLS)('are told on %s to come later when too many wait already', async (protocol) => {
+  it.each(PROTOCOLS)('are refused on %s with a retry time when too many wait already', async (protocol) => {
     const crowd = await fillLine('192.0.2.1');
     const before = await rows();
     const response = await ask(protocol, aSecret());

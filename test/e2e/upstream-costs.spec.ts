@@ -52,7 +52,7 @@ const channel = (
 ): string =>
   `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], tier: ${tier}, flags: { nativeOnly: true }, models: ${models}, costs: ${costs} }`;
 
-describe.each(PROTOCOLS)('what calls cost the operator (%s)', (protocol) => {
+describe.each(PROTOCOLS)('upstream costs of calls (%s)', (protocol) => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {
@@ -75,15 +75,12 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (protocol) => {
   const costs = async ({ id }: StoredCall): Promise<unknown[]> =>
     (await relay.attempts(id)).map(({ upstream_cost }) => upstream_cost);
 
-  it.each([false, true])(
-    'are told by the usage that is charged, and not by the group (streamed: %s)',
-    async (stream) => {
-      const row = await ask('two', stream, good);
-      expect(row).toMatchObject({ upstream_cost: AT_FIRST, billing_basis: 'reported', cost: '178000' });
-      const [attempt] = await relay.attempts(row.id);
-      expect(attempt).toMatchObject({ upstream_cost: AT_FIRST, cost_version: expect.stringMatching(/^cst_/) });
-    },
-  );
+  it.each([false, true])('are computed from the charged usage, not from the group (streamed: %s)', async (stream) => {
+    const row = await ask('two', stream, good);
+    expect(row).toMatchObject({ upstream_cost: AT_FIRST, billing_basis: 'reported', cost: '178000' });
+    const [attempt] = await relay.attempts(row.id);
+    expect(attempt).toMatchObject({ upstream_cost: AT_FIRST, cost_version: expect.stringMatching(/^cst_/) });
+  });
 
   it('are those of the attempt that served, when the one before was refused', async () => {
     const row = await ask('two', true, errorAnswer(protocol, 503), good);
@@ -91,7 +88,7 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (protocol) => {
     expect(await costs(row)).toEqual(['0', AT_SECOND]);
   });
 
-  it('are nothing where nobody listened', async () => {
+  it('are zero when the connection failed', async () => {
     const row = await ask('gone', false, good);
     expect(await costs(row)).toEqual(['0', AT_SECOND]);
     expect(row).toMatchObject({ upstream_cost: AT_SECOND });
@@ -103,7 +100,7 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (protocol) => {
     expect(await costs(row)).toEqual([null, AT_SECOND]);
   });
 
-  it('are unknown of an attempt that nobody answered', async () => {
+  it('are unknown for an attempt without a response', async () => {
     const row = await ask('two', false, destroy(), good);
     expect(await costs(row)).toEqual([null, AT_SECOND]);
     expect(row).toMatchObject({ upstream_cost: null });
@@ -159,7 +156,7 @@ describe.each(PROTOCOLS)('what calls cost the operator (%s)', (protocol) => {
     expect(await relay.onlyCall(poor)).toMatchObject({ status: 'refused', upstream_cost: '0' });
   });
 
-  it('are told to operators alone, on the page of their own call, with the margin', async () => {
+  it('are visible to administrators only, on the page of the call, with the margin', async () => {
     const { id } = await ask('two', true, responseIn(protocol, { usage: USAGE, headers: { 'x-request-id': 'up-2' } }));
     const visitor = await signedIn(relay, caller.accountId);
     const page = async (): Promise<string> => (await visitor.get(`/usage-logs/common/${id}`)).text;

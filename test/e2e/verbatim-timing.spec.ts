@@ -230,7 +230,7 @@ describe('when the relay writes', () => {
     });
   });
 
-  describe('what comes before the first content', () => {
+  describe('events before the first content', () => {
     use({ preludeMs: PRELUDE_MS });
     describe.each(PROTOCOLS)('%s', (protocol) => {
       const { all, prelude, content } = parts(protocol);
@@ -247,7 +247,7 @@ describe('when the relay writes', () => {
         client.close();
       });
 
-      it('commits the relay when it has waited long enough: the failure is told inside the stream (case 98)', async () => {
+      it('commits the response after the maximum wait: the failure is reported in the stream (case 98)', async () => {
         const client = await ask(protocol, [streamHead(), sse(prelude), delay(PRELUDE_MS + 200), destroy()]);
         expect((await client.head).status).toBe(200);
         await client.ended;
@@ -290,7 +290,7 @@ describe('when the relay writes', () => {
     });
   });
 
-  describe('what comes before the first content, and need not wait', () => {
+  describe('events before the first content that are not held back', () => {
     use({ preludeMs: LONG_PRELUDE_MS });
     describe.each(PROTOCOLS)('%s', (protocol) => {
       const { prelude, content } = parts(protocol);

@@ -166,7 +166,7 @@ describe('a service with two workers', () => {
     expect(service.output).not.toMatch(/received again|Shutdown timed out/);
   });
 
-  it('R8: cuts off what runs on both when it is told once more', async () => {
+  it('R8: cuts off running calls of all workers at a second signal', async () => {
     await start();
     relay.upstream.script(inHalves(new Promise(() => undefined)));
     const streams = await streamsOnBoth();

@@ -46,7 +46,7 @@ describe('R1: one answer or one error, and never two, whatever the upstream does
     TIMEOUT_MS,
   );
 
-  it('what upstreams would bill for all of it is charged, or given away by rule, and the ledger is exact', async () => {
+  it('charges what upstreams would bill, or waives it by rule, and keeps the ledger exact', async () => {
     const [sums] = await world.relay
       .get(DataSource)
       .query<{ cost: string; open: number; calls: number; held: string }[]>(

@@ -9,7 +9,7 @@ import { BAD_REQUEST, BROKEN, type ChannelSpec, RATE_LIMITED, useSelection } fro
 
 const ROUNDS = 2000;
 
-describe('what is said of whom a call would ask', () => {
+describe('the routing dry run', () => {
   const world = useSelection();
   const { start, aCall, drawn, attempt, refusal } = world;
 
@@ -70,7 +70,7 @@ describe('what is said of whom a call would ask', () => {
     expect(asked.filter((name) => certain.includes(name))).toEqual(certain);
   });
 
-  it('asks nobody, draws nothing and counts nothing', async () => {
+  it('makes no request, consumes no randomness and counts nothing', async () => {
     await start([{ name: 'a', concurrency: 1 }, { name: 'b' }]);
     const before = told();
     for (let round = 0; round < 20; round += 1) expect(told()).toEqual(before);
@@ -97,7 +97,7 @@ describe('what is said of whom a call would ask', () => {
     running!.release();
   });
 
-  it('tells of a channel whose rest is up that the next call tries it', async () => {
+  it('reports that the next call tries a channel whose cooldown has expired', async () => {
     await start([{ name: 'a' }], { minOutcomes: 1 });
     await attempt(aCall(), BROKEN);
     expect(outlook().prospects).toEqual([]);

@@ -41,7 +41,7 @@ describe('whom calls ask', () => {
     expect(second['b']! / (second['a']! + second['b']!)).toBeCloseTo(0.75, 1.2);
   });
 
-  it('R2: tiers are asked in order, within one the client’s protocol first, weight 0 last, and nobody twice in a call', async () => {
+  it('R2: tries tiers in order, within one the client’s protocol first, weight 0 last, and no channel twice in a call', async () => {
     await start([
       { name: 'later', tier: 2, weight: 1000 },
       { name: 'foreign', protocol: 'messages', weight: 1000 },
@@ -94,7 +94,7 @@ describe('whom calls ask', () => {
     ]);
   });
 
-  it('R2: over thousands of calls with faults at random nobody is asked who rests, was asked, or has somebody before them', async () => {
+  it('R2: over thousands of calls with random errors never tries a channel in cooldown, one already tried, or one out of order', async () => {
     const described: ChannelSpec[] = [
       { name: 'a', tier: 1, weight: 100, credentials: ['a1', 'a2', 'a3'] },
       { name: 'b', tier: 1, weight: 300, credentials: ['b1'] },

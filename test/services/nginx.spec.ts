@@ -74,7 +74,7 @@ describe('behind nginx, with the lines of the documentation', () => {
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
   });
 
-  it('what says that an answer still comes arrives while nothing else does', async () => {
+  it('delivers keep-alives while nothing else arrives', async () => {
     relay.upstream.script([streamHead(), hang()]);
     const client = await RawClient.post({
       url: nginx.url,
@@ -98,7 +98,7 @@ describe('behind nginx, with the lines of the documentation', () => {
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
   });
 
-  it('a body of 60 MB passes, and one over the limit is told so in the protocol of its caller', async () => {
+  it('accepts a body of 60 MB, and refuses one over the limit in the client’s protocol', async () => {
     const picture = 'x'.repeat(60 * MIB);
     expect((await call(aRequest('messages', { picture }))).status).toBe(200);
     expect((await relay.upstream.nextRequest()).body.length).toBeGreaterThan(60 * MIB);
@@ -106,7 +106,7 @@ describe('behind nginx, with the lines of the documentation', () => {
     await expectError('messages', larger, TOO_LARGE);
   }, 60_000);
 
-  it('whoever has no key hears so before the body has been sent', async () => {
+  it('refuses a request without a key before its body has been sent', async () => {
     const client = await RawClient.post({
       url: nginx.url,
       path: PATHS.messages,

@@ -77,7 +77,7 @@ describe('rate limits of two processes with one Redis', () => {
     expect(okIn(await calls(7))).toBe(7);
   });
 
-  it('say in Redis neither whose they are nor what they are of', async () => {
+  it('reveal neither accounts nor kinds of limits in Redis keys', async () => {
     caller = await limitedCaller(relays[0]!, { requestsPerMinute: 5, tokensPerMinute: 5000, concurrency: 5 });
     await calls(2);
     const client = new Redis(redis.url);
@@ -175,7 +175,7 @@ describe('rate limits of two processes with one Redis', () => {
     }
   }, 60_000);
 
-  it('R9: a Redis that is not there keeps nobody from starting', async () => {
+  it('R9: starts when Redis is not available', async () => {
     const alone = await RelayApp.start({}, { REDIS_URL: 'redis://127.0.0.1:1' });
     try {
       const limited = await limitedCaller(alone, { requestsPerMinute: 1 });

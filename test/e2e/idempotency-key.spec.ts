@@ -113,7 +113,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(relay.upstream.requests).toHaveLength(1);
   });
 
-  it('get all of it although the first client leaves, whose call goes on', async () => {
+  it('get all of it when the first client disconnects, whose call continues', async () => {
     const rest = gate();
     relay.upstream.script(halves('messages', rest));
     const first = await raw('messages');
@@ -149,7 +149,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
   });
 
-  it.each(PROTOCOLS)('are told its failure, each under its own id: %s', async (protocol) => {
+  it.each(PROTOCOLS)('get its failure, each under its own id: %s', async (protocol) => {
     const go = gate();
     relay.upstream.script([waitFor(go), errorAnswer(protocol, 400)]);
     const calls = [post(protocol), post(protocol)];
@@ -252,7 +252,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     Object.assign(memory, { limit: usual });
   });
 
-  it('hold nobody up: one that does not read is disconnected', async () => {
+  it('do not block others: one that does not read is disconnected', async () => {
     relay.upstream.script(endlessStream('messages', { text: 'again '.repeat(20_000), gapMs: 1 }));
     const first = await raw('messages');
     const slow = await raw('messages');

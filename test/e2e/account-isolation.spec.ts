@@ -70,7 +70,7 @@ describe('N1: requests of one account that make an upstream fail', () => {
     expect(poisonedRequests()).toBeLessThan(15);
   });
 
-  it('lead to a pause for everybody where the check call of the relay fails too', async () => {
+  it('lead to a cooldown for all accounts when the relay’s check call fails too', async () => {
     relay.upstream.script(errorAnswer(PROTOCOL, 500));
     for (let count = 0; count < 5; count += 1) await statusOf(attacker, 'dead', 'poison');
     await eventually(async () => expect(await statusOf(others[0]!, 'dead', 'Hello')).toBe(503));
@@ -97,7 +97,7 @@ describe('N5: a request that an upstream refuses for what it is', () => {
     expect(await statusOf(attacker, model, 'Hello')).toBe(200);
   });
 
-  it('makes only its account wait where it is limited, and everybody once it is limited for another account too', async () => {
+  it('pauses only the account that was rate-limited, and all accounts once another one is rate-limited too', async () => {
     poisonedWith(errorAnswer(PROTOCOL, 429, undefined, { 'retry-after': '60' }));
     expect(await statusOf(attacker, 'limited', 'poison')).toBe(429);
     expect(await statusOf(attacker, 'limited', 'Hello')).toBe(429);
@@ -106,7 +106,7 @@ describe('N5: a request that an upstream refuses for what it is', () => {
     expect(await statusOf(others[1]!, 'limited', 'Hello')).toBe(429);
   });
 
-  it('is told from a bad credential by a check call', async () => {
+  it('is distinguished from a bad credential by a check call', async () => {
     relay.upstream.script(errorAnswer(PROTOCOL, 401));
     expect(await statusOf(attacker, 'revoked', 'poison')).toBe(502);
     await eventually(async () => {

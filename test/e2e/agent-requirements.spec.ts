@@ -41,7 +41,7 @@ const post = (path: string, body: JsonObject, headers: Record<string, string> = 
     body: JSON.stringify(body),
   });
 
-describe('what agents need of a relay', () => {
+describe('requirements of agents', () => {
   it('a WebSocket is refused in a way that makes Codex go on at once (case 111, agents 1)', async () => {
     const response = await sendRaw(`${world.url}/responses`, { method: 'GET', headers: WEB_SOCKET });
     await expectError('responses', response, NO_WEB_SOCKET);
@@ -84,13 +84,13 @@ describe('what agents need of a relay', () => {
     await expectError(protocol, response, INVALID_TOKEN);
   });
 
-  it('what is asked first, without a key, is answered (agents 12)', async () => {
+  it('answers the first request, which has no key (agents 12)', async () => {
     for (const path of ['/', '/api/hello'])
       expect((await fetch(`${world.relay.url}${path}`, { method: 'HEAD' })).status).toBe(200);
   });
 });
 
-describe.each(FOREIGN_PAIRS)('what %s needs of a relay of its %s over %s', (agent, protocol, upstream) => {
+describe.each(FOREIGN_PAIRS)('requirements of %s over %s to %s', (agent, protocol, upstream) => {
   const request = agentRequest(agent, `over-${upstream}`);
 
   it.each([

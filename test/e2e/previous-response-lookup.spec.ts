@@ -73,7 +73,7 @@ describe('the memory of answers', () => {
     return body['output'] as readonly { readonly id: string }[];
   };
 
-  it('knows nothing of requests that say all themselves, and asks nobody', () => {
+  it('does no lookup for requests without a previous response', () => {
     expect(recall({ input: 'Hello' })).toBeUndefined();
     expect(recall({ input: [user('Hello')], store: true })).toBeUndefined();
   });

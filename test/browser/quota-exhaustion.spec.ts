@@ -42,7 +42,7 @@ describe.each<[string, BrowserContextOptions]>([
     eventually(async () => expect((await call(caller)).text).toContain(words), FOLLOWS_WITHIN_MS);
   const text = (page: Page): Promise<string> => page.getByRole('main').innerText();
 
-  it('is told by its name that its quota is used up, and goes on within a second when that is raised', async () => {
+  it('reports the key whose quota is used up, and accepts calls within a second after the quota is raised', async () => {
     const caller = await relay.caller({ credit: '1', quota: '0.04' });
     const window = await windowOf(caller);
     await passes(caller);

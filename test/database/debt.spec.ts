@@ -8,7 +8,7 @@ import { finished } from '../support/billing-rows.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 
-describe('what an account owes', () => {
+describe('the debt of an account', () => {
   let database: TestDatabase;
   let app: TestingModule;
   let wallets: WalletService;
