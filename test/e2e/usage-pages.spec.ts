@@ -106,8 +106,10 @@ describe('the pages of the usage log', () => {
     expect(BigInt(String(cost))).toBeGreaterThan(0n);
     expect(cell('c-ttft')).toMatch(/\d+ *ms/);
     expect(cell('c-state')).toContain('Completed');
-    expect(html).toContain(`c-id">${id}`);
+    expect(html).not.toContain(`>${id}<`);
     const opened = await page(`${LOG}?open=${id}`);
+    expect(opened).toContain(`>${id}</code>`);
+    expect(opened).toContain('aria-label="Copy request ID"');
     expect(opened).toContain('Open details');
     expect(opened).toContain('Per 1M');
     const trace = await page(`${LOG}/${id}`);

@@ -1,4 +1,4 @@
-import { count, exactUsd, percent } from '../../platform/format/index.js';
+import { count, exactUsd, percent, UNKNOWN } from '../../platform/format/index.js';
 import {
   type CallAttempt,
   type CallDetails,
@@ -25,7 +25,9 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
     firstTokenMs: call.firstTokenMs,
     durationMs: call.durationMs,
     speed: speedOf(call),
+    tokenText: tokenText(call),
     group: describeGroup(call),
+    protocol: protocolText(call),
     key: key?.name,
     keyPage: keyPageOf(call, key),
     // Only the owner can resolve it.
@@ -61,7 +63,6 @@ export function callPage(details: CallDetails, now: Date, { timeZone, isAdmin, p
     completion: call.completionTokens,
     tokens: call.promptTokens === null ? null : call.promptTokens + (call.completionTokens ?? 0),
     cacheWritten: call.cacheWriteTokens,
-    protocol: protocolText(call),
     facts: factsOf(call),
     keyHint: key?.hint,
     longContext: longContext(call),
@@ -110,6 +111,16 @@ function upstreamOf({ call, attempts }: CallDetails) {
   );
   const margin = cost === null || call.cost === null ? null : call.cost - cost;
   return { status: last.upstreamStatus, requestId: last.upstreamRequestId, cost, margin };
+}
+
+/** `7,992 in (1,500 cached), 292 out`. */
+function tokenText(call: RecordedCall): string {
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens, result } = call;
+  if (promptTokens === null && completionTokens === null) return result === 'open' ? 'not counted yet' : 'not counted';
+  const part = (tokens: number | null, name: string): string =>
+    tokens === null || tokens === 0 ? '' : ` (${count(tokens)} ${name})`;
+  const known = (tokens: number | null): string => (tokens === null ? UNKNOWN : count(tokens));
+  return `${known(promptTokens)} in${part(cachedTokens, 'cached')}, ${known(completionTokens)} out${part(reasoningTokens, 'reasoning')}`;
 }
 
 const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | undefined =>

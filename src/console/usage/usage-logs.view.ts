@@ -146,7 +146,6 @@ const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   context: [call.group, call.key, protocolNames(call.protocol).short].filter((text) => text !== '').join(' · '),
   prompt: call.promptTokens,
   completion: call.completionTokens,
-  tokenParts: tokenParts(call),
   running: call.result === 'open',
   cost: call.cost,
   firstTokenMs: call.firstTokenMs,
@@ -156,13 +155,6 @@ const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   why: shortened(messageWithoutReason(call)),
   attempts: call.attempts !== null && call.attempts > 1 ? call.attempts : undefined,
 });
-
-function tokenParts({ cachedTokens, reasoningTokens }: LoggedCall): readonly { tokens: number; name: string }[] {
-  return [
-    { tokens: cachedTokens ?? 0, name: 'cached' },
-    { tokens: reasoningTokens ?? 0, name: 'reasoning' },
-  ].filter(({ tokens }) => tokens > 0);
-}
 
 const shortened = (text: string): string =>
   text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1).trimEnd()}…` : text;

@@ -1,4 +1,4 @@
-import { exactUsd } from '../../../platform/format/index.js';
+import { exactUsd, UNKNOWN } from '../../../platform/format/index.js';
 import type { CallAttempt, CallBackground, CallDetails, LoggedCall } from '../../../usage/index.js';
 import {
   type AllCallsPage,
@@ -38,10 +38,10 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
   return {
     ...page,
     missing: list?.missing,
-    rows: page.rows.map((row) => ({
-      ...row,
-      ...administratorPart(query, byId.get(row.id), list?.backgrounds.get(row.id)),
-    })),
+    rows: page.rows.map((row) => {
+      const added = administratorPart(query, byId.get(row.id), list?.backgrounds.get(row.id));
+      return { ...row, ...added, detail: row.detail && { ...row.detail, costText: added?.costText } };
+    }),
     chartsTooLarge: list !== undefined && input.figures === undefined,
     tooLarge: list === undefined,
     shorter: logAddress(query, { range: '24h' }),
@@ -51,17 +51,24 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
 
 /** Columns that users do not see. */
 function administratorPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
-  if (call === undefined || background === undefined) return {};
+  if (call === undefined || background === undefined) return undefined;
   const { account, accountId, upstreamStatus, upstreamCost } = background;
+  const margin = marginOf(call.cost, upstreamCost);
   return {
     account: account || accountId,
     accountHref: logAddress(query, { user: account || accountId }),
-    channel: call.channel,
-    upstreamStatus,
+    sentTo: [call.channel, upstreamStatus ?? ''].filter((text) => text !== '').join(' · '),
     // The cost of a running call is not known yet.
     costText: call.cost === null ? '' : costText(call.cost, upstreamCost),
-    isLoss: marginOf(call.cost, upstreamCost)?.isLoss === true,
+    margin: marginLabel(call.cost, margin),
+    isLoss: margin?.isLoss === true,
   };
+}
+
+/** Free calls have no share. */
+function marginLabel(charged: bigint | null, margin: ReturnType<typeof marginOf>): string {
+  if (charged === 0n) return margin?.isLoss === true ? 'loss' : UNKNOWN;
+  return margin?.share ?? UNKNOWN;
 }
 
 /** `cost $0.0042522, margin 20%` */
