@@ -33,9 +33,7 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
     // Only the owner can resolve it.
     outOfMoney: call.errorReason === 'insufficient quota' && path !== '/admin/calls',
     ip: call.ip,
-    reason: call.errorReason,
-    message: messageWithoutReason(call),
-    advice: ADVICE[call.errorReason] ?? '',
+    problem: problemOf(call, path),
     attempts: attemptText(attempts),
   };
 }
@@ -57,7 +55,6 @@ export function callPage(details: CallDetails, now: Date, { timeZone, isAdmin, p
     modelHref: logAddress(month, { model: call.model }),
     keyHref: logAddress(month, { key: call.keyId }),
     badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
-    failed: call.errorReason !== '',
     cost: call.cost,
     prompt: call.promptTokens,
     completion: call.completionTokens,
@@ -208,7 +205,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   'Invalid token': 'Check that your client sends one of your API keys, complete, enabled and not expired.',
   'insufficient quota':
     'Check the balance of your wallet and the quota and budgets of the key. Raise the one that is used up.',
-  'context canceled': 'Your client closed the connection before the response was complete. Check its timeout.',
   permission_denied: 'The key is not allowed to do this. Check its models, networks and group.',
   invalid_request: 'Fix the field named in the message. Retrying without changes will fail.',
   context_length_exceeded: 'Send a shorter prompt or conversation, or use a model with a larger context window.',
@@ -225,6 +221,38 @@ const ADVICE: Readonly<Record<string, string>> = {
   request_timeout: 'The request did not arrive in time. Check your client’s connection.',
   internal: 'The service failed. Retry; if it persists, send the request ID to an administrator.',
 };
+
+interface CallProblem {
+  readonly tone: 'warn' | 'bad' | '';
+  readonly title: string;
+  readonly text: string;
+  readonly advice: string;
+}
+
+/** Undefined if nothing went wrong. */
+function problemOf(call: RecordedCall, path: LogPath): CallProblem | undefined {
+  const { errorReason, result } = call;
+  if (errorReason === '') return undefined;
+  if (errorReason === CANCELLED)
+    return {
+      tone: '',
+      title: 'The client closed the connection',
+      text: 'If this was not intended, check the client’s timeout.',
+      advice: '',
+    };
+  const tone = RESULT_TONES[result];
+  return {
+    tone: tone === 'bad' ? 'bad' : 'warn',
+    title: `${RESULT_LABELS[result]}: ${errorReason}`,
+    text: capitalized(messageWithoutReason(call)),
+    // Only the owner can follow it.
+    advice: path === '/admin/calls' ? 'The client received this error.' : (ADVICE[errorReason] ?? ''),
+  };
+}
+
+const CANCELLED = 'context canceled';
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Removes the leading reason, which is shown separately. */
 export const messageWithoutReason = ({
