@@ -164,6 +164,36 @@ describe('the pages of the usage log', () => {
     expect(await page(`${LOG}/${id}`)).not.toContain(`href="/keys/${ann.keyId}"`);
   });
 
+  it('say once and without alarm that a client left', async () => {
+    const id = await row(ann, 1, {
+      status: 'cancelled',
+      errorReason: 'context canceled',
+      errorMessage: 'context canceled: the client closed the connection.',
+    });
+    for (const path of [`${LOG}/${id}`, `${LOG}?open=${id}`]) {
+      const html = await page(path);
+      expect(html).toContain('<strong>The client closed the connection</strong>');
+      expect(html).not.toContain('flash--bad');
+    }
+    expect((await page(`${LOG}/${id}`)).match(/closed the connection/g)).toHaveLength(1);
+  });
+
+  it('count refused calls apart from failed ones, and list no models that clients made up', async () => {
+    await row(ann, 1, { ...REFUSED, model: 'made-up', errorReason: 'model_not_found' });
+    await row(ann, 2, { status: 'failed', errorReason: 'rate_limit_exceeded', model: 'real', billingBasis: 'free' });
+    await row(ann, 3, { status: 'failed', errorReason: 'upstream_error', model: 'real', billingBasis: 'free' });
+    const html = await page(LOG);
+    expect(html).toContain('2 refused, 1 failed');
+    expect(html).toContain('<option value="real">');
+    expect(html).not.toContain('<option value="made-up">');
+    const csv = (await browser.get(`${LOG}.csv?result=refused`)).text.trim().split('\n').slice(1);
+    expect(csv.map((line) => line.split(',').at(-1))).toEqual(['refused', 'refused']);
+    expect(await page(`/keys/${ann.keyId}/leaked`)).toContain('1 refused');
+    expect((await page(`/keys/${ann.keyId}`)).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toContain(
+      'real 2 1 1 ',
+    );
+  });
+
   it('end the charts of a running range with now, and say where no model was read', async () => {
     await row(ann, 1, { ...REFUSED, model: '' });
     const today = new Date().toISOString().slice(0, 10);

@@ -146,11 +146,12 @@ const hourText = (hour: number): string => `${hour.toString().padStart(2, '0')}:
 
 /** Calls of all days by hour of the day, in the reader's time zone. */
 function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
-  const bars = HOURS.map(() => ({ calls: 0, failed: 0, cost: 0n }));
-  for (const { start, calls, failed, cost } of hours) {
+  const bars = HOURS.map(() => ({ calls: 0, refused: 0, failed: 0, cost: 0n }));
+  for (const { start, calls, refused, failed, cost } of hours) {
     const bar = bars[Number(clockTime(start, timeZone, 'minutes').slice(0, 2))];
     if (bar === undefined) continue;
     bar.calls += calls;
+    bar.refused += refused;
     bar.failed += failed;
     bar.cost += cost;
   }
@@ -169,6 +170,7 @@ function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
   });
   const table = chartTable('Calls by hour of the day', 'Hour', buckets, [
     { name: 'Calls', values, unit: COUNT },
+    { name: 'Refused', values: bars.map(({ refused }) => refused), unit: COUNT },
     { name: 'Failed', values: bars.map(({ failed }) => failed), unit: COUNT },
     { name: 'Charged', values: bars.map(({ cost }) => cost), unit: EXACT_DOLLARS },
   ]);

@@ -3,7 +3,7 @@ export { callPage } from './call.view.js';
 export { type CostFormula, costFormula } from './cost-formula.js';
 export { type AllCallsPage, AllCallsReader, undefinedIfTooLarge } from './log-reader.js';
 export { type UsageOverview, UsageOverviewReader } from './overview-reader.js';
-export { usageCharts } from './usage-charts.view.js';
+export { unsuccessfulText, usageCharts } from './usage-charts.view.js';
 export { UsagePagesModule } from './usage-logs.controller.js';
 export { type LogFigures, logPage } from './usage-logs.view.js';
 export {

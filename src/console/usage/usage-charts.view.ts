@@ -1,5 +1,5 @@
 import { clockTime, compact, count, percent, shortDay, usd } from '../../platform/format/index.js';
-import type { ChartScale, ChartUnit, Latency, UsageBar, UsageTotals } from '../../usage/index.js';
+import type { ChartScale, ChartUnit, Latency, UsageBar, UsageFigures, UsageTotals } from '../../usage/index.js';
 import {
   type Chart,
   type ChartTable,
@@ -37,6 +37,7 @@ const OTHERS = 'Other';
 
 const VALUES = {
   calls: (bar: UsageBar): bigint => BigInt(bar.calls),
+  refused: (bar: UsageBar): bigint => BigInt(bar.refused),
   failed: (bar: UsageBar): bigint => BigInt(bar.failed),
   cost: (bar: UsageBar): bigint => bar.cost,
   tokens: (bar: UsageBar): bigint => BigInt(bar.promptTokens + bar.completionTokens),
@@ -54,7 +55,7 @@ export function usageCharts(input: ChartsInput) {
   const { median, p95 } = latencies(input, 'firstToken');
   return {
     minis: [
-      mini('Calls', count(total.calls), total.failed > 0 ? `${count(total.failed)} failed` : '', calls),
+      mini('Calls', count(total.calls), unsuccessfulText(total), calls),
       mini(input.chargeName, usd(total.cost), '', chartOf(input, 'cost', DOLLARS, `${usd(total.cost)} total`)),
       mini(
         'Tokens',
@@ -79,6 +80,12 @@ export function usageCharts(input: ChartsInput) {
     table: tableOf(input),
   };
 }
+
+/** `120 refused, 43 failed`; empty if all calls succeeded. */
+export const unsuccessfulText = ({ refused, failed }: Pick<UsageFigures, 'refused' | 'failed'>): string =>
+  [refused > 0 ? `${count(refused)} refused` : '', failed > 0 ? `${count(failed)} failed` : '']
+    .filter((text) => text !== '')
+    .join(', ');
 
 const mini = (label: string, figure: string, note: string, chart: Chart) => ({ label, figure, note, chart });
 
@@ -121,6 +128,7 @@ function tableOf(input: ChartsInput): ChartTable {
   const [firstToken, duration] = [latencies(input, 'firstToken'), latencies(input, 'duration')];
   return chartTable('Totals of this filter', BAR_NAMES[input.scale.unit], labelsOf(input), [
     { name: 'Calls', values: valuesOf(input, 'calls'), unit: COUNT },
+    { name: 'Refused', values: valuesOf(input, 'refused'), unit: COUNT },
     { name: 'Failed', values: valuesOf(input, 'failed'), unit: COUNT },
     { name: input.chargeName, values: valuesOf(input, 'cost'), unit: EXACT_DOLLARS },
     { name: 'Prompt tokens', values: valuesOf(input, 'prompt'), unit: COUNT },

@@ -49,7 +49,7 @@ interface Series {
   readonly name: string;
   readonly values: Values;
   /** Default: by position. `fbad` is for failures. */
-  readonly class?: 'f1' | 'fbad';
+  readonly class?: 'f1' | 'f2' | 'fbad';
 }
 
 interface StackedBarsInput {
