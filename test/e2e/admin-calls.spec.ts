@@ -115,9 +115,9 @@ describe('the calls of all users', () => {
   it('charts filtered calls, grouped by channel on request', async () => {
     for (const channel of ['main', 'main', 'reserve']) await row(ann, 1, { channel });
     const html = await page(`${CALLS}?user=${ann.accountId}&by=channel`);
-    expect(html).toContain('<p class="big">3</p>');
+    expect(html).toContain('<span class="big">3</span>');
     expect(html).toMatch(/main 2, reserve 1/);
-    expect(await page(`${CALLS}?user=${ann.accountId}&channel=reserve`)).toContain('<p class="big">1</p>');
+    expect(await page(`${CALLS}?user=${ann.accountId}&channel=reserve`)).toContain('<span class="big">1</span>');
   });
 
   it('paginates with the same filters', async () => {

@@ -194,6 +194,32 @@ describe('the pages of the usage log', () => {
     );
   });
 
+  it('chart calls by how they ended, with a table of the same sums and a link from each bar to its calls', async () => {
+    const hour = 60;
+    await row(ann, 2 * hour, REFUSED);
+    const older = [await row(ann, 5 * hour), await row(ann, 5 * hour, { model: 'other', cost: 7n })];
+    const html = await page(LOG);
+    expect(html).toContain('3 calls, 1 refused, per hour');
+    expect(html).toMatch(
+      /<tfoot>.*<th scope="row">Total<\/th>\s*<td class="num">3<\/td>\s*<td class="num">1<\/td>\s*<td class="num">0</s,
+    );
+    const plot = /<svg class="chart__links".*?<\/svg>/s.exec(html)![0];
+    const bars = [...plot.matchAll(/<a href="([^"]+)"/g)].map(([, href]) =>
+      href!.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='),
+    );
+    const ofBars = await Promise.all(bars.map(async (href) => rows(await page(href))));
+    expect(ofBars.flat()).toHaveLength(3);
+    expect(ofBars[0]!.toSorted()).toEqual(older.toSorted());
+    const bar = await page(bars[0]!);
+    expect(bar).toMatch(/Remove filter Time: \d+ \w+, \d\d:00 to /);
+    const csv = (await browser.get(bars[0]!.replace(LOG, `${LOG}.csv`))).text.trim().split('\n');
+    expect(csv).toHaveLength(3);
+    const divided = await page(`${LOG}?by=model&chart=cost`);
+    expect(divided).toMatch(/<th scope="col" class="num">gpt-5\.5<\/th>\s*<th scope="col" class="num">other<\/th>/);
+    expect(divided).toMatch(/<tfoot>.*?<td class="num">\$0\.00150\d*<\/td>\s*<td class="num">\$0\.000000007</s);
+    expect(divided).not.toMatch(/class="seg only-wide"/);
+  });
+
   it('end the charts of a running range with now, and say where no model was read', async () => {
     await row(ann, 1, { ...REFUSED, model: '' });
     const today = new Date().toISOString().slice(0, 10);

@@ -9,6 +9,7 @@ import {
   missingCalls,
   type Query,
   RangeTooLarge,
+  type Span,
   TimeLimitedReads,
   unitFor,
   type UsageFilter,
@@ -32,6 +33,7 @@ interface LogReading {
   readonly page: LogPage;
   readonly totals: UsageTotals;
   readonly scale: ChartScale;
+  readonly span: Span;
   readonly models: readonly string[];
   readonly groups: readonly string[];
   readonly keys: readonly { readonly id: string; readonly name: string }[];
@@ -67,7 +69,7 @@ export class LogReader {
     const everUsed =
       page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
     const missing = await missingCalls(query, filter.from);
-    return { page, totals, scale, models, groups, keys, everUsed, missing };
+    return { page, totals, scale, span: filter, models, groups, keys, everUsed, missing };
   }
 }
 
@@ -121,7 +123,7 @@ export class AllCallsReader {
   ): Promise<LogFigures | undefined> {
     const figures = this.reads.read(async (query) => {
       const scale = { unit: unitFor(filter.from, filter.to), timeZone };
-      return { totals: await this.totals.read(query, filter, scale, division), scale };
+      return { totals: await this.totals.read(query, filter, scale, division), scale, span: filter };
     });
     return undefinedIfTooLarge(figures);
   }
