@@ -87,6 +87,11 @@ describe('the calls of all users', () => {
     const [hers] = [await row(ann, 1), await row(ben, 1)];
     for (const user of [ann.email, ann.email.toUpperCase(), ann.accountId])
       expect(rows(await page(`${CALLS}?user=${encodeURIComponent(user)}`))).toEqual([hers]);
+    const part = ann.email.slice(0, ann.email.indexOf('@'));
+    expect(rows(await page(`${CALLS}?user=${encodeURIComponent(part.toUpperCase())}`))).toEqual([hers]);
+    const several = await page(`${CALLS}?user=${encodeURIComponent(ann.email.slice(ann.email.indexOf('@')))}&range=7d`);
+    expect(rows(several)).toEqual([]);
+    expect(several).toContain('Choose a user');
     const html = await page(`${CALLS}?user=nobody%40example.com`);
     expect(rows(html)).toEqual([]);
     expect(html).toContain('No calls by “nobody@example.com” match');

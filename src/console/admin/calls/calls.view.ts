@@ -3,6 +3,7 @@ import type { CallAttempt, CallBackground, CallDetails, LoggedCall } from '../..
 import {
   type AllCallsPage,
   callPage,
+  type FoundAccount,
   logAddress,
   type LogEntry,
   type LogFigures,
@@ -16,6 +17,8 @@ export interface CallsInput {
   readonly entry: LogEntry;
   /** Whether the query string has an invalid cursor. */
   readonly lost: boolean;
+  /** Undefined: not filtered by user. */
+  readonly user: FoundAccount | undefined;
   /** Undefined: the query timed out. */
   readonly list: AllCallsPage | undefined;
   /** Undefined: the aggregation timed out. */
@@ -29,7 +32,7 @@ export interface CallsInput {
 const NO_CHOICES = { models: [], groups: [], channels: [], keys: [] };
 
 /** The usage logs with the columns for administrators. */
-export function callsPage({ list, newer, older, ...input }: CallsInput) {
+export function callsPage({ list, newer, older, user, ...input }: CallsInput) {
   const { query } = input;
   const calls = list?.page.calls ?? [];
   const everUsed = list?.everUsed ?? true;
@@ -38,6 +41,7 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
   return {
     ...page,
     missing: list?.missing,
+    users: user && user.others.length > 0 && usersToChoose(query, user),
     rows: page.rows.map((row) => {
       const added = administratorPart(query, byId.get(row.id), list?.backgrounds.get(row.id));
       return { ...row, ...added, detail: row.detail && { ...row.detail, costText: added?.costText } };
@@ -48,6 +52,14 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
     empty: list === undefined ? undefined : page.empty && emptiness(query, page.empty),
   };
 }
+
+/** Several users match: links to the calls of each. */
+const usersToChoose = (query: UsageQuery, { others, hasMore }: FoundAccount) => ({
+  text: hasMore
+    ? `The first ${others.length} users whose email address contains “${query.user}”:`
+    : `Users whose email address contains “${query.user}”:`,
+  links: others.map((email) => ({ label: email, href: logAddress(query, { user: email }) })),
+});
 
 /** Columns that users do not see. */
 function administratorPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
@@ -89,7 +101,11 @@ interface Emptiness {
 function emptiness({ request, user }: UsageQuery, { title, text, action }: Emptiness): Emptiness {
   if (request !== '') return { title: 'No call has this ID', text, action };
   if (user !== '')
-    return { title, text: `No calls by “${user}” match. Enter the full email address of an account.`, action };
+    return {
+      title,
+      text: `No calls by “${user}” match. Enter an email address, a part of one, or an account ID.`,
+      action,
+    };
   if (title !== 'No calls yet') return { title, text, action };
   return {
     title,
