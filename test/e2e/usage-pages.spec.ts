@@ -113,6 +113,7 @@ describe('the pages of the usage log', () => {
     expect(opened).toContain('Open details');
     expect(opened).toContain('Per 1M');
     const trace = await page(`${LOG}/${id}`);
+    expect(trace).toContain('>Calls with this key</a>');
     expect(trace).toContain('>Share of tokens</h3>');
     expect(trace).not.toContain('New prompt');
     expect(trace).toContain('Prompts and responses are not stored');

@@ -176,12 +176,12 @@ function seriesOf(input: ChartsInput, measure: keyof typeof UNITS): ChartSeries[
 
 /** URLs of the calls of each bar; undefined if there are none. */
 function hrefsOf(input: ChartsInput): (string | undefined)[] {
-  const { totals, span, barHref } = input;
+  const { totals, span } = input;
   const calls = valuesOf(input, 'calls');
   return totals.starts.map((start, index) => {
     if (calls[index] === 0n) return undefined;
     const from = start < span.from ? span.from : start;
-    return barHref({ from, to: totals.starts[index + 1] ?? span.to });
+    return input.barHref({ from, to: totals.starts[index + 1] ?? span.to });
   });
 }
 
@@ -193,7 +193,7 @@ function titlesOf(input: ChartsInput): string[] {
   const labels = labelsOf(input);
   if (measure === 'latency') {
     const { median, p95 } = latencies(input, 'firstToken');
-    const text = (value: Values[number] | undefined): string => (value == null ? '–' : MILLISECONDS.text(value));
+    const text = (value: Values[number] = null): string => (value === null ? '–' : MILLISECONDS.text(value));
     return labels.map((label, index) => `${label}: median ${text(median[index])}, p95 ${text(p95[index])}`);
   }
   const series = seriesOf(input, measure);

@@ -75,7 +75,7 @@ const SPECIAL: Readonly<Partial<Record<TokenClass, { readonly priced: TokenClass
 const CACHE_WRITES: readonly TokenClass[] = ['cache_write_5m', 'cache_write_1h', 'cache_write_12h'];
 
 /** Whether the model can do it, as far as its capabilities and prices tell. */
-function isShown(item: TokenClass, { capabilities: flags, pricing: { tiers } }: CatalogModel): boolean {
+function isPriced(item: TokenClass, { capabilities: flags, pricing: { tiers } }: CatalogModel): boolean {
   const differs = (one: TokenClass, other: TokenClass): boolean =>
     tiers.some(({ prices }) => prices[one] !== prices[other]);
   if (CACHE_WRITES.includes(item)) return CACHE_WRITES.some((write) => differs(write, 'input'));
@@ -90,7 +90,7 @@ function priceTable(model: CatalogModel, multiplier: bigint) {
   return {
     columns: tiers.map(({ fromPromptTokens }, index) => ({ from: fromPromptTokens, to: maxPrompt(tiers, index) })),
     hasTiers: tiers.length > 1,
-    rows: TOKENS.filter(([item]) => isShown(item, model)).map(([item, label]) => ({
+    rows: TOKENS.filter(([item]) => isPriced(item, model)).map(([item, label]) => ({
       label,
       cells: tiers.map(({ prices }) => scaledPrice(scaled(prices[item], multiplier))),
     })),
