@@ -92,6 +92,8 @@ describe('the calls of all users', () => {
     const several = await page(`${CALLS}?user=${encodeURIComponent(ann.email.slice(ann.email.indexOf('@')))}&range=7d`);
     expect(rows(several)).toEqual([]);
     expect(several).toContain('Choose a user');
+    expect(several).not.toContain('Totals for this filter');
+    expect(several).not.toContain('No calls by');
     const html = await page(`${CALLS}?user=nobody%40example.com`);
     expect(rows(html)).toEqual([]);
     expect(html).toContain('No calls by “nobody@example.com” match');

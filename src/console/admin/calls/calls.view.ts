@@ -37,11 +37,12 @@ export function callsPage({ list, newer, older, user, ...input }: CallsInput) {
   const calls = list?.page.calls ?? [];
   const everUsed = list?.everUsed ?? true;
   const page = logPage({ ...input, ...(list?.choices ?? NO_CHOICES), calls, everUsed, newer, older });
+  const mustChoose = user !== undefined && user.others.length > 0;
   const byId = new Map(calls.map((call) => [call.id, call]));
   return {
     ...page,
     missing: list?.missing,
-    users: user && user.others.length > 0 && usersToChoose(query, user),
+    ...(mustChoose && { charts: undefined, users: usersToChoose(query, user) }),
     rows: page.rows.map((row) => {
       const added = administratorPart(query, byId.get(row.id), list?.backgrounds.get(row.id));
       return { ...row, ...added, detail: row.detail && { ...row.detail, costText: added?.costText } };
@@ -49,7 +50,7 @@ export function callsPage({ list, newer, older, user, ...input }: CallsInput) {
     chartsTooLarge: list !== undefined && input.figures === undefined,
     tooLarge: list === undefined,
     shorter: logAddress(query, { range: '24h' }),
-    empty: list === undefined ? undefined : page.empty && emptiness(query, page.empty),
+    empty: list === undefined || mustChoose ? undefined : page.empty && emptiness(query, page.empty),
   };
 }
 

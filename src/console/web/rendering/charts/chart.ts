@@ -115,9 +115,14 @@ function roundUp(maximum: number): number {
 
 export const at = (value: number): string => value.toFixed(2).replace(/\.?0+$/, '');
 
+/** Up to this many labels, rounding would show. */
+const FEW = 12;
+
 /** Evenly spaced labels, including the first and the last. */
 export function spread(labels: readonly string[], max = 4): string[] {
-  const number = Math.min(max, labels.length);
+  const gaps = labels.length - 1;
+  let number = Math.min(max, labels.length);
+  while (labels.length <= FEW && number > 2 && gaps % (number - 1) !== 0) number -= 1;
   if (number < 2) return [...labels];
   return Array.from(
     { length: number },

@@ -115,6 +115,8 @@ describe('axes', () => {
 
   it('name the first, the last and two buckets between', () => {
     expect(spread(Array.from({ length: 14 }, (_, index) => `${index + 7}`))).toEqual(['7', '11', '16', '20']);
+    expect(spread(['1', '2', '3', '4', '5', '6'])).toEqual(['1', '6']);
+    expect(spread(['1', '2', '3', '4', '5', '6', '7'])).toEqual(['1', '3', '5', '7']);
     expect(spread(['1', '2'])).toEqual(['1', '2']);
     expect(spread(['1'])).toEqual(['1']);
   });
