@@ -29,7 +29,8 @@ describe('what a key was used for', () => {
   const counted = (column: 'ip' | 'model', { from, to } = month): Promise<Record<string, unknown>[]> =>
     world.sql.query(
       `SELECT ${column} AS name, count(*)::int AS calls, sum(cost)::text AS cost, min(created_at) AS "firstAt", max(created_at) AS "lastAt",
-              count(*) FILTER (WHERE status IN ('refused', 'failed'))::int AS failed
+              count(*) FILTER (WHERE status = 'refused' OR error_reason = 'rate_limit_exceeded')::int AS refused,
+              count(*) FILTER (WHERE status = 'failed' AND error_reason = 'upstream_error')::int AS failed
          FROM calls WHERE key_id = $1 AND created_at >= $2 AND created_at < $3 GROUP BY 1 ORDER BY 1`,
       [ann.keyId, from, to],
     );
@@ -48,6 +49,8 @@ describe('what a key was used for', () => {
         model: `m${index % 3}`,
         cost: BigInt(index) * 1_000_000_007n,
         ...(index % 5 === 0 && { status: 'failed', errorReason: 'upstream_error', billingBasis: 'free' }),
+        // An upstream refused it.
+        ...(index % 6 === 1 && { status: 'failed', errorReason: 'rate_limit_exceeded', billingBasis: 'free' }),
         ...(index % 7 === 0 && { status: 'refused', errorReason: 'insufficient quota', billingBasis: 'free' }),
       });
   };

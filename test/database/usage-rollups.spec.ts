@@ -47,13 +47,16 @@ interface Row {
   readonly durationMs: number;
 }
 
-const FAILED = ['refused', 'failed', 'timeout'];
+const FAILED = ['failed', 'timeout'];
 const added = (rows: readonly Row[], value: (row: Row) => string | null): bigint =>
   rows.reduce((sum, row) => sum + BigInt(value(row) ?? 0), 0n);
 const failed = (rows: readonly Row[]): Row[] => rows.filter(({ result }) => FAILED.includes(result));
 
+const refused = (rows: readonly Row[]): Row[] => rows.filter(({ result }) => result === 'refused');
+
 const figures = (rows: readonly Row[]) => ({
   calls: rows.length,
+  refused: refused(rows).length,
   failed: failed(rows).length,
   cost: added(rows, ({ cost }) => cost),
   promptTokens: Number(added(rows, ({ prompt }) => prompt)),
@@ -202,6 +205,7 @@ describe('what is summed up of any calls, at any moment', () => {
     const known = rows.filter(({ upstreamCost }) => upstreamCost !== null);
     expect(total).toEqual({
       calls: rows.length,
+      refused: refused(rows).length,
       failed: failed(rows).length,
       failedAfterRetry: failed(rows).filter(({ attempts }) => attempts > 1).length,
       charged: added(rows, ({ cost }) => cost),
@@ -230,7 +234,7 @@ describe('what is summed up of any calls, at any moment', () => {
     const rows = await rowsOf({ accountId, from, to });
     const sorted = (names: string[]): string[] => [...new Set(names)].filter((name) => name !== '').toSorted();
     expect(await read((query) => usedNames(query, { accountId, from, to }))).toEqual({
-      models: sorted(rows.map(({ model }) => model)),
+      models: sorted(rows.filter(({ result }) => result !== 'refused').map(({ model }) => model)),
       groups: sorted(rows.map(({ group }) => group)),
     });
   };

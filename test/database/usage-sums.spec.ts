@@ -39,7 +39,8 @@ describe('the sums of calls', () => {
   /** The same from the rows of the log, one by one. */
   const added = (calls: readonly LoggedCall[]) => ({
     calls: calls.length,
-    failed: calls.filter(({ result }) => ['refused', 'failed', 'timeout'].includes(result)).length,
+    refused: calls.filter(({ result }) => result === 'refused').length,
+    failed: calls.filter(({ result }) => ['failed', 'timeout'].includes(result)).length,
     cost: calls.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n),
     promptTokens: calls.reduce((sum, { promptTokens }) => sum + (promptTokens ?? 0), 0),
     cachedTokens: calls.reduce((sum, { cachedTokens }) => sum + (cachedTokens ?? 0), 0),

@@ -80,12 +80,13 @@ describe('the overview', () => {
   it('compares calls with the previous range, and shows failures', async () => {
     for (const minutes of [10, 20, 30]) await row(ann, minutes);
     await row(ann, 40, { ...FAILED, attempts: 2 });
+    await row(ann, 50, { status: 'failed', errorReason: 'invalid_request', attempts: 2 });
     for (const minutes of [DAY + 10, DAY + 20]) await row(ann, minutes);
     const text = await shown();
-    expect(text).toContain('Calls 4 +100% vs. previous day');
-    expect(text).toContain('Failed 25% 1 call, 1 after retries');
-    expect(await shown('/admin?range=7d')).toContain('Calls 6 none in the previous 7 days');
-    expect(await shown('/admin?range=1h')).toContain('Calls 4 none in the previous hour');
+    expect(text).toContain('Calls 5 +150% vs. previous day');
+    expect(text).toContain('Failed 20% 1 call, 1 after retries; 1 refused');
+    expect(await shown('/admin?range=7d')).toContain('Calls 7 none in the previous 7 days');
+    expect(await shown('/admin?range=1h')).toContain('Calls 5 none in the previous hour');
     expect(await shown('/admin?range=9y')).toContain('Last 24 hours, all users');
   });
 

@@ -63,14 +63,14 @@ describe('the page of a key', () => {
     await callFrom(AWAY);
     await callFrom(AWAY);
     const page = await text(`/keys/${ann.keyId}?range=7d`);
-    expect(page).toContain('192.0.2.1 2 0 $2.46 9135782');
-    expect(page).toContain(`${AWAY} 2 0 $0.04 0000`);
-    expect(page).toContain('gpt-5.5 2 0 $2.46 9135782');
-    expect(page).toContain('fee 2 0 $0.04 0000');
+    expect(page).toContain('192.0.2.1 2 0 0 $2.46 9135782');
+    expect(page).toContain(`${AWAY} 2 0 0 $0.04 0000`);
+    expect(page).toContain('gpt-5.5 2 0 0 $2.46 9135782');
+    expect(page).toContain('fee 2 0 0 $0.04 0000');
     const log = await text(`/usage-logs/common?range=7d&key=${ann.keyId}`);
     for (const figure of ['Calls 4', '$2.50']) expect([page, log].every((one) => one.includes(figure))).toBe(true);
     const day = await text(`/keys/${ann.keyId}?range=24h`);
-    expect(day).toContain(`${AWAY} 2 0`);
+    expect(day).toContain(`${AWAY} 2 0 0`);
     expect(day).not.toContain('192.0.2.1 2');
   });
 

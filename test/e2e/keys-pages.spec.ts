@@ -28,6 +28,16 @@ describe('the pages of keys', () => {
   });
 
   describe('change what the relay does', () => {
+    it('names the limit that is used up, and lists all limits', async () => {
+      const secret = secretOn(await newKey({ name: 'daily', quota: '5', daily: '0.04' }));
+      await expectSoon(secret, 200);
+      for (let calls = 0; calls < 10 && (await call(secret)).status === 200; calls += 1);
+      const list = (await ann.browser.get('/keys')).text;
+      expect(list).toContain('Daily budget used up');
+      expect(list).not.toContain('Quota used up');
+      expect(list.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toMatch(/of \$5\.00 total .* of \$0\.04 today/);
+    });
+
     it('within a second: a quota that is used up names its key, and when it is raised the next call passes', async () => {
       const secret = secretOn(await newKey({ name: 'little', quota: '0.05' }));
       const { id } = await named('little');

@@ -106,11 +106,14 @@ describe('the pages of the usage log', () => {
     expect(BigInt(String(cost))).toBeGreaterThan(0n);
     expect(cell('c-ttft')).toMatch(/\d+ *ms/);
     expect(cell('c-state')).toContain('Completed');
-    expect(html).toContain(`c-id">${id}`);
+    expect(html).not.toContain(`>${id}<`);
     const opened = await page(`${LOG}?open=${id}`);
+    expect(opened).toContain(`>${id}</code>`);
+    expect(opened).toContain('aria-label="Copy request ID"');
     expect(opened).toContain('Open details');
     expect(opened).toContain('Per 1M');
     const trace = await page(`${LOG}/${id}`);
+    expect(trace).toContain('>Calls with this key</a>');
     expect(trace).toContain('>Share of tokens</h3>');
     expect(trace).not.toContain('New prompt');
     expect(trace).toContain('Prompts and responses are not stored');
@@ -160,6 +163,62 @@ describe('the pages of the usage log', () => {
     }
     await relay.get(DataSource).query("UPDATE api_keys SET state = 'deleted' WHERE id = $1", [ann.keyId]);
     expect(await page(`${LOG}/${id}`)).not.toContain(`href="/keys/${ann.keyId}"`);
+  });
+
+  it('say once and without alarm that a client left', async () => {
+    const id = await row(ann, 1, {
+      status: 'cancelled',
+      errorReason: 'context canceled',
+      errorMessage: 'context canceled: the client closed the connection.',
+    });
+    for (const path of [`${LOG}/${id}`, `${LOG}?open=${id}`]) {
+      const html = await page(path);
+      expect(html).toContain('<strong>The client closed the connection</strong>');
+      expect(html).not.toContain('flash--bad');
+    }
+    expect((await page(`${LOG}/${id}`)).match(/closed the connection/g)).toHaveLength(1);
+  });
+
+  it('count refused calls apart from failed ones, and list no models that clients made up', async () => {
+    await row(ann, 1, { ...REFUSED, model: 'made-up', errorReason: 'model_not_found' });
+    await row(ann, 2, { status: 'failed', errorReason: 'rate_limit_exceeded', model: 'real', billingBasis: 'free' });
+    await row(ann, 3, { status: 'failed', errorReason: 'upstream_error', model: 'real', billingBasis: 'free' });
+    const html = await page(LOG);
+    expect(html).toContain('2 refused, 1 failed');
+    expect(html).toContain('<option value="real">');
+    expect(html).not.toContain('<option value="made-up">');
+    const csv = (await browser.get(`${LOG}.csv?result=refused`)).text.trim().split('\n').slice(1);
+    expect(csv.map((line) => line.split(',').at(-1))).toEqual(['refused', 'refused']);
+    expect(await page(`/keys/${ann.keyId}/leaked`)).toContain('1 refused');
+    expect((await page(`/keys/${ann.keyId}`)).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toContain(
+      'real 2 1 1 ',
+    );
+  });
+
+  it('chart calls by how they ended, with a table of the same sums and a link from each bar to its calls', async () => {
+    const hour = 60;
+    await row(ann, 2 * hour, REFUSED);
+    const older = [await row(ann, 5 * hour), await row(ann, 5 * hour, { model: 'other', cost: 7n })];
+    const html = await page(LOG);
+    expect(html).toContain('3 calls, 1 refused, per hour');
+    expect(html).toMatch(
+      /<tfoot>.*<th scope="row">Total<\/th>\s*<td class="num">3<\/td>\s*<td class="num">1<\/td>\s*<td class="num">0</s,
+    );
+    const plot = /<svg class="chart__links".*?<\/svg>/s.exec(html)![0];
+    const bars = [...plot.matchAll(/<a href="([^"]+)"/g)].map(([, href]) =>
+      href!.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='),
+    );
+    const ofBars = await Promise.all(bars.map(async (href) => rows(await page(href))));
+    expect(ofBars.flat()).toHaveLength(3);
+    expect(ofBars[0]!.toSorted()).toEqual(older.toSorted());
+    const bar = await page(bars[0]!);
+    expect(bar).toMatch(/Remove filter Time: \d+ \w+, \d\d:00 to /);
+    const csv = (await browser.get(bars[0]!.replace(LOG, `${LOG}.csv`))).text.trim().split('\n');
+    expect(csv).toHaveLength(3);
+    const divided = await page(`${LOG}?by=model&chart=cost`);
+    expect(divided).toMatch(/<th scope="col" class="num">gpt-5\.5<\/th>\s*<th scope="col" class="num">other<\/th>/);
+    expect(divided).toMatch(/<tfoot>.*?<td class="num">\$0\.00150\d*<\/td>\s*<td class="num">\$0\.000000007</s);
+    expect(divided).not.toMatch(/class="seg only-wide"/);
   });
 
   it('end the charts of a running range with now, and say where no model was read', async () => {

@@ -105,7 +105,7 @@ const timeZoneOptions = (zones: readonly string[]) =>
   zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
 
 const themeOptions = (theme: 'light' | 'dark' | undefined) => [
-  { value: 'system', label: 'As the system', chosen: theme === undefined },
+  { value: 'system', label: 'Match system', chosen: theme === undefined },
   { value: 'light', label: 'Light', chosen: theme === 'light' },
   { value: 'dark', label: 'Dark', chosen: theme === 'dark' },
 ];

@@ -65,7 +65,7 @@ export class AlertsController {
 
   private async walletHint(accountId: string): Promise<string> {
     const { pace = ZERO } = await this.outlook.of(accountId, this.clock.date());
-    if (pace === ZERO) return 'Set it to what you spend in a few days.';
+    if (pace === ZERO) return 'Try a few days’ worth of spend.';
     return `You spend ${usd(pace)} per day: ${price(suggestedThreshold(pace))} lasts for three days.`;
   }
 }

@@ -6,7 +6,16 @@ import { describeLimits } from '../../platform/limits/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { type KeyReport, KeyReportReader, type KeyUses, type UsesOf } from '../../usage/index.js';
 import { SignedIn } from '../access/index.js';
-import { filterOf, logAddress, undefinedIfTooLarge, usageCharts, usageQuery } from '../usage/index.js';
+import {
+  type ChartsInput,
+  chartMeasure,
+  filterOf,
+  logAddress,
+  spanParts,
+  undefinedIfTooLarge,
+  usageCharts,
+  usageQuery,
+} from '../usage/index.js';
 import {
   chartTable,
   type ChartWithTable,
@@ -29,11 +38,17 @@ const RANGES = [
 ];
 const DEFAULT_RANGE = '7d';
 
+/** Query parameters of a key's page. */
+export interface KeyUseQuery {
+  readonly range?: unknown;
+  readonly chart?: unknown;
+}
+
 interface PagePlace {
   /** Of the page, without a query. */
   readonly path: string;
   readonly crumbs: readonly { readonly href?: string; readonly label: string }[];
-  readonly log: (range: string) => string;
+  readonly log: (parts: Readonly<Record<string, string>>) => string;
   /** Whether the reader owns the key and can change it. */
   readonly own: boolean;
 }
@@ -49,24 +64,30 @@ export class KeyUsePages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param range from the query @throws KeyNotFound */
-  async own({ accountId, timeZone }: Visitor, id: string, range: unknown): Promise<Page> {
+  /** @throws KeyNotFound */
+  async own({ accountId, timeZone }: Visitor, id: string, { range, chart }: KeyUseQuery): Promise<Page> {
     const key = await this.keys.get({ accountId, id });
-    const log = (name: string): string => logAddress(usageQuery({ range: name, key: id }, this.clock.date(), timeZone));
+    const log = (parts: Readonly<Record<string, string>>): string =>
+      logAddress(usageQuery({ ...parts, key: id }, this.clock.date(), timeZone));
     const place = { path: `/keys/${id}`, crumbs: crumbsTo(key.name), log, own: true };
-    return this.page(accountId, key, place, { timeZone, range });
+    return this.page(accountId, key, place, { timeZone, range, chart });
   }
 
   /** The same for administrators. @throws KeyNotFound */
-  async ofUser(key: OwnedKey, place: Omit<PagePlace, 'own'>, { timeZone }: Visitor, range: unknown): Promise<Page> {
-    return this.page(key.accountId, await this.keys.get(key), { ...place, own: false }, { timeZone, range });
+  async ofUser(
+    key: OwnedKey,
+    place: Omit<PagePlace, 'own'>,
+    { timeZone }: Visitor,
+    { range, chart }: KeyUseQuery,
+  ): Promise<Page> {
+    return this.page(key.accountId, await this.keys.get(key), { ...place, own: false }, { timeZone, range, chart });
   }
 
   private async page(
     accountId: string,
     key: OwnKey,
     { path, crumbs, log, own }: PagePlace,
-    { timeZone, range }: { readonly timeZone: string; readonly range: unknown },
+    { timeZone, range, chart }: KeyUseQuery & { readonly timeZone: string },
   ): Promise<Page> {
     const shown = RANGES.find(({ name }) => name === range)?.name ?? DEFAULT_RANGE;
     const report = await this.report(accountId, key.id, shown, timeZone);
@@ -79,7 +100,7 @@ export class KeyUsePages {
         own: own && key.state !== 'deleted',
         enabled: key.state === 'enabled',
         crumbs,
-        callsHref: log(shown),
+        callsHref: log({ range: shown }),
         ranges: RANGES.map(({ name, label }) => ({ href: `${path}?range=${name}`, label, current: name === shown })),
         notices: notices.map((notice) => ({ id: notice.id, ...noticeText(notice, timeZone) })),
         limits: limitsOf(key),
@@ -89,7 +110,13 @@ export class KeyUsePages {
         networks: key.networks?.join(', '),
         lastUsedAt: key.lastUsedAt,
         expiry: expiryView(key.expiresAt, timeZone, this.clock.date()),
-        use: report && keyUseView(report),
+        use:
+          report &&
+          keyUseView(report, {
+            measure: chartMeasure(chart),
+            measureHref: (measure) => `${path}?range=${shown}${measure === 'calls' ? '' : `&chart=${measure}`}`,
+            barHref: (span) => log(spanParts(span)),
+          }),
       },
     });
   }
@@ -113,8 +140,8 @@ export class KeyUseController {
   ) {}
 
   @Get()
-  show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query('range') range?: unknown): Promise<Page> {
-    return this.pages.own(visitor, id, range);
+  show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query() query: KeyUseQuery): Promise<Page> {
+    return this.pages.own(visitor, id, query);
   }
 
   @Post('notices/:notice')
@@ -133,8 +160,8 @@ export class KeyUseController {
   }
 }
 
-const keyUseView = (report: KeyReport) => ({
-  charts: usageCharts({ ...report, upToNow: true, chargeName: 'Charged', seriesNames: new Map() }),
+const keyUseView = (report: KeyReport, links: Pick<ChartsInput, 'measure' | 'measureHref' | 'barHref'>) => ({
+  charts: usageCharts({ ...report, ...links, upToNow: true, chargeName: 'Charged', seriesNames: new Map() }),
   hours: report.hours.length === 0 ? undefined : hoursOfDay(report),
   addresses: usesTable(report.addresses, 'address', 'All other addresses', 'not recorded'),
   models: usesTable(report.models, 'model', 'All other models', 'model unknown'),
@@ -146,11 +173,12 @@ const hourText = (hour: number): string => `${hour.toString().padStart(2, '0')}:
 
 /** Calls of all days by hour of the day, in the reader's time zone. */
 function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
-  const bars = HOURS.map(() => ({ calls: 0, failed: 0, cost: 0n }));
-  for (const { start, calls, failed, cost } of hours) {
+  const bars = HOURS.map(() => ({ calls: 0, refused: 0, failed: 0, cost: 0n }));
+  for (const { start, calls, refused, failed, cost } of hours) {
     const bar = bars[Number(clockTime(start, timeZone, 'minutes').slice(0, 2))];
     if (bar === undefined) continue;
     bar.calls += calls;
+    bar.refused += refused;
     bar.failed += failed;
     bar.cost += cost;
   }
@@ -169,6 +197,7 @@ function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
   });
   const table = chartTable('Calls by hour of the day', 'Hour', buckets, [
     { name: 'Calls', values, unit: COUNT },
+    { name: 'Refused', values: bars.map(({ refused }) => refused), unit: COUNT },
     { name: 'Failed', values: bars.map(({ failed }) => failed), unit: COUNT },
     { name: 'Charged', values: bars.map(({ cost }) => cost), unit: EXACT_DOLLARS },
   ]);

@@ -15,15 +15,23 @@ interface Badge {
 /** In the order of the state filter. */
 export const CONDITION_BADGES: Readonly<Record<KeyCondition, Badge>> = {
   enabled: { tone: 'ok', label: 'Enabled' },
-  'near-quota': { tone: 'warn', label: 'Near quota' },
+  'near-quota': { tone: 'warn', label: 'Near a limit' },
   'expires-soon': { tone: 'warn', label: 'Expires soon' },
-  'used-up': { tone: 'bad', label: 'Quota used up' },
+  'used-up': { tone: 'bad', label: 'Limit used up' },
   expired: { tone: 'bad', label: 'Expired' },
   disabled: { tone: '', label: 'Disabled' },
   deleted: { tone: '', label: 'Deleted' },
 };
 
-export const badgeOf = ({ conditions: [first] }: OwnKey): Badge => CONDITION_BADGES[first ?? 'enabled'];
+/** Names the limit that is used up, or nearly: `Daily budget used up`. */
+export function badgeOf(key: OwnKey): Badge {
+  const [condition = 'enabled'] = key.conditions;
+  const badge = CONDITION_BADGES[condition];
+  const limit = condition === 'used-up' || condition === 'near-quota' ? fullestOf(limitsOf(key)) : undefined;
+  if (limit === undefined) return badge;
+  const { name } = limit;
+  return { ...badge, label: condition === 'used-up' ? `${name} used up` : `Near ${name.toLowerCase()}` };
+}
 
 const PERIODS = [
   ['daily', 'per day'],
@@ -146,7 +154,7 @@ const limitView = (name: string, { limit, used, held, resetsAt }: Limit, period:
   resetsAt,
 });
 
-export const fullestOf = (limits: readonly LimitView[]): LimitView | undefined =>
+const fullestOf = (limits: readonly LimitView[]): LimitView | undefined =>
   limits.toSorted((one, other) => Number(other.meter.width) - Number(one.meter.width))[0];
 
 /** The only page that shows the secret. @param options.replaced the leaked key that this one replaces */

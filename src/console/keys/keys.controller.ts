@@ -27,7 +27,6 @@ import {
   crumbsTo,
   defaultHints,
   expiryView,
-  fullestOf,
   limitsOf,
   paceText,
 } from './key.view.js';
@@ -197,7 +196,7 @@ const rowOf = (key: OwnKey, timeZone: string, now: Date) => ({
   hint: key.hint,
   group: key.group,
   used: key.used,
-  limit: fullestOf(limitsOf(key)),
+  limits: limitsOf(key),
   pace: paceText(key),
   lastUsedAt: key.lastUsedAt,
   expiry: expiryView(key.expiresAt, timeZone, now),

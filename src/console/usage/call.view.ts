@@ -1,4 +1,4 @@
-import { count, exactUsd, percent } from '../../platform/format/index.js';
+import { count, exactUsd, percent, UNKNOWN } from '../../platform/format/index.js';
 import {
   type CallAttempt,
   type CallDetails,
@@ -25,15 +25,15 @@ export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) 
     firstTokenMs: call.firstTokenMs,
     durationMs: call.durationMs,
     speed: speedOf(call),
+    tokenText: tokenText(call),
     group: describeGroup(call),
+    protocol: protocolText(call),
     key: key?.name,
     keyPage: keyPageOf(call, key),
     // Only the owner can resolve it.
     outOfMoney: call.errorReason === 'insufficient quota' && path !== '/admin/calls',
     ip: call.ip,
-    reason: call.errorReason,
-    message: messageWithoutReason(call),
-    advice: ADVICE[call.errorReason] ?? '',
+    problem: problemOf(call, path),
     attempts: attemptText(attempts),
   };
 }
@@ -55,13 +55,11 @@ export function callPage(details: CallDetails, now: Date, { timeZone, isAdmin, p
     modelHref: logAddress(month, { model: call.model }),
     keyHref: logAddress(month, { key: call.keyId }),
     badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
-    failed: call.errorReason !== '',
     cost: call.cost,
     prompt: call.promptTokens,
     completion: call.completionTokens,
     tokens: call.promptTokens === null ? null : call.promptTokens + (call.completionTokens ?? 0),
     cacheWritten: call.cacheWriteTokens,
-    protocol: protocolText(call),
     facts: factsOf(call),
     keyHint: key?.hint,
     longContext: longContext(call),
@@ -110,6 +108,16 @@ function upstreamOf({ call, attempts }: CallDetails) {
   );
   const margin = cost === null || call.cost === null ? null : call.cost - cost;
   return { status: last.upstreamStatus, requestId: last.upstreamRequestId, cost, margin };
+}
+
+/** `7,992 in (1,500 cached), 292 out`. */
+function tokenText(call: RecordedCall): string {
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens, result } = call;
+  if (promptTokens === null && completionTokens === null) return result === 'open' ? 'not counted yet' : 'not counted';
+  const part = (tokens: number | null, name: string): string =>
+    tokens === null || tokens === 0 ? '' : ` (${count(tokens)} ${name})`;
+  const known = (tokens: number | null): string => (tokens === null ? UNKNOWN : count(tokens));
+  return `${known(promptTokens)} in${part(cachedTokens, 'cached')}, ${known(completionTokens)} out${part(reasoningTokens, 'reasoning')}`;
 }
 
 const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | undefined =>
@@ -197,7 +205,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   'Invalid token': 'Check that your client sends one of your API keys, complete, enabled and not expired.',
   'insufficient quota':
     'Check the balance of your wallet and the quota and budgets of the key. Raise the one that is used up.',
-  'context canceled': 'Your client closed the connection before the response was complete. Check its timeout.',
   permission_denied: 'The key is not allowed to do this. Check its models, networks and group.',
   invalid_request: 'Fix the field named in the message. Retrying without changes will fail.',
   context_length_exceeded: 'Send a shorter prompt or conversation, or use a model with a larger context window.',
@@ -214,6 +221,38 @@ const ADVICE: Readonly<Record<string, string>> = {
   request_timeout: 'The request did not arrive in time. Check your client’s connection.',
   internal: 'The service failed. Retry; if it persists, send the request ID to an administrator.',
 };
+
+interface CallProblem {
+  readonly tone: 'warn' | 'bad' | '';
+  readonly title: string;
+  readonly text: string;
+  readonly advice: string;
+}
+
+/** Undefined if nothing went wrong. */
+function problemOf(call: RecordedCall, path: LogPath): CallProblem | undefined {
+  const { errorReason, result } = call;
+  if (errorReason === '') return undefined;
+  if (errorReason === CANCELLED)
+    return {
+      tone: '',
+      title: 'The client closed the connection',
+      text: 'If this was not intended, check the client’s timeout.',
+      advice: '',
+    };
+  const tone = RESULT_TONES[result];
+  return {
+    tone: tone === 'bad' ? 'bad' : 'warn',
+    title: `${RESULT_LABELS[result]}: ${errorReason}`,
+    text: capitalized(messageWithoutReason(call)),
+    // Only the owner can follow it.
+    advice: path === '/admin/calls' ? 'The client received this error.' : (ADVICE[errorReason] ?? ''),
+  };
+}
+
+const CANCELLED = 'context canceled';
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Removes the leading reason, which is shown separately. */
 export const messageWithoutReason = ({

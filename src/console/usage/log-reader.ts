@@ -9,6 +9,7 @@ import {
   missingCalls,
   type Query,
   RangeTooLarge,
+  type Span,
   TimeLimitedReads,
   unitFor,
   type UsageFilter,
@@ -32,6 +33,7 @@ interface LogReading {
   readonly page: LogPage;
   readonly totals: UsageTotals;
   readonly scale: ChartScale;
+  readonly span: Span;
   readonly models: readonly string[];
   readonly groups: readonly string[];
   readonly keys: readonly { readonly id: string; readonly name: string }[];
@@ -67,7 +69,7 @@ export class LogReader {
     const everUsed =
       page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
     const missing = await missingCalls(query, filter.from);
-    return { page, totals, scale, models, groups, keys, everUsed, missing };
+    return { page, totals, scale, span: filter, models, groups, keys, everUsed, missing };
   }
 }
 
@@ -81,6 +83,22 @@ export interface AllCallsPage {
   readonly missing: string | undefined;
 }
 
+interface Candidate {
+  readonly id: string;
+  readonly email: string;
+  readonly isExact: boolean;
+}
+
+/** An account found by a text. */
+export interface FoundAccount {
+  /** The text itself if no account, or more than one, matches. */
+  readonly id: string;
+  /** Email addresses that contain the text, if there are several. */
+  readonly others: readonly string[];
+  /** Whether there are more of them. */
+  readonly hasMore: boolean;
+}
+
 interface Choice {
   readonly kind: 'model' | 'group' | 'channel';
   readonly name: string;
@@ -89,8 +107,12 @@ interface Choice {
 const CHOICES = `
   SELECT 'model' AS kind, name FROM models UNION ALL SELECT 'group', name FROM groups
    UNION ALL SELECT 'channel', name FROM channels ORDER BY name`;
+/** Users offered to choose from. */
+const MAX_MATCHES = 10;
 const ANY_CALL = 'SELECT EXISTS (SELECT FROM calls) OR EXISTS (SELECT FROM open_calls) AS used';
-const ACCOUNT = 'SELECT id FROM accounts WHERE id = $1 OR lower(email) = lower($1)';
+const ACCOUNTS = `
+  SELECT id, email, id = $1 OR lower(email) = lower($1) AS "isExact" FROM accounts
+   WHERE id = $1 OR email ILIKE $2 ORDER BY 3 DESC, lower(email), id LIMIT ${MAX_MATCHES + 1}`;
 
 /** The log of all accounts, for administrators. */
 @Injectable()
@@ -121,7 +143,7 @@ export class AllCallsReader {
   ): Promise<LogFigures | undefined> {
     const figures = this.reads.read(async (query) => {
       const scale = { unit: unitFor(filter.from, filter.to), timeZone };
-      return { totals: await this.totals.read(query, filter, scale, division), scale };
+      return { totals: await this.totals.read(query, filter, scale, division), scale, span: filter };
     });
     return undefinedIfTooLarge(figures);
   }
@@ -131,12 +153,19 @@ export class AllCallsReader {
     return this.reads.read(async (query) => (await callBackgrounds(query, [call])).get(call.id));
   }
 
-  /** Account ID for an ID or email address; returns other text unchanged. */
-  async accountOf(user: string): Promise<string> {
-    const [account] = await this.reads.read((query) => query<{ id: string }>(ACCOUNT, [user]));
-    return account?.id ?? user;
+  /** The account with this ID or email address, or the only one whose address contains the text. */
+  async accountOf(user: string): Promise<FoundAccount> {
+    const found = await this.reads.read((query) => query<Candidate>(ACCOUNTS, [user, containing(user)]));
+    const [first] = found;
+    if (first !== undefined && (first.isExact || found.length === 1))
+      return { id: first.id, others: [], hasMore: false };
+    const others = found.slice(0, MAX_MATCHES).map(({ email }) => email);
+    return { id: user, others, hasMore: found.length > MAX_MATCHES };
   }
 }
+
+/** An ILIKE pattern. */
+export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 /** For pages that are still useful without the data. */
 export async function undefinedIfTooLarge<T>(reading: Promise<T>): Promise<T | undefined> {

@@ -6,17 +6,29 @@ import {
   type LoggedCall,
   RESULT_LABELS,
   RESULT_TONES,
+  type Span,
   UPSTREAM_RESPONSES,
   type UsageTotals,
 } from '../../usage/index.js';
+import { clockTime, shortDay } from '../../platform/format/index.js';
 import { protocolNames } from '../web/index.js';
 import { messageWithoutReason, openedCall } from './call.view.js';
 import { usageCharts } from './usage-charts.view.js';
-import { AT_A_LOSS, CORRECTED, DIVISIONS, logAddress, type LogEntry, RANGES, type UsageQuery } from './usage-query.js';
+import {
+  AT_A_LOSS,
+  CORRECTED,
+  DIVISIONS,
+  logAddress,
+  type LogEntry,
+  RANGES,
+  spanParts,
+  type UsageQuery,
+} from './usage-query.js';
 
 export interface LogFigures {
   readonly totals: UsageTotals;
   readonly scale: ChartScale;
+  readonly span: Span;
 }
 
 export interface LogChoices {
@@ -88,6 +100,9 @@ export function logPage(input: LogInput) {
         upToNow: isUpToNow(query),
         chargeName: query.path === '/admin/calls' ? 'Charged' : 'Cost',
         seriesNames,
+        measure: query.chart,
+        measureHref: (chart) => logAddress(query, { chart }),
+        barHref: (span) => logAddress(query, spanParts(span)),
       }),
     ...filters(query, input, chips),
     rows: calls.map((call) => {
@@ -103,7 +118,8 @@ export function logPage(input: LogInput) {
   };
 }
 
-const isUpToNow = ({ request, range }: UsageQuery): boolean => request === '' && range !== 'custom';
+const isUpToNow = ({ request, range }: UsageQuery): boolean =>
+  request === '' && RANGES.some(({ name }) => name === range);
 
 const place = ({ before, after }: LogEntry): LogEntry => ({ ...(before && { before }), ...(after && { after }) });
 
@@ -146,7 +162,6 @@ const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   context: [call.group, call.key, protocolNames(call.protocol).short].filter((text) => text !== '').join(' · '),
   prompt: call.promptTokens,
   completion: call.completionTokens,
-  tokenParts: tokenParts(call),
   running: call.result === 'open',
   cost: call.cost,
   firstTokenMs: call.firstTokenMs,
@@ -156,13 +171,6 @@ const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   why: shortened(messageWithoutReason(call)),
   attempts: call.attempts !== null && call.attempts > 1 ? call.attempts : undefined,
 });
-
-function tokenParts({ cachedTokens, reasoningTokens }: LoggedCall): readonly { tokens: number; name: string }[] {
-  return [
-    { tokens: cachedTokens ?? 0, name: 'cached' },
-    { tokens: reasoningTokens ?? 0, name: 'reasoning' },
-  ].filter(({ tokens }) => tokens > 0);
-}
 
 const shortened = (text: string): string =>
   text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1).trimEnd()}…` : text;
@@ -187,7 +195,16 @@ const CLEARED = {
 } as const satisfies Record<FilterName, ''>;
 
 /** Text filters, which stay visible on phones. */
-const TYPED: readonly string[] = ['Request', 'User'];
+const TYPED: readonly string[] = ['Request', 'User', 'Time'];
+
+const DEFAULT = { range: '24h', from: '', to: '' };
+
+/** `27 Nov, 13:00 to 27 Nov, 14:00`. */
+function spanText({ from, to, timeZone }: UsageQuery): string {
+  const text = (moment: string): string =>
+    `${shortDay(new Date(moment), timeZone)}, ${clockTime(new Date(moment), timeZone, 'minutes')}`;
+  return `${text(from)} to ${text(to)}`;
+}
 
 type Choices = readonly (readonly [value: string, label: string])[];
 
@@ -208,9 +225,14 @@ function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
     ['upstream', 'Upstream', labelIn(UPSTREAM_RESPONSES, query.upstream)],
     ['result', 'Result', labelIn(ADMIN_RESULTS, query.result)],
   ];
-  return on
-    .filter(([, , value]) => value !== '')
-    .map(([name, label, value]) => ({ label, value, href: logAddress(query, { [name]: '' }) }));
+  const time =
+    query.range === 'span' ? [{ label: 'Time', value: spanText(query), href: logAddress(query, DEFAULT) }] : [];
+  return [
+    ...time,
+    ...on
+      .filter(([, , value]) => value !== '')
+      .map(([name, label, value]) => ({ label, value, href: logAddress(query, { [name]: '' }) })),
+  ];
 }
 
 function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoices, chips: readonly Chip[]) {
@@ -231,7 +253,7 @@ function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoic
     // Administrators cannot select a key, so the one in the URL is kept.
     keep: keptFilters(query, { ...CLEARED, ...(channels && { key: query.key }) }),
     chips,
-    clear: logAddress(query, CLEARED),
+    clear: logAddress(query, { ...CLEARED, ...(query.range === 'span' && DEFAULT) }),
   };
 }
 

@@ -9,6 +9,7 @@ describe('a usage log URL', () => {
     '',
     'range=30d&model=gpt-5.5&key=key_1&group=saver&result=cut&by=model&size=25',
     'range=custom&from=2026-11-01&to=2026-11-20&request=req_1',
+    'range=span&from=2026-11-20T13:00:00.000Z&to=2026-11-20T14:00:00.000Z&chart=cost',
   ])('is written as it was read: %s', (search) => {
     const written = new URL(logAddress(read(search)), 'http://x').searchParams;
     expect(Object.fromEntries(written)).toEqual(Object.fromEntries(new URLSearchParams(search)));
@@ -27,6 +28,21 @@ describe('a usage log URL', () => {
       from: new Date('2026-11-19T23:00:00Z'),
       to: new Date('2026-11-20T23:00:00Z'),
     });
+  });
+
+  it('selects the time of a bar, and ignores one that is none', () => {
+    const of = (from: string, to: string) => filter(`range=span&from=${from}&to=${to}`);
+    expect(of('2026-11-20T13:00:00.000Z', '2026-11-20T14:00:00.000Z')).toMatchObject({
+      from: new Date('2026-11-20T13:00:00Z'),
+      to: new Date('2026-11-20T14:00:00Z'),
+    });
+    for (const [from, to] of [
+      ['2026-11-20', '2026-11-21'],
+      ['2026-11-20T13:00:00Z', '2026-11-20T13:00:00Z'],
+      ['2024-11-20T13:00:00Z', '2026-11-20T13:00:00Z'],
+      ['2026-13-20T13:00:00Z', '2026-14-20T13:00:00Z'],
+    ] as const)
+      expect(of(from, to)).toEqual(filter('range=24h'));
   });
 
   it('searches a request at the time in its ID regardless of the range', () => {

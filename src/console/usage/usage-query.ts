@@ -6,6 +6,7 @@ import {
   type Division,
   type LogPosition,
   type LogStart,
+  type Span,
   upstreamResponse,
   type UsageFilter,
 } from '../../usage/index.js';
@@ -34,9 +35,9 @@ export const CORRECTED = 'corrected';
 /** Filters and layout in a log URL, without cursor and expanded row. */
 export interface UsageQuery {
   readonly path: LogPath;
-  /** A name of RANGES, or `custom`. */
+  /** A name of RANGES, `custom` for days, or `span` for the time of a bar. */
   readonly range: string;
-  /** First and last day of a custom range. */
+  /** First and last day of a custom range; start and end of a span, ISO 8601. */
   readonly from: string;
   readonly to: string;
   readonly request: string;
@@ -49,9 +50,12 @@ export interface UsageQuery {
   readonly channel: string;
   readonly upstream: string;
   readonly by: Division | '';
+  /** What the chart shows. */
+  readonly chart: ChartMeasure;
   readonly size: number;
   /** Message about an invalid range; empty if valid. */
   readonly problem: string;
+  readonly timeZone: string;
 }
 
 export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
@@ -60,6 +64,13 @@ export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
 };
 
 export type AddressParts = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What a chart of usage can show. */
+export const CHART_MEASURES = ['calls', 'cost', 'tokens', 'latency'] as const;
+export type ChartMeasure = (typeof CHART_MEASURES)[number];
+
+export const chartMeasure = (text: unknown): ChartMeasure =>
+  CHART_MEASURES.find((measure) => measure === text) ?? 'calls';
 
 const SIZES = [25, 50, 100];
 const DEFAULT_SIZE = 50;
@@ -88,6 +99,8 @@ export function usageQuery(
     channel: forAdmins('channel'),
     upstream: upstreamResponse(forAdmins('upstream')) === undefined ? '' : text('upstream'),
     by: DIVISIONS[path].find((division) => division === text('by')) ?? '',
+    chart: chartMeasure(text('chart')),
+    timeZone,
     size: SIZES.includes(size) ? size : DEFAULT_SIZE,
   };
 }
@@ -108,6 +121,8 @@ function rangeOf(
   timeZone: string,
 ): Pick<UsageQuery, 'range' | 'from' | 'to' | 'problem'> {
   const today = dayOf(now, timeZone);
+  if (text('range') === 'span' && isSpan(text('from'), text('to')))
+    return { range: 'span', from: text('from'), to: text('to'), problem: '' };
   if (text('range') !== 'custom') {
     const known = RANGES.find(({ name }) => name === text('range')) ?? DEFAULT_RANGE;
     return { range: known?.name ?? '', from: '', to: '', problem: '' };
@@ -118,6 +133,13 @@ function rangeOf(
   if (from > to) return wrong('Enter a start date that is not after the end date.');
   if (addDays(from, MAX_DAYS) <= to) return wrong('Enter a range of at most 366 days.');
   return { range: 'custom', from, to, problem: '' };
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
+
+function isSpan(from: string, to: string): boolean {
+  const ms = MOMENT.test(from) && MOMENT.test(to) ? Date.parse(to) - Date.parse(from) : Number.NaN;
+  return ms > 0 && ms <= MAX_DAYS * 24 * HOUR_MS;
 }
 
 /** A request ID overrides the range with its own time. @param accountId undefined for all accounts */
@@ -152,6 +174,7 @@ function spanOf(query: UsageQuery, now: Date, timeZone: string): { readonly from
   const to = new Date(now.getTime() + 1000);
   const known = RANGES.find(({ name }) => name === query.range);
   if (known !== undefined) return { from: new Date(now.getTime() - known.ms), to };
+  if (query.range === 'span') return { from: new Date(query.from), to: new Date(query.to) };
   return { from: startOfDay(query.from, timeZone), to: startOfDay(addDays(query.to, 1), timeZone) };
 }
 
@@ -167,15 +190,26 @@ export function logAddress(
   changes: Partial<UsageQuery> & { readonly before?: string; readonly after?: string; readonly open?: string } = {},
   suffix = '',
 ): string {
-  const { problem: _, path, ...rest } = { ...query, ...changes };
-  const custom = rest.range === 'custom';
-  const defaults: Readonly<Record<string, unknown>> = { range: DEFAULT_RANGE?.name, size: DEFAULT_SIZE };
+  const { problem: _, timeZone: _zone, path, ...rest } = { ...query, ...changes };
+  const custom = rest.range === 'custom' || rest.range === 'span';
+  const defaults: Readonly<Record<string, unknown>> = {
+    range: DEFAULT_RANGE?.name,
+    size: DEFAULT_SIZE,
+    chart: 'calls',
+  };
   const parts = Object.entries(rest).filter(
     ([name, value]) => value !== '' && value !== defaults[name] && (custom || (name !== 'from' && name !== 'to')),
   );
   const search = new URLSearchParams(parts.map(([name, value]): [string, string] => [name, String(value)])).toString();
   return search === '' ? path + suffix : `${path}${suffix}?${search}`;
 }
+
+/** Query parameters of the time of a bar. */
+export const spanParts = ({ from, to }: Span) => ({
+  range: 'span',
+  from: from.toISOString(),
+  to: to.toISOString(),
+});
 
 /** Position of a page: sealed cursors `before` and `after`; `open` is the ID of the expanded call. */
 export interface LogEntry {

@@ -23,8 +23,9 @@ export { type LayoutPart, LayoutParts } from './page-layouts.js';
 export { PageInterceptor, sendCsv } from './page-writer.js';
 export { StepRequired, type Flash, localPath, Page, Redirect } from './page.js';
 export { protocolNames } from './protocol-names.js';
-export { miniBars, miniStack, quotaMeter, shareBar, stackedBars } from './rendering/charts/bars.js';
+export { quotaMeter, shareBar, stackedBars } from './rendering/charts/bars.js';
 export {
+  bucketLinks,
   type Chart,
   type ChartTable,
   chartTable,

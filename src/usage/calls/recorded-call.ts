@@ -93,7 +93,10 @@ export interface RecordedCall {
   readonly waits: WaitRecords | null;
 }
 
-/** Result for display: the function `call_result` in the database, and `open` for running calls. */
+/**
+ * Result for display: the function `call_result` in the database, and `open` for running calls. A refused call is one
+ * that its client or account has to change; a failed or timed-out one is not.
+ */
 export type CallOutcome = 'completed' | 'cut' | 'refused' | 'failed' | 'timeout' | 'open';
 
 /** In display order. */
@@ -112,14 +115,17 @@ export const RESULT_LABELS: Readonly<Record<CallOutcome, string>> = {
 export const RESULT_TONES: Readonly<Record<CallOutcome, 'ok' | 'warn' | 'bad' | ''>> = {
   completed: 'ok',
   cut: 'warn',
-  refused: 'bad',
+  refused: 'warn',
   failed: 'bad',
   timeout: 'bad',
   open: '',
 };
 
-/** SQL condition for refused, failed and timed-out calls. */
-export const hasFailed = (result: string): string => `${result} IN ('refused', 'failed', 'timeout')`;
+/** SQL condition for calls that failed or timed out. */
+export const hasFailed = (result: string): string => `${result} IN ('failed', 'timeout')`;
+
+/** SQL condition for refused calls. */
+export const isRefused = (result: string): string => `${result} = 'refused'`;
 
 /** SQL expression for the result of finished calls with this alias. */
 export const resultOf = (calls: string): string =>

@@ -42,6 +42,7 @@ const EXPORTED = [
   'durationMs',
   'attempts',
   'ip',
+  'result',
 ] as const satisfies readonly CallColumn[];
 
 /** A finished call as exported. */
@@ -161,6 +162,7 @@ const CSV_COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
   attempts: (row) => row.attempts,
   ip: (row) => row.ip,
   upstream_report: (row) => row.upstreamReport,
+  result: (row) => row.result,
 };
 
 const CELLS = Object.values(CSV_COLUMNS);

@@ -3,12 +3,14 @@ import { type KeyUses, KeyUsesReader } from './key-uses.js';
 import { missingCalls } from '../retention/retention.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../rollups/usage-chart.js';
+import type { Span } from '../rollups/traffic-reader.js';
 import type { UsageFilter } from '../usage-filter.js';
 import { type UsageBar, type UsageTotals, UsageTotalsReader } from '../rollups/usage-totals.js';
 
 /** Usage of a key from one snapshot; consistent with the log under the same filter. */
 export interface KeyReport {
   readonly scale: ChartScale;
+  readonly span: Span;
   /** By model. */
   readonly totals: UsageTotals;
   /** Hours with calls. */
@@ -46,6 +48,7 @@ export class KeyReportReader {
     const { bars } = await this.totals.read(query, filter, { unit: 'hour', timeZone });
     return {
       scale,
+      span: filter,
       totals,
       hours: bars,
       addresses: await this.uses.by(query, 'address', key, filter, MAX_ROWS),

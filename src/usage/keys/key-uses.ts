@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { nanos, type Nanos } from '../../platform/shared/index.js';
-import { hasFailed, resultOf } from '../calls/recorded-call.js';
+import { hasFailed, isRefused, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../rollups/traffic-reader.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { Parameters } from '../usage-filter.js';
@@ -17,7 +17,8 @@ export interface UsesOf {
   /** An address or a model; empty if unknown. */
   readonly name: string;
   readonly calls: number;
-  /** Refused, failed or timed-out calls among them. */
+  readonly refused: number;
+  /** Including timed-out calls. */
   readonly failed: number;
   readonly cost: Nanos;
   readonly firstAt: Date;
@@ -33,12 +34,10 @@ export interface KeyUses {
 }
 
 /** By address and model. */
-export interface UseOfModel extends Omit<UsesOf, 'name' | 'failed'> {
+export interface UseOfModel extends Omit<UsesOf, 'name'> {
   /** Empty if unknown; `others` for addresses with very few of many calls. */
   readonly ip: string;
   readonly model: string;
-  /** Calls among them that were refused free of charge. */
-  readonly refused: number;
   /** Input and output, as far as known. */
   readonly tokens: number;
 }
@@ -49,7 +48,8 @@ const hourAfter = (moment: string): string => hourOf(`${moment} + interval '1 ho
 /** Addresses without a row of their own in an hour. */
 const OTHERS = 'others';
 
-type Row = Omit<UsesOf, 'cost' | 'calls' | 'failed'> & Readonly<Record<'calls' | 'failed' | 'cost', string>>;
+type Row = Omit<UsesOf, 'cost' | 'calls' | 'refused' | 'failed'> &
+  Readonly<Record<'calls' | 'refused' | 'failed' | 'cost', string>>;
 type ModelRow = Omit<UseOfModel, 'cost'> & { readonly cost: string };
 
 /** Usage of keys up to the last finished call: from rollups (`key_uses`) as far as they go, else from the calls. */
@@ -61,13 +61,13 @@ export class KeyUsesReader {
     const all = parameters.add(most, 'integer');
     const rows = await query<Row>(
       `WITH ${usesSql(key, span, parameters)}, grouped AS (
-         SELECT ${dimension} AS name, sum(calls) AS calls, sum(failed) AS failed, sum(cost) AS cost,
+         SELECT ${dimension} AS name, sum(calls) AS calls, sum(refused) AS refused, sum(failed) AS failed, sum(cost) AS cost,
                 min(first_at) AS first_at, max(last_at) AS last_at,
                 row_number() OVER (ORDER BY ${dimension} = '${OTHERS}', sum(calls) DESC, max(last_at) DESC, ${dimension}) AS place
            FROM uses GROUP BY 1 HAVING sum(calls) > 0
        )
-       SELECT CASE WHEN place <= ${all} THEN name ELSE '${OTHERS}' END AS name, sum(calls) AS calls, sum(failed) AS failed,
-              sum(cost) AS cost, min(first_at) AS "firstAt", max(last_at) AS "lastAt"
+       SELECT CASE WHEN place <= ${all} THEN name ELSE '${OTHERS}' END AS name, sum(calls) AS calls, sum(refused) AS refused,
+              sum(failed) AS failed, sum(cost) AS cost, min(first_at) AS "firstAt", max(last_at) AS "lastAt"
          FROM grouped GROUP BY 1 ORDER BY min(place)`,
       parameters.values,
     );
@@ -84,7 +84,7 @@ export class KeyUsesReader {
     const limit = parameters.add(most, 'integer');
     const rows = await query<ModelRow>(
       `WITH ${usesSql(key, span, parameters)}
-       SELECT address AS ip, model, sum(calls)::float8 AS calls, sum(refused)::float8 AS refused,
+       SELECT address AS ip, model, sum(calls)::float8 AS calls, sum(refused)::float8 AS refused, sum(failed)::float8 AS failed,
               sum(tokens)::float8 AS tokens, sum(cost)::text AS cost, min(first_at) AS "firstAt", max(last_at) AS "lastAt"
          FROM uses GROUP BY 1, 2 HAVING sum(calls) > 0
         ORDER BY address = '${OTHERS}', calls DESC, "lastAt" DESC, 1, 2 LIMIT ${limit}`,
@@ -110,7 +110,7 @@ function usesSql(key: UsedKey, span: Span, parameters: Parameters): string {
   const [from, to] = [parameters.time(span.from), parameters.time(span.to)];
   const own = `(SELECT id FROM api_keys WHERE id = ${parameters.add(key.id)} AND account_id = ${parameters.add(key.accountId)})`;
   const fromCalls = (bounds: string): string => `
-      SELECT ${hourOf('c.created_at')}, c.ip, c.model, count(*), count(*) FILTER (WHERE c.status = 'refused'),
+      SELECT ${hourOf('c.created_at')}, c.ip, c.model, count(*), count(*) FILTER (WHERE ${isRefused(resultOf('c'))}),
              count(*) FILTER (WHERE ${hasFailed(resultOf('c'))}), sum(c.cost)::bigint,
              sum(coalesce(c.prompt_tokens, 0) + coalesce(c.completion_tokens, 0))::bigint,
              min(c.created_at), max(c.created_at)
@@ -120,7 +120,8 @@ function usesSql(key: UsedKey, span: Span, parameters: Parameters): string {
       SELECT begin, greatest(begin, least(${hourOf(to)}, (SELECT summed_until FROM key_use_sums))) AS "end"
         FROM (SELECT ${hourAfter(from)} AS begin) s
     ), uses (hour, address, model, calls, refused, failed, cost, tokens, first_at, last_at) AS (
-      SELECT u.hour, u.address, u.model, u.calls, u.refused, u.failed, u.cost, u.tokens, u.first_at, u.last_at
+      -- The column also counts refused calls.
+      SELECT u.hour, u.address, u.model, u.calls, u.refused, u.failed - u.refused, u.cost, u.tokens, u.first_at, u.last_at
         FROM key_uses u
        WHERE u.key_id = ${own} AND u.hour >= (SELECT begin FROM hours) AND u.hour < (SELECT "end" FROM hours)
       UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM hours))`)}
@@ -128,9 +129,10 @@ function usesSql(key: UsedKey, span: Span, parameters: Parameters): string {
     )`;
 }
 
-const usesOf = ({ calls, failed, cost, ...row }: Row): UsesOf => ({
+const usesOf = ({ calls, refused, failed, cost, ...row }: Row): UsesOf => ({
   ...row,
   calls: Number(calls),
+  refused: Number(refused),
   failed: Number(failed),
   cost: nanos(BigInt(cost)),
 });

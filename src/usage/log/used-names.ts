@@ -1,3 +1,4 @@
+import { isRefused, resultOf } from '../calls/recorded-call.js';
 import type { Query } from '../time-limited-reads.js';
 import type { Span } from '../rollups/traffic-reader.js';
 import { Parameters } from '../usage-filter.js';
@@ -5,6 +6,7 @@ import { wholeBuckets } from '../rollups/usage-days.js';
 
 /** Names used by an account's finished calls in a period, sorted. */
 interface UsedNames {
+  /** Without names that clients made up: those of no model, of which all calls were refused. */
   readonly models: readonly string[];
   readonly groups: readonly string[];
 }
@@ -38,9 +40,14 @@ function namesSql(account: string, from: string, to: string): string {
         SELECT s.level, s.model, s.group_name, ${count} AS count FROM usage_slots s WHERE s.account_id = ${account} AND ${NAMED}${behind}
          ORDER BY s.level, s.model, s.group_name LIMIT 1`;
   const fromCalls = (bounds: string): string =>
-    `SELECT c.model, c.group_name FROM calls c WHERE c.account_id = ${account} AND ${bounds}`;
-  const list = (kind: keyof UsedNames, column: string): string =>
-    `(SELECT DISTINCT '${kind}' AS kind, ${column} AS name FROM used WHERE ${column} <> '' ORDER BY 2 LIMIT ${MAX_NAMES})`;
+    `SELECT c.model, c.group_name, NOT ${isRefused(resultOf('c'))} FROM calls c WHERE c.account_id = ${account} AND ${bounds}`;
+  const list = (kind: keyof UsedNames, column: string, condition = ''): string =>
+    `(SELECT DISTINCT '${kind}' AS kind, ${column} AS name FROM used
+       WHERE ${column} <> ''${condition} ORDER BY 2 LIMIT ${MAX_NAMES})`;
+  const inBuckets = `SELECT FROM usage_slots s
+         WHERE s.account_id = ${account} AND ${NAMED}
+           AND s.level = n.level AND s.model = n.model AND s.group_name = n.group_name
+           AND s.slot >= buckets.begin AND s.slot < buckets."end"`;
   return `
     WITH RECURSIVE ${wholeBuckets(from, to)}, names AS (
       (${next('1', '')}
@@ -49,15 +56,13 @@ function namesSql(account: string, from: string, to: string): string {
       SELECT n.* FROM names m CROSS JOIN LATERAL (
         ${next('m.count + 1', ' AND (s.level, s.model, s.group_name) > (m.level, m.model, m.group_name)')}) n
        WHERE m.count < ${MAX_LOOKUPS}
-    ), used AS (
-      SELECT n.model, n.group_name FROM names n CROSS JOIN buckets CROSS JOIN LATERAL (
+    ), used (model, group_name, is_served) AS (
+      SELECT n.model, n.group_name, EXISTS (${inBuckets} AND NOT ${isRefused('s.result')})
+        FROM names n CROSS JOIN buckets CROSS JOIN LATERAL (
         -- A limit, so that this is asked of each name by itself.
-        SELECT FROM usage_slots s
-         WHERE s.account_id = ${account} AND ${NAMED}
-           AND s.level = n.level AND s.model = n.model AND s.group_name = n.group_name
-           AND s.slot >= buckets.begin AND s.slot < buckets."end" LIMIT 1) s
+        ${inBuckets} LIMIT 1) s
        UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM buckets))`)}
        UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM buckets) AND c.created_at < ${to}`)}
     )
-    ${list('models', 'model')} UNION ALL ${list('groups', 'group_name')} ORDER BY 1, 2`;
+    ${list('models', 'model', ' AND (is_served OR model IN (SELECT m.name FROM models m))')} UNION ALL ${list('groups', 'group_name')} ORDER BY 1, 2`;
 }

@@ -1,4 +1,4 @@
-import { type CallOutcome, hasFailed, resultOf } from '../calls/recorded-call.js';
+import { type CallOutcome, hasFailed, isRefused, resultOf } from '../calls/recorded-call.js';
 import type { Span } from '../rollups/traffic-reader.js';
 import type { Query } from '../time-limited-reads.js';
 
@@ -102,7 +102,7 @@ const TROUBLES = `
          (array_agg(r.error_message ORDER BY r.created_at DESC))[1] AS message,
          (array_agg(r.result ORDER BY r.created_at DESC))[1] AS result
     FROM recent r LEFT JOIN answered a USING (model)
-   WHERE ${hasFailed('r.result')} AND r.model <> '' AND (a.at IS NULL OR r.created_at > a.at)
+   WHERE (${hasFailed('r.result')} OR ${isRefused('r.result')}) AND r.model <> '' AND (a.at IS NULL OR r.created_at > a.at)
    GROUP BY 1, 2 HAVING count(*) >= ${MIN}
    ORDER BY 3 DESC, 1, 2 LIMIT ${MAX}`;
 

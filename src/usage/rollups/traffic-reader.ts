@@ -7,7 +7,8 @@ import { partsSql } from './usage-days.js';
 /** Totals of finished calls across accounts. Money in nano-dollars. */
 export interface TrafficFigures {
   readonly calls: number;
-  /** Refused, failed and timed-out calls. */
+  readonly refused: number;
+  /** Including timed-out calls. */
   readonly failed: number;
   /** Failed calls with more than one attempt. */
   readonly failedAfterRetry: number;
@@ -18,7 +19,7 @@ export interface TrafficFigures {
   readonly chargedOfKnown: Nanos;
 }
 
-interface TrafficBar extends Pick<TrafficFigures, 'calls' | 'failed'> {
+interface TrafficBar extends Pick<TrafficFigures, 'calls' | 'refused' | 'failed'> {
   readonly start: Date;
 }
 
@@ -44,7 +45,16 @@ export interface Span {
   readonly to: Date;
 }
 
-const FIGURES = ['calls', 'failed', 'retried', 'cost', 'known', 'upstream_cost', 'charged_of_known'] as const;
+const FIGURES = [
+  'calls',
+  'refused',
+  'failed',
+  'retried',
+  'cost',
+  'known',
+  'upstream_cost',
+  'charged_of_known',
+] as const;
 
 type Row = Readonly<Record<(typeof FIGURES)[number], string | null>> & { readonly bar: Date };
 
@@ -58,6 +68,7 @@ export async function readTraffic(query: Query, span: Span, scale: ChartScale): 
   return {
     total: {
       calls: Number(sumOf('calls')),
+      refused: Number(sumOf('refused')),
       failed: Number(sumOf('failed')),
       failedAfterRetry: Number(sumOf('retried')),
       charged: nanos(sumOf('cost')),
@@ -65,9 +76,10 @@ export async function readTraffic(query: Query, span: Span, scale: ChartScale): 
       cost: nanos(sumOf('upstream_cost')),
       chargedOfKnown: nanos(sumOf('charged_of_known')),
     },
-    bars: bars.map(({ bar, calls, failed }) => ({
+    bars: bars.map(({ bar, calls, refused, failed }) => ({
       start: bar,
       calls: Number(calls ?? 0),
+      refused: Number(refused ?? 0),
       failed: Number(failed ?? 0),
     })),
     models: await largest(query, span, 'model', MAX_MODELS),

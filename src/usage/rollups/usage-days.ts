@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { hasFailed, resultOf } from '../calls/recorded-call.js';
+import { hasFailed, isRefused, resultOf } from '../calls/recorded-call.js';
 import type { Query } from '../time-limited-reads.js';
 import { conditions, Parameters, type UsageFilter } from '../usage-filter.js';
 import { barOf, type ChartUnit, COLUMNS, type Dimension, rollupsOf, WITHOUT_DIMENSIONS } from './usage-chart.js';
@@ -44,9 +44,13 @@ const FIGURES = {
     ofCalls: `count(*) FILTER (WHERE ${CALL_FAILED})`,
     ofRollups: `coalesce(sum(c.calls) FILTER (WHERE ${hasFailed('c.result')}), 0)::bigint`,
   },
+  refused: {
+    ofCalls: `count(*) FILTER (WHERE ${isRefused(resultOf('c'))})`,
+    ofRollups: `coalesce(sum(c.calls) FILTER (WHERE ${isRefused('c.result')}), 0)::bigint`,
+  },
   retried: {
     ofCalls: `count(*) FILTER (WHERE c.attempts > 1 AND ${CALL_FAILED})`,
-    ofRollups: 'coalesce(sum(c.retried), 0)::bigint',
+    ofRollups: `coalesce(sum(c.retried) FILTER (WHERE ${hasFailed('c.result')}), 0)::bigint`,
   },
   cost: whole('c.cost', 'c.cost'),
   known: { ofCalls: 'count(c.upstream_cost)', ofRollups: 'sum(c.known)::bigint' },

@@ -9,7 +9,8 @@ import { type Figure, partsSql } from './usage-days.js';
 /** Totals of finished calls. */
 export interface UsageFigures {
   readonly calls: number;
-  /** Refused, failed and timed-out calls. */
+  readonly refused: number;
+  /** Including timed-out calls. */
   readonly failed: number;
   readonly cost: Nanos;
   readonly promptTokens: number;
@@ -49,9 +50,10 @@ interface Divided {
 
 /** Max series with their own color. */
 const MAX_SERIES = 4;
-const COUNTS = ['calls', 'failed', 'cost', 'prompt', 'cached', 'completion'] as const;
+const COUNTS = ['calls', 'refused', 'failed', 'cost', 'prompt', 'cached', 'completion'] as const;
 const NONE: UsageFigures = {
   calls: 0,
+  refused: 0,
   failed: 0,
   cost: ZERO,
   promptTokens: 0,
@@ -143,6 +145,7 @@ const barFrom = (row: Row): UsageBar => ({
   start: row.start,
   series: row.series ?? '',
   calls: Number(row.calls),
+  refused: Number(row.refused),
   failed: Number(row.failed),
   cost: nanos(BigInt(row.cost ?? 0)),
   promptTokens: Number(row.prompt),
@@ -152,6 +155,7 @@ const barFrom = (row: Row): UsageBar => ({
 
 const plus = (one: UsageFigures, other: UsageFigures): UsageFigures => ({
   calls: one.calls + other.calls,
+  refused: one.refused + other.refused,
   failed: one.failed + other.failed,
   cost: nanos(one.cost + other.cost),
   promptTokens: one.promptTokens + other.promptTokens,

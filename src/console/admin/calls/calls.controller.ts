@@ -34,9 +34,9 @@ export class CallsPages {
     const query = usageQuery(parts, now, timeZone, PATH);
     const entry = entryOf(parts);
     const { start, lost } = this.places.startOf(PATH, entry);
-    const accountId = query.user === '' ? undefined : await this.calls.accountOf(query.user);
-    const filter = filterOf(query, accountId, now, timeZone);
-    const shown = { query, entry: lost ? {} : entry, lost };
+    const user = query.user === '' ? undefined : await this.calls.accountOf(query.user);
+    const filter = filterOf(query, user?.id, now, timeZone);
+    const shown = { query, entry: lost ? {} : entry, lost, user };
     try {
       const [list, figures, opened] = await Promise.all([
         this.calls.page(filter, start, query.size),
@@ -87,8 +87,8 @@ export class CallsCsv {
   async *of({ timeZone }: Visitor, parts: AddressParts): AsyncGenerator<string, void, void> {
     const now = this.clock.date();
     const query = usageQuery(parts, now, timeZone, '/admin/calls');
-    const accountId = query.user === '' ? undefined : await this.reader.accountOf(query.user);
-    yield* this.calls.csv(filterOf(query, accountId, now, timeZone));
+    const user = query.user === '' ? undefined : await this.reader.accountOf(query.user);
+    yield* this.calls.csv(filterOf(query, user?.id, now, timeZone));
   }
 }
 

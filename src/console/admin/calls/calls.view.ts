@@ -1,8 +1,9 @@
-import { exactUsd } from '../../../platform/format/index.js';
+import { exactUsd, UNKNOWN } from '../../../platform/format/index.js';
 import type { CallAttempt, CallBackground, CallDetails, LoggedCall } from '../../../usage/index.js';
 import {
   type AllCallsPage,
   callPage,
+  type FoundAccount,
   logAddress,
   type LogEntry,
   type LogFigures,
@@ -16,6 +17,8 @@ export interface CallsInput {
   readonly entry: LogEntry;
   /** Whether the query string has an invalid cursor. */
   readonly lost: boolean;
+  /** Undefined: not filtered by user. */
+  readonly user: FoundAccount | undefined;
   /** Undefined: the query timed out. */
   readonly list: AllCallsPage | undefined;
   /** Undefined: the aggregation timed out. */
@@ -29,39 +32,56 @@ export interface CallsInput {
 const NO_CHOICES = { models: [], groups: [], channels: [], keys: [] };
 
 /** The usage logs with the columns for administrators. */
-export function callsPage({ list, newer, older, ...input }: CallsInput) {
+export function callsPage({ list, newer, older, user, ...input }: CallsInput) {
   const { query } = input;
   const calls = list?.page.calls ?? [];
   const everUsed = list?.everUsed ?? true;
   const page = logPage({ ...input, ...(list?.choices ?? NO_CHOICES), calls, everUsed, newer, older });
+  const mustChoose = user !== undefined && user.others.length > 0;
   const byId = new Map(calls.map((call) => [call.id, call]));
   return {
     ...page,
     missing: list?.missing,
-    rows: page.rows.map((row) => ({
-      ...row,
-      ...administratorPart(query, byId.get(row.id), list?.backgrounds.get(row.id)),
-    })),
+    ...(mustChoose && { charts: undefined, users: usersToChoose(query, user) }),
+    rows: page.rows.map((row) => {
+      const added = administratorPart(query, byId.get(row.id), list?.backgrounds.get(row.id));
+      return { ...row, ...added, detail: row.detail && { ...row.detail, costText: added?.costText } };
+    }),
     chartsTooLarge: list !== undefined && input.figures === undefined,
     tooLarge: list === undefined,
     shorter: logAddress(query, { range: '24h' }),
-    empty: list === undefined ? undefined : page.empty && emptiness(query, page.empty),
+    empty: list === undefined || mustChoose ? undefined : page.empty && emptiness(query, page.empty),
   };
 }
 
+/** Several users match: links to the calls of each. */
+const usersToChoose = (query: UsageQuery, { others, hasMore }: FoundAccount) => ({
+  text: hasMore
+    ? `The first ${others.length} users whose email address contains “${query.user}”:`
+    : `Users whose email address contains “${query.user}”:`,
+  links: others.map((email) => ({ label: email, href: logAddress(query, { user: email }) })),
+});
+
 /** Columns that users do not see. */
 function administratorPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
-  if (call === undefined || background === undefined) return {};
+  if (call === undefined || background === undefined) return undefined;
   const { account, accountId, upstreamStatus, upstreamCost } = background;
+  const margin = marginOf(call.cost, upstreamCost);
   return {
     account: account || accountId,
     accountHref: logAddress(query, { user: account || accountId }),
-    channel: call.channel,
-    upstreamStatus,
+    sentTo: [call.channel, upstreamStatus ?? ''].filter((text) => text !== '').join(' · '),
     // The cost of a running call is not known yet.
     costText: call.cost === null ? '' : costText(call.cost, upstreamCost),
-    isLoss: marginOf(call.cost, upstreamCost)?.isLoss === true,
+    margin: marginLabel(call.cost, margin),
+    isLoss: margin?.isLoss === true,
   };
+}
+
+/** Free calls have no share. */
+function marginLabel(charged: bigint | null, margin: ReturnType<typeof marginOf>): string {
+  if (charged === 0n) return margin?.isLoss === true ? 'loss' : UNKNOWN;
+  return margin?.share ?? UNKNOWN;
 }
 
 /** `cost $0.0042522, margin 20%` */
@@ -82,7 +102,11 @@ interface Emptiness {
 function emptiness({ request, user }: UsageQuery, { title, text, action }: Emptiness): Emptiness {
   if (request !== '') return { title: 'No call has this ID', text, action };
   if (user !== '')
-    return { title, text: `No calls by “${user}” match. Enter the full email address of an account.`, action };
+    return {
+      title,
+      text: `No calls by “${user}” match. Enter an email address, a part of one, or an account ID.`,
+      action,
+    };
   if (title !== 'No calls yet') return { title, text, action };
   return {
     title,

@@ -88,9 +88,10 @@ function callsFigure({ traffic, callsBefore }: OverviewReading, { before }: Over
 function failedFigure(traffic: Traffic | undefined): Figure {
   const label = 'Failed';
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
-  const { calls, failed, failedAfterRetry } = traffic.total;
-  if (failed === 0) return { label, value: percent(0, calls), note: 'no failed calls' };
-  const note = `${count(failed)} call${failed === 1 ? '' : 's'}, ${count(failedAfterRetry)} after retries`;
+  const { calls, refused, failed, failedAfterRetry } = traffic.total;
+  const others = refused === 0 ? '' : `; ${count(refused)} refused`;
+  if (failed === 0) return { label, value: percent(0, calls), note: `no failed calls${others}` };
+  const note = `${count(failed)} call${failed === 1 ? '' : 's'}, ${count(failedAfterRetry)} after retries${others}`;
   return { label, value: percent(failed, calls), note };
 }
 
@@ -131,20 +132,21 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
     return unit === 'six hours' || (unit === 'hour' && index === 0) ? `${day(start)}, ${time(start)}` : time(start);
   });
   return {
-    text: `Calls per ${per}; failed calls in red`,
+    text: `Calls per ${per}`,
     ...stackedBars({
       id: 'traffic',
-      finding: `Calls per ${per}, ${words.toLowerCase()}. ${count(total.calls)} calls, ${count(total.failed)} failed`,
+      finding: `Calls per ${per}, ${words.toLowerCase()}. ${count(total.calls)} calls, ${count(total.refused)} refused, ${count(total.failed)} failed`,
       caption: `Calls per ${per}`,
       bucketName,
       buckets: labels,
       series: [
         { name: 'Failed', values: bars.map(({ failed }) => failed), class: 'fbad' },
-        { name: 'Not failed', values: bars.map(({ calls, failed }) => calls - failed), class: 'f1' },
+        { name: 'Refused', values: bars.map(({ refused }) => refused), class: 'f2' },
+        { name: 'Served', values: bars.map(({ calls, refused, failed }) => calls - refused - failed), class: 'f1' },
       ],
       restName: '',
       unit: COUNT,
-      order: ['Failed', 'Not failed'],
+      order: ['Failed', 'Refused', 'Served'],
     }),
   };
 }

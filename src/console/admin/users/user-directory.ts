@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AccountRole, AccountState } from '../../../auth/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
 import { type Query, TimeLimitedReads } from '../../../usage/index.js';
+import { containing } from '../../usage/index.js';
 
 /** A row of the user list. */
 export interface ListedUser {
@@ -111,8 +112,6 @@ export class UserDirectory {
     return this.reads.read(async (query: Query) => (await query<UserRow>(sql, values)).map(userOf));
   }
 }
-
-const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 const money = (text: string): Nanos => nanos(BigInt(text));
 

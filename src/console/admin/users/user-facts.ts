@@ -11,7 +11,7 @@ import { OwnKeys } from '../../../keys/index.js';
 import { TimeLimitedReads } from '../../../usage/index.js';
 import { type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
 import { sessionViews } from '../../account/index.js';
-import { badgeOf as keyBadgeOf, fullestOf, limitsOf } from '../../keys/index.js';
+import { badgeOf as keyBadgeOf, limitsOf } from '../../keys/index.js';
 import { exactAmount, MOVEMENT_LABELS, paymentLabels } from '../../wallet/index.js';
 import { Cursors } from '../../web/index.js';
 import { listAddress, type ListQuery } from '../list-address.js';
@@ -38,7 +38,7 @@ export class UserFacts {
       hint: key.hint,
       group: key.group,
       used: key.used,
-      limit: fullestOf(limitsOf(key)),
+      limits: limitsOf(key),
       lastUsedAt: key.lastUsedAt,
       badge: keyBadgeOf(key),
       enabled: key.state === 'enabled',

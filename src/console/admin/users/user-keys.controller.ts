@@ -4,7 +4,7 @@ import { type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { exactUsd } from '../../../platform/format/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
 import { Administrator, RequiresRecentSignIn } from '../../access/index.js';
-import { KeyUsePages } from '../../keys/index.js';
+import { KeyUsePages, type KeyUseQuery } from '../../keys/index.js';
 import { amountOf, CurrentVisitor, Form, type FormBody, IdempotentForms, Page, Redirect } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
 import type { ListedUser } from './user-directory.js';
@@ -24,14 +24,15 @@ export class UserKeyPages {
   ) {}
 
   /** The key's usage page without the owner's actions. @throws KeyNotFound */
-  async show(visitor: Visitor, accountId: string, id: string, range: unknown): Promise<Page> {
+  async show(visitor: Visitor, accountId: string, id: string, query: KeyUseQuery): Promise<Page> {
     const user = await this.users.find(accountId);
     const place = {
       path: `/admin/users/${accountId}/keys/${id}`,
       crumbs: userCrumbs({ id: accountId, email: userTitle(user) }, 'API key'),
-      log: (name: string): string => listAddress('/admin/calls', { user: accountId, key: id, range: name }),
+      log: (parts: Readonly<Record<string, string>>): string =>
+        listAddress('/admin/calls', { user: accountId, key: id, ...parts }),
     };
-    return this.use.ofUser({ accountId, id }, place, visitor, range);
+    return this.use.ofUser({ accountId, id }, place, visitor, query);
   }
 
   /** @throws KeyNotFound, also for a key of another user; so do the methods below */
@@ -136,9 +137,9 @@ export class UserKeysController {
   showKey(
     @CurrentVisitor() visitor: Visitor,
     @Param() { id, key }: { readonly id: string; readonly key: string },
-    @Query('range') range?: unknown,
+    @Query() query: KeyUseQuery,
   ): Promise<Page> {
-    return this.keys.show(visitor, id, key, range);
+    return this.keys.show(visitor, id, key, query);
   }
 
   @Post('keys/:key/disable')

@@ -8,7 +8,15 @@ import { type DashboardInput, dashboardView, greeting } from './dashboard.view.j
 const NOW = new Date('2026-11-20T13:30:00Z');
 const DAY_MS = 86_400_000;
 const usd = (text: string) => parseUsd(text);
-const NOTHING = { calls: 0, failed: 0, cost: nanos(0n), promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+const NOTHING = {
+  calls: 0,
+  refused: 0,
+  failed: 0,
+  cost: nanos(0n),
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+};
 
 const NO_TIMES = { total: { firstToken: undefined, duration: undefined }, bars: new Map() };
 
@@ -196,14 +204,14 @@ describe('the dashboard', () => {
         series: ['a'],
         times: NO_TIMES,
       },
-      lastDay: { ...NOTHING, calls: 1284, failed: 7 },
+      lastDay: { ...NOTHING, calls: 1284, refused: 12, failed: 7 },
       firstTokens: { medianMs: 812, p95Ms: 2140 },
     });
     const view = dashboardView(input({ usage, pace: usd('2') }));
     expect(view.stats).toEqual([
       { label: 'Balance', value: '$50.00', note: 'lasts about 25 days' },
       { label: 'Spent today', value: '$3.08', note: '$4.61 yesterday' },
-      { label: 'Calls, 24 h', value: '1,284', note: '7 failed, 0.5%' },
+      { label: 'Calls, 24 h', value: '1,284', note: '12 refused, 7 failed' },
       { label: 'First token, median', value: '812 ms', note: 'p95 2,140 ms' },
     ]);
     expect(view.spend).toMatchObject({

@@ -1,4 +1,4 @@
-import { clockTime, count, percent, shortDay, usd } from '../../../platform/format/index.js';
+import { clockTime, count, shortDay, usd } from '../../../platform/format/index.js';
 import {
   type LoggedCall,
   type Percentiles,
@@ -7,7 +7,7 @@ import {
   type UsageFigures,
 } from '../../../usage/index.js';
 import { expiryNote, lastingBalance } from '../../../wallet/index.js';
-import type { UsageOverview } from '../../usage/index.js';
+import { unsuccessfulText, type UsageOverview } from '../../usage/index.js';
 import { clientSnippets, DOLLARS, type SnippetModel, stackedBars } from '../../web/index.js';
 import { attention, type AttentionConditions, daysLeftText } from './attention.js';
 
@@ -164,7 +164,7 @@ function balanceNote({ wallet: { balance, held }, pace, allowance, now }: Attent
 
 function failedText(day: UsageFigures | undefined): string {
   if (day === undefined || day.calls === 0) return '';
-  return day.failed === 0 ? 'none failed' : `${count(day.failed)} failed, ${percent(day.failed, day.calls)}`;
+  return unsuccessfulText(day) || 'none failed';
 }
 
 const firstToken = (times: Percentiles | undefined) =>

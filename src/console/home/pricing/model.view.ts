@@ -53,7 +53,7 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
     group: group.name,
     multiplier: times(multiplierFor(group, model.name)),
     free: model.pricing.costsNothing,
-    prices: priceTable(model.pricing.tiers, multiplierFor(group, model.name)),
+    prices: priceTable(model, multiplierFor(group, model.name)),
     extras: extras(model.pricing, multiplierFor(group, model.name)),
     groups: groups.map((one) => groupRow(one.group, one.offered, one.group.name === group.name)),
     samples: samples(endpoints, model.name, base),
@@ -65,11 +65,32 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
   };
 }
 
-function priceTable(tiers: readonly PriceTier[], multiplier: bigint) {
+/** Items that not every model has: what they cost without a price of their own, and the capability that shows them. */
+const SPECIAL: Readonly<Partial<Record<TokenClass, { readonly priced: TokenClass; readonly capability?: string }>>> = {
+  image_input: { priced: 'input', capability: 'vision' },
+  audio_input: { priced: 'input', capability: 'audio' },
+  audio_output: { priced: 'output', capability: 'audio' },
+  reasoning: { priced: 'output', capability: 'reasoning' },
+};
+const CACHE_WRITES: readonly TokenClass[] = ['cache_write_5m', 'cache_write_1h', 'cache_write_12h'];
+
+/** Whether the model can do it, as far as its capabilities and prices tell. */
+function isPriced(item: TokenClass, { capabilities: flags, pricing: { tiers } }: CatalogModel): boolean {
+  const differs = (one: TokenClass, other: TokenClass): boolean =>
+    tiers.some(({ prices }) => prices[one] !== prices[other]);
+  if (CACHE_WRITES.includes(item)) return CACHE_WRITES.some((write) => differs(write, 'input'));
+  const special = SPECIAL[item];
+  if (special === undefined) return true;
+  const { priced, capability = '' } = special;
+  return (flags[capability] ?? false) !== false || differs(item, priced);
+}
+
+function priceTable(model: CatalogModel, multiplier: bigint) {
+  const { tiers } = model.pricing;
   return {
     columns: tiers.map(({ fromPromptTokens }, index) => ({ from: fromPromptTokens, to: maxPrompt(tiers, index) })),
     hasTiers: tiers.length > 1,
-    rows: TOKENS.map(([item, label]) => ({
+    rows: TOKENS.filter(([item]) => isPriced(item, model)).map(([item, label]) => ({
       label,
       cells: tiers.map(({ prices }) => scaledPrice(scaled(prices[item], multiplier))),
     })),

@@ -1,5 +1,5 @@
 import { aGroup, anOffer, PROTOCOLS } from '../../../../test/support/offers.js';
-import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
+import { type CatalogModel, parsePricing, type PricingDefinition } from '../../../catalog/index.js';
 import { formatUsd, parseUsd } from '../../../platform/shared/index.js';
 import { modelView } from './model.view.js';
 import {
@@ -161,11 +161,29 @@ describe('the model page', () => {
       'Input written to cache, 1 hour': ['$1.25', '$2.00'],
       'Input written to cache, 12 hours': ['$1.25', '$2.00'],
       'Image input': ['$1.00', '$2.00'],
-      'Audio input': ['$1.00', '$2.00'],
       Output: ['$5.00', '$7.50'],
-      Reasoning: ['$5.00', '$7.50'],
       'Audio output': ['$10.00', '$7.50'],
     });
+  });
+
+  it('lists no prices for what the model cannot do', () => {
+    const labels = (capabilities: CatalogModel['capabilities']): string[] =>
+      modelView({
+        groups: [{ group: cheap, offered: anOffer({ pricing: flat('2'), capabilities }, ['messages']) }],
+        shown: 'saver',
+        protocols: PROTOCOLS,
+        base: '',
+        upcoming: [],
+      }).prices.rows.map(({ label }) => label);
+    expect(labels({})).toEqual(['Input', 'Input read from cache', 'Output']);
+    expect(labels({ audio: true, reasoning: true })).toEqual([
+      'Input',
+      'Input read from cache',
+      'Audio input',
+      'Output',
+      'Reasoning',
+      'Audio output',
+    ]);
   });
 
   it('shows fees after the multiplier, and other multipliers', () => {

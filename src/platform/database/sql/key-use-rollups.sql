@@ -22,7 +22,7 @@ BEGIN
     WITH uses AS (
       SELECT c.key_id, date_bin('1 hour', c.created_at, '2000-01-01 00:00:00+00') AS hour, c.ip, c.model,
              count(*) AS calls,
-             count(*) FILTER (WHERE c.status = 'refused') AS refused,
+             count(*) FILTER (WHERE call_result(c.status, c.error_reason, c.billing_basis) = 'refused') AS refused,
              count(*) FILTER (WHERE call_result(c.status, c.error_reason, c.billing_basis)
                IN ('refused', 'failed', 'timeout')) AS failed,
              sum(c.cost) AS cost, sum(coalesce(c.prompt_tokens, 0) + coalesce(c.completion_tokens, 0)) AS tokens,
@@ -65,7 +65,7 @@ BEGIN
     FROM key_uses u WHERE u.key_id = call.key_id AND u.hour = its_hour;
   how := call_result(call.status, call.error_reason, call.billing_basis);
   INSERT INTO key_uses AS u VALUES (call.key_id, its_hour, place, call.model, sign,
-    CASE WHEN call.status = 'refused' THEN sign ELSE 0 END,
+    CASE WHEN how = 'refused' THEN sign ELSE 0 END,
     CASE WHEN how IN ('refused', 'failed', 'timeout') THEN sign ELSE 0 END,
     sign * call.cost, sign * (coalesce(call.prompt_tokens, 0) + coalesce(call.completion_tokens, 0)), call.created_at,
     call.created_at)

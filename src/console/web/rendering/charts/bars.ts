@@ -15,41 +15,11 @@ import {
   WIDTH,
 } from './chart.js';
 
-interface BarsInput {
-  readonly id: string;
-  readonly finding: string;
-  readonly buckets: Buckets;
-  readonly name: string;
-  readonly values: Values;
-  readonly unit: Unit;
-}
-
-/** One value per bucket, small and without axis; charts in a row share a table. */
-export function miniBars({ id, finding, buckets, name, values, unit }: BarsInput): Chart {
-  const series = [{ class: 'f1', name, values }];
-  return { ...EMPTY, id, finding, mini: true, bars: drawBars(buckets, series, unit, highest(series) * HEADROOM) };
-}
-
-interface MiniStackInput extends Omit<BarsInput, 'name' | 'values'> {
-  /** Bottom first. */
-  readonly series: readonly Series[];
-  /** Whether the last series is the sum of all others. */
-  readonly withRest: boolean;
-}
-
-/** The same with several values per bucket. */
-export function miniStack({ id, finding, buckets, series, withRest, unit }: MiniStackInput): Chart {
-  const rest = withRest ? series.length - 1 : -1;
-  const drawn = series.map((one, index) => ({ ...one, class: index === rest ? 'f5' : `f${index + 1}` }));
-  const top = highest([{ values: summed(buckets, drawn) }]) * HEADROOM;
-  return { ...EMPTY, id, finding, mini: true, bars: drawBars(buckets, drawn, unit, top), legend: drawn };
-}
-
 interface Series {
   readonly name: string;
   readonly values: Values;
   /** Default: by position. `fbad` is for failures. */
-  readonly class?: 'f1' | 'fbad';
+  readonly class?: 'f1' | 'f2' | 'f5' | 'fbad';
 }
 
 interface StackedBarsInput {
@@ -99,7 +69,6 @@ export function stackedBars(input: StackedBarsInput): ChartWithTable {
 /** At the maximum, half and zero. */
 export const GRID = `M0 0H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}M0 ${HEIGHT}H${WIDTH}`;
 export const EMPTY = {
-  mini: false,
   grid: undefined,
   bars: [],
   areas: [],
@@ -107,9 +76,8 @@ export const EMPTY = {
   yLabels: [],
   xLabels: [],
   legend: [],
+  links: [],
 };
-/** Space above the highest value in charts without axis. */
-export const HEADROOM = 1.08;
 /** Width of a bar relative to its bucket. */
 const BAR_SHARE = 0.72;
 const MAX_SERIES = 4;

@@ -10,7 +10,6 @@ export interface Chart {
   readonly id: string;
   /** A sentence: `Spend per day, last 14 days. Total $46.70`. */
   readonly finding: string;
-  readonly mini: boolean;
   /** SVG path; undefined without axis. */
   readonly grid: string | undefined;
   readonly bars: readonly Bar[];
@@ -20,6 +19,24 @@ export interface Chart {
   readonly yLabels: readonly string[];
   readonly xLabels: readonly string[];
   readonly legend: readonly { readonly class: string; readonly name: string }[];
+  /** One per bucket that leads somewhere. */
+  readonly links: readonly BucketLink[];
+}
+
+/** The whole height of a bucket. */
+interface BucketLink {
+  readonly href: string;
+  readonly title: string;
+  readonly x: string;
+  readonly width: string;
+}
+
+/** @param hrefs by bucket; undefined: no link */
+export function bucketLinks(hrefs: readonly (string | undefined)[], titles: Buckets): readonly BucketLink[] {
+  const width = WIDTH / hrefs.length;
+  return hrefs.flatMap((href, index) =>
+    href === undefined ? [] : [{ href, title: titles[index] ?? '', x: at(index * width), width: at(width) }],
+  );
 }
 
 export interface Bar {
@@ -37,7 +54,13 @@ export interface Bar {
 export interface ChartTable {
   readonly caption: string;
   readonly columns: readonly string[];
-  readonly rows: readonly { readonly head: string; readonly cells: readonly string[] }[];
+  readonly rows: readonly {
+    readonly head: string;
+    readonly href?: string | undefined;
+    readonly cells: readonly string[];
+  }[];
+  /** The sums of all rows. */
+  readonly total?: readonly string[];
 }
 
 export interface ChartWithTable {
@@ -92,9 +115,14 @@ function roundUp(maximum: number): number {
 
 export const at = (value: number): string => value.toFixed(2).replace(/\.?0+$/, '');
 
+/** Up to this many labels, rounding would show. */
+const FEW = 12;
+
 /** Evenly spaced labels, including the first and the last. */
 export function spread(labels: readonly string[], max = 4): string[] {
-  const number = Math.min(max, labels.length);
+  const gaps = labels.length - 1;
+  let number = Math.min(max, labels.length);
+  while (labels.length <= FEW && number > 2 && gaps % (number - 1) !== 0) number -= 1;
   if (number < 2) return [...labels];
   return Array.from(
     { length: number },

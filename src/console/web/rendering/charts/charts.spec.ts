@@ -5,7 +5,6 @@ import {
   COUNT,
   DOLLARS,
   latencyLines,
-  miniBars,
   patchPanel,
   quotaMeter,
   shareBar,
@@ -116,36 +115,24 @@ describe('axes', () => {
 
   it('name the first, the last and two buckets between', () => {
     expect(spread(Array.from({ length: 14 }, (_, index) => `${index + 7}`))).toEqual(['7', '11', '16', '20']);
+    expect(spread(['1', '2', '3', '4', '5', '6'])).toEqual(['1', '6']);
+    expect(spread(['1', '2', '3', '4', '5', '6', '7'])).toEqual(['1', '3', '5', '7']);
     expect(spread(['1', '2'])).toEqual(['1', '2']);
     expect(spread(['1'])).toEqual(['1']);
   });
 });
 
-describe('small charts', () => {
-  it('leave room above the highest bar', () => {
-    const { bars } = miniBars({
-      id: 'm',
-      finding: '',
-      buckets: ['15:00', '16:00'],
-      name: 'calls',
-      values: [108, 54],
-      unit: COUNT,
-    });
-    expect(bars.map(({ title, parts }) => [title, parts[0]?.height])).toEqual([
-      ['15:00: calls 108', '92.59'],
-      ['16:00: calls 54', '46.3'],
-    ]);
-  });
-
+describe('latencies', () => {
   it('break the line without data, and draw an isolated point as a dash', () => {
     const { lines, areas } = latencyLines({
       id: 'l',
       finding: '',
+      buckets: ['1', '2', '3', '4', '5'],
       median: [100, 100, null, 100, null],
       p95: [null, null, null, null, null],
     });
-    expect(lines).toEqual([{ class: 'l1', path: 'M0 7.41L250 7.41M746 7.41h8' }]);
-    expect(areas).toEqual(['M0 100L0 7.41L250 7.41L250 100Z', 'M750 100L750 7.41L750 100Z']);
+    expect(lines).toEqual([{ class: 'l1', path: 'M0 0L250 0M746 0h8' }]);
+    expect(areas).toEqual(['M0 100L0 0L250 0L250 100Z', 'M750 100L750 0L750 100Z']);
   });
 
   it('share a table', () => {

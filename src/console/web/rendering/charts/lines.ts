@@ -1,18 +1,31 @@
 import { calendarDate, shortDay } from '../../../../platform/format/index.js';
 import type { Nanos } from '../../../../platform/shared/index.js';
-import { EMPTY, GRID, HEADROOM } from './bars.js';
-import { at, type Chart, type ChartWithTable, DOLLARS, HEIGHT, roundedMaximum, type Values, WIDTH } from './chart.js';
+import { EMPTY, GRID } from './bars.js';
+import {
+  at,
+  type Buckets,
+  type Chart,
+  type ChartWithTable,
+  DOLLARS,
+  HEIGHT,
+  MILLISECONDS,
+  roundedMaximum,
+  spread,
+  type Values,
+  WIDTH,
+} from './chart.js';
 
 interface LatencyInput {
   readonly id: string;
   readonly finding: string;
+  readonly buckets: Buckets;
   readonly median: Values;
   readonly p95: Values;
 }
 
-/** Median with area, and 95th percentile; small, without axis. */
-export function latencyLines({ id, finding, median, p95 }: LatencyInput): Chart {
-  const top = Math.max(0, ...[...median, ...p95].map((value) => Number(value ?? 0))) * HEADROOM || 1;
+/** Median with area, and 95th percentile. */
+export function latencyLines({ id, finding, buckets, median, p95 }: LatencyInput): Chart {
+  const top = roundedMaximum(Math.max(0, ...[...median, ...p95].map((value) => Number(value ?? 0))), true);
   const points = (values: Values): Run[] =>
     runsOf(
       values.map((value, index) => (value === null ? null : [xOf(index, values.length), heightOf(Number(value), top)])),
@@ -21,7 +34,9 @@ export function latencyLines({ id, finding, median, p95 }: LatencyInput): Chart 
     ...EMPTY,
     id,
     finding,
-    mini: true,
+    grid: GRID,
+    yLabels: [top, top / 2, 0].map((value) => MILLISECONDS.text(value)),
+    xLabels: spread(buckets),
     areas: points(median).map(areaPath),
     lines: [
       { class: 'l1', path: points(median).map(linePath).join('') },
