@@ -1,5 +1,3 @@
-import type { Buffer } from 'node:buffer';
-
 /** A member that a protocol interprets; the root has an empty path. */
 export interface JsonInterest {
   /** As in errors: `stream_options.include_usage`. */
@@ -89,38 +87,4 @@ export function duplicateMember(json: string): string | undefined {
     }
   }
   return undefined;
-}
-
-/** Names and values may contain escapes. */
-const ESCAPE = '\\u00';
-const MARK = '"cache_control"';
-const HOUR = '"1h"';
-/** A match may begin in bytes that were already searched. */
-const OVERLAP_BYTES = MARK.length - 1;
-
-/**
- * Finds the longest cache lifetime requested anywhere in the body: an upper bound. Incremental, since searching a large
- * body takes long.
- */
-export class CacheMarkSearch {
-  private seen = 0;
-  private isEscaped = false;
-  private isMarked = false;
-  private hasHour = false;
-
-  get cacheLifetime(): '5m' | '1h' | undefined {
-    if (this.isEscaped) return '1h';
-    if (!this.isMarked) return undefined;
-    return this.hasHour ? '1h' : '5m';
-  }
-
-  /** The body so far: the previous bytes and more. */
-  next(body: Buffer): void {
-    const news = this.seen <= OVERLAP_BYTES ? body : body.subarray(this.seen - OVERLAP_BYTES);
-    this.seen = body.length;
-    if (this.isEscaped) return;
-    this.isEscaped = news.includes(ESCAPE);
-    this.isMarked ||= news.includes(MARK);
-    this.hasHour ||= news.includes(HOUR);
-  }
 }

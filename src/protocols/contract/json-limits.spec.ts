@@ -65,7 +65,9 @@ describe('N2: searches in the whole body', () => {
     ['{"a":[1],"b":{"type":"text"}}', undefined],
     ['{"b":{"cache_control":{"type":"ephemeral"}}}', '5m'],
     ['{"b":{"cache_control":{"ttl":"1h"}}}', '1h'],
-    ['{"b":{"c\\u0061che_control":{}}}', '1h'],
+    ['{"b":[{"c\\u0061che_control":{}}]}', '5m'],
+    ['{"b":{"cache_control":{"ttl":"\\u0031h"}}}', '1h'],
+    ['{"b":"\\"cache_control\\":{ \\u00e9","c":"1h"}', undefined],
   ])('find matches wherever chunks are cut: %s', (text, lifetime) => {
     for (let size = 1; size <= text.length; size++) expect(inPieces(text, size).size.cacheLifetime).toBe(lifetime);
   });

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../../platform/shared/index.js';
 import { type BodySize, type ObjectPlace, SealFinder, sizeOf } from './call-body.js';
-import { CacheMarkSearch, type JsonInterest } from './json-interests.js';
+import type { JsonInterest } from './json-interests.js';
 import { JsonLimits } from './json-limits.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
@@ -78,7 +78,6 @@ export class JsonScanner {
   private readonly utf8 = new Utf8Check();
   private readonly limits = new JsonLimits();
   private readonly seals = new SealFinder();
-  private readonly cacheMarks = new CacheMarkSearch();
   private body: Buffer = NO_BYTES;
   private words: Int32Array = NO_WORDS;
   private at = 0;
@@ -94,11 +93,6 @@ export class JsonScanner {
 
   /** Continues with the body so far: the previous bytes and more. */
   next(body: Buffer): void {
-    this.advance(body);
-    this.cacheMarks.next(body);
-  }
-
-  private advance(body: Buffer): void {
     this.body = body;
     this.words = wordsOf(body);
     try {
@@ -115,7 +109,7 @@ export class JsonScanner {
   end(body: Buffer): JsonScan {
     if (body.length === 0) throw new AppError('invalid_request', 'The request body is empty. Send a JSON object.');
     if (!this.utf8.end(body)) this.failUtf8();
-    this.advance(body);
+    this.next(body);
     if (this.state === START) this.failAtStart(body);
     if (this.state !== END) throw invalidJson(body.length, EXPECTED[this.state] ?? 'expected a value');
     const { content } = this.strings;
@@ -132,10 +126,9 @@ export class JsonScanner {
   }
 
   private sizeOf(body: Buffer): BodySize {
-    this.cacheMarks.next(body);
-    const { media, content } = this.strings;
+    const { media, content, cacheMarks } = this.strings;
     const { values } = this.limits;
-    const { cacheLifetime } = this.cacheMarks;
+    const { cacheLifetime } = cacheMarks;
     return { ...sizeOf(body, media.found, content.images), values, ...(cacheLifetime && { cacheLifetime }) };
   }
 
@@ -195,9 +188,8 @@ export class JsonScanner {
     const isObject = bracket === OPEN_BRACE;
     this.limits.value(this.closers.length);
     if (this.closers.length === 1) this.limits.member(this.strings.nameIn(this.body), !isObject);
-    const { content, nameStart, nameEnd } = this.strings;
     if (this.closers[this.closers.length - 1] === CLOSE_BRACE)
-      content.open(this.body, this.closers.length, nameStart, nameEnd, isObject);
+      this.strings.openMember(this.body, this.closers.length, isObject);
     this.members.open(this.at, this.closers.length, !isObject);
     this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { BACKSLASH, invalidJson, QUOTE, SPACE, stopByteIn, stopFrom } from './json-text.js';
-import { isTypeKey, MediaFinder, PromptContent } from './prompt-content.js';
+import { CacheMarks, isTypeKey, MediaFinder, PromptContent } from './prompt-content.js';
 
 /** Shorter strings are read byte by byte, which is faster. */
 const MAX_SHORT_BYTES = 32;
@@ -14,6 +14,7 @@ const MAX_ESCAPED_NAME_BYTES = 62;
 export class JsonStrings {
   readonly content = new PromptContent();
   readonly media = new MediaFinder();
+  readonly cacheMarks = new CacheMarks();
   /** The current string: start of its content, and position read so far. */
   start = 0;
   at = 0;
@@ -53,10 +54,17 @@ export class JsonStrings {
     return nameEscaped ? decodedName(name) : name.slice(1, -1);
   }
 
+  /** An object or array is the value of the last named member, at this depth. */
+  openMember(body: Buffer, depth: number, isObject: boolean): void {
+    this.content.open(body, depth, this.nameStart, this.nameEnd, isObject);
+    this.cacheMarks.open(body, this);
+  }
+
   /** The finished string is the value of the last named member, at this depth. */
   endMember(body: Buffer, depth: number): void {
     const { content, media, nameStart, nameEnd, nameEscaped } = this;
     if (media.depth === depth) media.string(body, this.start, this.at, this);
+    this.cacheMarks.member(body, this.start - 1, this.at + 1, this.escaped);
     if (isTypeKey(body, nameStart, nameEnd, nameEscaped)) content.type(body, this.start - 1, this.at + 1, this.escaped);
     else content.member(body, nameStart, nameEnd, nameEscaped, this.start - 1, this.at + 1);
   }

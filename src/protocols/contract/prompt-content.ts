@@ -252,6 +252,34 @@ const NAME_MARKS = new MarkedText({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, 
 const hasOutsideContent = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
+const CACHE_CONTROL = new MarkedText({ cache_control: 1 });
+const HOUR = Buffer.from('"1h"');
+/** With one or both characters as `\u0031`. */
+const isEscapedHour = (length: number): boolean =>
+  length === QUOTES_BYTES + 1 + WITH_ESCAPES || length === QUOTES_BYTES + 2 * WITH_ESCAPES;
+
+/** Finds the longest cache lifetime requested anywhere in the body: an upper bound. */
+export class CacheMarks {
+  private isMarked = false;
+  private hasHour = false;
+
+  get cacheLifetime(): '5m' | '1h' | undefined {
+    if (!this.isMarked) return undefined;
+    return this.hasHour ? '1h' : '5m';
+  }
+
+  /** The last name belongs to an object or array. @throws AppError invalid_request when it has an invalid escape */
+  open(body: Buffer, { nameStart, nameEnd, nameEscaped }: Name): void {
+    this.isMarked ||= CACHE_CONTROL.of(body, nameStart, nameEnd, nameEscaped) !== NO_MARKS;
+  }
+
+  /** A member is the string at `[start, end)`; with escapes it counts as an hour if its length allows. */
+  member(body: Buffer, start: number, end: number, escaped: boolean): void {
+    const length = end - start;
+    this.hasHour ||= (length === HOUR.length && matchesAt(body, start, HOUR)) || (escaped && isEscapedHour(length));
+  }
+}
+
 /** Members with a tool's own data: `input` if it is an object, the others always. */
 const TOOL_DATA = [Buffer.from('"input"'), Buffer.from('"input_schema"'), Buffer.from('"input_examples"')];
 
