@@ -63,6 +63,16 @@ const KINDS: readonly (readonly [name: string, texts: fc.Arbitrary<string>])[] =
 ];
 
 describe('maxTokensIn', () => {
+  it('does not depend on where in memory the text is, except for odd positions', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+        const bytes = Buffer.from(text);
+        const atTwo = Buffer.concat([Buffer.from('xx'), bytes]);
+        expect(maxTokensIn(atTwo, 2, atTwo.length)).toBe(maxTokensIn(Buffer.concat([bytes]), 0, bytes.length));
+      }),
+    );
+  });
+
   it.each(KINDS)("is at least the tokenizer's count of %s", (_name, texts) => {
     fc.assert(
       fc.property(texts, (text) => {
