@@ -9,6 +9,10 @@ import { isWorker } from './platform/workers/index.js';
 // though nothing in it has changed: with large prompts that was a third of what a call cost.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
+// While no call runs, no object of its shapes exists. V8 forgets shapes after two collections, and with them the
+// optimized code of everything that handles calls: 560 functions in a benchmark with pauses, 50 with this.
+setFlagsFromString('--retain-maps-for-n-gc=100');
+
 cacheCompiledCode();
 await startOrExit(async (stopRequest) => {
   const config = Config.load();
