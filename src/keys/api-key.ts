@@ -122,6 +122,11 @@ export type SettingsRow = Pick<
   | 'neverStores'
 >;
 
+/** In characters. */
+export const MAX_KEY_NAME = 100;
+/** White space around a name is removed. */
+export const KEY_NAME = /^\s*[^\p{Cc}]{0,99}[^\p{Cc}\s]\s*$/u;
+
 /**
  * Validates settings and converts them to columns.
  * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, InvalidLimit, NetworksNotPossible
@@ -129,7 +134,7 @@ export type SettingsRow = Pick<
 export function rowOf(settings: KeySettings): SettingsRow {
   const { name, groupName, models, expiresAt, quota, budgets, limits, networks, strict, neverStores } = settings;
   const trimmed = name.trim();
-  if (!/^[^\p{Cc}]{1,100}$/u.test(trimmed)) throw new InvalidKeyName();
+  if (!KEY_NAME.test(name)) throw new InvalidKeyName();
   return {
     name: trimmed,
     groupName: groupName ?? null,

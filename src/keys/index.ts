@@ -4,8 +4,10 @@
 export {
   type ApiKey,
   type CreatedApiKey,
+  KEY_NAME,
   type KeyDescription,
   type KeySettings,
+  MAX_KEY_NAME,
   type NewApiKey,
   type OwnedKey,
 } from './api-key.js';

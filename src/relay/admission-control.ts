@@ -193,9 +193,9 @@ export class AdmissionControl {
     const { ticket, idempotencyKey } = pending;
     const { head, protocol } = ticket.call;
     if (head.demands !== undefined) this.metrics.countUnknown(protocol, head.demands.unknownMembers);
-    const admitted = (): Observable<Frame> => this.limited(pending, run);
-    if (idempotencyKey === undefined) return admitted();
-    return this.idempotencyKeys.runExclusively(idempotencyKey, ticket.call.id, admitted);
+    const withinLimits = (): Observable<Frame> => this.limited(pending, run);
+    if (idempotencyKey === undefined) return withinLimits();
+    return this.idempotencyKeys.runExclusively(idempotencyKey, ticket.call.id, withinLimits);
   }
 
   /** Counts a request that shares another call's response. @throws RateLimited */
@@ -208,21 +208,21 @@ export class AdmissionControl {
     run: (admission: Admission) => Observable<Frame>,
   ): Observable<Frame> {
     const { call, caller } = ticket;
-    const admitted = (): Observable<Frame> =>
+    const placeHold = (): Observable<Frame> =>
       onceResolved(
         ticket.admit((current) => this.models.plan(call, current)),
         run,
       );
     const subjects = this.limits.subjectsOf(caller, call.ip);
-    if (subjects === undefined) return admitted();
+    if (subjects === undefined) return placeHold();
     return defer(() => {
       // Calls without access to the model are not counted.
       const { model } = this.models.plan(call, caller);
       const promptTokens = likelyPromptTokens(call.head.size, model.contextWindow);
-      const limited = this.limits.hold(ticket, subjects, promptTokens);
+      const limited = this.limits.acquire(ticket, subjects, promptTokens);
       const permitted = onceResolved(limited.permit, ({ statuses }) => {
         Object.assign(response.headers, responseAdapter.renderLimits(statuses));
-        return admitted();
+        return placeHold();
       });
       return using(
         () => limited,

@@ -224,7 +224,7 @@ export class HeldBody implements CallBody {
    * @param bytes besides the body's own
    * @throws AppError server_is_overloaded
    */
-  countBeside(bytes: number): void {
+  reserveBeside(bytes: number): void {
     if (this.buffer === undefined) return;
     this.share.growTo(this.buffer.length + bytes);
     this.share.shrinkTo(this.buffer.length + bytes);

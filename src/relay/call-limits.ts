@@ -48,7 +48,7 @@ export class CallLimits {
   }
 
   /** Starts taking what a call needs. Unsubscribe from the result when the call has ended. */
-  hold(ticket: Ticket, subjects: readonly Subject[], promptTokens: number): LimitedCall {
+  acquire(ticket: Ticket, subjects: readonly Subject[], promptTokens: number): LimitedCall {
     const demand: Demand = { id: ticket.call.id, subjects, tokens: promptTokens, runs: true };
     return new LimitedCall(this.limiter.acquire(demand), ticket, promptTokens);
   }

@@ -149,7 +149,7 @@ export class RelayService {
     try {
       const key = idempotencyKeyOf(call.request);
       if (key === undefined) return undefined;
-      const fingerprint = await fingerprintOf(call.request, requestAdapter.forwardedHeaders, body.bytes);
+      const fingerprint = await fingerprintOf(call.request, requestAdapter.fingerprintHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
       if (this.shared.find(name, fingerprint) !== undefined) await this.admissionControl.countRepetition(call, caller);
       // No await from here on: of two concurrent requests, the second finds the first.

@@ -266,7 +266,7 @@ export class WholeResponse {
     this.parts.out.next({ bytes: NO_BYTES, signals: this.signalsOf(events), last: false });
   }
 
-  /** @param events those not passed to `hear` */
+  /** @param events those not passed to `progress` */
   send(result: CallResult, events: readonly CallEvent[]): void {
     const { out, response, signals, render } = this.parts;
     const sent = this.signalsOf(events);

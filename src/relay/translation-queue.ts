@@ -166,7 +166,7 @@ export class TranslationQueue implements OnModuleDestroy {
     if (worker !== this.worker || current === undefined) return;
     if ('error' in reply) return this.end(current, new TranslationError(reply.error));
     try {
-      if (!current.out.closed && 'built' in reply) current.body.countBeside?.(reply.built.body.length);
+      if (!current.out.closed && 'built' in reply) current.body.reserveBeside?.(reply.built.body.length);
     } catch (error) {
       return this.end(current, error);
     }

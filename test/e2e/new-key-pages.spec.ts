@@ -83,7 +83,7 @@ describe('the pages of keys', () => {
       const refused = await newKey({ name: '  ', quota: '1,00', expires: '2020-01-01', weekly: '0.0000001' });
       expect(refused.status).toBe(422);
       expect(refused.text).toContain('<title>Error: New key');
-      expect(refused.text).toContain('Enter a name of 1 to 60 characters');
+      expect(refused.text).toContain('Enter a name of 1 to 100 characters');
       expect(refused.text).toContain('href="#quota"');
       expect(refused.text).toContain('href="#weekly"');
       expect(refused.text).toContain('value="1,00"');

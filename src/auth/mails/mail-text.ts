@@ -170,7 +170,7 @@ export const RECOVERY_CODE_USED =
     manage: { label: 'Create new recovery codes', path: '/account/second-factor/recovery-codes' },
   });
 
-/** `7 of your recovery codes are left.` */
+/** `You have 7 recovery codes left.` */
 export function codesLeft(left: number): string {
   if (left === 0) return 'You have no recovery codes left.';
   return left === 1 ? 'You have 1 recovery code left.' : `You have ${left} recovery codes left.`;

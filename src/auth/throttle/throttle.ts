@@ -116,7 +116,7 @@ interface Allowance {
 
 /** Limits of attempts, each per email address (in all spellings), account or network. */
 export const ALLOWANCES = {
-  /** Wrong passwords per account or unknown address. */
+  /** Wrong passwords per email address as entered, whether it has an account or not. */
   'password-of-account': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Wrong passwords per network, which many users may share. */
   'password-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },

@@ -2,7 +2,7 @@ import { Transform } from 'class-transformer';
 import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
 import type { Visitor } from '../../auth/index.js';
 import { groupOfViewer } from '../../catalog/index.js';
-import { type KeySettings, networksOf, type OwnKey } from '../../keys/index.js';
+import { KEY_NAME, type KeySettings, networksOf, type OwnKey } from '../../keys/index.js';
 import { LARGEST_LIMIT, limitsIn } from '../../platform/limits/index.js';
 import {
   addDays,
@@ -37,8 +37,8 @@ const Checkbox = (): PropertyDecorator => IsIn([CHECKED, ''], { message: 'Select
 
 /** Settings of a key as typed. All fields are always present. */
 export class KeyForm {
-  @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, {
-    message: 'Enter a name of 1 to 60 characters, such as the tool that will use the key.',
+  @Matches(KEY_NAME, {
+    message: 'Enter a name of 1 to 100 characters, such as the tool that will use the key.',
   })
   readonly name: string = '';
 
@@ -109,7 +109,7 @@ export class RaiseForm {
 }
 
 export class NameForm {
-  @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, { message: 'Enter a name of 1 to 60 characters for the new key.' })
+  @Matches(KEY_NAME, { message: 'Enter a name of 1 to 100 characters for the new key.' })
   readonly name: string = '';
 }
 

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import type { Visitor } from '../../auth/index.js';
-import { KeyNotFound, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { KeyNotFound, MAX_KEY_NAME, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { Clock } from '../../platform/shared/index.js';
 import { KeyUse } from '../../usage/index.js';
 import { SignedIn } from '../access/index.js';
@@ -13,7 +13,6 @@ import { alreadyCreated, badgeOf, createdPage, crumbsTo } from './key.view.js';
 const SHOWN_DAYS = 30;
 const SHOWN_MS = SHOWN_DAYS * 24 * 60 * 60 * 1000;
 const MAX_ROWS = 100;
-const MAX_NAME = 60;
 const MAX_TRIES = 20;
 
 const DISABLE_FIRST = 'Anyone with this key can spend its budget. Disable it first.';
@@ -140,5 +139,5 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 function successorOf(name: string): string {
   const [, base = name, number = '1'] = /^(.*?)(?: (\d{1,4}))?$/su.exec(name) ?? [];
   const suffix = ` ${Number(number) + 1}`;
-  return `${[...base].slice(0, MAX_NAME - suffix.length).join('')}${suffix}`;
+  return `${[...base].slice(0, MAX_KEY_NAME - suffix.length).join('')}${suffix}`;
 }

@@ -17,8 +17,8 @@ import { CHAT_MEMBERS } from './members.js';
 /** Protocol ID in channels and in the usage log. */
 export const CHAT_COMPLETIONS = 'chat-completions';
 
-/** Client headers forwarded unchanged. */
-export const FORWARDED_HEADERS = ['openai-beta'] as const;
+/** Client headers that verbatim calls forward; translated calls forward none. */
+export const VERBATIM_HEADERS = ['openai-beta'] as const;
 
 /** Both names of the output limit; some servers know only one. */
 export const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens'] as const;

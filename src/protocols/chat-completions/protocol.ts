@@ -14,7 +14,7 @@ import {
   type TextPlaces,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS, OUTPUT_MEMBERS } from './head.js';
+import { CHAT_COMPLETIONS, chatHeadReader, VERBATIM_HEADERS, OUTPUT_MEMBERS } from './head.js';
 import { ChatRenderer, renderChatResponse, streamFailure } from './renderer.js';
 import { parseChatRequest, RAW_MEMBERS } from './request.js';
 
@@ -26,7 +26,7 @@ const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
 export class ChatCompletionsProtocol implements ProtocolAdapter {
   readonly id = CHAT_COMPLETIONS;
   readonly callPaths = [CHAT_COMPLETIONS_PATH] as const;
-  readonly forwardedHeaders = FORWARDED_HEADERS;
+  readonly fingerprintHeaders = VERBATIM_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = CHAT_TEXTS;
   readonly headReader = chatHeadReader;

@@ -38,7 +38,7 @@ import {
 } from '../contract/index.js';
 import { PATH } from './build.js';
 import { limitName } from './flags.js';
-import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, OUTPUT_MEMBERS, WEB_SEARCH } from './head.js';
+import { VERBATIM_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, OUTPUT_MEMBERS, WEB_SEARCH } from './head.js';
 
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 
@@ -89,7 +89,7 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
     return {
       path: PATH,
       query: '',
-      headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
+      headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
       body: new SplicedBody(call.body, edits),
     };
   }

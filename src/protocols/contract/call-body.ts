@@ -51,7 +51,7 @@ export interface CallBody {
    * @param bytes besides the body's own
    * @throws AppError server_is_overloaded
    */
-  countBeside?(bytes: number): void;
+  reserveBeside?(bytes: number): void;
   /** Input for counting the prompt: all bytes or a sample; undefined if nothing was kept. */
   readonly countable?: Buffer | PromptSample | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { BACKSLASH, invalidJson, QUOTE, SPACE, stopByteIn, stopFrom } from './json-text.js';
-import { CacheMarks, isTypeKey, MediaFinder, PromptContent } from './prompt-content.js';
+import { CacheMarkFinder, isTypeKey, MediaFinder, PromptContent } from './prompt-content.js';
 
 /** Shorter strings are read byte by byte, which is faster. */
 const MAX_SHORT_BYTES = 32;
@@ -14,7 +14,7 @@ const MAX_ESCAPED_NAME_BYTES = 62;
 export class JsonStrings {
   readonly content = new PromptContent();
   readonly media = new MediaFinder();
-  readonly cacheMarks = new CacheMarks();
+  readonly cacheMarks = new CacheMarkFinder();
   /** The current string: start of its content, and position read so far. */
   start = 0;
   at = 0;

@@ -259,7 +259,7 @@ const isEscapedHour = (length: number): boolean =>
   length === QUOTES_BYTES + 1 + WITH_ESCAPES || length === QUOTES_BYTES + 2 * WITH_ESCAPES;
 
 /** Finds the longest cache lifetime requested anywhere in the body: an upper bound. */
-export class CacheMarks {
+export class CacheMarkFinder {
   private isMarked = false;
   private hasHour = false;
 

@@ -37,8 +37,8 @@ export interface ProtocolAdapter {
   readonly callPaths: readonly string[];
   /** Token counting; absent if the protocol has none. */
   readonly tokenCounting?: TokenCountEndpoint;
-  /** Client headers that are sent upstream and affect the response. */
-  readonly forwardedHeaders: readonly string[];
+  /** Client headers that affect the response, and are part of the fingerprint of an idempotent request. */
+  readonly fingerprintHeaders: readonly string[];
   /** Whether this protocol renders errors for the request. */
   claims(request: RequestLine): boolean;
   /**

@@ -23,8 +23,8 @@ import { MESSAGES_MEMBERS } from './members.js';
 /** Protocol ID in channels and in the usage log. */
 export const MESSAGES = 'messages';
 
-/** Client headers forwarded unchanged. */
-export const FORWARDED_HEADERS = ['anthropic-beta'] as const;
+/** Client headers that verbatim calls forward; translated calls forward none. */
+export const VERBATIM_HEADERS = ['anthropic-beta'] as const;
 
 export const THINKING_BUDGET = 'thinking.budget_tokens';
 /** Agents include their session. */
@@ -79,7 +79,7 @@ function userIn(fields: JsonFields): CallAffinity | undefined {
 export const requestContext = (call: Call): Pick<UpstreamRequest, 'query' | 'headers'> => ({
   query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
   headers: {
-    ...upstreamHeaders(call, ...FORWARDED_HEADERS),
+    ...upstreamHeaders(call, ...VERBATIM_HEADERS),
     'anthropic-version': versionHeaderOf(call.request) ?? DEFAULT_VERSION,
   },
 });

@@ -22,7 +22,7 @@ import {
 import { Protocol } from '../decorators/index.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './errors.js';
 import { VERSION_HEADERS, versionHeaderOf } from './flags.js';
-import { FORWARDED_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader, requestContext } from './head.js';
+import { VERBATIM_HEADERS, INTERESTS, MEMBERS, MESSAGES, messagesHeadReader, requestContext } from './head.js';
 import { MessagesRenderer, renderMessagesResponse } from './renderer.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './request.js';
 
@@ -41,7 +41,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = MESSAGES_TEXTS;
   readonly startsWithPromptTokens = true;
-  readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
+  readonly fingerprintHeaders = [...VERBATIM_HEADERS, ...VERSION_HEADERS];
   readonly headReader = messagesHeadReader;
   readonly parseRequest = parseMessagesRequest;
   readonly renderResponse = renderMessagesResponse;

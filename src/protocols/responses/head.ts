@@ -20,8 +20,8 @@ import { RESPONSES_MEMBERS } from './members.js';
 /** Protocol ID in channels and in the usage log. */
 export const RESPONSES = 'responses';
 
-/** Client headers forwarded unchanged. */
-export const FORWARDED_HEADERS = ['openai-beta'] as const;
+/** Client headers that verbatim calls forward; translated calls forward none. */
+export const VERBATIM_HEADERS = ['openai-beta'] as const;
 
 export const OUTPUT_LIMIT = 'max_output_tokens';
 /** The vendor's minimum. */

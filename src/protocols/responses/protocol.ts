@@ -17,7 +17,7 @@ import {
   upstreamHeaders,
 } from '../contract/index.js';
 import { Protocol } from '../decorators/index.js';
-import { FORWARDED_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
+import { VERBATIM_HEADERS, RESPONSES, responsesHeadReader } from './head.js';
 import { renderFailure } from './response-object.js';
 import { renderWhole, ResponsesRenderer } from './renderer.js';
 import { parseRequest, RAW_MEMBERS } from './request.js';
@@ -32,7 +32,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
   readonly callPaths = [RESPONSES_PATH] as const;
   readonly tokenCounting = RESPONSES_TOKEN_COUNT;
-  readonly forwardedHeaders = FORWARDED_HEADERS;
+  readonly fingerprintHeaders = VERBATIM_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
@@ -67,7 +67,7 @@ const RESPONSES_TOKEN_COUNT: TokenCountEndpoint = {
   requestFor: (call, model) => ({
     path: '/responses/input_tokens',
     query: '',
-    headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
+    headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
     body: new SplicedBody(call.body, commonEdits(call, { model })),
   }),
   hasCount: (body) => countIn(body, 'input_tokens') !== undefined,

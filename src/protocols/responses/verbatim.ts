@@ -35,7 +35,7 @@ import {
   usageSignals,
   type VerbatimLane,
 } from '../contract/index.js';
-import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
+import { VERBATIM_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './head.js';
 import { type ToolUses, toolUsesIn, usageMembers, usageOf, withItem } from './usage.js';
 
 const RESPONSE_MEMBERS = jsonInterests(...usageMembers(''), 'status', 'error');
@@ -47,7 +47,7 @@ export class ResponsesVerbatim implements VerbatimLane {
     return {
       path: '/responses',
       query: '',
-      headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
+      headers: upstreamHeaders(call, ...VERBATIM_HEADERS),
       body: new SplicedBody(call.body, [
         ...commonEdits(call, target),
         ...limitEdits(call, target),

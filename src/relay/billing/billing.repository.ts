@@ -59,8 +59,8 @@ export class BillingRepository {
   ) {}
 
   /**
-   * One result per request, in order. Does not wait for the disk: holds need not survive a crash of the server. Rejects
-   * calls without a partition, which could not be settled.
+   * One result per request, in order. Does not wait for the disk: holds need not survive a crash of the server. Creates
+   * missing partitions first; without one a call could not be settled, and is rejected.
    */
   async admit(batch: readonly AdmissionRequest[]): Promise<AdmissionResult[]> {
     try {

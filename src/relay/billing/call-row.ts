@@ -111,7 +111,7 @@ export const SETTLEMENT = [
   'output_limit',
 ] as const satisfies readonly (keyof CallRow)[];
 
-/** A call rejected before its body was read. */
+/** A call rejected before or because of its body. */
 export interface RefusedCall {
   readonly id: string;
   readonly createdAt: number;
@@ -231,7 +231,7 @@ export function sharedRow(ticket: Ticket, ending: Ending, durationMs: number, sh
   };
 }
 
-/** The row of a call rejected before its body was read. */
+/** The row of a call rejected before or because of its body. */
 export function refusedRow(refused: RefusedCall, error: AppError, durationMs: number): CallRow {
   return {
     ...blank(refused.id, refused.createdAt),
@@ -257,7 +257,7 @@ export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
 });
 
 function chargeOf(ticket: Ticket, { plan, bounds, credit }: Admission, ending: Ending): Charge {
-  const charge = chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
+  const charge = chargeFor(ending, { ...progressOf(ticket, plan), bounds }, bounds.likelyPrompt);
   const { usage } = charge;
   if (credit === undefined || usage === undefined || ending.status !== 'failed' || !ranOut(ending.error)) return charge;
   // Output that could not be paid for was not delivered.
@@ -314,7 +314,7 @@ function linesOf({ parts }: ChargedCall): string {
   return JSON.stringify(lines);
 }
 
-function seen(ticket: Ticket, plan: BillingPlan): Omit<Progress, 'bounds'> {
+function progressOf(ticket: Ticket, plan: BillingPlan): Omit<Progress, 'bounds'> {
   const { countedPrompt, ...progress } = ticket.progress();
   return {
     ...progress,

@@ -17,7 +17,7 @@ export type BillingBasis = 'reported' | 'estimated' | 'corrected' | 'partial' | 
 export type Ending =
   { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
 
-/** What was seen of a response when the call ended. */
+/** What had arrived of a response when the call ended. */
 export interface Progress {
   /** The upstream's latest plausible report. */
   readonly usage: TokenUsage | undefined;
@@ -100,7 +100,7 @@ function finished(progress: Progress, likely: TokenUsage): Charge {
   if (reported === undefined) {
     return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
   }
-  const checked = checkUsage(reported, bounds, { prompt, output, seen: meteredTokens }, isProvisional);
+  const checked = checkUsage(reported, bounds, { prompt, output, meteredUnits: meteredTokens }, isProvisional);
   if (checked.findings.length === 0) return { basis: 'reported', usage: checked.usage };
   return { basis: BASES[qualityOf(checked.findings)], ...checked };
 }

@@ -28,7 +28,7 @@ export interface HoldRequest {
 }
 
 /** Parts of a hold besides output. */
-export interface HeldBeside {
+export interface HeldWithoutOutput {
   /** In its most expensive class. */
   readonly prompt: TokenUsage;
   /** Fees of hosted tools, and passes of other models, in nanos. */
@@ -88,7 +88,7 @@ export function holdFor(
   head: CallHead,
   model: CatalogModel,
   terms: PriceTerms,
-  { prompt: heldPrompt, reserve }: HeldBeside,
+  { prompt: heldPrompt, reserve }: HeldWithoutOutput,
 ): HoldRequest {
   const bound = outputBound(head, model);
   const ofTokens = costWithOutput(terms, heldPrompt);
@@ -113,7 +113,7 @@ export function affordableOutput(
   model: CatalogModel,
   terms: PriceTerms,
   hold: { readonly granted: bigint; readonly ceiling: bigint },
-  { prompt: heldPrompt, reserve }: HeldBeside,
+  { prompt: heldPrompt, reserve }: HeldWithoutOutput,
 ): number | undefined {
   if (hold.granted >= hold.ceiling) return undefined;
   const all = outputTokensFor(terms, heldPrompt, hold.granted - reserve);

@@ -2,7 +2,7 @@ import type { CatalogGroup, CatalogModel, Pricing, TokenClass } from '../../cata
 import type { Caller } from '../../keys/index.js';
 import { type Call, type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
 import type { AdmissionRequest } from './admission.js';
-import { type HeldBeside, type HoldRequest, holdFor, promptToHold } from './hold.js';
+import { type HeldWithoutOutput, type HoldRequest, holdFor, promptToHold } from './hold.js';
 import {
   costOf,
   costOfParts,
@@ -166,7 +166,7 @@ export function besideToHold(
   plan: BillingPlan,
   priced: PriceTerms,
   countedTokens?: number,
-): HeldBeside {
+): HeldWithoutOutput {
   const bound = promptToHold(head, plan.model, plan.continuedTokens);
   const promptTokens = countedTokens === undefined ? bound : Math.min(bound, countedTokens);
   const prompt = mostExpensivePrompt(priced, promptTokens, classesOfPrompt(head));
@@ -251,7 +251,7 @@ export function admissionRequest(
   readonly request: AdmissionRequest;
   readonly terms: PriceTerms;
   readonly hold: HoldRequest;
-  readonly beside: HeldBeside;
+  readonly beside: HeldWithoutOutput;
 } {
   const service = serviceToHold(call.head, plan.model.pricing);
   const priced = termsOf(call, plan, service);

@@ -85,7 +85,7 @@ export class Ticket {
   private usage: TokenUsage | undefined;
   private isProvisional = false;
   /** Visible output units of the current attempt. */
-  private seen: number | undefined;
+  private meteredUnits: number | undefined;
   private output = new OutputCount(0, 0);
   /** Counted prompt tokens. */
   private countedPrompt: number | undefined;
@@ -163,14 +163,14 @@ export class Ticket {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
     const previous = this.attempts.at(-1);
     if (previous !== undefined && !this.isProvisional) previous.usage = this.reportedUsage;
-    this.reportedUsage = this.usage = this.seen = undefined;
+    this.reportedUsage = this.usage = this.meteredUnits = undefined;
     this.output.restart();
     attempt.onResponse = () => this.output.begin(monotonicMs());
     this.attempts.push(attempt);
     return attempt;
   }
 
-  /** Nothing of a response was seen yet. */
+  /** No part of a response has arrived yet. */
   get silent(): boolean {
     return !this.begun;
   }
@@ -275,7 +275,7 @@ export class Ticket {
       .catch(() => undefined);
   }
 
-  /** What was seen of the response so far. */
+  /** What has arrived of the response so far. */
   progress(): Omit<Progress, 'promptSent' | 'bounds'> & { readonly begun: boolean } {
     return {
       usage: this.usage,
@@ -285,7 +285,7 @@ export class Ticket {
       outputTokens: this.output.total(monotonicMs),
       visibleTokens: this.output.shown,
       // Unstreamed verbatim responses are only metered if their report is in doubt.
-      meteredTokens: this.seen ?? (this.call.head.stream ? 0 : undefined),
+      meteredTokens: this.meteredUnits ?? (this.call.head.stream ? 0 : undefined),
       begun: this.begun,
     };
   }
@@ -296,7 +296,7 @@ export class Ticket {
         this.show();
         break;
       case 'output':
-        this.seen = (this.seen ?? 0) + signal.units;
+        this.meteredUnits = (this.meteredUnits ?? 0) + signal.units;
         this.output.estimate(signal.units, signal.text, signal.lane);
         break;
       case 'usage':
@@ -316,7 +316,7 @@ export class Ticket {
 
   /** The plausible part of a report. A provisional one cannot contain the output. */
   private plausible(report: TokenUsage): TokenUsage {
-    const usage = this.granted === undefined ? report : boundedUsage(report, this.granted.bounds, this.seen);
+    const usage = this.granted === undefined ? report : boundedUsage(report, this.granted.bounds, this.meteredUnits);
     return this.isProvisional ? { ...usage, output: 0, reasoning: 0 } : usage;
   }
 
@@ -341,8 +341,8 @@ export class Ticket {
   private isChargedByCount(ending: Ending): boolean {
     if (this.granted === undefined) return false;
     if (ending.status !== 'succeeded') return isPartial(ending, this);
-    const { reportedUsage, isProvisional, seen, granted } = this;
-    return reportedUsage === undefined || isProvisional || !isBelievable(reportedUsage, granted.bounds, seen);
+    const { reportedUsage, isProvisional, meteredUnits, granted } = this;
+    return reportedUsage === undefined || isProvisional || !isBelievable(reportedUsage, granted.bounds, meteredUnits);
   }
 
   /** Counts first if the charge depends on it. Output that arrives meanwhile is not charged. */

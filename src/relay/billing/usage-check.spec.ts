@@ -21,8 +21,8 @@ interface Asked {
   readonly head?: Partial<CallHead>;
   readonly model?: CatalogModel;
   readonly continuedTokens?: number;
-  /** Units of output that were seen. */
-  readonly seen?: number | undefined;
+  /** Units of output that arrived. */
+  readonly meteredUnits?: number | undefined;
 }
 
 const boundsOf = ({ head, model = MODEL, continuedTokens }: Asked) => {
@@ -32,8 +32,8 @@ const boundsOf = ({ head, model = MODEL, continuedTokens }: Asked) => {
 };
 /** 130 tokens of prompt and 5 of answer were counted. */
 const check = (report: Partial<TokenUsage>, asked: Asked = {}) => {
-  const seen = 'seen' in asked ? asked.seen : 5;
-  return checkUsage({ ...NO_TOKENS, ...report }, boundsOf(asked), { prompt: 130, output: 5, seen });
+  const meteredUnits = 'meteredUnits' in asked ? asked.meteredUnits : 5;
+  return checkUsage({ ...NO_TOKENS, ...report }, boundsOf(asked), { prompt: 130, output: 5, meteredUnits });
 };
 const GOOD = { input: 130, output: 5 };
 
@@ -61,11 +61,11 @@ describe('a report of usage that must be believed', () => {
     ['with reasoning far larger than the text', { input: 130, output: 60_000, reasoning: 59_990 }],
     ['with hidden reasoning of which no part is told', { input: 130, output: 60_000 }, { model: REASONER }],
     ['with hidden reasoning that was asked for', { input: 130, output: 60_000 }, { head: { effort: 'high' } }],
-    ['with reasoning and no text', { input: 130, output: 900, reasoning: 900 }, { seen: 0 }],
-    ['of an answer without output', { input: 130 }, { seen: 0 }],
+    ['with reasoning and no text', { input: 130, output: 900, reasoning: 900 }, { meteredUnits: 0 }],
+    ['of an answer without output', { input: 130 }, { meteredUnits: 0 }],
     ['of four answers', { input: 130, output: 4 * 64_000, reasoning: 250_000 }, { head: { choices: 4 } }],
     ['with the end of an answer', { input: 130, output: 101 }, { head: { outputLimit: 100 } }],
-    ['of an unstreamed answer into which nobody looked', { input: 130, output: 9000 }, { seen: undefined }],
+    ['of an unstreamed answer into which nobody looked', { input: 130, output: 9000 }, { meteredUnits: undefined }],
     ['with images by address', { input: 40_000, output: 5, imageInput: 39_000 }, { head: size(600, 0, 1) }],
     ['with a file in the body', { input: 190_000, output: 5 }, { head: size(60_000, 59_000) }],
     ['of a conversation that continues a response', { input: 150_000, output: 5 }, { head: outside('resp_1') }],
@@ -146,7 +146,7 @@ describe('a report of usage that cannot be true', () => {
 
   it('is charged no more than the output limit, whatever was counted', () => {
     const report = { ...NO_TOKENS, input: 130, output: 75_000_000 };
-    const counted = { prompt: 130, output: 75_000_000, seen: 75_000_000 };
+    const counted = { prompt: 130, output: 75_000_000, meteredUnits: 75_000_000 };
     expect(checkUsage(report, boundsOf({ head: { outputLimit: 100 } }), counted).usage.output).toBe(100);
   });
 
@@ -205,7 +205,7 @@ describe('a report while the answer comes', () => {
       input: 130,
       output: 0,
     });
-    // Three units were seen, so that 4,000 tokens more may be markup and 9,000 may not.
+    // Three units arrived, so that 4,000 tokens more may be markup and 9,000 may not.
     expect(boundedUsage({ ...NO_TOKENS, input: 130, output: 4000 }, boundsOf({}), 3).output).toBe(4000);
     expect(boundedUsage({ ...NO_TOKENS, input: 130, output: 9000 }, boundsOf({}), 3).output).toBe(0);
   });

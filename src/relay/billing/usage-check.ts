@@ -59,7 +59,7 @@ export interface CountedUsage {
   readonly prompt: number;
   readonly output: number;
   /** Metered output in tokens; undefined if not metered. */
-  readonly seen: number | undefined;
+  readonly meteredUnits: number | undefined;
 }
 
 export interface CheckedUsage {
@@ -119,7 +119,7 @@ export function checkUsage(
 ): CheckedUsage {
   const findings: UsageFinding[] = [];
   const prompt = promptFinding(report, bounds, isProvisional);
-  const completion = isProvisional ? 'completion_missing' : completionFinding(report, bounds, counted.seen);
+  const completion = isProvisional ? 'completion_missing' : completionFinding(report, bounds, counted.meteredUnits);
   if (prompt !== undefined) findings.push(prompt);
   if (completion !== undefined) findings.push(completion);
   if (hasCountsInStrings(report)) findings.push('counts_in_strings');
@@ -138,11 +138,11 @@ export function checkUsage(
 
 /**
  * The plausible part of a report of a running response.
- * @param seen output units so far
+ * @param meteredUnits output units so far
  */
-export function boundedUsage(report: TokenUsage, bounds: UsageBounds, seen?: number): TokenUsage {
+export function boundedUsage(report: TokenUsage, bounds: UsageBounds, meteredUnits?: number): TokenUsage {
   const isPromptBounded = report.input <= promptBound(report, bounds);
-  const isCompletionBounded = completionFinding(report, bounds, seen) !== 'completion_too_large';
+  const isCompletionBounded = completionFinding(report, bounds, meteredUnits) !== 'completion_too_large';
   const hasExtras =
     report.toolUses !== undefined || report.passes !== undefined || report.imageGeneration !== undefined;
   if (isPromptBounded && isCompletionBounded && !hasExtras) return report;
@@ -163,8 +163,8 @@ export function excesses(report: TokenUsage, bounds: UsageBounds): readonly Usag
 }
 
 /** Whether a final report is complete and plausible, so that nothing needs to be counted. */
-export const isBelievable = (report: TokenUsage, bounds: UsageBounds, seen: number | undefined): boolean =>
-  promptFinding(report, bounds, false) === undefined && completionFinding(report, bounds, seen) === undefined;
+export const isBelievable = (report: TokenUsage, bounds: UsageBounds, meteredUnits: number | undefined): boolean =>
+  promptFinding(report, bounds, false) === undefined && completionFinding(report, bounds, meteredUnits) === undefined;
 
 /** Quality of a report by its findings, for the billing basis. */
 export function qualityOf(findings: readonly UsageFinding[]): 'complete' | 'partial' | 'implausible' {
@@ -185,15 +185,15 @@ function promptFinding(report: TokenUsage, bounds: UsageBounds, isProvisional: b
 function completionFinding(
   { irregular, output, reasoning, audioOutput }: TokenUsage,
   bounds: UsageBounds,
-  seen: number | undefined,
+  meteredUnits: number | undefined,
 ): UsageFinding | undefined {
   const { completion, completionShown } = bounds;
   if (output > completion + LIMIT_SLACK || isTooLarge(irregular?.output)) return 'completion_too_large';
   if (isMissing(irregular?.output)) return 'completion_missing';
-  if (output === 0) return seen !== undefined && seen > 0 ? 'completion_zero' : undefined;
+  if (output === 0) return meteredUnits !== undefined && meteredUnits > 0 ? 'completion_zero' : undefined;
   const mayBeHidden = completionShown === undefined || reasoning > 0 || (audioOutput ?? 0) > 0;
-  if (mayBeHidden || seen === undefined) return undefined;
-  return output > completionShown + seen * MAX_TOKENS_PER_UNIT ? 'completion_too_large' : undefined;
+  if (mayBeHidden || meteredUnits === undefined) return undefined;
+  return output > completionShown + meteredUnits * MAX_TOKENS_PER_UNIT ? 'completion_too_large' : undefined;
 }
 
 /** Each run of a hosted tool may read the whole prompt again. */

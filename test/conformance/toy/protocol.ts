@@ -48,7 +48,7 @@ const TEXTS: TextPlaces = {
 export class TelegraphProtocol implements ProtocolAdapter {
   readonly id = TELEGRAPH;
   readonly callPaths = [TELEGRAPH_PATH] as const;
-  readonly forwardedHeaders = [];
+  readonly fingerprintHeaders = [];
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = TEXTS;
 

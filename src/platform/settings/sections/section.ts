@@ -8,7 +8,7 @@ export type StoredValues<Settings extends SettingMap> = {
   readonly [Key in keyof Settings]: Settings[Key] extends Setting<infer Value, infer _> ? Value : never;
 };
 
-/** StoredValues in effect. Secrets are decrypted one by one, where they are used. */
+/** Values in effect. Secrets are decrypted one by one, where they are used. */
 export type CurrentValues<Settings extends SettingMap> = {
   readonly [Key in keyof Settings as Settings[Key] extends SecretSetting ? never : Key]: ReturnType<
     Settings[Key]['toCurrent']

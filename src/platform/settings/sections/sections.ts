@@ -314,7 +314,7 @@ export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[];
 
 /** Stored values by section. */
 export type Sections = { readonly [Name in SectionName]: StoredValues<(typeof SECTIONS)[Name]['settings']> };
-/** StoredValues in effect by section, without secrets. */
+/** Values in effect by section, without secrets. */
 export type CurrentSections = { readonly [Name in SectionName]: CurrentValues<(typeof SECTIONS)[Name]['settings']> };
 
 /** Any section, for what treats all of them alike. */

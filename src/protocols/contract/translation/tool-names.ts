@@ -47,7 +47,7 @@ const joined = (name: string, namespace: string | undefined): string =>
 
 const keyOf = (name: string, namespace = ''): string => `${namespace}\0${name}`;
 
-/** `resp_` and 32 hexadecimal digits. */
+/** The prefix and 32 hexadecimal digits. */
 export const newResponseId = ({ id }: Call, prefix: string): string => prefix + id.replace(/^req_/, '');
 
 /** @param index position in the response */

@@ -174,6 +174,6 @@ export function subjectOf(channel: ChannelAddress): string {
   return subject;
 }
 
-/** The same for a credential; undefined for channels without one. */
+/** The same for a credential; `-` for channels without one. */
 export const credentialSubjectOf = (channel: ChannelAddress, credential: ChannelCredential | undefined): string =>
   `${subjectOf(channel)} ${credential?.id ?? '-'}`;
