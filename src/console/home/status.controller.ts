@@ -94,7 +94,11 @@ export class StatusController {
       takesCalls: isReachable && !this.state.draining,
       timeZone: visitor?.timeZone ?? 'UTC',
     });
-    return new Page('home/status', { title: 'Status', data });
+    return new Page('home/status', {
+      title: 'Status',
+      description: 'Success rate and time to first token of each model in the last 24 hours.',
+      data,
+    });
   }
 
   private modelsOf(visitor: Visitor | undefined): readonly string[] {
