@@ -14,7 +14,7 @@ import {
   TimeLimitedReads,
 } from '../../usage/index.js';
 import { Public } from '../access/index.js';
-import { CurrentVisit, StepRequired, healthStrip, Page } from '../web/index.js';
+import { CurrentVisit, healthStrip, MAJORITY, OPERATIONAL, Page, StepRequired } from '../web/index.js';
 
 /** Outcomes of calls by model and hour, as last counted. */
 interface CountedResponses {
@@ -108,10 +108,6 @@ export class StatusController {
     return [...new Set(names)].toSorted((one, other) => one.localeCompare(other));
   }
 }
-
-/** Success rate from which a model counts as operational: tolerates single failures among many calls. */
-const OPERATIONAL = 0.995;
-const MAJORITY = 0.5;
 
 interface StatusInput {
   readonly models: readonly string[];
