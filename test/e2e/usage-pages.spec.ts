@@ -259,7 +259,9 @@ describe('the pages of the usage log', () => {
   it('find a call by its id, whatever the range', async () => {
     const id = await row(ann, 60 * 24 * 5);
     expect(rows(await page(`${LOG}?range=1h`))).toEqual([]);
-    expect(rows(await page(`${LOG}?range=1h&request=${id}`))).toEqual([id]);
+    const found = await page(`${LOG}?range=1h&request=${id}`);
+    expect(rows(found)).toEqual([id]);
+    expect(found).toMatch(/The bar is one minute from \d\d:\d\d \(UTC\)/);
     expect(rows(await page(`${LOG}?request=%20${id}%20&result=failed`))).toEqual([]);
     expect(await page(`${LOG}?request=nonsense`)).toContain('No call with this ID');
   });
