@@ -263,7 +263,17 @@ describe('the pages of the usage log', () => {
     expect(rows(found)).toEqual([id]);
     expect(found).toMatch(/The bar is one minute from \d\d:\d\d \(UTC\)/);
     expect(rows(await page(`${LOG}?request=%20${id}%20&result=failed`))).toEqual([]);
-    expect(await page(`${LOG}?request=nonsense`)).toContain('No call with this ID');
+    const nonsense = await page(`${LOG}?request=nonsense`);
+    expect(nonsense).toContain('No call with this ID');
+    expect(nonsense).toContain('Enter the whole request ID.');
+  });
+
+  it('explain why the ID of a response to a wrong key finds no call', async () => {
+    const wrong = await relay.post('/v1/responses', `sk-${'0'.repeat(48)}`, { model: 'm', input: 'hello' });
+    await wrong.text();
+    expect(wrong.status).toBe(401);
+    const html = await page(`${LOG}?request=${wrong.headers.get('x-request-id')}`);
+    expect(html).toContain('Requests without a valid API key are not recorded');
   });
 
   it('write markup in names and errors as text', async () => {

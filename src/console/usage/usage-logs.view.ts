@@ -11,6 +11,7 @@ import {
   type UsageTotals,
 } from '../../usage/index.js';
 import { clockTime, shortDay } from '../../platform/format/index.js';
+import { idTime } from '../../platform/shared/index.js';
 import { protocolNames } from '../web/index.js';
 import { messageWithoutReason, openedCall } from './call.view.js';
 import { usageCharts } from './usage-charts.view.js';
@@ -127,7 +128,7 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
   if (query.request !== '')
     return {
       title: 'No call with this ID',
-      text: 'The ID is in the x-request-id response header and starts with req_.',
+      text: whyMissing(query),
       action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
     };
   if (filtered)
@@ -148,6 +149,14 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
     action: { href: '/keys/new', label: 'Create API key', icon: 'plus' },
     other: { href: '/pricing', label: 'Browse models' },
   };
+}
+
+/** Why a request is not in the log. All request IDs look alike, so that causes can only be named. */
+function whyMissing({ request, path }: UsageQuery): string {
+  if (!request.startsWith('req_') || idTime(request) === undefined)
+    return 'Enter the whole request ID. It starts with req_ and is in the x-request-id header of every response.';
+  const own = path === '/admin/calls' ? '' : ' Calls of other accounts are not shown.';
+  return `Requests without a valid API key are not recorded: if the response had status 401, check the key that the client sends.${own}`;
 }
 
 const MAX_CHARACTERS = 60;
