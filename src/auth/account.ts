@@ -159,6 +159,18 @@ export class TimeZones {
       throw new InvalidAccount('timeZone', 'Choose a time zone from the list.');
   }
 
+  /** The selectable zone with this name or alias; undefined if there is none. Browsers differ in their names. */
+  async named(name: unknown): Promise<string | undefined> {
+    if (typeof name !== 'string' || name === '') return undefined;
+    try {
+      const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+      return (await this.list()).find((zone) => zone === timeZone);
+    } catch (error) {
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
+  }
+
   private async read(): Promise<readonly string[]> {
     const rows = await this.dataSource.query<{ name: string }[]>('SELECT name FROM pg_timezone_names');
     const names = new Set(rows.map(({ name }) => name));

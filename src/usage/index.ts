@@ -43,7 +43,15 @@ export { type UsageDay, UsageDays } from './rollups/usage-days.js';
 export { csvLines, UsageExport, type UsageSelection } from './export/usage-export.js';
 export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './rollups/traffic-reader.js';
 export { type ChartScale, type ChartUnit, unitFor } from './rollups/usage-chart.js';
-export { type LoggedCall, type LogPage, type LogPosition, type LogStart, UsageLog } from './log/usage-log.js';
+export {
+  LOG_SORTS,
+  type LoggedCall,
+  type LogPage,
+  type LogPosition,
+  type LogSort,
+  type LogStart,
+  UsageLog,
+} from './log/usage-log.js';
 export { CallPartitions } from './retention/partitions.js';
 export { CallRetention, missingCalls } from './retention/retention.js';
 export { CallNotFound, RangeTooLarge } from './usage.errors.js';

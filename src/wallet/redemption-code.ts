@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { nanosColumn } from '../platform/database/index.js';
+import { dateTime, zoneName } from '../platform/format/index.js';
 import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../platform/shared/index.js';
 
 /** A code that credits a wallet once, unless voided. Redeemed codes have a ledger entry. */
@@ -85,7 +86,7 @@ export class CodeNotRedeemable extends AppError {
   }
 
   static expired(at: Date): CodeNotRedeemable {
-    return new CodeNotRedeemable(`This code expired at ${at.toISOString()}.`);
+    return new CodeNotRedeemable('This code expired', at);
   }
 
   static voided(): CodeNotRedeemable {
@@ -93,7 +94,7 @@ export class CodeNotRedeemable extends AppError {
   }
 
   static redeemedByYou(at: Date): CodeNotRedeemable {
-    return new CodeNotRedeemable(`This code was already redeemed, for this account, at ${at.toISOString()}.`);
+    return new CodeNotRedeemable('This code was already redeemed for this account', at);
   }
 
   /**
@@ -106,8 +107,19 @@ export class CodeNotRedeemable extends AppError {
     );
   }
 
-  constructor(message: string) {
+  /** @param at completes the text: `This code expired` */
+  private constructor(
+    private readonly text: string,
+    private readonly at?: Date,
+    timeZone = 'UTC',
+  ) {
+    const message = at === undefined ? text : `${text} on ${dateTime(at, timeZone)} ${zoneName(at, timeZone)}.`;
     super('invalid_request', message, { param: 'code' });
+  }
+
+  /** The same error for a reader in this time zone. */
+  inTimeZone(timeZone: string): CodeNotRedeemable {
+    return new CodeNotRedeemable(this.text, this.at, timeZone);
   }
 }
 

@@ -100,8 +100,11 @@ describe('the pages of accounts in a browser', () => {
     await window.close();
   }, 120_000);
 
-  it.each([true, false])('lead from registering to a session, with script: %s', async (javaScriptEnabled) => {
-    const window = await Window.open(browser, relay.url, { javaScriptEnabled });
+  it.each([
+    [true, 'Asia/Tokyo'],
+    [false, 'UTC'],
+  ])('lead from registering to a session, with script: %s, in the time zone %s', async (javaScriptEnabled, zone) => {
+    const window = await Window.open(browser, relay.url, { javaScriptEnabled, timezoneId: 'Asia/Tokyo' });
     const { page } = window;
     const email = `user${++made}@example.com`;
     await register(page, email);
@@ -109,8 +112,10 @@ describe('the pages of accounts in a browser', () => {
     await page.getByRole('button', { name: 'Confirm address' }).click();
     await page.waitForURL(`${relay.url}/`);
     await page.goto('/account');
+    expect(await page.getByLabel('Time zone').inputValue()).toBe(zone);
     await page.getByRole('button', { name: 'Sign out of this browser' }).click();
     await page.waitForURL('**/sign-in');
+    expect(await page.evaluate('document.activeElement.id')).toBe('email');
     await page.goto('/account');
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/sign-in?next=%2Faccount');
     await page.getByLabel('Email').fill(email);

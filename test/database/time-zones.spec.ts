@@ -31,6 +31,13 @@ describe('time zones', () => {
     }
   });
 
+  it('are found by the names that browsers use', async () => {
+    expect(await zones.named('Europe/Berlin')).toBe('Europe/Berlin');
+    expect(await zones.named('Asia/Kolkata')).toBe(await zones.named('Asia/Calcutta'));
+    expect(await zones.list()).toContain(await zones.named('Asia/Kolkata'));
+    for (const name of ['Middle/Earth', '', undefined, ['UTC']]) expect(await zones.named(name)).toBeUndefined();
+  });
+
   it('are not to be had when PostgreSQL does not know them', async () => {
     const query = jest.spyOn(app.get(DataSource), 'query').mockResolvedValueOnce([{ name: 'UTC' }]);
     const without = new TimeZones(app.get(DataSource));

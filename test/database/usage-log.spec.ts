@@ -1,4 +1,4 @@
-import { type LogPage, type LogStart, UsageLog } from '../../src/usage/log/usage-log.js';
+import { type LogPage, type LogSort, type LogStart, UsageLog } from '../../src/usage/log/usage-log.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
@@ -11,13 +11,19 @@ describe('the usage log', () => {
   let bob: Owner;
   const now = Date.now();
   const ago = (minutes: number): Date => new Date(now - minutes * MINUTE);
-  const page = (filter: Partial<UsageFilter> = {}, start?: LogStart, size = 50): Promise<LogPage> =>
+  const page = (filter: Partial<UsageFilter> = {}, start?: LogStart, size = 50, sort?: LogSort): Promise<LogPage> =>
     world
       .get(TimeLimitedReads)
       .read((query) =>
         world
           .get(UsageLog)
-          .page(query, { accountId: ann.accountId, from: ago(60 * 24 * 40), to: ago(-5), ...filter }, start, size),
+          .page(
+            query,
+            { accountId: ann.accountId, from: ago(60 * 24 * 40), to: ago(-5), ...filter },
+            start,
+            size,
+            sort,
+          ),
       );
   const ids = async (filter: Partial<UsageFilter>): Promise<string[]> => (await page(filter)).calls.map(({ id }) => id);
 
@@ -35,6 +41,38 @@ describe('the usage log', () => {
     expect(calls.map(({ id }) => id)).toEqual([recent, old]);
     expect(calls[0]).toMatchObject({ key: 'laptop', result: 'completed', cost: 1_500_000n, promptTokens: 100 });
     expect([newer, older]).toEqual([undefined, undefined]);
+  });
+
+  it('sorts finished calls by cost, duration or tokens, highest first, newest first among equals', async () => {
+    const first = await world.call(ann, ago(9), { cost: 7n, promptTokens: 5, completionTokens: 5 });
+    const second = await world.call(ann, ago(8), { cost: 9n, promptTokens: 1, completionTokens: 9 });
+    const third = await world.call(ann, ago(7), { cost: 7n, promptTokens: null, completionTokens: 4 });
+    await world.openCall(ann, ago(1));
+    for (const [id, ms] of [
+      [first, 20],
+      [second, 10],
+      [third, 30],
+    ])
+      await world.sql.query('UPDATE calls SET duration_ms = $2 WHERE id = $1', [id, ms]);
+    const sorted = async (sort: LogSort, filter = {}) =>
+      (await page(filter, undefined, 50, sort)).calls.map(({ id }) => id);
+    expect(await sorted('cost')).toEqual([second, third, first]);
+    expect(await sorted('duration')).toEqual([third, first, second]);
+    expect(await sorted('tokens')).toEqual([second, first, third]);
+    expect(await sorted('cost', { from: ago(8.5) })).toEqual([second, third]);
+  });
+
+  it('pages through sorted calls both ways without repeating or skipping one', async () => {
+    const costs = [3n, 1n, 3n, 2n, 3n];
+    for (const [index, cost] of costs.entries()) await world.call(ann, ago(10 + index), { cost });
+    const all = (await page({}, undefined, 50, 'cost')).calls.map(({ id }) => id);
+    const pages: LogPage[] = [];
+    for (let older: LogPage['older']; pages.length === 0 || older !== undefined; older = pages.at(-1)?.older)
+      pages.push(await page({}, older && { before: older }, 2, 'cost'));
+    expect(pages.flatMap(({ calls }) => calls.map(({ id }) => id))).toEqual(all);
+    const back = await page({}, { after: pages[2]!.newer! }, 2, 'cost');
+    expect(back.calls).toEqual(pages[1]!.calls);
+    expect([back.newer, pages[0]!.newer]).toEqual([expect.anything(), undefined]);
   });
 
   it('shows nothing of another account', async () => {

@@ -24,7 +24,7 @@ describe('the audit log', () => {
   };
   /** The cells of each row. */
   const rows = (html: string): string[] =>
-    [...html.matchAll(/<tr role="row"><th scope="row".*?<\/tr>/gs)].map(([row]) =>
+    [...html.matchAll(/<tr role="row" id="c-.*?<\/tr>/gs)].map(([row]) =>
       row.replaceAll(/<br>|<\/t[hd]>|<small>/g, ' | ').replaceAll(/<[^>]+>/g, ''),
     );
 
@@ -58,7 +58,18 @@ describe('the audit log', () => {
     const all = rows(await page(`${LOG}?object=chn_1`));
     expect(all).toHaveLength(2);
     expect(all[0]).toMatch(/ben@example\.com \| disabled deepseek \| Channel \| – \| 203\.0\.113\.9/);
-    expect(all[1]).toMatch(/changed deepseek \| Channel \| tier 1 → 2 \| weight 1 → 5 \| +\| ?Reason: it is slow/);
+    expect(all[1]).toMatch(/ann@example\.com \| changed deepseek \| Channel \| .*?tier 1 → 2 .*?203\.0\.113\.9/);
+  });
+
+  it('opens a change with the diff of each field and the reason', async () => {
+    const closed = await page(`${LOG}?object=chn_1`);
+    expect(closed).not.toContain('<ins>');
+    const [, href = ''] = [...closed.matchAll(/data-toggle href="([^"]+)"/g)].at(-1)!;
+    const opened = await page(href.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='));
+    expect(rows(opened)).toHaveLength(2);
+    expect(opened).toContain('<dt>tier</dt><dd><del>1</del> → <ins>2</ins></dd>');
+    expect(opened).toContain('<dt>weight</dt><dd><del>1</del> → <ins>5</ins></dd>');
+    expect(opened).toContain('<dt>Reason</dt><dd>it is slow</dd>');
   });
 
   it.each([

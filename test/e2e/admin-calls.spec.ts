@@ -163,7 +163,7 @@ describe('the calls of all users', () => {
     for (const part of [
       'main attempt 1, credential 2 Rate limit exceeded status 429 their-model up-1',
       'reserve attempt 2, credential 2 Completed status 200 their-model up-2',
-      'Cost $0.125000 loss $0.02, −25%',
+      'Cost $0.125000 loss $0.025, −25%',
       ann.email,
     ])
       expect(text).toContain(part);

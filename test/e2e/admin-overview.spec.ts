@@ -99,6 +99,12 @@ describe('the overview', () => {
     expect(await shown()).toContain('cost $2.60, margin −30%');
   });
 
+  it('shows a dash for the cost when only free calls have a known one', async () => {
+    await row(ann, 10, { ...FAILED, upstreamCost: 0n });
+    await row(ann, 20, { cost: 5_000_000_000n, upstreamCost: null });
+    expect(await shown()).toContain('Charged $5.00 cost –, unknown for 1 call');
+  });
+
   it('shows the median time to first token, and the relay’s share of it', async () => {
     // 250 ms: of the first call 244 ms upstream; of the second one a failure of 100 ms and then 140 ms.
     await attempt(await row(ann, 10), { ordinal: 1, status: 200, firstTokenMs: 244, tookMs: 800 });
@@ -133,7 +139,10 @@ describe('the overview', () => {
     await attempt(one, { ordinal: 1, status: 200, firstTokenMs: 240, tookMs: 800 });
     await attempt(other, { ordinal: 1, status: 429, firstTokenMs: null, tookMs: 100 });
     expect(await shown()).toMatch(/messages-main Anthropic Messages Healthy 50% .*? 240 ms – /);
-    await sql.query('UPDATE call_attempts SET upstream_cost = 1500000000 WHERE call_id = $1', [one]);
+    // That the failed attempt was free says nothing about the other one.
+    await sql.query('UPDATE call_attempts SET upstream_cost = 0 WHERE call_id = $1', [other]);
+    expect(await shown()).toMatch(/messages-main Anthropic Messages Healthy 50% .*? 240 ms – /);
+    await sql.query('UPDATE call_attempts SET upstream_cost = CASE call_id WHEN $1 THEN 1500000000 END', [one]);
     const text = await shown();
     expect(text).toMatch(/messages-main Anthropic Messages Healthy 50% .*? 240 ms \$1\.50 /);
     expect(text).toContain('Cost includes only attempts with a known cost.');

@@ -32,11 +32,22 @@ describe('pages that sum up and explain', () => {
     expect((await stranger().get('/pricing')).headers.get('cache-control')).toBe('private, no-cache');
   });
 
+  it('describe themselves to search engines, unless somebody is signed in', async () => {
+    const description = async (visitor: PageVisitor, path: string): Promise<string | undefined> =>
+      /<meta name="description" content="([^"]+)">/.exec((await visitor.get(path)).text)?.[1];
+    const paths = ['/', '/pricing', '/pricing/m', '/register'];
+    const found = await Promise.all(paths.map((path) => description(stranger(), path)));
+    expect(found.every((text) => text !== undefined && text.length > 40)).toBe(true);
+    expect(new Set(found).size).toBe(paths.length);
+    expect(await description(stranger(), '/docs')).toBeDefined();
+    expect(await description(await signedIn(relay, caller.accountId), '/pricing')).toBeUndefined();
+  });
+
   describe('at the address itself', () => {
     it('are the landing page for a browser, and a probe for a program, which is given no cookie', async () => {
       const page = await stranger().get('/');
       expect(page.text).toContain('One address.');
-      expect(page.headers.get('vary')).toContain('accept');
+      expect(page.headers.get('vary')).toMatch(/^accept, accept-encoding/);
       const probe = await fetch(relay.url);
       expect(await probe.json()).toEqual({ status: 'ok' });
       expect(probe.headers.get('set-cookie')).toBeNull();

@@ -38,7 +38,7 @@ describe('the commands that give and limit money', () => {
     });
     const again = await switchboard('redemption', 'redeem', ...ANN, '--code', code);
     expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/^error: This code was already redeemed, for this account, at .*Z\.\n$/);
+    expect(again.stderr).toMatch(/^error: This code was already redeemed for this account on .* UTC\.\n$/);
     await expect(switchboard('redemption', 'redeem', ...ANN, '--code', codes[1] ?? '')).resolves.toEqual({
       code: 0,
       stdout: 'redeemed $5; balance $10, of which $0 on hold\n',

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { operatorVisit } from '../support/operator-visit.js';
 import { completed, usePayments } from '../support/payments-world.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import type { TestCaller } from '../support/relay-app.js';
@@ -64,6 +65,9 @@ describe('the pages on which people pay', () => {
     }
     expect(page.text).toContain('Payment of $25.00 not started');
     expect(page.text).not.toMatch(/Continue|Refresh/);
+    const { browser: operator } = await operatorVisit(use.world.relay);
+    const { text } = await operator.get(`/admin/users/${ann.accountId}`);
+    expect(text.split('top_unopened')).toHaveLength(2);
   });
 
   it('are visible to the payer only', async () => {

@@ -256,12 +256,38 @@ describe('the pages of the usage log', () => {
     expect(html).toContain('<dd>OpenAI Responses, streamed</dd><dt>Translated to</dt><dd>Anthropic Messages</dd>');
   });
 
+  it('sort calls by cost, over pages of the same order', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 30; index += 1)
+      ids.push(await row(ann, index + 1, { cost: BigInt(index) * 1_000_000n }));
+    const first = await page(`${LOG}?sort=cost&size=25`);
+    expect(rows(first)).toEqual(ids.toReversed().slice(0, 25));
+    expect(first).toContain('aria-sort="descending"');
+    expect(first).toContain('Highest cost first, 25 per page');
+    expect(rows(await page(link(first, 'next')))).toEqual(ids.toReversed().slice(25));
+    const cursor = new URL(link(first, 'next'), relay.url).searchParams.get('before')!;
+    expect(await page(`${LOG}?sort=tokens&before=${cursor}`)).toContain('Page no longer available');
+    expect(rows(await page(`${LOG}?sort=nonsense&size=25`))).toEqual(ids.slice(0, 25));
+  });
+
   it('find a call by its id, whatever the range', async () => {
     const id = await row(ann, 60 * 24 * 5);
     expect(rows(await page(`${LOG}?range=1h`))).toEqual([]);
-    expect(rows(await page(`${LOG}?range=1h&request=${id}`))).toEqual([id]);
+    const found = await page(`${LOG}?range=1h&request=${id}`);
+    expect(rows(found)).toEqual([id]);
+    expect(found).toMatch(/The bar is one minute from \d\d:\d\d \(UTC\)/);
     expect(rows(await page(`${LOG}?request=%20${id}%20&result=failed`))).toEqual([]);
-    expect(await page(`${LOG}?request=nonsense`)).toContain('No call with this ID');
+    const nonsense = await page(`${LOG}?request=nonsense`);
+    expect(nonsense).toContain('No call with this ID');
+    expect(nonsense).toContain('Enter the whole request ID.');
+  });
+
+  it('explain why the ID of a response to a wrong key finds no call', async () => {
+    const wrong = await relay.post('/v1/responses', `sk-${'0'.repeat(48)}`, { model: 'm', input: 'hello' });
+    await wrong.text();
+    expect(wrong.status).toBe(401);
+    const html = await page(`${LOG}?request=${wrong.headers.get('x-request-id')}`);
+    expect(html).toContain('Requests without a valid API key are not recorded');
   });
 
   it('write markup in names and errors as text', async () => {

@@ -1,3 +1,4 @@
+import { usd } from '../../src/platform/format/index.js';
 import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
 import type { PageVisitor } from '../support/page-visitor.js';
@@ -70,7 +71,8 @@ describe('the page of the wallet', () => {
     const spent = column(text, 'consumption', 'Amount');
     expect(topUps).toHaveLength(6);
     expect(sum(topUps) + sum(spent)).toBe(balance);
-    expect(nanosIn(/class="figure">(.*?)<\/p>/.exec(text)![1]!)).toBe(balance);
+    expect(nanosIn(/Exactly (.*?)<\/p>/.exec(text)![1]!)).toBe(balance);
+    expect(/class="figure">(.*?)<\/p>/.exec(text)![1]).toBe(usd(balance));
     expect(column(text, 'consumption', 'Balance after')[0]).toBe(balance);
     const inCsv = await csv('/wallet/top-ups.csv');
     const daysInCsv = await csv('/wallet/consumption.csv');
@@ -114,9 +116,9 @@ describe('the page of the wallet', () => {
       ['', 'Enter your code.'],
       [MARKUP, 'Unknown code'],
       ['0000-0000-0000-0000-0000-0000-0000', 'Unknown code'],
-      [used, 'already redeemed, for this account, at 20'],
+      [used, 'already redeemed for this account on '],
       [theirs, 'already redeemed by another account'],
-      [expired, 'This code expired at 20'],
+      [expired, 'This code expired on '],
     ] as const) {
       const { status, text } = await redeem(typed);
       expect(status).toBe(422);

@@ -2,7 +2,7 @@
 const VERBATIM = /(<(?:pre|textarea)\b[^]*?<\/(?:pre|textarea)>)/;
 /** Whitespace around the tag of any element that does not flow with text. */
 const AROUND_BLOCKS =
-  / ?(<\/?(?!(?:a|abbr|b|bdi|code|em|i|input|kbd|meter|select|small|span|strong|svg|time)\b)[a-z][^>]*>) ?/g;
+  / ?(<\/?(?!(?:a|abbr|b|bdi|code|del|em|i|input|ins|kbd|meter|select|small|span|strong|svg|time)\b)[a-z][^>]*>) ?/g;
 
 /** HTML without the whitespace that only lays out its templates, so that specs can match adjacent elements. */
 export function compactHtml(html: string): string {

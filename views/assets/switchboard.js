@@ -70,6 +70,10 @@ document.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus();
 });
 
+// The last form of a sign-up takes the browser's time zone with it.
+const zone = document.querySelector('input[name="_timeZone"]');
+if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 // After a refused form, start at its summary.
 const summary = document.querySelector('.flash--bad[role="alert"]');
 if (summary && document.title.startsWith('Error:')) {

@@ -14,12 +14,14 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Observable, of } from 'rxjs';
 import {
+  AccountService,
   AuthModule,
   ConfirmedForm,
   RecentSignIn,
   SecurityLog,
   SessionNotFound,
   SessionService,
+  TimeZones,
   type Visit,
   type Visitor,
 } from '../../auth/index.js';
@@ -226,7 +228,18 @@ export class BrowserSignIn {
   constructor(
     private readonly sessions: SessionService,
     private readonly cookies: VisitCookies,
+    private readonly accounts: AccountService,
+    private readonly timeZones: TimeZones,
   ) {}
+
+  /**
+   * Takes over the time zone of the browser, which script adds to the last form of a sign-up. Without script, the
+   * account keeps UTC.
+   */
+  async adoptTimeZone(accountId: string, { _timeZone: name }: FormBody): Promise<void> {
+    const timeZone = await this.timeZones.named(name);
+    if (timeZone !== undefined) await this.accounts.setTimeZone(accountId, timeZone);
+  }
 
   /**
    * Starts a session under a new token; an earlier session of the browser ends.

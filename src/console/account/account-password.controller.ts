@@ -113,6 +113,8 @@ export class OwnPasswordController {
       return kept;
     });
     if (isPersistent === undefined) return ownPasswordPage(visitor, form);
+    // Not after a reset by an administrator: the user may have chosen a zone before.
+    if (visitor.timeZone === 'UTC') await this.browser.adoptTimeZone(accountId, body);
     // Choosing a password ends all sessions.
     await this.browser.begin(accountId, isPersistent, { ...visit, visitor: undefined }, reply);
     return new Redirect('/', PASSWORD_SET);

@@ -204,6 +204,7 @@ const setUpPage = (visitor: Visitor, form: Form<object>, shown: SecretView): Pag
   new Page('account/second-factor-set-up', {
     title: 'Set up your app',
     ...layoutOf(visitor),
+    hasSecret: true,
     data: { form, ...shown, required: visitor.secondFactorMissing, crumbs: crumbsTo(TITLE) },
   });
 
@@ -212,6 +213,7 @@ const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], title: st
   new Page('account/recovery-codes', {
     title,
     ...layoutOf(visitor),
+    hasSecret: true,
     data: { title, text: codes.join('\n'), required: visitor.secondFactorMissing, crumbs: crumbsTo('Recovery codes') },
   });
 

@@ -47,7 +47,14 @@ class HomeController {
       protocols: protocolEndpoints(this.adapters.clientAdapters),
       base: this.address.current(),
     });
-    return new Page('home/landing', { title: 'One address for every model', width: 'wide', data });
+    return new Page('home/landing', {
+      title: 'One address for every model',
+      description:
+        'Call the models of several providers with one API key, in the API format that your tools already use, ' +
+        'and see the exact cost of every call.',
+      width: 'wide',
+      data,
+    });
   }
 }
 

@@ -14,7 +14,7 @@ import {
   TimeLimitedReads,
 } from '../../usage/index.js';
 import { Public } from '../access/index.js';
-import { CurrentVisit, StepRequired, healthStrip, Page } from '../web/index.js';
+import { CurrentVisit, healthStrip, MAJORITY, OPERATIONAL, Page, StepRequired } from '../web/index.js';
 
 /** Outcomes of calls by model and hour, as last counted. */
 interface CountedResponses {
@@ -94,7 +94,11 @@ export class StatusController {
       takesCalls: isReachable && !this.state.draining,
       timeZone: visitor?.timeZone ?? 'UTC',
     });
-    return new Page('home/status', { title: 'Status', data });
+    return new Page('home/status', {
+      title: 'Status',
+      description: 'Success rate and time to first token of each model in the last 24 hours.',
+      data,
+    });
   }
 
   private modelsOf(visitor: Visitor | undefined): readonly string[] {
@@ -104,10 +108,6 @@ export class StatusController {
     return [...new Set(names)].toSorted((one, other) => one.localeCompare(other));
   }
 }
-
-/** Success rate from which a model counts as operational: tolerates single failures among many calls. */
-const OPERATIONAL = 0.995;
-const MAJORITY = 0.5;
 
 interface StatusInput {
   readonly models: readonly string[];

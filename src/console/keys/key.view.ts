@@ -167,6 +167,7 @@ export function createdPage(
   return new Page('keys/created', {
     title: `Key “${key.name}” is ready`,
     width: 'narrow',
+    hasSecret: true,
     data: {
       key: { id: key.id, name: key.name },
       secret: secret.reveal(),

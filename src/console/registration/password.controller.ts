@@ -3,7 +3,7 @@ import { IsEmail, IsOptional, MinLength } from 'class-validator';
 import { LIFETIME_MINUTES, LinkRefused, type OpenedLink, type Visit } from '../../auth/index.js';
 import { PasswordResets } from '../../keys/onboarding/index.js';
 import { Secret } from '../../platform/shared/index.js';
-import { Public } from '../access/index.js';
+import { BrowserSignIn, Public } from '../access/index.js';
 import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
 import { formPage, ifResentTooSoon } from './verify.controller.js';
 
@@ -28,7 +28,10 @@ class ResetForm {
 @Controller()
 @Public()
 export class PasswordController {
-  constructor(private readonly resets: PasswordResets) {}
+  constructor(
+    private readonly resets: PasswordResets,
+    private readonly browser: BrowserSignIn,
+  ) {}
 
   @Get('forgot')
   showForm(): Page {
@@ -56,7 +59,10 @@ export class PasswordController {
     const form = Form.read(ResetForm, body);
     if (link?.state !== 'open') return resetPage(link, t, Form.empty());
     const isSet = await form.succeeds(({ password }) => this.resets.choose(String(t), new Secret(password)));
-    return isSet ? new Redirect('/sign-in', CHANGED) : resetPage(link, t, form);
+    if (!isSet) return resetPage(link, t, form);
+    const { purpose, subject } = link.verification;
+    if (purpose === 'invite') await this.browser.adoptTimeZone(subject, body);
+    return new Redirect('/sign-in', CHANGED);
   }
 
   @Post('reset/renew')

@@ -47,6 +47,7 @@ export class VerifyController {
     const form = Form.read(CodeForm, body);
     const confirmed = await form.attempt(({ code }) => this.proof.byCode(visit, code).catch(asCodeError));
     if (!confirmed) return this.page(waiting, form);
+    if (confirmed.purpose === 'register') await this.browser.adoptTimeZone(confirmed.accountId, body);
     await this.browser.begin(confirmed.accountId, false, visit, reply);
     return new Redirect('/', { tone: 'ok', title: 'Address confirmed', text: 'Your account is ready.' });
   }
@@ -122,14 +123,16 @@ export class VerifyLinkController {
 
   @Post()
   async confirm(
-    @Body() { t }: FormBody,
+    @Body() body: FormBody,
     @CurrentVisit() visit: Visit,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page | Redirect> {
+    const { t } = body;
     const waiting = await this.proof.waiting(visit);
     const link = await this.proof.link(tokenIn(t));
     const confirmed = await this.proof.byLink(visit, tokenIn(t)).catch(ifRefused);
     if (!confirmed) return this.page('');
+    if (confirmed.purpose === 'register') await this.browser.adoptTimeZone(confirmed.accountId, body);
     const isOwn = waiting?.purpose === 'register' && waiting.subject === link?.verification.subject;
     if (isOwn) await this.browser.begin(confirmed.accountId, false, visit, reply);
     if (isOwn || visit.visitor) return new Redirect(isOwn ? '/' : '/account', CONFIRMED);

@@ -5,6 +5,7 @@ import {
   type ChartScale,
   type Division,
   type LogPage,
+  type LogSort,
   type LogStart,
   missingCalls,
   type Query,
@@ -26,6 +27,7 @@ interface LogRequest {
   readonly division: Division | undefined;
   readonly start: LogStart;
   readonly size: number;
+  readonly sort: LogSort | undefined;
 }
 
 /** Data of a log page, from one snapshot. */
@@ -60,9 +62,10 @@ export class LogReader {
     return this.reads.read((query) => this.readAll(query, request));
   }
 
-  private async readAll(query: Query, { filter, timeZone, division, start, size }: LogRequest): Promise<LogReading> {
+  private async readAll(query: Query, request: LogRequest): Promise<LogReading> {
+    const { filter, timeZone, division, start, size, sort } = request;
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
-    const page = await this.log.page(query, filter, start, size);
+    const page = await this.log.page(query, filter, start, size, sort);
     const totals = await this.totals.read(query, filter, scale, division);
     const { models, groups } = await usedNames(query, filter);
     const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
@@ -124,9 +127,9 @@ export class AllCallsReader {
   ) {}
 
   /** @throws RangeTooLarge */
-  page(filter: UsageFilter, start: LogStart, size: number): Promise<AllCallsPage> {
+  page(filter: UsageFilter, start: LogStart, size: number, sort: LogSort | undefined): Promise<AllCallsPage> {
     return this.reads.read(async (query) => {
-      const page = await this.log.page(query, filter, start, size);
+      const page = await this.log.page(query, filter, start, size, sort);
       const backgrounds = await callBackgrounds(query, page.calls);
       const choices = await query<Choice>(CHOICES);
       const everUsed = page.calls.length > 0 || (await query<{ used: boolean }>(ANY_CALL))[0]?.used === true;

@@ -250,5 +250,6 @@ function scaleText(starts: readonly Date[], { scale, upToNow }: ChartsInput): st
   const [first, last] = [starts.at(0), starts.at(-1)];
   if (first === undefined || last === undefined) return '';
   const length = scale.unit === 'six hours' ? 'six hours' : `one ${scale.unit}`;
+  if (first === last) return `The bar is ${length} from ${barLabel(first, scale)} (${scale.timeZone})`;
   return `Each bar is ${length}, from ${barLabel(first, scale)} to ${upToNow ? 'now' : barLabel(last, scale)} (${scale.timeZone})`;
 }

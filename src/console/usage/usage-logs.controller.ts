@@ -37,11 +37,19 @@ class UsageLogsController {
     const now = this.clock.date();
     const query = usageQuery(parts, now, timeZone);
     const entry = entryOf(parts);
-    const { start, lost } = this.places.startOf(PATH, entry);
+    const { start, lost } = this.places.startOf(query, entry);
     try {
       const opened = entry.open === undefined ? undefined : await this.opened(accountId, entry.open);
       const filter = filterOf(query, accountId, now, timeZone);
-      const read = await this.log.read({ filter, timeZone, division: query.by || undefined, start, size: query.size });
+      const { by, size, sort } = query;
+      const read = await this.log.read({
+        filter,
+        timeZone,
+        division: by || undefined,
+        start,
+        size,
+        sort: sort || undefined,
+      });
       const data = logPage({
         ...read,
         figures: read,
@@ -49,8 +57,8 @@ class UsageLogsController {
         entry: lost ? {} : entry,
         opened,
         lost,
-        newer: this.places.seal(PATH, read.page.newer),
-        older: this.places.seal(PATH, read.page.older),
+        newer: this.places.seal(query, read.page.newer),
+        older: this.places.seal(query, read.page.older),
         calls: read.page.calls,
       });
       return new Page('usage-logs/list', { title: 'Usage logs', data });

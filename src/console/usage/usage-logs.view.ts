@@ -3,7 +3,9 @@ import {
   type CallDetails,
   type ChartScale,
   type Division,
+  LOG_SORTS,
   type LoggedCall,
+  type LogSort,
   RESULT_LABELS,
   RESULT_TONES,
   type Span,
@@ -11,6 +13,7 @@ import {
   type UsageTotals,
 } from '../../usage/index.js';
 import { clockTime, shortDay } from '../../platform/format/index.js';
+import { idTime } from '../../platform/shared/index.js';
 import { protocolNames } from '../web/index.js';
 import { messageWithoutReason, openedCall } from './call.view.js';
 import { usageCharts } from './usage-charts.view.js';
@@ -92,7 +95,7 @@ export function logPage(input: LogInput) {
     problem: query.problem,
     lost: input.lost,
     missing: input.missing,
-    exportHref: logAddress({ ...query, by: '', size: 50 }, {}, '.csv'),
+    exportHref: logAddress({ ...query, by: '', sort: '', size: 50 }, {}, '.csv'),
     charts:
       figures &&
       usageCharts({
@@ -112,11 +115,29 @@ export function logPage(input: LogInput) {
     }),
     newer: input.newer && logAddress(query, { after: input.newer }),
     older: input.older && logAddress(query, { before: input.older }),
-    pagerText: `Newest first, ${query.size} per page`,
+    heads: sortLinks(query),
+    isSorted: query.sort !== '',
+    pagerText: `${SORT_LABELS[query.sort]}, ${query.size} per page`,
     // Shown only without rows.
     empty: calls.length > 0 ? undefined : emptiness(input, chips.length > 0),
   };
 }
+
+const SORT_LABELS: Readonly<Record<LogSort | '', string>> = {
+  '': 'Newest first',
+  cost: 'Highest cost first',
+  duration: 'Longest first',
+  tokens: 'Most tokens first',
+};
+
+/** Links of column headers, by column. */
+const sortLinks = (query: UsageQuery) =>
+  Object.fromEntries(
+    (['', ...LOG_SORTS] as const).map((sort) => [
+      sort || 'time',
+      { href: logAddress(query, { sort }), isCurrent: query.sort === sort },
+    ]),
+  );
 
 const isUpToNow = ({ request, range }: UsageQuery): boolean =>
   request === '' && RANGES.some(({ name }) => name === range);
@@ -127,7 +148,7 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
   if (query.request !== '')
     return {
       title: 'No call with this ID',
-      text: 'The ID is in the x-request-id response header and starts with req_.',
+      text: whyMissing(query),
       action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
     };
   if (filtered)
@@ -148,6 +169,14 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
     action: { href: '/keys/new', label: 'Create API key', icon: 'plus' },
     other: { href: '/pricing', label: 'Browse models' },
   };
+}
+
+/** Why a request is not in the log. All request IDs look alike, so that causes can only be named. */
+function whyMissing({ request, path }: UsageQuery): string {
+  if (!request.startsWith('req_') || idTime(request) === undefined)
+    return 'Enter the whole request ID. It starts with req_ and is in the x-request-id header of every response.';
+  const own = path === '/admin/calls' ? '' : ' Calls of other accounts are not shown.';
+  return `Requests without a valid API key are not recorded: if the response had status 401, check the key that the client sends.${own}`;
 }
 
 const MAX_CHARACTERS = 60;
@@ -249,9 +278,10 @@ function filters(query: UsageQuery, { models, groups, keys, channels }: LogChoic
     channels: channels && choose('All channels', asChoices(channels), query.channel),
     upstreams: choose('Any response', UPSTREAM_RESPONSES, query.upstream),
     results: choose('Any result', channels ? ADMIN_RESULTS : RESULTS, query.result),
+    sorts: Object.entries(SORT_LABELS).map(([value, label]) => ({ value, label, selected: value === query.sort })),
     filtersOn: chips.filter(({ label }) => !TYPED.includes(label)).length,
     // Administrators cannot select a key, so the one in the URL is kept.
-    keep: keptFilters(query, { ...CLEARED, ...(channels && { key: query.key }) }),
+    keep: keptFilters(query, { ...CLEARED, sort: '', ...(channels && { key: query.key }) }),
     chips,
     clear: logAddress(query, { ...CLEARED, ...(query.range === 'span' && DEFAULT) }),
   };

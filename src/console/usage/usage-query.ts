@@ -4,7 +4,9 @@ import {
   CALL_RESULTS,
   type CallOutcome,
   type Division,
+  LOG_SORTS,
   type LogPosition,
+  type LogSort,
   type LogStart,
   type Span,
   upstreamResponse,
@@ -52,6 +54,8 @@ export interface UsageQuery {
   readonly by: Division | '';
   /** What the chart shows. */
   readonly chart: ChartMeasure;
+  /** Empty: newest first. */
+  readonly sort: LogSort | '';
   readonly size: number;
   /** Message about an invalid range; empty if valid. */
   readonly problem: string;
@@ -100,6 +104,7 @@ export function usageQuery(
     upstream: upstreamResponse(forAdmins('upstream')) === undefined ? '' : text('upstream'),
     by: DIVISIONS[path].find((division) => division === text('by')) ?? '',
     chart: chartMeasure(text('chart')),
+    sort: LOG_SORTS.find((sort) => sort === text('sort')) ?? '',
     timeZone,
     size: SIZES.includes(size) ? size : DEFAULT_SIZE,
   };
@@ -224,20 +229,27 @@ export class LogCursors {
   constructor(private readonly cursors: Cursors) {}
 
   /** `lost` if the cursor is invalid: the newest calls are shown. */
-  startOf(path: LogPath, { before, after }: LogEntry): { readonly start: LogStart; readonly lost: boolean } {
+  startOf(list: LogList, { before, after }: LogEntry): { readonly start: LogStart; readonly lost: boolean } {
     const sealed = before ?? after;
     if (sealed === undefined) return { start: undefined, lost: false };
-    const { at, id } = this.cursors.open(listOf(path), sealed) ?? {};
+    const { at, id, value } = this.cursors.open(listName(list), sealed) ?? {};
     if (at === undefined || id === undefined) return { start: undefined, lost: true };
-    return { start: before === undefined ? { after: [at, id] } : { before: [at, id] }, lost: false };
+    const position: LogPosition = value === undefined ? [at, id] : [at, id, value];
+    return { start: before === undefined ? { after: position } : { before: position }, lost: false };
   }
 
-  seal(path: LogPath, position: LogPosition | undefined): string | undefined {
-    return position && this.cursors.seal(listOf(path), { at: position[0], id: position[1] });
+  seal(list: LogList, position: LogPosition | undefined): string | undefined {
+    if (position === undefined) return undefined;
+    const [at, id, value] = position;
+    return this.cursors.seal(listName(list), { at, id, ...(value !== undefined && { value }) });
   }
 }
 
-const listOf = (path: LogPath): string => (path === '/admin/calls' ? 'calls' : 'usage');
+/** Cursors of a sorted log are invalid in others. */
+type LogList = Pick<UsageQuery, 'path' | 'sort'>;
+
+const listName = ({ path, sort }: LogList): string =>
+  `${path === '/admin/calls' ? 'calls' : 'usage'}${sort && ` by ${sort}`}`;
 
 export function entryOf(parts: AddressParts): LogEntry {
   const text = (name: string): string | undefined => {

@@ -5,7 +5,7 @@ import { usd } from '../../platform/format/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
 import { networkOf, reasonOf } from '../../platform/shared/index.js';
 import { UsageModule } from '../../usage/index.js';
-import { type Redemption, RedemptionService, WalletModule } from '../../wallet/index.js';
+import { CodeNotRedeemable, type Redemption, RedemptionService, WalletModule } from '../../wallet/index.js';
 import { AccessModule, SignedIn } from '../access/index.js';
 import {
   CurrentVisit,
@@ -53,7 +53,7 @@ class WalletController {
       const result = await this.once.run(
         visitor.accountId,
         body,
-        () => code.attempt((form) => this.attempt(visitor.accountId, ip, form.code)),
+        () => code.attempt((form) => this.attempt(visitor, ip, form.code)),
         () => '/wallet',
       );
       if (result === undefined) return await this.wallet.show(visitor, {}, { code });
@@ -76,11 +76,13 @@ class WalletController {
   }
 
   /** Successful attempts are not counted, so that any number of valid codes can be redeemed. */
-  private async attempt(accountId: string, ip: string, code: string): Promise<Redemption> {
+  private async attempt({ accountId, timeZone }: Visitor, ip: string, code: string): Promise<Redemption> {
     const network = networkOf(ip);
     await this.throttle.spend('redemption-of-account', accountId);
     await this.throttle.spend('redemption-from-network', network);
-    const redemption = await this.codes.redeem(accountId, code);
+    const redemption = await this.codes.redeem(accountId, code).catch((error: unknown): never => {
+      throw error instanceof CodeNotRedeemable ? error.inTimeZone(timeZone) : error;
+    });
     try {
       await this.throttle.giveBack('redemption-of-account', accountId);
       await this.throttle.giveBack('redemption-from-network', network);

@@ -1,5 +1,5 @@
 import { IsNotEmpty, IsString, MaxLength } from 'class-validator';
-import { exactParts, exactUsd, type MoneyParts, shortDay, usd } from '../../platform/format/index.js';
+import { exactParts, exactUsd, type MoneyParts, price, shortDay, usd } from '../../platform/format/index.js';
 import { dayOf, formatUsd, type Nanos, ZERO } from '../../platform/shared/index.js';
 import {
   type AllowanceOutlook,
@@ -57,7 +57,9 @@ export function walletView(input: WalletInput) {
   return {
     ...addFunds(input),
     lost: input.lost,
-    balance: exactAmount(wallet.balance),
+    balance: usd(wallet.balance),
+    // The figure has no room for fractions of a cent on a phone.
+    exactBalance: price(wallet.balance) === usd(wallet.balance) ? undefined : price(wallet.balance),
     held: wallet.held > 0n ? { amount: wallet.held, calls: wallet.holds } : undefined,
     owed: wallet.owed > 0n ? exactUsd(wallet.owed) : undefined,
     ...runway(input),

@@ -1,5 +1,5 @@
 import { Config } from '../../platform/config/index.js';
-import { ForeignForm, FormOrigin } from './form-posts.js';
+import { ForeignForm, FormOrigin, maskedToken } from './form-posts.js';
 import { Signatures } from './signatures.js';
 
 function origin(environment: Record<string, string> = {}): FormOrigin {
@@ -12,7 +12,7 @@ const PUBLIC = { PUBLIC_URL: 'https://relay.example.com' };
 describe('FormOrigin', () => {
   const forms = origin();
   const token = forms.tokenFor('a visit');
-  const body = { _csrf: token };
+  const body = { _csrf: maskedToken(token) };
 
   it('accepts a form with the token of its visit', () => {
     expect(() => forms.check({ host: 'localhost:3000' }, body, token)).not.toThrow();
@@ -21,10 +21,19 @@ describe('FormOrigin', () => {
   it.each([
     ['without a token', {}],
     ['with an empty one', { _csrf: '' }],
-    ['with one of another visit', { _csrf: origin().tokenFor('another visit') }],
-    ['with several', { _csrf: [token, token] }],
+    ['with one of another visit', { _csrf: maskedToken(origin().tokenFor('another visit')) }],
+    ['with one that is not masked', { _csrf: token }],
+    ['with one in another spelling', { _csrf: `${maskedToken(token)}=` }],
+    ['with several', { _csrf: [maskedToken(token), maskedToken(token)] }],
   ])('refuses one %s', (_name, sent) => {
     expect(() => forms.check({ host: 'localhost:3000' }, sent, token)).toThrow(ForeignForm);
+  });
+
+  it('masks the token differently each time', () => {
+    const masked = Array.from({ length: 20 }, () => maskedToken(token));
+    expect(new Set(masked).size).toBe(20);
+    for (const one of masked)
+      expect(() => forms.check({ host: 'localhost:3000' }, { _csrf: one }, token)).not.toThrow();
   });
 
   it.each(['cross-site', 'same-site', 'nonsense'])('rejects a form when Sec-Fetch-Site is %s', (site) => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Config } from '../../platform/config/index.js';
 import { AppError, readSmallBody } from '../../platform/shared/index.js';
@@ -41,6 +42,27 @@ export class ForeignForm extends AppError {
   }
 }
 
+/**
+ * The form token as a page contains it: different each time, so that the sizes of compressed pages reveal nothing about
+ * it.
+ */
+export function maskedToken(token: string): string {
+  const mask = randomBytes(token.length);
+  return Buffer.concat([mask, combined(mask, Buffer.from(token))]).toString('base64url');
+}
+
+/** Empty if it is not a masked token. */
+function unmaskedToken(masked: string): string {
+  const bytes = Buffer.from(masked, 'base64url');
+  const half = bytes.length / 2;
+  // Decoding ignores characters and bits that do not belong to a byte.
+  if (bytes.toString('base64url') !== masked || !Number.isInteger(half)) return '';
+  return combined(bytes.subarray(0, half), bytes.subarray(half)).toString('latin1');
+}
+
+const combined = (one: Buffer, other: Buffer): Buffer =>
+  Buffer.from(one.map((byte, index) => byte ^ (other[index] ?? 0)));
+
 /** CSRF protection: checks the form token and the `Origin` and `Sec-Fetch-Site` headers. */
 @Injectable()
 export class FormOrigin {
@@ -53,18 +75,18 @@ export class FormOrigin {
     this.origin = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
   }
 
-  /** The CSRF token for forms of the browser with this visit token. */
+  /** The CSRF token for forms of the browser with this visit token; pages contain it masked. */
   tokenFor(visitToken: string): string {
     return this.signatures.of('csrf', visitToken);
   }
 
-  /** @throws ForeignForm */
+  /** @param expected the token, not masked. @throws ForeignForm */
   check(headers: IncomingHttpHeaders, body: FormBody, expected: string): void {
     const { _csrf: token } = body;
     const site = headers['sec-fetch-site'];
     const ours =
       typeof token === 'string' &&
-      this.signatures.same(token, expected) &&
+      this.signatures.same(unmaskedToken(token), expected) &&
       (site === undefined || site === 'same-origin' || site === 'none') &&
       this.isOurs(headers.origin, headers.host);
     if (!ours) throw new ForeignForm();

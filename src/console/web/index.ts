@@ -40,7 +40,14 @@ export {
 } from './rendering/charts/chart.js';
 export { balanceForecast, latencyLines } from './rendering/charts/lines.js';
 export { patchPanel } from './rendering/charts/patch-panel.js';
-export { healthStrip, type WaterfallStep, type Strip, waterfall } from './rendering/charts/timelines.js';
+export {
+  healthStrip,
+  MAJORITY,
+  OPERATIONAL,
+  type Strip,
+  waterfall,
+  type WaterfallStep,
+} from './rendering/charts/timelines.js';
 export type { Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { Cursors } from './signatures.js';

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { concatMap, type Observable } from 'rxjs';
 import { Readable } from 'node:stream';
 import { Config } from '../../platform/config/index.js';
+import { compressed } from './compression.js';
 import { type KnownVisit, knownVisit, VisitCookies } from './current-visit.js';
 import { PageLayouts } from './page-layouts.js';
 import { Page, Redirect } from './page.js';
@@ -36,6 +37,17 @@ export class PageWriter {
     return html;
   }
 
+  /** The body for a client that may accept encodings; sets the headers for it. */
+  async encoded(html: string, page: Page, { headers }: FastifyRequest, reply: FastifyReply): Promise<string | Buffer> {
+    const vary = [reply.getHeader('vary'), 'accept-encoding', 'sec-fetch-site'];
+    void reply.header('vary', vary.filter((name) => name !== undefined).join(', '));
+    if (!mayCompress(page, headers['sec-fetch-site'])) return html;
+    const found = await compressed(html, String(headers['accept-encoding'] ?? ''));
+    if (found === undefined) return html;
+    void reply.header('content-encoding', found.encoding);
+    return found.body;
+  }
+
   /** Returns the body for clients that do not follow redirects; sets status, location and flash on the reply. */
   redirect({ to, flash }: Redirect, reply: FastifyReply): string {
     if (flash !== undefined) this.cookies.setFlash(reply, flash);
@@ -46,6 +58,16 @@ export class PageWriter {
     return `${to}\n`;
   }
 }
+
+/**
+ * The size of a compressed page reveals how much of it repeats. Another site could make the browser load a page with
+ * text of its choice, such as a filter, watch the sizes, and guess a secret on that page piece by piece (BREACH). So
+ * these are sent uncompressed: pages that show a secret, pages with a single form, whose URLs can contain a token from
+ * an email, and whatever another site has the browser load. The form token, which all pages contain, is masked anew in
+ * each of them (`maskedToken`), also for browsers that do not send `Sec-Fetch-Site`.
+ */
+const mayCompress = ({ options: { hasSecret, layout } }: Page, site: unknown): boolean =>
+  hasSecret !== true && layout !== 'auth' && (site === undefined || site === 'same-origin' || site === 'none');
 
 const POLICY = [
   "default-src 'none'",
@@ -81,7 +103,9 @@ export class PageInterceptor implements NestInterceptor {
     return next.handle().pipe(
       concatMap(async (result) => {
         if (result instanceof Redirect) return this.writer.redirect(result, reply);
-        return result instanceof Page ? this.writer.page(result, knownVisit(request), reply) : result;
+        if (!(result instanceof Page)) return result;
+        const html = await this.writer.page(result, knownVisit(request), reply);
+        return this.writer.encoded(html, result, request, reply);
       }),
     );
   }

@@ -19,6 +19,10 @@ export interface PageOptions {
   readonly layout?: Layout;
   /** `narrow` for forms and reading in `app`; `wide` for more than one form in `auth`, and for bands in `site`. */
   readonly width?: 'narrow' | 'wide';
+  /** For search engines; default: what the product is. Only for pages of visitors who are not signed in. */
+  readonly description?: string;
+  /** Whether the page shows a secret, such as a new API key: its size must not reveal anything about it. */
+  readonly hasSecret?: boolean;
   /** Default: 200, or 422 if `data.form` has errors. */
   readonly status?: number | undefined;
   /** Template data: plain values, no entities. */

@@ -1,7 +1,7 @@
 // Money as pages show it. `exactUsd` shows every digit that was charged.
 
 const PER_DOLLAR = 1_000_000_000n;
-const PER_CENT = 10_000_000n;
+const TEN_CENTS = 100_000_000n;
 /** The minus sign, not a hyphen. */
 const MINUS = '−';
 
@@ -33,17 +33,24 @@ export function exactUsd(amount: bigint): string {
 }
 
 /**
- * Dollars and cents, such as `$84.12`. Truncated, so that a balance is never overstated; a positive amount below a cent
- * is `under $0.01`.
+ * Dollars and cents, such as `$84.12`; below ten cents two significant digits, such as `$0.0042`. Truncated, so that a
+ * balance is never overstated.
  */
 export function usd(amount: bigint, signed = false): string {
   const magnitude = amount < 0n ? -amount : amount;
   const plus = signed && amount > 0n ? '+' : '';
   const sign = amount < 0n ? MINUS : plus;
-  if (magnitude !== 0n && magnitude < PER_CENT) return `${sign}<$0.01`;
-  const cents = (magnitude / PER_CENT).toString().padStart(3, '0');
-  return `${sign}$${grouped(cents.slice(0, -2))}.${cents.slice(-2)}`;
+  const fraction = (magnitude % PER_DOLLAR).toString().padStart(9, '0');
+  const decimals = magnitude < TEN_CENTS ? significant(fraction) : fraction.slice(0, 2);
+  return `${sign}$${grouped((magnitude / PER_DOLLAR).toString())}.${decimals}`;
 }
+
+/** The first two significant digits, and at least two decimals. */
+const significant = (fraction: string): string =>
+  fraction
+    .slice(0, fraction.search(/[1-9]/) + 2)
+    .replace(/0+$/, '')
+    .padEnd(2, '0');
 
 /** A price with at least two decimals and no digit lost: `$3.00`, `$0.125`. */
 export function price(amount: bigint): string {

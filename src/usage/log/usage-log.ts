@@ -52,6 +52,8 @@ interface Row extends StoredCall<(typeof LOGGED)[number]> {
   readonly id: string;
   readonly key: string;
   readonly position: string;
+  /** Of a sorted page. */
+  readonly sortValue?: string;
 }
 
 const FINISHED = `SELECT c.created_at, ${finishedColumns(LOGGED)} FROM calls c`;
@@ -59,16 +61,33 @@ const FINISHED = `SELECT c.created_at, ${finishedColumns(LOGGED)} FROM calls c`;
 const OPEN = `SELECT c.created_at, ${runningColumns(LOGGED)} FROM open_calls c`;
 const STILL_OPEN = 'NOT EXISTS (SELECT FROM calls t WHERE t.id = c.id AND t.created_at = c.created_at)';
 
+/** Properties that the log can be sorted by, highest first. */
+export const LOG_SORTS = ['cost', 'duration', 'tokens'] as const;
+export type LogSort = (typeof LOG_SORTS)[number];
+
+/** Not null, so that rows can be compared with a position; calls without a value come last. */
+const SORTED_BY: Readonly<Record<LogSort, string>> = {
+  cost: 'coalesce(c.cost, -1)',
+  duration: 'coalesce(c.duration_ms, -1)::bigint',
+  tokens: 'coalesce(c.prompt_tokens, 0) + coalesce(c.completion_tokens, 0)',
+};
+
 /** The log of finished and running calls, with keyset pagination. */
 @Injectable()
 export class UsageLog {
-  /** @param size max rows */
-  async page(query: Query, filter: UsageFilter, start: LogStart, size: number): Promise<LogPage> {
+  /**
+   * @param size max rows
+   * @param sort default: newest first. Sorting reads all calls of the filter, and leaves out running ones
+   */
+  async page(query: Query, filter: UsageFilter, start: LogStart, size: number, sort?: LogSort): Promise<LogPage> {
     // Running calls have no upstream to filter by yet.
     if (filter.result === 'open' && ofFinished(filter)) return { calls: [], newer: undefined, older: undefined };
     const backwards = start !== undefined && 'after' in start;
     const parameters = new Parameters();
-    const sql = pageSql(filter, start, size + 1, parameters);
+    const sql =
+      sort === undefined || filter.result === 'open'
+        ? pageSql(filter, start, size + 1, parameters)
+        : sortedSql(filter, start, size + 1, sort, parameters);
     const rows = await query<Row>(sql, parameters.values);
     const more = rows.length > size;
     const shown = rows.slice(0, size);
@@ -81,6 +100,9 @@ export class UsageLog {
     };
   }
 }
+
+/** The time of a row with all digits. */
+const POSITION = `to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters: Parameters): string {
   const backwards = start !== undefined && 'after' in start;
@@ -98,11 +120,30 @@ function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters
       : []),
   ];
   return `${matching === undefined ? '' : `WITH ${matching}`}
-    SELECT c.*, coalesce(k.name, '') AS key,
-           to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
+    SELECT c.*, coalesce(k.name, '') AS key, ${POSITION} AS position
       FROM (SELECT * FROM (${branches.join(' UNION ALL ')}) u ${cut}) c
       LEFT JOIN api_keys k ON k.id = c."keyId"
      ORDER BY c.created_at ${order}, c.id ${order}`;
+}
+
+function sortedSql(filter: UsageFilter, start: LogStart, limit: number, sort: LogSort, parameters: Parameters): string {
+  const order = start !== undefined && 'after' in start ? 'ASC' : 'DESC';
+  return `
+    SELECT c.*, coalesce(k.name, '') AS key, ${POSITION} AS position
+      FROM (SELECT c.created_at, ${SORTED_BY[sort]} AS "sortValue", ${finishedColumns(LOGGED)} FROM calls c
+            ${boundsOf(filter, undefined, parameters)}${conditions(filter, parameters)}
+            ${beyondSorted(start, sort, parameters)}
+             ORDER BY 2 ${order}, 1 ${order}, c.id ${order} LIMIT ${parameters.add(limit, 'integer')}) c
+      LEFT JOIN api_keys k ON k.id = c."keyId"
+     ORDER BY "sortValue" ${order}, c.created_at ${order}, c.id ${order}`;
+}
+
+function beyondSorted(start: LogStart, sort: LogSort, parameters: Parameters): string {
+  if (start === undefined) return '';
+  const [sign, [at, id, value = '0']] =
+    'after' in start ? (['>', start.after] as const) : (['<', start.before] as const);
+  const position = [parameters.add(value, 'bigint'), parameters.time(at), parameters.add(id)].join(', ');
+  return ` AND (${SORTED_BY[sort]}, c.created_at, c.id) ${sign} (${position})`;
 }
 
 /** For filters that rollups know: the calls of matching 15-minute buckets, and all calls not rolled up yet. */
@@ -125,7 +166,8 @@ function beyond(start: LogStart, parameters: Parameters): string {
   return ` AND (c.created_at, c.id) ${sign} (${parameters.time(at)}, ${parameters.add(id)})`;
 }
 
-const place = ({ position, id }: Row): LogPosition => [position, id];
+const place = ({ position, id, sortValue }: Row): LogPosition =>
+  sortValue === undefined ? [position, id] : [position, id, sortValue];
 
 const loggedCall = (row: Row): LoggedCall => ({ ...readCall(row, LOGGED), key: row.key });
 
@@ -168,8 +210,8 @@ function behind(start: LogStart, parameters: Parameters): string {
   return ` AND c.slot ${sign} ${bucketAt(parameters.time(at))}`;
 }
 
-/** A position between two calls: ID and time (microseconds) of the adjacent call. */
-export type LogPosition = readonly [at: string, id: string];
+/** A position between two calls: time (microseconds) and ID of the adjacent call, and in a sorted log its value. */
+export type LogPosition = readonly [at: string, id: string, sortValue?: string];
 
 /** Before or after a position; the newest calls if absent. */
 export type LogStart = { readonly before: LogPosition } | { readonly after: LogPosition } | undefined;

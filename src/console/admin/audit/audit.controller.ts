@@ -4,7 +4,7 @@ import type { Visitor } from '../../../auth/index.js';
 import { type RecordedChange, recordedChanges } from '../../../platform/audit/index.js';
 import { csvLines, RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
 import { Administrator } from '../../access/index.js';
-import type { AddressParts } from '../../usage/index.js';
+import { type AddressParts, entryOf } from '../../usage/index.js';
 import { CurrentVisitor, Cursors, Page, sendCsv } from '../../web/index.js';
 import { type AuditInput, auditPage, auditQuery, changesOf } from './audit.view.js';
 
@@ -23,14 +23,15 @@ export class AuditPages {
     const query = auditQuery(parts);
     const start = this.cursors.placeIn(LIST, parts);
     const lost = start === undefined;
+    const entry = lost ? {} : entryOf(parts);
     const filter = changesOf(query, timeZone);
     try {
       const page = await this.reads.read((sql) => recordedChanges(sql, filter, start ?? {}, SIZE));
       const [newer, older] = [this.seal(page.newer), this.seal(page.older)];
-      return pageOf({ query, changes: page.changes, newer, older, lost });
+      return pageOf({ query, entry, changes: page.changes, newer, older, lost });
     } catch (error) {
       if (!(error instanceof RangeTooLarge)) throw error;
-      return pageOf({ query, changes: undefined, newer: undefined, older: undefined, lost }, 503);
+      return pageOf({ query, entry, changes: undefined, newer: undefined, older: undefined, lost }, 503);
     }
   }
 

@@ -5,10 +5,12 @@ import {
   type RecordedChange,
 } from '../../../platform/audit/index.js';
 import { addDays, isDay, startOfDay } from '../../../platform/shared/index.js';
-import type { AddressParts } from '../../usage/index.js';
+import type { AddressParts, LogEntry } from '../../usage/index.js';
+import { diffOf } from './change-diff.js';
 
 export interface AuditInput {
   readonly query: AuditQuery;
+  readonly entry: LogEntry;
   /** Undefined: the query timed out. */
   readonly changes: readonly RecordedChange[] | undefined;
   /** Sealed cursors. */
@@ -34,7 +36,7 @@ const KIND_LABELS: Readonly<Record<AuditObjectKind, string>> = {
 
 const CLEARED = { who: '', kind: '', object: '', text: '', from: '', to: '' } as const;
 
-export function auditPage({ query, changes, newer, older, lost }: AuditInput) {
+export function auditPage({ query, entry, changes, newer, older, lost }: AuditInput) {
   const chips = chipsOf(query, changes);
   return {
     lost,
@@ -50,24 +52,32 @@ export function auditPage({ query, changes, newer, older, lost }: AuditInput) {
     filtersOn: [query.kind, query.from, query.to].filter((value) => value !== '').length,
     chips,
     clear: auditAddress(query, CLEARED),
-    rows: changes?.map((change) => rowOf(query, change)),
+    rows: changes?.map((change) => rowOf(query, entry, change)),
     newer: newer && auditAddress(query, { after: newer }),
     older: older && auditAddress(query, { before: older }),
     empty: changes?.length === 0 && emptiness(query, chips.length > 0),
   };
 }
 
-function rowOf(query: AuditQuery, { at, actor, action, object, lines, reason, ip }: RecordedChange) {
+/** One line; opened, with the changed fields. */
+function rowOf(query: AuditQuery, { open, ...place }: LogEntry, change: RecordedChange) {
+  const { id, at, actor, action, object, lines, reason, ip } = change;
+  const isOpen = open === id;
+  const address = auditAddress(query, { ...place, ...(!isOpen && { open: id }) });
   return {
+    id,
+    href: `${address}#c-${id}`,
+    isOpen,
     at,
     who: actor.name,
     action,
     kind: KIND_LABELS[object.kind],
     object: object.name,
     objectHref: auditAddress({ ...query, ...CLEARED }, { object: object.id }),
-    lines,
-    reason,
+    summary: lines[0] ?? reason,
+    more: Math.max(0, lines.length - 1),
     ip,
+    detail: isOpen ? { fields: lines.map(diffOf), reason, objectId: object.id } : undefined,
   };
 }
 
@@ -153,11 +163,7 @@ export const changesOf = ({ who, kind, object, text, from, to }: AuditQuery, tim
 });
 
 /** The URL of the log with these changes to the query; empty parameters are omitted. @param ending path suffix: `.csv` */
-function auditAddress(
-  query: AuditQuery,
-  changes: Partial<AuditQuery> & { readonly before?: string; readonly after?: string } = {},
-  ending = '',
-): string {
+function auditAddress(query: AuditQuery, changes: Partial<AuditQuery> & LogEntry = {}, ending = ''): string {
   const { problem: _, ...said } = { ...query, ...changes };
   const search = new URLSearchParams(Object.entries(said).filter(([, value]) => value !== '')).toString();
   return search === '' ? PATH + ending : `${PATH}${ending}?${search}`;

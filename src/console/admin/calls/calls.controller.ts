@@ -33,19 +33,19 @@ export class CallsPages {
     const now = this.clock.date();
     const query = usageQuery(parts, now, timeZone, PATH);
     const entry = entryOf(parts);
-    const { start, lost } = this.places.startOf(PATH, entry);
+    const { start, lost } = this.places.startOf(query, entry);
     const user = query.user === '' ? undefined : await this.calls.accountOf(query.user);
     const filter = filterOf(query, user?.id, now, timeZone);
     const shown = { query, entry: lost ? {} : entry, lost, user };
     try {
       const [list, figures, opened] = await Promise.all([
-        this.calls.page(filter, start, query.size),
+        this.calls.page(filter, start, query.size, query.sort || undefined),
         // Rows come from an index, charts from all matching calls: the page works without charts.
         this.calls.figures(filter, timeZone, query.by || undefined),
         entry.open === undefined ? undefined : this.find(entry.open),
       ]);
-      const newer = this.places.seal(PATH, list.page.newer);
-      const older = this.places.seal(PATH, list.page.older);
+      const newer = this.places.seal(query, list.page.newer);
+      const older = this.places.seal(query, list.page.older);
       return this.page({ ...shown, list, figures, opened, newer, older });
     } catch (error) {
       if (!(error instanceof RangeTooLarge)) throw error;

@@ -84,6 +84,7 @@ const createdPage = ({ codes, form }: MadeBatch, location: string): Page =>
   new Page('admin/codes-created', {
     title: codes.length === 1 ? 'Code created' : `${codes.length} codes created`,
     width: 'narrow',
+    hasSecret: true,
     data: {
       text: codes.join('\n'),
       amount: price(amountOf(form.amount) ?? nanos(0n)),

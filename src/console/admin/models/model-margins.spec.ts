@@ -1,4 +1,17 @@
-import { marginOf, marginText } from './model-margins.js';
+import { nanos } from '../../../platform/shared/index.js';
+import { isCostKnown, marginOf, marginText } from './model-margins.js';
+
+describe('isCostKnown', () => {
+  it.each([
+    ['no call has a known cost', { calls: 3, known: 0, cost: 0n, chargedOfKnown: 0n }, false],
+    ['only free calls that failed have one', { calls: 28, known: 1, cost: 0n, chargedOfKnown: 0n }, false],
+    ['all calls were free', { calls: 3, known: 3, cost: 0n, chargedOfKnown: 0n }, true],
+    ['charged calls cost nothing', { calls: 3, known: 2, cost: 0n, chargedOfKnown: 5n }, true],
+    ['some calls cost something', { calls: 3, known: 1, cost: 2n, chargedOfKnown: 5n }, true],
+  ])('when %s', (_, { cost, chargedOfKnown, ...calls }, isKnown) => {
+    expect(isCostKnown({ ...calls, cost: nanos(cost), chargedOfKnown: nanos(chargedOfKnown) })).toBe(isKnown);
+  });
+});
 
 describe('marginOf and marginText', () => {
   it.each([

@@ -56,13 +56,20 @@ const margins = (parts: readonly MarginPart[]): ReadonlyMap<string, KnownMargin>
     parts.map(({ name, calls, known, cost, chargedOfKnown }) => [
       name,
       {
-        margin: known === 0 ? undefined : marginOf(chargedOfKnown, cost),
+        margin: isCostKnown({ calls, known, cost, chargedOfKnown }) ? marginOf(chargedOfKnown, cost) : undefined,
         charged: chargedOfKnown,
         calls,
         known,
       },
     ]),
   );
+
+/**
+ * Whether a sum of costs says anything. Calls that were refused, or failed for free, are known to cost nothing even if
+ * the costs of their channel are not known: next to calls of unknown cost, their $0 is no information.
+ */
+export const isCostKnown = ({ calls, known, cost, chargedOfKnown }: Omit<MarginPart, 'name'>): boolean =>
+  known > 0 && (known === calls || cost > 0n || chargedOfKnown > 0n);
 
 /** Charge minus upstream cost. Amounts in nano-dollars. */
 interface Margin {

@@ -43,7 +43,7 @@ export class ChannelsCard {
       this.costs().catch(withoutWhatTakesTooLong),
     ]);
     const found = records.map((channel) => ({ channel, state: this.states.of(channel) }));
-    const incomplete = [...(costs?.values() ?? [])].some(({ cost, unknown }) => cost !== null && unknown > 0);
+    const incomplete = [...(costs?.values() ?? [])].some((one) => one.unknown > 0 && sumOf([one]) !== null);
     return {
       rows: found.map((one) => this.rowOf(one, attempts, costs)),
       note: noteOf(attempts === undefined || costs === undefined, incomplete),
@@ -83,10 +83,15 @@ function withoutWhatTakesTooLong(error: unknown): undefined {
   throw error;
 }
 
-/** Null if no cost is known. */
+/**
+ * Null if no cost is known. Failed attempts are known to cost nothing, so a sum of $0 says nothing about attempts of
+ * unknown cost.
+ */
 function sumOf(costs: readonly ChannelCost[]): Nanos | null {
   const known = costs.flatMap(({ cost }) => cost ?? []);
-  return known.length === 0 ? null : nanos(known.reduce((sum, cost) => sum + BigInt(cost), 0n));
+  const sum = known.reduce((all, cost) => all + BigInt(cost), 0n);
+  const isUnknown = known.length === 0 || (sum === 0n && costs.some(({ unknown }) => unknown > 0));
+  return isUnknown ? null : nanos(sum);
 }
 
 function noteOf(tooSlow: boolean, incomplete: boolean): string {

@@ -2,7 +2,7 @@ import type { AuditObjectKind, RecordedChange } from '../../../platform/audit/in
 import type { ChartScale, Traffic } from '../../../usage/index.js';
 import { COUNT, type Notice, stackedBars } from '../../web/index.js';
 import { clockTime, count, percent, shortDay, usd } from '../../../platform/format/index.js';
-import { marginOf } from '../models/model-margins.js';
+import { isCostKnown, marginOf } from '../models/model-margins.js';
 import type { OverviewReading } from './overview-reader.js';
 
 /** A selectable range, ending now. */
@@ -100,7 +100,10 @@ function chargedFigure(traffic: Traffic | undefined): Figure {
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
   const { calls, charged, known, cost, chargedOfKnown } = traffic.total;
   const value = usd(charged);
-  if (known === 0) return { label, value, note: `cost ${UNKNOWN}${calls > 0 ? ', unknown for all calls' : ''}` };
+  if (!isCostKnown(traffic.total)) {
+    const unknown = known === 0 ? 'all calls' : `${count(calls - known)} call${calls - known === 1 ? '' : 's'}`;
+    return { label, value, note: `cost ${UNKNOWN}${calls > 0 ? `, unknown for ${unknown}` : ''}` };
+  }
   const margin = marginOf(chargedOfKnown, cost)?.share ?? UNKNOWN;
   const over = known < calls ? `, based on ${count(known)} call${known === 1 ? '' : 's'}` : '';
   return { label, value, note: `cost ${usd(cost)}, margin ${margin}${over}` };

@@ -9,7 +9,7 @@ import {
 import { CatalogEditor, DEFAULT_GROUP } from '../../../catalog/index.js';
 import { OwnKeys } from '../../../keys/index.js';
 import { TimeLimitedReads } from '../../../usage/index.js';
-import { type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
+import { type PaymentOfMovement, type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
 import { sessionViews } from '../../account/index.js';
 import { badgeOf as keyBadgeOf, limitsOf } from '../../keys/index.js';
 import { exactAmount, MOVEMENT_LABELS, paymentLabels } from '../../wallet/index.js';
@@ -71,11 +71,16 @@ const movementRow = ({ id, at, kind, reason, amount, balanceAfter, payment }: To
   source: MOVEMENT_LABELS[kind].source,
   // The source column already says that it is a redemption code.
   reason: reason.replace(/^Redemption code /, ''),
-  /** Of a payment: its Stripe reference and status. */
-  provider: payment?.isOrder ? { ...payment, words: paymentLabels(payment) } : undefined,
+  /** Of a payment: its status, and its reference at Stripe or else its own ID, if that is not shown anyway. */
+  provider: payment?.isOrder ? { id: providerId(id, payment), words: paymentLabels(payment) } : undefined,
   amount: exactAmount(amount, true),
   after: exactAmount(balanceAfter),
 });
+
+function providerId(shown: string, { reference, id }: PaymentOfMovement): string | undefined {
+  const own = reference ?? id;
+  return own === shown ? undefined : own;
+}
 
 interface Badge {
   readonly tone: 'ok' | 'warn' | 'bad' | '';

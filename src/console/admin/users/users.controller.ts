@@ -180,6 +180,7 @@ const createdPage = ({ id, email, password }: MadeUser): Page =>
   new Page('admin/users-created', {
     title: 'User created',
     width: 'narrow',
+    hasSecret: true,
     data: { id, email, password, crumbs: CRUMBS },
   });
 

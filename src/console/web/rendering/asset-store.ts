@@ -7,6 +7,7 @@ import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { VIEWS } from '../../../platform/config/index.js';
 import { AppError } from '../../../platform/shared/index.js';
+import { accepts } from '../compression.js';
 
 interface Asset {
   readonly type: string;
@@ -121,12 +122,7 @@ function sendAsset(reply: FastifyReply, asset: Asset, headers: Readonly<Record<s
 }
 
 function encoded(asset: Asset, accepted: string): readonly [encoding: string | undefined, body: Buffer] {
-  const accepts = (encoding: string): boolean =>
-    accepted.split(',').some((entry) => {
-      const [name, weight] = entry.split(';').map((part) => part.trim());
-      return name === encoding && !/^q=0(\.0*)?$/.test(weight ?? '');
-    });
-  if (asset.brotli !== undefined && accepts('br')) return ['br', asset.brotli];
-  if (asset.gzip !== undefined && accepts('gzip')) return ['gzip', asset.gzip];
+  if (asset.brotli !== undefined && accepts(accepted, 'br')) return ['br', asset.brotli];
+  if (asset.gzip !== undefined && accepts(accepted, 'gzip')) return ['gzip', asset.gzip];
   return [undefined, asset.body];
 }

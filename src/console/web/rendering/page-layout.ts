@@ -1,6 +1,7 @@
 import type { Visit } from '../../../auth/index.js';
 import type { CurrentSettings } from '../../../platform/settings/index.js';
 import type { Nanos } from '../../../platform/shared/index.js';
+import { maskedToken } from '../form-posts.js';
 import type { Flash } from '../page.js';
 
 /** A condition shown on every page until it is resolved, such as a low balance. */
@@ -42,7 +43,7 @@ export function layoutValues(layout: PageLayout): Readonly<Record<string, unknow
     ...layout,
     product: layout.site.name,
     visitor: visit.visitor,
-    csrf: visit.csrf,
+    csrf: maskedToken(visit.csrf),
     timeZone: visit.visitor?.timeZone ?? 'UTC',
     ...areaOf(path, visit.visitor?.isAdministrator === true),
     hasBalance: layout.balance !== undefined,

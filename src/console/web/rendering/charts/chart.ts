@@ -143,8 +143,6 @@ export interface Unit {
   axis(value: number): string;
 }
 
-const plain = (value: number): string => Number(value.toPrecision(6)).toString();
-
 export const DOLLARS: Unit = {
   size: 1e9,
   whole: false,
@@ -153,7 +151,7 @@ export const DOLLARS: Unit = {
 };
 /** All digits, for amounts that must add up to a wallet's. */
 export const EXACT_DOLLARS: Unit = { ...DOLLARS, text: (value) => exactUsd(BigInt(value)) };
-export const COUNT: Unit = { size: 1, whole: true, text: count, axis: plain };
+export const COUNT: Unit = { size: 1, whole: true, text: count, axis: count };
 export const TOKENS: Unit = { size: 1, whole: true, text: compact, axis: compact };
 export const MILLISECONDS: Unit = {
   size: 1,

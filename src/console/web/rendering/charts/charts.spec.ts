@@ -43,6 +43,12 @@ describe('stacked bars', () => {
     });
   });
 
+  it('separate the thousands of counts on the axis', () => {
+    const input = { id: 'calls', finding: '', caption: '', bucketName: '', buckets: ['18 Nov'], restName: '' };
+    const { chart } = stackedBars({ ...input, series: [{ name: 'Calls', values: [3020] }], unit: COUNT });
+    expect(chart.yLabels).toEqual(['4,000', '2,000', '0']);
+  });
+
   it('leave a gap without data, and show it in the table', () => {
     const { chart, table } = aSpend([{ name: 'gpt', values: [usd(1), null, usd(0)] }]);
     expect(chart.bars).toHaveLength(1);

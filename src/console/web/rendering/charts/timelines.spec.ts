@@ -10,15 +10,15 @@ const aStrip = (shares: readonly (number | undefined)[]) =>
 
 describe('healthStrip', () => {
   it('draws a cell for each span, colored by success rate', () => {
-    const { cells, width } = aStrip([1, 0.995, 0.994, 0.97, 0.969, 0]);
+    const { cells, width } = aStrip([1, 0.995, 0.994, 0.5, 0.499, 0]);
     expect(width).toBe(60);
     expect(cells.map(({ class: colour }) => colour)).toEqual(['f4', 'f4', 'f2', 'f2', 'fbad', 'fbad']);
     expect(cells[1]).toEqual({ title: '11:00: 99.5%', class: 'f4', x: '10', width: '7.5' });
   });
 
-  it('leaves a gap, noted in the table, when there were no calls', () => {
+  it('draws a gray cell, noted in the table, when there were no calls', () => {
     const { cells, table } = aStrip([1, undefined, 0.5]);
-    expect(cells.map(({ x }) => x)).toEqual(['0', '20']);
+    expect(cells[1]).toEqual({ title: '11:00: no calls', class: 'fidle', x: '10', width: '7.5' });
     expect(table.columns).toEqual(['Hour', 'Answered']);
     expect(table.rows).toEqual([
       { head: '10:00', cells: ['100%'] },

@@ -55,7 +55,7 @@ function barOf({ atMs, tookMs }: Span, scale: number): { x: string; width: strin
 
 interface StripCell {
   readonly label: string;
-  /** Success rate, 0 to 1; undefined without calls, which is drawn as a gap. */
+  /** Success rate, 0 to 1; undefined without calls. */
   readonly share: number | undefined;
 }
 
@@ -81,8 +81,10 @@ export interface Strip {
   readonly table: ChartTable;
 }
 
-const GOOD = 0.995;
-const FAIR = 0.97;
+/** Success rate from which calls count as served: tolerates single failures among many. */
+export const OPERATIONAL = 0.995;
+/** Below this rate most calls fail. */
+export const MAJORITY = 0.5;
 const ROOM = 10;
 const CELL_SHARE = 0.75;
 
@@ -90,18 +92,12 @@ export function healthStrip({ name, cellName, valueName, cells }: StripInput): S
   return {
     finding: `${name}: ${findingOf(cells)}`,
     width: cells.length * ROOM,
-    cells: cells.flatMap(({ label, share }, index) =>
-      share === undefined
-        ? []
-        : [
-            {
-              title: `${label}: ${textOf(share)}`,
-              class: colorOf(share),
-              x: at(index * ROOM),
-              width: at(ROOM * CELL_SHARE),
-            },
-          ],
-    ),
+    cells: cells.map(({ label, share }, index) => ({
+      title: `${label}: ${share === undefined ? 'no calls' : textOf(share)}`,
+      class: colorOf(share),
+      x: at(index * ROOM),
+      width: at(ROOM * CELL_SHARE),
+    })),
     table: {
       caption: name,
       columns: [cellName, valueName],
@@ -112,9 +108,10 @@ export function healthStrip({ name, cellName, valueName, cells }: StripInput): S
 
 const textOf = (share: number | undefined): string => (share === undefined ? UNKNOWN : percent(share, 1));
 
-function colorOf(share: number): string {
-  if (share >= GOOD) return 'f4';
-  return share >= FAIR ? 'f2' : 'fbad';
+function colorOf(share: number | undefined): string {
+  if (share === undefined) return 'fidle';
+  if (share >= OPERATIONAL) return 'f4';
+  return share >= MAJORITY ? 'f2' : 'fbad';
 }
 
 function findingOf(cells: readonly StripCell[]): string {
