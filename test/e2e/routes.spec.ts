@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
   public: [
     'GET /',
     'GET /docs',
+    'GET /docs/:name',
     'GET /docs/openapi.json',
     'GET /pricing',
     'GET /status',
