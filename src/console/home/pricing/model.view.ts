@@ -43,6 +43,7 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
   const endpoints = endpointsOf(offered, protocols);
   return {
     name: model.name,
+    playground: `/playground?model=${encodeURIComponent(model.name)}`,
     title: model.displayName === model.name ? undefined : model.displayName,
     provider: model.ownedBy,
     contextWindow: model.contextWindow,
