@@ -88,6 +88,7 @@ async function send(button) {
   for (const id of ['output', 'raw', 'charge']) at(id).replaceChildren();
   at('problem').hidden = true;
   stop.hidden = false;
+  at('output').scrollIntoView({ block: 'nearest' });
   button.disabled = true;
   let id;
   try {
@@ -110,6 +111,9 @@ let timer;
 form.addEventListener('input', () => {
   clearTimeout(timer);
   timer = setTimeout(() => void preview(), PREVIEW_MS);
+});
+form.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
 form.addEventListener('submit', (event) => {
   event.preventDefault();
