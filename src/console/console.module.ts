@@ -3,6 +3,7 @@ import { AccountPagesModule } from './account/index.js';
 import { AdminModule } from './admin/index.js';
 import { HomeModule } from './home/index.js';
 import { KeyPagesModule } from './keys/index.js';
+import { PlaygroundModule } from './playground/index.js';
 import { RegistrationPagesModule } from './registration/index.js';
 import { UsagePagesModule } from './usage/index.js';
 import { WalletPagesModule } from './wallet/index.js';
@@ -14,6 +15,7 @@ import { WalletPagesModule } from './wallet/index.js';
     UsagePagesModule,
     WalletPagesModule,
     KeyPagesModule,
+    PlaygroundModule,
     HomeModule,
     AdminModule,
   ],

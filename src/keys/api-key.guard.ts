@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Clock, Secret } from '../platform/shared/index.js';
-import { InvalidToken, TooManyInvalidKeys } from './api-key.errors.js';
+import { InvalidToken, KeyNotFound, TooManyInvalidKeys } from './api-key.errors.js';
+import type { OwnedKey } from './api-key.js';
 import { type Caller, RefusedAddress, RefusedKey } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { InvalidKeyThrottle } from './invalid-key-throttle.js';
@@ -57,6 +58,18 @@ export class KeyAuthenticator {
   async renew({ keyId }: Caller, address: string): Promise<Caller> {
     const caller = await this.directory.reload(keyId);
     if (caller === undefined) throw new InvalidToken('this API key no longer exists.');
+    return this.accept(caller, () => address);
+  }
+
+  /**
+   * The caller of a key of a signed-in account, without its secret.
+   * @throws KeyNotFound when the account has no such key
+   * @throws RefusedKey, RefusedAddress when the key is not usable now, or not from this address
+   * @throws AppError `unavailable` when the database does not respond
+   */
+  async authenticateOwned({ accountId, id }: OwnedKey, address: string): Promise<Caller> {
+    const caller = await this.directory.read(id);
+    if (caller?.accountId !== accountId) throw new KeyNotFound(id);
     return this.accept(caller, () => address);
   }
 

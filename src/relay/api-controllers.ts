@@ -5,7 +5,7 @@ import type { JsonObject } from '../platform/shared/index.js';
 import type { TokenCountEndpoint, ProtocolAdapter } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './admission-control.js';
-import { callerOf, requestLineOf } from './call-context.js';
+import { callerOf, incomingCallOf, requestLineOf } from './call-context.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolDetection } from './protocol-detection.js';
 import { PromptCounts, PromptRoute } from './prompt-counts.js';
@@ -29,8 +29,8 @@ function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Ty
 
     @Post([...paths])
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-      const requestReader = this.protocols.at(this.adapters.clientAdapter(id), requestLineOf(request));
-      return this.relay.serve(requestReader, request, reply);
+      const incoming = incomingCallOf(request);
+      return this.relay.serve(this.protocols.at(this.adapters.clientAdapter(id), incoming.line), incoming, reply);
     }
   }
   return CallController;

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { IncomingMessage } from 'node:http';
 import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Config } from '../platform/config/index.js';
@@ -12,6 +11,7 @@ import {
   BodyReader,
   type BodyWatcher,
   clientLeft,
+  type IncomingBody,
   SLICE_BYTES,
   tooLarge,
 } from './body-reader.js';
@@ -34,7 +34,7 @@ export class Bodies {
    * @param accountId whose share of memory is used
    * @throws AppError, including errors of the watcher
    */
-  async read(request: IncomingMessage, watcher: BodyWatcher, accountId: string): Promise<HeldBody> {
+  async read(request: IncomingBody, watcher: BodyWatcher, accountId: string): Promise<HeldBody> {
     const { maxBodyBytes: maxBytes } = this.config;
     const announced = announcedBytes(request) ?? 0;
     const encodings = encodingsOf(request);
@@ -69,9 +69,9 @@ export class Bodies {
  * A body that arrived with its headers, as small ones do: it needs neither listeners nor a timer. Undefined if it did
  * not, or must be read in slices.
  */
-function arrivedWhole(request: IncomingMessage, announced: number, share: BodyShare): Buffer | undefined {
+function arrivedWhole(request: IncomingBody, announced: number, share: BodyShare): Buffer | undefined {
   const { complete, destroyed, readableLength } = request;
-  const isWhole = complete && !destroyed && readableLength === announced;
+  const isWhole = complete === true && !destroyed && readableLength === announced;
   if (!isWhole || announced === 0 || announced > SLICE_BYTES) return undefined;
   try {
     share.growTo(announced);
@@ -101,7 +101,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
  * Content encodings of a body in order of application; empty if none.
  * @throws AppError unsupported_media_type
  */
-export function encodingsOf({ headers }: IncomingMessage): readonly string[] {
+export function encodingsOf({ headers }: IncomingBody): readonly string[] {
   const names = (headers['content-encoding'] ?? '').toLowerCase().split(',');
   const encodings = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
   const unknown = encodings.find((name) => !DECODERS.has(name));
@@ -129,7 +129,7 @@ export class DecodedBody extends Readable {
 
   /** @param encodings not empty, from `encodingsOf` */
   constructor(
-    private readonly request: IncomingMessage,
+    private readonly request: IncomingBody,
     encodings: readonly string[],
     maxBytes: number,
   ) {

@@ -10,7 +10,14 @@ export const SLICE_BYTES = 64 * 1024;
 /** The request is paused while more than this is unprocessed. */
 const MAX_AHEAD_BYTES = 4 * SLICE_BYTES;
 
-/** The request, or a decoder of it. */
+/** A body as it arrives: of a request, or of a call made on a page. */
+export interface IncomingBody extends Readable {
+  readonly headers: Pick<IncomingHttpHeaders, 'content-length' | 'content-encoding'>;
+  /** Whether all of a request has been received. */
+  readonly complete?: boolean;
+}
+
+/** The body, or a decoder of it. */
 type BodySource = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-length'> };
 
 /** Observes a body while it arrives. */

@@ -12,6 +12,7 @@ import {
   type StreamTail,
   Waits,
 } from '../protocols/contract/index.js';
+import type { IncomingBody } from './body-reader.js';
 
 const WARNINGS = 'x-relay-warnings';
 
@@ -97,7 +98,7 @@ export class CallContext implements ReplyFacts {
 }
 
 /** What is known of a request from its arrival. */
-interface Arrival {
+export interface Arrival {
   /** Unix ms, as in the request's ID. */
   readonly createdAt: number;
   /** Monotonic. */
@@ -153,6 +154,25 @@ export function callerOf(request: FastifyRequest): Caller {
   if (user === undefined) throw new TypeError('A route without the key guard read the caller.');
   return user;
 }
+
+/** A request for a call whose caller is authenticated. */
+export interface IncomingCall {
+  /** Request ID. */
+  readonly id: string;
+  readonly caller: Caller;
+  readonly line: RequestLine;
+  readonly arrival: Arrival;
+  readonly body: IncomingBody;
+}
+
+/** Requires the key guard. */
+export const incomingCallOf = (request: FastifyRequest): IncomingCall => ({
+  id: request.id,
+  caller: callerOf(request),
+  line: requestLineOf(request),
+  arrival: arrivalOf(request),
+  body: request.raw,
+});
 
 /** Prefixes, possibly repeated, that clients add when their base URL differs from what they expect. */
 const PREFIX = /^(?:\/(?:v1|chat\/completions|responses|messages))*(?=\/)/;

@@ -12,6 +12,7 @@ import { ApiKeyGuard, type Caller, RefusedCaller } from '../keys/index.js';
 import { Config } from '../platform/config/index.js';
 import { Metrics } from '../platform/metrics/index.js';
 import { AppError, monotonicMs } from '../platform/shared/index.js';
+import type { ProtocolId } from '../protocols/contract/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { BillingService } from './billing/index.js';
 import { arrivalOf, callerOf, requestLineOf } from './call-context.js';
@@ -107,24 +108,32 @@ export class CallGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
+    const { raw } = http.getResponse<FastifyReply>();
     try {
       const accepted = await this.keys.canActivate(context);
-      if (this.state.draining) throw new NoMoreCalls();
-      this.load.take(http.getResponse<FastifyReply>().raw);
+      this.admit(raw);
       return accepted;
     } catch (error) {
-      if (error instanceof RefusedCaller) await this.record(request, error.caller, error);
-      else if (error instanceof NoMoreCalls) await this.record(request, callerOf(request), error);
-      // Not awaited: a rejection must be early, and its row waits with those of other calls.
-      else if (error instanceof Overloaded && this.load.mayRecord())
-        void this.record(request, callerOf(request), error);
+      const protocol = this.adapters.claimingAdapter(requestLineOf(request)).id;
+      await this.record(error, request, protocol);
       throw error;
     }
   }
 
-  private async record(request: FastifyRequest, caller: Caller, error: AppError): Promise<void> {
-    const protocol = this.adapters.claimingAdapter(requestLineOf(request)).id;
-    await this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, error);
+  /** Requires that the process takes calls, and counts one until the response ends. @throws NoMoreCalls, Overloaded */
+  admit(response: ServerResponse): void {
+    if (this.state.draining) throw new NoMoreCalls();
+    this.load.take(response);
+  }
+
+  /** Records a rejection, if it is one of a known key. The caller is set unless the error has it. */
+  async record(error: unknown, request: FastifyRequest, protocol: ProtocolId): Promise<void> {
+    const refuse = (caller: Caller, reason: AppError): Promise<void> =>
+      this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, reason);
+    if (error instanceof RefusedCaller) await refuse(error.caller, error);
+    else if (error instanceof NoMoreCalls) await refuse(callerOf(request), error);
+    // Not awaited: a rejection must be early, and its row waits with those of other calls.
+    else if (error instanceof Overloaded && this.load.mayRecord()) void refuse(callerOf(request), error);
   }
 }
 

@@ -15,7 +15,7 @@ import { ApiKeyGuard } from '../keys/index.js';
 import { Config } from '../platform/config/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { isApiRequest, requestLineOf, wantsWebSocket } from './call-context.js';
+import { incomingCallOf, isApiRequest, requestLineOf, wantsWebSocket } from './call-context.js';
 import { CallRoute } from './call.guard.js';
 import { ProtocolDetection } from './protocol-detection.js';
 import { RelayService } from './relay.service.js';
@@ -89,6 +89,7 @@ export class BaseUrlController {
 
   @Post('v1')
   create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.relay.serve(this.protocols.byInput(requestLineOf(request)), request, reply);
+    const incoming = incomingCallOf(request);
+    return this.relay.serve(this.protocols.byInput(incoming.line), incoming, reply);
   }
 }

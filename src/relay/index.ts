@@ -18,5 +18,6 @@ export {
   requestLineOf,
 } from './call-context.js';
 export { RunState } from './run-state.js';
+export { type SessionCall, SessionCalls, type SessionEstimate } from './session-calls.js';
 export { Tracing, TracingModule } from './tracing/tracing.js';
 export { TranslationThread } from './translation-queue.js';

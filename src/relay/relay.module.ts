@@ -32,6 +32,7 @@ import { ResponseStore } from './response-store.js';
 import { Revocations } from './revocations.js';
 import { RoutingModule } from './routing/index.js';
 import { RunState } from './run-state.js';
+import { SessionCalls } from './session-calls.js';
 import { SharedMemory } from './shared-response.js';
 import { StateAccess } from './state-access.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
@@ -90,6 +91,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     Replies,
     Revocations,
     RunState,
+    SessionCalls,
     SharedMemory,
     StateAccess,
     FallbackGuard,
@@ -116,6 +118,7 @@ import { UpstreamPools } from './upstream/upstream-pools.js';
     RelayService,
     RoutingModule,
     RunState,
+    SessionCalls,
   ],
 })
 export class RelayModule {}

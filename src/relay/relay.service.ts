@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { defer, type Observable } from 'rxjs';
+import type { FastifyReply } from 'fastify';
+import { defer, fromEvent, lastValueFrom, type Observable, takeUntil, toArray } from 'rxjs';
 import { createHash, webcrypto } from 'node:crypto';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../platform/shared/index.js';
@@ -15,7 +15,7 @@ import {
 import { AdmissionControl } from './admission-control.js';
 import { accounted, type Admission, BillingService } from './billing/index.js';
 import { Bodies, type HeldBody } from './bodies.js';
-import { arrivalOf, type CallContext, callerOf, requestLineOf } from './call-context.js';
+import type { CallContext, IncomingCall } from './call-context.js';
 import { Attempts } from './failover.js';
 import type { RequestReader } from './protocol-detection.js';
 import { Replies } from './replies.js';
@@ -55,20 +55,44 @@ export class RelayService {
    * Serves one request.
    * @throws AppError when the call failed before anything was written; its row is stored by then
    */
-  async serve(requestReader: RequestReader, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = callerOf(request);
-    const arrival = arrivalOf(request);
-    const response = this.replies.open(request.id, caller, arrival.startedMs);
+  serve(requestReader: RequestReader, incoming: IncomingCall, reply: FastifyReply): Promise<void> {
+    const { caller } = incoming;
+    return this.received(requestReader, incoming, (received, response) => {
+      const { call, responseAdapter, share } = received;
+      if (share !== undefined) return this.sendShared(received, share, caller, response, reply);
+      return this.replies.send(reply, call, responseAdapter, response, this.run(received, caller, response));
+    });
+  }
+
+  /**
+   * The complete response to a request, for a page that shows it. Ends the call when the page's client leaves.
+   * @throws AppError when the call failed; its row is stored by then
+   */
+  collect(requestReader: RequestReader, incoming: IncomingCall, reply: FastifyReply): Promise<Buffer> {
+    return this.received(requestReader, incoming, async (received, response) => {
+      const frames = this.run(received, incoming.caller, response);
+      const left = fromEvent(reply.raw, 'close');
+      return Buffer.concat((await lastValueFrom(frames.pipe(takeUntil(left), toArray()))).map(({ bytes }) => bytes));
+    });
+  }
+
+  /** Reads a request, and keeps its call registered and its body in memory until the response is done. */
+  private async received<Result>(
+    requestReader: RequestReader,
+    incoming: IncomingCall,
+    respond: (received: ReceivedCall, response: CallContext) => Promise<Result>,
+  ): Promise<Result> {
+    const { id, caller, arrival } = incoming;
+    const response = this.replies.open(id, caller, arrival.startedMs);
     let received: ReceivedCall | undefined;
     try {
-      received = await this.readOrRefuse(requestReader, request, caller, response);
-      const { call, responseAdapter, body, share } = received;
+      received = await this.readOrRefuse(requestReader, incoming, response);
+      const { call, body } = received;
       response.onBodySpent = () => body.shrink(call.head.size);
-      if (share !== undefined) return await this.sendShared(received, share, caller, response, reply);
-      await this.replies.send(reply, call, responseAdapter, response, this.run(received, caller, response));
+      return await respond(received, response);
     } finally {
       received?.body.drop();
-      this.replies.close(request.id);
+      this.replies.close(id);
     }
   }
 
@@ -100,19 +124,17 @@ export class RelayService {
 
   private async readOrRefuse(
     requestReader: RequestReader,
-    request: FastifyRequest,
-    caller: Caller,
+    incoming: IncomingCall,
     response: CallContext,
   ): Promise<ReceivedCall> {
+    const { id, caller, arrival } = incoming;
     try {
       const { interruption } = response;
-      const call = await unlessInterrupted(this.read(requestReader, request, caller), interruption, ({ body }) =>
-        body.drop(),
-      );
+      const call = await unlessInterrupted(this.read(requestReader, incoming), interruption, ({ body }) => body.drop());
       return { ...call, share: await this.shareOf(call, caller, response) };
     } catch (thrown) {
       const error = AppError.from(thrown);
-      const refused = { id: request.id, protocol: requestReader.addressed, caller, ...arrivalOf(request) };
+      const refused = { id, protocol: requestReader.addressed, caller, ...arrival };
       await this.billing.refuse(refused, error);
       throw error;
     }
@@ -120,15 +142,13 @@ export class RelayService {
 
   private async read(
     requestReader: RequestReader,
-    request: FastifyRequest,
-    { accountId }: Caller,
+    { id, caller, line, arrival, body: arriving }: IncomingCall,
   ): Promise<Omit<ReceivedCall, 'share'>> {
-    const body = await this.bodies.read(request.raw, requestReader, accountId);
+    const body = await this.bodies.read(arriving, requestReader, caller.accountId);
     try {
       const { requestAdapter, responseAdapter, head } = await requestReader.end(body);
-      const { createdAt, ip, trace } = arrivalOf(request);
-      const line = requestLineOf(request);
-      const call = { id: request.id, createdAt, protocol: requestAdapter.id, request: line, ip, head, body, trace };
+      const { createdAt, ip, trace } = arrival;
+      const call = { id, createdAt, protocol: requestAdapter.id, request: line, ip, head, body, trace };
       return { call, requestAdapter, responseAdapter, body };
     } catch (error) {
       body.drop();

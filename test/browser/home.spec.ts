@@ -28,8 +28,16 @@ channels:
   - { name: long, protocol: responses, base_url: ${base}, auth: none, groups: [default], models: [${LONG}] }
 `;
 
-const OPEN = ['/', '/pricing', '/pricing?q=nothing-like-it', `/pricing/${LONG}`, '/pricing/m', '/docs'];
-const OWN = ['/', '/pricing', '/docs'];
+const OPEN = [
+  '/',
+  '/pricing',
+  '/pricing?q=nothing-like-it',
+  `/pricing/${LONG}`,
+  '/pricing/m',
+  '/docs',
+  '/docs?q=quota',
+];
+const OWN = ['/', '/pricing', '/docs', '/docs/responses', '/docs/tools', '/docs/translation'];
 /** Whatever is folded away is looked at too. */
 const UNFOLD = `document.querySelectorAll('details').forEach((details) => (details.open = true))`;
 

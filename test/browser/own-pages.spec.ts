@@ -4,6 +4,8 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { Clock, newId, parseUsd } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
+import { endlessStream } from '../support/scripted-answers.js';
+import { eventually } from '../support/eventually.js';
 import { mouse } from '../support/page-input.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
@@ -120,5 +122,43 @@ describe('the pages of keys, wallet and log, with long names, large numbers and 
     await mouse.fill(window.page, 'Redemption code', 'no code at all');
     await mouse.press(window.page, 'button', 'Redeem');
     await expectFine(window);
+  });
+
+  describe('the playground', () => {
+    const output = (): Promise<string> => window.page.locator('#output').innerText();
+    const charge = (): Promise<string> => window.page.locator('#charge a').innerText();
+
+    it('streams a call, shows the price before and after, and can be stopped', async () => {
+      const { page } = window;
+      await page.goto('/playground');
+      await expectFine(window);
+      await page.getByLabel('Model').selectOption('m');
+      await mouse.fill(page, 'Message', 'Say hello');
+      await page.locator('#code').getByText('"Say hello"').first().waitFor();
+      expect(await page.locator('#estimate').innerText()).toMatch(/^Holds \$0\.\d{6}/);
+      await page.getByRole('button', { name: 'Send' }).click();
+      expect(await charge()).toBe('Call details');
+      expect(await output()).toBe('Hello');
+      expect(await page.locator('#charge').innerText()).toContain('Charged $0.000029');
+      await expectFine(window);
+
+      relay.upstream.scriptNext(endlessStream('responses'));
+      await page.getByRole('button', { name: 'Send' }).click();
+      await eventually(async () => expect(await output()).not.toBe(''));
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.locator('#charge strong').waitFor();
+      await page.getByRole('link', { name: 'Call details' }).click();
+      await page.getByText('The client closed the connection').first().waitFor();
+    });
+
+    it('shows the whole response without script', async () => {
+      const plain = await Window.as(browser, await signedIn(relay, caller.accountId), { javaScriptEnabled: false });
+      await plain.page.goto('/playground?model=m');
+      await mouse.fill(plain.page, 'Message', 'Say hello');
+      await mouse.press(plain.page, 'button', 'Send');
+      expect(await plain.page.locator('#output').innerText()).toBe('Hello');
+      expect(await plain.page.getByRole('main').innerText()).toContain('Charged $0.000029');
+      await plain.close();
+    });
   });
 });

@@ -2,9 +2,12 @@ import { execFile, type ExecFileException } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { requestCode } from '../../src/console/playground/playground-code.js';
+import { bodyOf, PlaygroundForm } from '../../src/console/playground/playground-form.js';
 import {
   clientSnippets,
   type ClientTab,
+  Form,
   KEY_VARIABLE,
   type SnippetModel,
   STORE_KEY,
@@ -100,6 +103,27 @@ describe('snippets for clients, when they are run', () => {
   it('JavaScript prints an answer through Anthropic’s SDK', async () => {
     expectAnswer(await run(process.execPath, [inFile('anthropic.mjs', code('Anthropic SDK', EVERY, 1))]));
   });
+
+  it.each(['responses', 'chat-completions', 'messages'])(
+    'the code of the playground gets an answer in %s',
+    async (protocol) => {
+      const form = Form.read(PlaygroundForm, {
+        key: 'key',
+        model: 'm',
+        protocol,
+        message: `It's "so"`,
+        schema: '{"a": true}',
+      });
+      const [curl, python, javaScript] = requestCode(protocol, bodyOf(form.value!), relay.url).map(({ blocks }) =>
+        (blocks[0]?.code ?? []).map(({ text }) => text).join(''),
+      );
+      expectAnswer(await run('bash', [inFile('curl.sh', curl ?? '')]));
+      expectAnswer(await run(process.execPath, [inFile('playground.mjs', javaScript ?? '')]));
+      const compiled = await run('python3', ['-m', 'py_compile', inFile('playground.py', python ?? '')]);
+      // 127: there is no Python on this machine.
+      expect([0, 127]).toContain(compiled.code);
+    },
+  );
 
   it('Python is valid, and prints an answer where its packages are installed', async () => {
     for (const [module, text] of [

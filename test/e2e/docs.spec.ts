@@ -38,11 +38,41 @@ function apiRoutes(relay: RelayApp): string[] {
 const answers = (route: string, address: string): boolean =>
   route.endsWith('*') ? address.startsWith(route.slice(0, -1)) : address === route;
 
+/** All pages that the index of the first one lists. */
+async function docsPages(url: string): Promise<ReadonlyMap<string, string>> {
+  const visitor = new PageVisitor(url);
+  const { text } = await visitor.get('/docs');
+  const addresses = new Set([...text.matchAll(/href="(\/docs(?:\/[\w-]+)?)"/g)].map(([, address = '']) => address));
+  const pages = [...addresses].map(async (address) => [address, (await visitor.get(address)).text] as const);
+  return new Map(await Promise.all(pages));
+}
+
+/** IDs of the sections that `/docs` had as a single page. */
+const FORMER_SECTIONS = [
+  'addresses',
+  'any-client',
+  'clients',
+  'losses',
+  'warnings',
+  'invalid-token',
+  'insufficient-quota',
+  'context-canceled',
+  'statuses',
+  'slow',
+  'dear',
+  'limits',
+  'endings',
+  'reference',
+  'createResponse',
+  'getKey',
+];
+
 describe('the documentation', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   let document: Document;
-  let page: string;
+  /** HTML by address. */
+  let pages: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
     relay = await RelayApp.start({}, { PUBLIC_URL: 'http://relay.example', SUPPORT_CONTACT: 'operator@example.com' });
@@ -50,7 +80,7 @@ describe('the documentation', () => {
     const answer = await fetch(`${relay.url}/docs/openapi.json`);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
     document = (await answer.json()) as Document;
-    page = (await new PageVisitor(relay.url).get('/docs')).text;
+    pages = await docsPages(relay.url);
   });
   afterAll(() => relay.close());
 
@@ -80,8 +110,9 @@ describe('the documentation', () => {
 
   it('contains the configured address of the service, whatever the Host header says', () => {
     expect(document.servers).toEqual([{ url: 'http://relay.example' }]);
-    expect(page).toContain('<code id="base-0">http://relay.example/v1</code>');
-    expect(page).toContain('<code id="base-2">http://relay.example</code>');
+    const clients = pages.get('/docs/clients');
+    expect(clients).toContain('<code id="base-0">http://relay.example/v1</code>');
+    expect(clients).toContain('<code id="base-2">http://relay.example</code>');
   });
 
   it('describes what a key and a list of models look like', async () => {
@@ -133,8 +164,9 @@ describe('the documentation', () => {
     expect(check({ name: 1 })).toContain('$.name: integer is not string');
   });
 
-  it('shows the same on its page, and each of the three errors with what to check', () => {
-    const text = page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  it('shows the same on its pages, and each of the three errors with what to check', () => {
+    const html = [...pages.values()].join('\n');
+    const text = html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
     for (const [route, { summary }] of operations()) {
       expect(text).toContain(route.split(' ')[1]);
       expect(text).toContain(summary);
@@ -145,12 +177,46 @@ describe('the documentation', () => {
     for (const thing of WARNINGS.flatMap(({ things }) => things)) expect(text).toContain(thing);
     for (const warning of Object.entries(WARNING_MEANINGS)) expect(text).toContain(warning.join(' '));
     expect(text).toContain('http://relay.example/v1&quot;');
-    expect(page).toContain('mailto:operator@example.com');
+    expect(html).toContain('mailto:operator@example.com');
   });
 
-  it('leads only to parts of its page that are there', () => {
-    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    expect(targets.length).toBeGreaterThan(5);
-    for (const id of targets) expect(page).toContain(`id="${id}"`);
+  it('links only to sections of its pages that exist', () => {
+    const links = [...pages].flatMap(([address, html]) =>
+      [...html.matchAll(/href="(\/docs[\w/-]*)?#([^"]+)"/g)].map(([, to = address, id]) => ({ to, id })),
+    );
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter(({ to, id }) => !pages.get(to)?.includes(`id="${id}"`))).toEqual([]);
+  });
+
+  it('leads links to sections of the former single page to their new place', () => {
+    const first = pages.get('/docs') ?? '';
+    for (const id of FORMER_SECTIONS) expect(first).toContain(`id="${id}"`);
+  });
+
+  it('has no page and no results for what it does not know', async () => {
+    const visitor = new PageVisitor(relay.url);
+    expect((await visitor.get('/docs/nothing')).status).toBe(404);
+    expect((await visitor.get('/docs?q=xyzzy')).text).toContain('No section contains all of these words.');
+  });
+
+  it('finds sections that contain all words, and shows them without markup', async () => {
+    const visitor = new PageVisitor(relay.url);
+    const { text } = await visitor.get('/docs?q=quota+raise');
+    expect(text).toContain('<a href="/docs/errors#insufficient-quota">insufficient quota</a>');
+    expect(text).not.toContain('#context-canceled');
+    expect((await visitor.get('/docs?q=%22%3Cb%3E')).text).not.toContain('<b>');
+  });
+
+  it('starts with steps of at most ten lines each', () => {
+    const samples = [...(pages.get('/docs') ?? '').matchAll(/<pre[^>]*><code>([^]*?)<\/code>/g)];
+    expect(samples.length).toBeGreaterThan(6);
+    const lines = samples.map(
+      ([, code = '']) =>
+        code
+          .replaceAll(/<[^>]+>/g, '')
+          .trim()
+          .split('\n').length,
+    );
+    expect(lines.filter((count) => count > 10)).toEqual([]);
   });
 });

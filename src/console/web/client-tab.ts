@@ -49,7 +49,7 @@ export const literal = (text: string): string => JSON.stringify(text);
 
 type Language = 'shell' | 'python' | 'javascript' | 'toml';
 
-interface CodePiece {
+export interface CodePiece {
   readonly text: string;
   /** Keyword, string or comment. */
   readonly kind?: 'k' | 's' | 'c';
@@ -96,18 +96,48 @@ const messages = (): object[] => [{ role: 'user', content: PROMPT }];
 /** A curl command; undefined for unknown protocols. */
 export function sampleCall(protocol: ProtocolId, model: string, baseUrl: string): string | undefined {
   const call = CALLS[protocol];
-  if (call === undefined) return undefined;
-  // Without --json, which older versions of curl lack.
-  return [
-    `curl ${baseUrl}${call.path} \\`,
-    `  -H "Authorization: Bearer $${KEY_VARIABLE}" \\`,
-    `  -H "Content-Type: application/json" \\`,
-    `  -d ${quotedForShell(onOneLine(call.body(model)))}`,
-  ].join('\n');
+  return call && curlCommand(baseUrl + call.path, { body: onOneLine(call.body(model)) });
 }
 
+interface CurlOptions {
+  /** Default: POST with a body, else GET. */
+  readonly method?: string;
+  readonly body?: string;
+  /** Prints events as they arrive. */
+  readonly isStream?: boolean;
+}
+
+/** A curl command with the key from the environment. Without --json, which older versions of curl lack. */
+export const curlCommand = (url: string, { method, body, isStream = false }: CurlOptions): string =>
+  [
+    `curl ${isStream ? '-N ' : ''}${method === undefined ? '' : `-X ${method} `}${shellWord(url)}`,
+    `-H "Authorization: Bearer $${KEY_VARIABLE}"`,
+    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${quotedForShell(body)}`]),
+  ].join(' \\\n  ');
+
+type Scalar = (value: unknown) => string;
+
+/** JSON with as much on each line as fits. @param scalar text of a string, number, boolean or null */
+export function jsonText(value: unknown, indent = '', scalar: Scalar = JSON.stringify): string {
+  const line = onOneLine(value, scalar);
+  if (indent.length + line.length <= LINE_WIDTH || typeof value !== 'object' || value === null) return line;
+  const deeper = `${indent}  `;
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value).map(([name, member]) => {
+    const label = isList ? '' : `${JSON.stringify(name)}: `;
+    return `${deeper}${label}${jsonText(member, deeper, scalar)}`;
+  });
+  return `${isList ? '[' : '{'}\n${entries.join(',\n')}\n${indent}${isList ? ']' : '}'}`;
+}
+
+const LINE_WIDTH = 76;
+
 /** JSON on one line with spaces after separators. */
-const onOneLine = (value: object): string =>
-  JSON.stringify(value, null, 1)
-    .replaceAll(/\n */g, ' ')
-    .replaceAll(/([[{]) | ([\]}])/g, '$1$2');
+function onOneLine(value: unknown, scalar: Scalar = JSON.stringify): string {
+  if (Array.isArray(value)) return `[${value.map((item) => onOneLine(item, scalar)).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return scalar(value);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${JSON.stringify(name)}: ${onOneLine(member, scalar)}`,
+  );
+  return `{${members.join(', ')}}`;
+}

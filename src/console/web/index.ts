@@ -1,7 +1,19 @@
 // The toolkit of pages: templates and assets, forms that keep their input, cookies, CSRF protection, charts, and
 // client snippets.
 export { clientSnippets } from './client-snippets.js';
-export { type ClientTab, highlighted, KEY_VARIABLE, type SnippetModel, sampleCall, STORE_KEY } from './client-tab.js';
+export {
+  block,
+  type ClientTab,
+  type CodePiece,
+  curlCommand,
+  highlighted,
+  jsonText,
+  KEY_VARIABLE,
+  literal,
+  type SnippetModel,
+  sampleCall,
+  STORE_KEY,
+} from './client-tab.js';
 export { CurrentVisit, CurrentVisitor, rememberVisit, VisitCookies, visitIn } from './current-visit.js';
 export { ErrorPages } from './error-pages.js';
 export {
@@ -21,7 +33,7 @@ export {
 export { DuplicateSubmission, ForeignForm, FormOrigin, IdempotentForms, readFormBodies } from './form-posts.js';
 export { type LayoutPart, LayoutParts } from './page-layouts.js';
 export { PageInterceptor, sendCsv } from './page-writer.js';
-export { StepRequired, type Flash, localPath, Page, Redirect } from './page.js';
+export { StepRequired, type Flash, localPath, Page, type PageOptions, Redirect } from './page.js';
 export { protocolNames } from './protocol-names.js';
 export { quotaMeter, shareBar, stackedBars } from './rendering/charts/bars.js';
 export {

@@ -7,7 +7,7 @@ import {
   type PriceTier,
   type TokenClass,
 } from '../../../catalog/index.js';
-import { times } from '../../../platform/format/index.js';
+import { exactUsd, times } from '../../../platform/format/index.js';
 import { highlighted, sampleCall } from '../../web/index.js';
 import { type Endpoint, endpointsOf, multiplierFor, type ProtocolEndpoint } from '../endpoints.js';
 import { modelAddress, scaled, scaledPrice } from './pricing.view.js';
@@ -43,6 +43,7 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
   const endpoints = endpointsOf(offered, protocols);
   return {
     name: model.name,
+    playground: `/playground?model=${encodeURIComponent(model.name)}`,
     title: model.displayName === model.name ? undefined : model.displayName,
     provider: model.ownedBy,
     contextWindow: model.contextWindow,
@@ -54,6 +55,7 @@ export function modelView({ groups, shown, protocols, base, upcoming }: ModelOff
     multiplier: times(multiplierFor(group, model.name)),
     free: model.pricing.costsNothing,
     prices: priceTable(model, multiplierFor(group, model.name)),
+    example: exampleCost(model.pricing, multiplierFor(group, model.name)),
     extras: extras(model.pricing, multiplierFor(group, model.name)),
     groups: groups.map((one) => groupRow(one.group, one.offered, one.group.name === group.name)),
     samples: samples(endpoints, model.name, base),
@@ -95,6 +97,19 @@ function priceTable(model: CatalogModel, multiplier: bigint) {
       cells: tiers.map(({ prices }) => scaledPrice(scaled(prices[item], multiplier))),
     })),
   };
+}
+
+const EXAMPLE = { input: 10_000, output: 1_000 };
+const PER_MILLION = 1_000_000n;
+
+/** The charge for a typical call, rounded as a call is; undefined if it costs nothing. */
+function exampleCost({ tiers, requestFee }: Pricing, multiplier: bigint) {
+  const prices = tiers.findLast(({ fromPromptTokens }) => fromPromptTokens <= EXAMPLE.input)?.prices;
+  if (prices === undefined) return undefined;
+  const tokens = prices.input * BigInt(EXAMPLE.input) + prices.output * BigInt(EXAMPLE.output);
+  const divisor = PER_MILLION * PER_MILLION;
+  const cost = (scaled(tokens + requestFee * PER_MILLION, multiplier) + divisor / 2n) / divisor;
+  return cost === 0n ? undefined : { ...EXAMPLE, cost: exactUsd(cost) };
 }
 
 /** `input $1 (long prompts $2), output $5 (long prompts $7).` */

@@ -79,6 +79,7 @@ interface Area {
 const OWN: readonly NavigationItem[] = [
   { href: '/', label: 'Home', icon: 'home' },
   { href: '/keys', label: 'API keys', icon: 'key' },
+  { href: '/playground', label: 'Playground', icon: 'play' },
   { href: '/usage-logs/common', label: 'Usage logs', icon: 'list' },
   { href: '/wallet', label: 'Wallet', icon: 'wallet' },
   { href: '/pricing', label: 'Pricing', icon: 'price' },

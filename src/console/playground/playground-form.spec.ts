@@ -1,0 +1,111 @@
+import { Form } from '../web/index.js';
+import { requestCode } from './playground-code.js';
+import { bodyOf, PlaygroundForm, sentBody, textOf } from './playground-form.js';
+
+const typed = (fields: Record<string, string>): Form<PlaygroundForm> =>
+  Form.read(PlaygroundForm, {
+    key: 'key_1',
+    model: 'v/m',
+    protocol: 'responses',
+    message: 'Hi',
+    limit: '1,000',
+    ...fields,
+  });
+const valid = (fields: Record<string, string>): PlaygroundForm => typed(fields).value!;
+
+describe('the request of the playground', () => {
+  it('has the fields of its protocol', () => {
+    const instructions = 'Be brief';
+    expect(bodyOf(valid({ instructions }))).toEqual({
+      model: 'v/m',
+      instructions: 'Be brief',
+      input: 'Hi',
+      max_output_tokens: 1000,
+    });
+    expect(bodyOf(valid({ instructions, protocol: 'chat-completions', limit: '' }))).toEqual({
+      model: 'v/m',
+      messages: [
+        { role: 'system', content: 'Be brief' },
+        { role: 'user', content: 'Hi' },
+      ],
+      max_completion_tokens: 1000,
+    });
+    expect(bodyOf(valid({ protocol: 'messages', tools: '[{"name": "f"}]' }))).toEqual({
+      model: 'v/m',
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: 'Hi' }],
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+    });
+  });
+
+  it('asks for usage in streams, and never for storage', () => {
+    expect(JSON.parse(sentBody(valid({}), true))).toMatchObject({ stream: true, store: false });
+    expect(JSON.parse(sentBody(valid({ protocol: 'chat-completions' }), true))).toMatchObject({
+      stream_options: { include_usage: true },
+    });
+    expect(sentBody(valid({ protocol: 'messages' }), false)).not.toMatch(/stream|store/);
+  });
+
+  it.each([
+    ['tools', '{}'],
+    ['tools', '[]'],
+    ['tools', '[{"type": "function"}]'],
+    ['schema', '[1]'],
+    ['schema', '{'],
+    ['limit', '15'],
+    ['protocol', 'other'],
+  ])('rejects %s %j', (field, value) => {
+    expect(Object.keys(typed({ [field]: value }).errors)).toEqual([field]);
+  });
+});
+
+describe('the code of a request', () => {
+  const code = (protocol: string, fields: Record<string, string> = {}): Record<string, string> =>
+    Object.fromEntries(
+      requestCode(protocol, bodyOf(valid({ protocol, ...fields })), 'https://relay.example').map(
+        ({ label, blocks }) => [label, blocks[0]!.code.map(({ text }) => text).join('')],
+      ),
+    );
+
+  it('calls the endpoint with the SDK of its protocol', () => {
+    expect(code('responses')['curl']).toContain(`curl https://relay.example/v1/responses \\`);
+    expect(code('responses')['Python']).toContain('client.responses.create(\n    model="v/m",\n    input="Hi",');
+    expect(code('messages')['JavaScript']).toContain('client.messages.create({');
+    expect(code('chat-completions')['JavaScript']).toContain("import OpenAI from 'openai';");
+  });
+
+  it('writes literals of the language, and quotes what was typed', () => {
+    const schema = '{"type": "object", "additionalProperties": false, "title": "false"}';
+    const { Python, JavaScript, curl } = code('responses', { schema, message: `it's "it"` });
+    expect(Python).toContain('"additionalProperties": False, "title": "false"');
+    expect(JavaScript).toContain('"additionalProperties": false');
+    expect(Python).toContain(String.raw`input="it's \"it\"",`);
+    expect(curl).toContain(String.raw`it'\''s \"it\"`);
+  });
+});
+
+describe('the text of a response', () => {
+  it.each([
+    ['Responses', { output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }] }, 'Hi'],
+    ['Responses', { output: [{ type: 'function_call', name: 'f', arguments: '{"a":1}' }] }, 'f {"a":1}'],
+    ['Chat Completions', { choices: [{ message: { role: 'assistant', content: 'Hi' } }] }, 'Hi'],
+    [
+      'Chat Completions',
+      { choices: [{ message: { content: null, tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } }] },
+      'f {}',
+    ],
+    [
+      'Messages',
+      {
+        content: [
+          { type: 'text', text: 'Hi' },
+          { type: 'tool_use', name: 'f', input: { a: 1 } },
+        ],
+      },
+      'Hi\nf {"a":1}',
+    ],
+    ['nothing', null, ''],
+  ])('of %s is found', (_, response, text) => {
+    expect(textOf(response)).toBe(text);
+  });
+});

@@ -1,0 +1,161 @@
+import { IsIn, IsNotEmpty, IsString, ValidateBy } from 'class-validator';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import type { ProtocolId } from '../../protocols/contract/index.js';
+import { countOf, IsCount, Trimmed } from '../web/index.js';
+
+const MIN_OUTPUT = 16;
+const MAX_OUTPUT = 1_000_000;
+
+/** JSON that passes a check, or nothing. */
+const IsJson = (message: string, check: (value: unknown) => boolean): PropertyDecorator =>
+  ValidateBy(
+    { name: 'isJson', validator: { validate: (text: unknown) => text === '' || check(jsonIn(text)) } },
+    { message },
+  );
+
+const jsonIn = (text: unknown): unknown => {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+interface FunctionTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON schema of the arguments. */
+  readonly parameters?: JsonObject;
+}
+
+const isTool = (value: unknown): boolean => isJsonObject(value) && typeof value['name'] === 'string';
+
+/** A request, as typed. */
+export class PlaygroundForm {
+  /** ID of one of the user's keys. */
+  @IsNotEmpty({ message: 'Choose an API key.' })
+  readonly key: string = '';
+
+  @IsNotEmpty({ message: 'Choose a model.' })
+  readonly model: string = '';
+
+  @IsIn(['responses', 'chat-completions', 'messages'], { message: 'Choose a protocol.' })
+  readonly protocol: ProtocolId = 'responses';
+
+  @IsString({ message: 'Enter text.' })
+  readonly instructions: string = '';
+
+  /** Required of a call, but not of an estimate. */
+  @IsString({ message: 'Enter text.' })
+  readonly message: string = '';
+
+  @IsCount({
+    message: `Enter a whole number of tokens from ${MIN_OUTPUT} to ${MAX_OUTPUT.toLocaleString('en')}.`,
+    min: MIN_OUTPUT,
+    max: MAX_OUTPUT,
+  })
+  readonly limit: string = '';
+
+  @Trimmed()
+  @IsJson(
+    'Enter a JSON list of functions, each with a name.',
+    (value) => Array.isArray(value) && value.length > 0 && value.every(isTool),
+  )
+  readonly tools: string = '';
+
+  @Trimmed()
+  @IsJson('Enter a JSON schema, which is an object.', isJsonObject)
+  readonly schema: string = '';
+}
+
+const DEFAULT_OUTPUT = 1000;
+export const DEFAULTS = { protocol: 'responses', limit: DEFAULT_OUTPUT.toLocaleString('en') } as const;
+
+interface RequestParts {
+  readonly model: string;
+  readonly instructions: string;
+  readonly message: string;
+  readonly limit: number;
+  readonly tools: readonly FunctionTool[];
+  readonly schema: JsonObject | undefined;
+}
+
+const user = ({ message }: RequestParts): JsonObject => ({ role: 'user', content: message });
+
+/** Bodies by protocol, without what concerns streaming and storage. */
+const BODIES: Readonly<Record<string, (parts: RequestParts) => JsonObject>> = {
+  responses: ({ model, instructions, message, limit, tools, schema }) => ({
+    model,
+    ...(instructions !== '' && { instructions }),
+    input: message,
+    max_output_tokens: limit,
+    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', ...tool })) }),
+    ...(schema && { text: { format: { type: 'json_schema', name: 'output', schema } } }),
+  }),
+  'chat-completions': (parts) => ({
+    model: parts.model,
+    messages: [
+      ...(parts.instructions === '' ? [] : [{ role: 'system', content: parts.instructions }]),
+      user(parts),
+    ] as JsonObject[],
+    max_completion_tokens: parts.limit,
+    ...(parts.tools.length > 0 && { tools: parts.tools.map((tool) => ({ type: 'function', function: tool })) }),
+    ...(parts.schema && {
+      response_format: { type: 'json_schema', json_schema: { name: 'output', schema: parts.schema } },
+    }),
+  }),
+  messages: (parts) => ({
+    model: parts.model,
+    max_tokens: parts.limit,
+    ...(parts.instructions !== '' && { system: parts.instructions }),
+    messages: [user(parts)],
+    ...(parts.tools.length > 0 && {
+      tools: parts.tools.map(({ parameters = { type: 'object' }, ...tool }) => ({ ...tool, input_schema: parameters })),
+    }),
+    ...(parts.schema && { output_config: { format: { type: 'json_schema', schema: parts.schema } } }),
+  }),
+};
+
+/** The body of a valid form. @throws RangeError for another protocol than the form accepts */
+export function bodyOf(form: PlaygroundForm): JsonObject {
+  const body = BODIES[form.protocol];
+  if (body === undefined) throw new RangeError(`The playground has no requests in ${form.protocol}.`);
+  const { model, instructions, message, limit, tools, schema } = form;
+  return body({
+    model,
+    instructions,
+    message,
+    limit: countOf(limit) ?? DEFAULT_OUTPUT,
+    tools: tools === '' ? [] : (JSON.parse(tools) as FunctionTool[]),
+    schema: schema === '' ? undefined : (JSON.parse(schema) as JsonObject),
+  });
+}
+
+/** The body as it is sent: not to be stored by an upstream, and streamed with usage. */
+export const sentBody = (form: PlaygroundForm, isStream: boolean): string =>
+  JSON.stringify({
+    ...bodyOf(form),
+    ...(form.protocol === 'responses' && { store: false }),
+    ...(isStream && { stream: true }),
+    ...(isStream && form.protocol === 'chat-completions' && { stream_options: { include_usage: true } }),
+  });
+
+/** Text and function calls of a complete response. */
+export function textOf(response: unknown): string {
+  if (!isJsonObject(response)) return '';
+  const { choices, output, content } = response;
+  const parts = [choices, output, content].find((value) => Array.isArray(value)) as unknown[] | undefined;
+  return (parts ?? []).flatMap(textsIn).join('\n');
+}
+
+function textsIn(part: unknown): string[] {
+  if (!isJsonObject(part)) return [];
+  const { message, content, text, name, input, arguments: args, tool_calls: calls, function: called } = part;
+  if (isJsonObject(message)) return textsIn(message);
+  if (isJsonObject(called)) return textsIn(called);
+  if (typeof name === 'string') return [`${name} ${typeof args === 'string' ? args : JSON.stringify(input ?? {})}`];
+  const inner = Array.isArray(content) ? content.flatMap(textsIn) : [content, text].filter(isText);
+  return [...inner, ...(Array.isArray(calls) ? calls.flatMap(textsIn) : [])];
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';

@@ -1,0 +1,123 @@
+// Streams calls of the playground, and keeps price and code up to date. Without it, the form does all of this.
+const form = document.querySelector('[data-playground]');
+const stop = document.querySelector('[data-stop]');
+const at = (id) => document.getElementById(id);
+const PREVIEW_MS = 500;
+const MAX_LOOKS = 10;
+
+const fields = () => new URLSearchParams(new FormData(form));
+
+async function pageAt(url, options) {
+  const answer = await fetch(url, { ...options, headers: { accept: 'text/html' } });
+  return new DOMParser().parseFromString(await answer.text(), 'text/html');
+}
+
+let previews;
+async function preview() {
+  previews?.abort();
+  previews = new AbortController();
+  const { signal } = previews;
+  try {
+    const page = await pageAt('/playground/preview', { method: 'POST', body: fields(), signal });
+    for (const id of ['estimate', 'code']) {
+      const fresh = page.getElementById(id);
+      if (fresh) at(id).replaceChildren(...fresh.childNodes);
+    }
+    // Another key may have other models.
+    const models = page.getElementById('model');
+    const { value } = at('model');
+    if (models) at('model').replaceChildren(...models.options);
+    if ([...at('model').options].some((option) => option.value === value)) at('model').value = value;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+// Text, and names and arguments of function calls, in any of the protocols.
+function textOf({ type, delta, item, content_block: block, choices }) {
+  const called = item?.type === 'function_call' ? item : block?.type === 'tool_use' ? block : undefined;
+  if (called) return type.endsWith('added') || type.endsWith('start') ? `${called.name} ` : '';
+  if (type === 'response.output_text.delta' || type === 'response.function_call_arguments.delta') return delta;
+  const chat = choices?.[0]?.delta;
+  const tools = (chat?.tool_calls ?? []).map(({ function: call = {} }) => [
+    call.name ? `${call.name} ` : '',
+    call.arguments ?? '',
+  ]);
+  return [chat?.content ?? '', ...tools.flat(), delta?.text ?? '', delta?.partial_json ?? ''].join('');
+}
+
+function fail(message) {
+  at('problem').querySelector('p').textContent = message;
+  at('problem').hidden = false;
+}
+
+function show(line) {
+  if (!line.startsWith('data: {')) return;
+  const event = JSON.parse(line.slice('data: '.length));
+  const error = event.error ?? event.response?.error ?? (event.type === 'error' ? event : undefined);
+  if (error) fail(error.message);
+  at('output').append(textOf(event));
+}
+
+async function receive(body) {
+  let rest = '';
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    at('raw').append(part.value);
+    const lines = (rest + part.value).split('\n');
+    rest = lines.pop();
+    lines.forEach(show);
+  }
+}
+
+// The call is settled when its stream has ended, or shortly after it was stopped.
+async function charge(id) {
+  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+    const fresh = (await pageAt(`/playground/calls/${id}`)).getElementById('charge');
+    if (fresh) at('charge').replaceChildren(...fresh.childNodes);
+    if (fresh && !('open' in fresh.dataset)) return;
+    await new Promise((resolve) => setTimeout(resolve, PREVIEW_MS));
+  }
+}
+
+let running;
+stop.addEventListener('click', () => running.abort());
+
+async function send(button) {
+  running = new AbortController();
+  for (const id of ['output', 'raw', 'charge']) at(id).replaceChildren();
+  at('problem').hidden = true;
+  stop.hidden = false;
+  at('output').scrollIntoView({ block: 'nearest' });
+  button.disabled = true;
+  let id;
+  try {
+    const { signal } = running;
+    const headers = { accept: 'text/event-stream' };
+    const answer = await fetch('/playground/stream', { method: 'POST', body: fields(), headers, signal });
+    id = answer.headers.get('x-request-id');
+    if (answer.ok) await receive(answer.body);
+    else fail((await answer.json()).error.message);
+  } catch {
+    if (!running.signal.aborted) fail('The connection was lost. Check the usage logs for this call.');
+  } finally {
+    stop.hidden = true;
+    button.disabled = false;
+  }
+  if (id) await charge(id);
+}
+
+let timer;
+form.addEventListener('input', () => {
+  clearTimeout(timer);
+  timer = setTimeout(() => void preview(), PREVIEW_MS);
+});
+form.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+});
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const { submitter } = event;
+  if (submitter && 'preview' in submitter.dataset) void preview();
+  else void send(form.querySelector('.btn--primary'));
+});
