@@ -43,5 +43,6 @@ export { patchPanel } from './rendering/charts/patch-panel.js';
 export { healthStrip, type WaterfallStep, type Strip, waterfall } from './rendering/charts/timelines.js';
 export type { Notice } from './rendering/page-layout.js';
 export { ViewEngine } from './rendering/view-engine.js';
+export { hasExpiredSecret, keepsSecret, sealedIn, SealedSecrets } from './sealed-secrets.js';
 export { Cursors } from './signatures.js';
 export { WebModule } from './web.module.js';
