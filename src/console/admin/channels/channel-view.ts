@@ -265,7 +265,7 @@ export class ChannelQuestions {
   async models(edited: EditedChannel, known: readonly string[]): Promise<OfferedNames> {
     const channel = await this.drafts.draft(edited, this.adapters.defaultAuth);
     try {
-      const names = await this.questions.models(channel);
+      const names = (await this.questions.models(channel)).map(({ name }) => name);
       return { names: names.filter((name) => !known.includes(name)).slice(0, MAX_MODELS), all: names.length };
     } catch (error) {
       return { names: [], all: 0, fault: AppError.from(error).message };
