@@ -26,10 +26,13 @@ import { CodesController } from './codes/codes.controller.js';
 import { GroupFormPages } from './groups/group-form.pages.js';
 import { GroupMembers, GroupPage } from './groups/group.page.js';
 import { GroupListPages, GroupsController } from './groups/groups.controller.js';
+import { AddModelsController } from './models/add-models.controller.js';
+import { AddModelsPages } from './models/add-models.pages.js';
 import { ModelFormPages } from './models/model-form.pages.js';
 import { ModelMargins } from './models/model-margins.js';
 import { ModelPage } from './models/model.page.js';
 import { ModelComparePages, ModelListPages, AdminModelsController } from './models/models.controller.js';
+import { ProviderModels } from './models/provider-models.js';
 import { ChannelsCard } from './overview/channels-card.js';
 import { OverviewReader, Troubles } from './overview/overview-reader.js';
 import { OverviewController, OverviewPages } from './overview/overview.controller.js';
@@ -71,8 +74,17 @@ class GroupPagesModule {}
 
 @Module({
   imports: [AccessModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
-  controllers: [AdminModelsController],
-  providers: [ModelComparePages, ModelFormPages, ModelListPages, ModelMargins, ModelPage],
+  // Its path comes before that of all models.
+  controllers: [AddModelsController, AdminModelsController],
+  providers: [
+    AddModelsPages,
+    ModelComparePages,
+    ModelFormPages,
+    ModelListPages,
+    ModelMargins,
+    ModelPage,
+    ProviderModels,
+  ],
 })
 class ModelPagesModule {}
 
