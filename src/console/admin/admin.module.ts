@@ -5,6 +5,7 @@ import { KeysModule } from '../../keys/index.js';
 import { OnboardingModule } from '../../keys/onboarding/index.js';
 import { LimitsModule } from '../../platform/limits/index.js';
 import { MailModule } from '../../platform/mail/index.js';
+import { SettingsModule } from '../../platform/settings/index.js';
 import { RelayModule } from '../../relay/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
@@ -36,6 +37,7 @@ import { ProviderModels } from './models/provider-models.js';
 import { ChannelsCard } from './overview/channels-card.js';
 import { OverviewReader, Troubles } from './overview/overview-reader.js';
 import { OverviewController, OverviewPages } from './overview/overview.controller.js';
+import { SetupReader } from './overview/setup-steps.js';
 import { PaymentListPages, PaymentProblemPages, PaymentProblemsController } from './payments/payments.controller.js';
 import { RoutingController, RoutingPages } from './routing/routing.controller.js';
 import { SettingPagesModule } from './settings/settings.controller.js';
@@ -108,9 +110,18 @@ class ModelPagesModule {}
 class ChannelPagesModule {}
 
 @Module({
-  imports: [AccessModule, CatalogModule, ChannelPagesModule, ChannelsModule, LimitsModule, MailModule, UsageModule],
+  imports: [
+    AccessModule,
+    CatalogModule,
+    ChannelPagesModule,
+    ChannelsModule,
+    LimitsModule,
+    MailModule,
+    SettingsModule,
+    UsageModule,
+  ],
   controllers: [OverviewController],
-  providers: [ChannelsCard, OverviewPages, OverviewReader, Troubles],
+  providers: [ChannelsCard, OverviewPages, OverviewReader, SetupReader, Troubles],
 })
 class OverviewPagesModule {}
 
